@@ -1,0 +1,87 @@
+//! The first page of a control file.
+
+use crate::primitive::{AtomicU32, AtomicU64};
+
+/// The format's number. A reader refuses any other.
+pub const FORMAT: u32 = 1;
+/// The most levels that have counters: a level each for core and processor, and the comparison level with private buffers.
+pub const MAX_LEVELS: usize = 3;
+/// Bytes of room for the settings in force (JSON text).
+pub const MAX_SETTINGS: usize = 4096;
+/// Bytes of room for the message (one line: why the agent refused, or what it adjusted).
+pub const MAX_MESSAGE: usize = 1024;
+
+pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
+
+/// What the agent is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum State {
+    /// Loaded; the JVM is still starting.
+    Starting = 0,
+    /// Hooks are in place.
+    Installed = 1,
+    /// Hooks are in place, without buffers (`levels=none`).
+    Observing = 2,
+    /// Nothing was installed; the message says why.
+    Refused = 3,
+    /// The JVM is ending (VMDeath); counters are final but for its last threads.
+    Ended = 4,
+}
+
+impl State {
+    pub(crate) fn from_number(number: u32) -> Option<State> {
+        [State::Starting, State::Installed, State::Observing, State::Refused, State::Ended]
+            .into_iter()
+            .find(|state| *state as u32 == number)
+    }
+
+    /// The word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Installed => "installed",
+            State::Observing => "observing",
+            State::Refused => "refused",
+            State::Ended => "ended",
+        }
+    }
+}
+
+/// Which way requests go. Written by the command, read by the agent at every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Mode {
+    /// Straight to HotSpot's original function.
+    Off = 0,
+    /// Through the buffers.
+    On = 1,
+    /// Through a private buffer for each thread (only with the agent's option `bound=true`): the bound that no shared
+    /// hierarchy can beat.
+    Bound = 2,
+}
+
+/// The header. All numbers are in the machine's byte order.
+#[repr(C, align(128))]
+pub struct Header {
+    pub(crate) magic: [u8; 8],
+    pub(crate) format: u32,
+    pub(crate) pid: u32,
+    pub(crate) file_bytes: u64,
+    /// Number of levels that have counters.
+    pub(crate) levels: AtomicU32,
+    /// Domains of each level.
+    pub(crate) domains: [AtomicU32; MAX_LEVELS],
+    /// [`State`]; stored last, with release order, after settings and message.
+    pub(crate) state: AtomicU32,
+    /// [`Mode`].
+    pub(crate) mode: AtomicU32,
+    /// Pauses that retired the buffers for a collection (GarbageCollectionStart).
+    pub(crate) collections: AtomicU64,
+    /// Times that the heap was made parsable for another reason (heap walks).
+    pub(crate) walks: AtomicU64,
+    pub(crate) settings_bytes: AtomicU32,
+    pub(crate) message_bytes: AtomicU32,
+    pub(crate) settings: [u8; MAX_SETTINGS],
+    pub(crate) message: [u8; MAX_MESSAGE],
+}

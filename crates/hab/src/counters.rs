@@ -1,0 +1,126 @@
+//! What happened in a domain, counted where it happened.
+
+use crate::primitive::{AtomicU64, Ordering};
+
+/// One counted event or sum of bytes. The number is the place in [`Counters`], and so part of the control file's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Counter {
+    /// Requests for a thread buffer that this domain's buffer served.
+    Buffers = 0,
+    /// Bytes of those.
+    BufferBytes = 1,
+    /// Single objects (requests outside any thread buffer) that this domain's buffer served.
+    Objects = 2,
+    /// Bytes of those.
+    ObjectBytes = 3,
+    /// Times that this domain's buffer got a new extent.
+    Refills = 4,
+    /// Bytes of those extents.
+    RefillBytes = 5,
+    /// Requests whose thread had left this domain by the time it was served.
+    Foreign = 6,
+    /// Requests of this domain served from the tail of another domain's buffer.
+    Stolen = 7,
+    /// Bytes of those.
+    StolenBytes = 8,
+    /// Requests of this domain passed on to the upper source: too large, or no buffer could serve them.
+    Direct = 9,
+    /// Bytes of those.
+    DirectBytes = 10,
+    /// Bytes of tails given up when the buffer was refilled.
+    WasteRefill = 11,
+    /// Bytes of tails given up for a collection or a heap walk.
+    WasteCollection = 12,
+    /// Bytes given up because the source's extent was not a whole number of grains, or too large for a buffer.
+    WasteAlignment = 13,
+    /// Requests that went straight to the heap because buffers were switched off.
+    Passed = 14,
+    /// Bytes of those.
+    PassedBytes = 15,
+}
+
+impl Counter {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Counter; 16] = [
+        Counter::Buffers,
+        Counter::BufferBytes,
+        Counter::Objects,
+        Counter::ObjectBytes,
+        Counter::Refills,
+        Counter::RefillBytes,
+        Counter::Foreign,
+        Counter::Stolen,
+        Counter::StolenBytes,
+        Counter::Direct,
+        Counter::DirectBytes,
+        Counter::WasteRefill,
+        Counter::WasteCollection,
+        Counter::WasteAlignment,
+        Counter::Passed,
+        Counter::PassedBytes,
+    ];
+
+    /// The name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Counter::Buffers => "buffers",
+            Counter::BufferBytes => "buffer_bytes",
+            Counter::Objects => "objects",
+            Counter::ObjectBytes => "object_bytes",
+            Counter::Refills => "refills",
+            Counter::RefillBytes => "refill_bytes",
+            Counter::Foreign => "foreign",
+            Counter::Stolen => "stolen",
+            Counter::StolenBytes => "stolen_bytes",
+            Counter::Direct => "direct",
+            Counter::DirectBytes => "direct_bytes",
+            Counter::WasteRefill => "waste_refill_bytes",
+            Counter::WasteCollection => "waste_collection_bytes",
+            Counter::WasteAlignment => "waste_alignment_bytes",
+            Counter::Passed => "passed",
+            Counter::PassedBytes => "passed_bytes",
+        }
+    }
+}
+
+/// The counters of one domain on one level: 128 bytes, two cache lines of most processors, which their prefetchers fetch
+/// as a pair. No other domain writes there, except a thread that has just left this one.
+///
+/// The memory may be shared with another process, which only reads.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Counters {
+    values: [AtomicU64; Counter::ALL.len()],
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters { values: core::array::from_fn(|_| AtomicU64::new(0)) }
+    }
+}
+
+impl Counters {
+    /// The present value. Another thread may be counting: each value is exact, a set of them is not one moment's.
+    pub fn get(&self, counter: Counter) -> u64 {
+        // Relaxed: a statistic publishes nothing.
+        self.values[counter as usize].load(Ordering::Relaxed)
+    }
+
+    /// Counts on a slow path, or where several CPUs share the domain: exact.
+    pub fn add(&self, counter: Counter, amount: u64) {
+        // Relaxed: a statistic publishes nothing.
+        self.values[counter as usize].fetch_add(amount, Ordering::Relaxed);
+    }
+
+    /// Counts on the fast path of a domain with one CPU: a plain addition, without a locked instruction.
+    ///
+    /// On x86-64 it is one instruction, which no preemption can split; only a thread that has just left the domain can race
+    /// with it, and an addition is then lost. What must be exact is counted by [`Counters::add`] or derived from the buffer.
+    #[inline(always)]
+    pub fn add_plainly(&self, counter: Counter, amount: u64) {
+        let value = &self.values[counter as usize];
+        // Relaxed: a statistic publishes nothing.
+        value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,26 @@
+//! Hierarchical allocation buffers: the levels between a thread's buffer and the heap that all threads share.
+//!
+//! The idea is Kirsch, Payer and Röck's ("Hierarchical PLABs, CLABs, TLABs in Hotspot", ICONS 2012). This crate is the
+//! algorithm alone: it knows no operating system, no virtual machine and no clock, and it never touches the memory that it
+//! hands out. Who uses it supplies the heap as a [`Source`] and names the CPU of each request.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`Extent`] | a half-open range of addresses |
+//! | [`Source`] | what supplies extents and takes tails back |
+//! | [`Buffer`] | one extent being handed out, in one atomic word |
+//! | [`Level`] | a buffer for each domain over an upper source; itself a source |
+//! | [`Shape`] | the alignment and the smallest filler that every cut has to respect |
+//! | [`sizing`] | how large a buffer should be |
+//! | [`Counters`] | what happened, for each domain |
+//!
+//! All sizes and addresses are in **bytes**.
+#![no_std]
+extern crate alloc;
+#[cfg(any(test, loom))]
+extern crate std;
+
+mod counters;
+mod primitive;
+
+pub use counters::{Counter, Counters};
