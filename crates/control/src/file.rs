@@ -1,7 +1,7 @@
 //! Creating, opening and reading a control file.
+#![allow(clippy::disallowed_types, reason = "the file's words are shared with another process")]
 
 use crate::header::{FORMAT, Header, MAGIC, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
-use crate::primitive::Ordering;
 use hab::{Counter, Counters};
 use std::ffi::CString;
 use std::fmt;
@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr::{NonNull, addr_of};
+use std::sync::atomic::Ordering;
 
 /// Why a control file cannot be made or read; the text names the remedy.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,7 +79,9 @@ fn check_directory(directory: &Path, may_create: bool) -> Result<(), Error> {
     let found = std::fs::symlink_metadata(directory)
         .map_err(|error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700")))?;
     if !found.is_dir() {
-        return Err(Error(format!("control directory {shown} is not a directory (links are not followed); name a real one")));
+        return Err(Error(format!(
+            "control directory {shown} is not a directory (links are not followed); name a real one"
+        )));
     }
     if found.uid() != user || found.mode() & 0o022 != 0 {
         return Err(Error(format!(
@@ -123,7 +126,11 @@ impl Control {
                 Ok(found) if found.is_file() => {
                     let _ = std::fs::remove_file(path);
                 }
-                _ => return Err(Error(format!("control file {shown} exists and is no regular file; name another path"))),
+                _ => {
+                    return Err(Error(format!(
+                        "control file {shown} exists and is no regular file; name another path"
+                    )));
+                }
             }
         }
         Err(Error(format!("control file {shown} cannot be created; name another path")))
@@ -142,7 +149,10 @@ impl Control {
                 if failed != 0 {
                     let error = std::io::Error::from_raw_os_error(failed);
                     let _ = std::fs::remove_file(path);
-                    return Err(Error(format!("control file {}: {error}; name a path with room", path.display())));
+                    return Err(Error(format!(
+                        "control file {}: {error}; name a path with room",
+                        path.display()
+                    )));
                 }
                 (file.as_raw_fd(), libc::MAP_SHARED)
             }
@@ -158,7 +168,7 @@ impl Control {
             (*header).format = FORMAT;
             (*header).pid = std::process::id();
             (*header).file_bytes = bytes as u64;
-            for (slot, count) in (&(*header).domains).iter().zip(domains) {
+            for (slot, count) in (*header).domains.iter().zip(domains) {
                 slot.store(*count as u32, Ordering::Relaxed);
             }
             (*header).levels.store(domains.len() as u32, Ordering::Relaxed);
@@ -179,10 +189,12 @@ impl Control {
         }
         // SAFETY: `fd` was just opened and belongs to nobody else.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        let length = std::fs::File::from(file.try_clone().map_err(|error| Error(format!("control file {shown}: {error}")))?)
-            .metadata()
-            .map_err(|error| Error(format!("control file {shown}: {error}")))?
-            .len() as usize;
+        let length = std::fs::File::from(
+            file.try_clone().map_err(|error| Error(format!("control file {shown}: {error}")))?,
+        )
+        .metadata()
+        .map_err(|error| Error(format!("control file {shown}: {error}")))?
+        .len() as usize;
         let foreign = || Error(format!("{shown} is not a control file of this version of terrace"));
         if length < size_of::<Header>() {
             return Err(foreign());
@@ -191,8 +203,9 @@ impl Control {
             .map_err(|error| Error(format!("control file {shown}: mmap: {error}")))?;
         let control = Control { base, bytes: length, path: Some(path.to_owned()) };
         let header = control.header();
-        let domains: Vec<usize> =
-            (0..control.levels()).map(|level| header.domains[level].load(Ordering::Relaxed) as usize).collect();
+        let domains: Vec<usize> = (0..control.levels())
+            .map(|level| header.domains[level].load(Ordering::Relaxed) as usize)
+            .collect();
         if header.magic != MAGIC || header.format != FORMAT || file_bytes(&domains) > length {
             return Err(foreign());
         }
@@ -234,7 +247,10 @@ impl Control {
         // SAFETY: inside the mapping (just checked), aligned to 128 because header and counters are multiples of 128 on a page
         // boundary, made of atomics only, and alive as long as `self`.
         unsafe {
-            std::slice::from_raw_parts(self.base.as_ptr().add(start).cast::<Counters>().cast_const(), count(level))
+            std::slice::from_raw_parts(
+                self.base.as_ptr().add(start).cast::<Counters>().cast_const(),
+                count(level),
+            )
         }
     }
 

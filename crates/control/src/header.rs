@@ -1,6 +1,7 @@
 //! The first page of a control file.
+#![allow(clippy::disallowed_types, reason = "the file's words are shared with another process")]
 
-use crate::primitive::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
 pub const FORMAT: u32 = 1;

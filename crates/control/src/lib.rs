@@ -9,7 +9,6 @@
 
 mod file;
 mod header;
-mod primitive;
 
 pub use file::{Control, Error, default_path, expand_path};
 pub use header::{FORMAT, Header, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};

@@ -1,6 +1,6 @@
 //! What happened in a domain, counted where it happened.
 
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::{Atomic64, Ordering};
 
 /// One counted event or sum of bytes. The number is the place in [`Counters`], and so part of the control file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ impl Counter {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Counters {
-    values: [AtomicU64; Counter::ALL.len()],
+    values: [Atomic64; Counter::ALL.len()],
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Counters { values: core::array::from_fn(|_| AtomicU64::new(0)) }
+        Counters { values: core::array::from_fn(|_| Atomic64::new(0)) }
     }
 }
 

@@ -20,7 +20,18 @@ extern crate alloc;
 #[cfg(any(test, loom))]
 extern crate std;
 
+mod buffer;
 mod counters;
+mod cut;
+mod extent;
+mod level;
 mod primitive;
+pub mod sizing;
+mod source;
 
+pub use buffer::{Access, Buffer, Private, Shared, State};
 pub use counters::{Counter, Counters};
+pub use cut::Shape;
+pub use extent::Extent;
+pub use level::{Layout, Level};
+pub use source::{CpuIndex, DomainIndex, Source};

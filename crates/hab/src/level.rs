@@ -1,0 +1,352 @@
+//! A rank of buffers, one for each domain, over an upper source.
+//!
+//! A request goes through at most these steps, each of which may end it:
+//!
+//! 1. carve from the own domain's buffer (the fast path);
+//! 2. refill that buffer, if nobody else is at it and its tail is small enough to be given up;
+//! 3. take from another domain's tail, nearest domain first, never refilling it;
+//! 4. pass the request itself to the upper source.
+//!
+//! No step waits for another thread, and nothing is held while the upper source is at work.
+
+use crate::buffer::{Carve, Closed, Frame};
+use crate::primitive::{Atomic64, Ordering, fence};
+use crate::{Access, Buffer, Counter, Counters, CpuIndex, DomainIndex, Extent, Shape, Source, State};
+use alloc::boxed::Box;
+
+/// Which CPUs share a buffer, and which buffers are near each other.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The domain of each CPU, by dense number. A CPU beyond it (plugged in later) gets some domain of it.
+    pub domain_of_cpu: Box<[DomainIndex]>,
+    /// The group (memory node or package) of each domain, in which stealing looks first. Its length is the number of domains.
+    pub group_of_domain: Box<[u16]>,
+    /// Whether a domain has more than one CPU: its counters then need locked additions.
+    pub shared: bool,
+}
+
+/// A rank of buffers.
+///
+/// `Level<Shared, Heap>` is the paper's three-level hierarchy (thread, core or processor, heap); a
+/// `Level<Shared, Level<Shared, Heap>>` has four levels.
+#[derive(Debug)]
+pub struct Level<'a, A, S> {
+    frame: Frame,
+    /// Bytes of a full buffer. Relaxed everywhere: any value is a right one, old or new.
+    size: Atomic64,
+    layout: Layout,
+    buffers: Box<[Buffer<A>]>,
+    counters: &'a [Counters],
+    closed: Closed,
+    upper: S,
+}
+
+/// A buffer smaller than this many requests would be refilled all the time; such requests go to the upper source.
+const REQUESTS_PER_BUFFER: usize = 2;
+/// A tail up to this fraction of a buffer may be given up at once (HotSpot's `TLABRefillWasteFraction` is 64, too).
+const WASTE_FRACTION: usize = 64;
+/// A tail below this fraction of the desired size is not worth being a thread's buffer.
+const TAIL_FRACTION: usize = 8;
+
+impl<'a, A: Access, S: Source> Level<'a, A, S> {
+    /// A level of empty buffers of `size` bytes (rounded down to grains; cut to what a buffer's word can hold).
+    ///
+    /// All extents of `upper` must lie behind `base`, within [`Level::max_span`] bytes.
+    ///
+    /// # Panics
+    /// If `counters` does not have one entry for each domain, or a CPU's domain does not exist.
+    pub fn new(
+        base: usize,
+        shape: Shape,
+        size: usize,
+        layout: Layout,
+        counters: &'a [Counters],
+        upper: S,
+    ) -> Self {
+        let domains = layout.group_of_domain.len();
+        assert!(domains > 0 && counters.len() == domains, "one entry of counters for each domain");
+        assert!(
+            layout.domain_of_cpu.iter().all(|domain| usize::from(domain.0) < domains),
+            "domains must exist"
+        );
+        let buffers = (0..domains).map(|_| Buffer::default()).collect();
+        let frame = Frame { base, shape };
+        let level = Level {
+            frame,
+            size: Atomic64::new(0),
+            layout,
+            buffers,
+            counters,
+            closed: Closed::default(),
+            upper,
+        };
+        level.resize(size);
+        level
+    }
+
+    /// How far from the base an extent may end, in bytes.
+    pub const fn max_span(shape: Shape) -> usize {
+        Frame::max_span(shape)
+    }
+
+    /// The largest buffer, in bytes.
+    pub const fn max_size(shape: Shape) -> usize {
+        Frame::max_bytes(shape)
+    }
+
+    /// Bytes of a full buffer.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.size.load(Ordering::Relaxed) as usize
+    }
+
+    /// Changes the size of buffers from the next refill on.
+    pub fn resize(&self, size: usize) {
+        let size = self.frame.shape.floor(size).min(Frame::max_bytes(self.frame.shape));
+        self.size.store(size as u64, Ordering::Relaxed);
+    }
+
+    /// The source below which this level stands.
+    pub fn upper(&self) -> &S {
+        &self.upper
+    }
+
+    /// The domain of a CPU.
+    #[inline(always)]
+    pub fn domain(&self, cpu: CpuIndex) -> usize {
+        match self.layout.domain_of_cpu.get(cpu.0 as usize) {
+            Some(domain) => usize::from(domain.0),
+            None => self.domain_of_unknown(cpu),
+        }
+    }
+
+    #[cold]
+    fn domain_of_unknown(&self, cpu: CpuIndex) -> usize {
+        cpu.0 as usize % self.buffers.len()
+    }
+
+    /// Serves a request for a thread's buffer: `min` to `desired` bytes, both whole grains.
+    #[inline(always)]
+    pub fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        let domain = self.domain(cpu);
+        if desired * REQUESTS_PER_BUFFER <= self.size() {
+            let least = min.max(self.frame.shape.floor(desired / TAIL_FRACTION));
+            if let Carve::Served(extent) = self.buffers[domain].carve(self.frame, least, desired) {
+                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+                return Some(extent);
+            }
+        }
+        self.allocate_slowly(cpu, domain, min, desired)
+    }
+
+    /// Steps 2 to 4 of a request that the own buffer could not serve at once.
+    #[cold]
+    #[inline(never)]
+    pub fn allocate_slowly(
+        &self,
+        cpu: CpuIndex,
+        domain: usize,
+        min: usize,
+        desired: usize,
+    ) -> Option<Extent> {
+        if desired * REQUESTS_PER_BUFFER <= self.size() {
+            if let Some(extent) = self.refill(cpu, domain, min, desired) {
+                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+                return Some(extent);
+            }
+            if let Some(extent) = self.steal(domain, min, desired) {
+                return Some(extent);
+            }
+        }
+        let extent = self.upper.acquire(cpu, min, desired)?;
+        self.counters[domain].add(Counter::Direct, 1);
+        self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
+        Some(extent)
+    }
+
+    /// Serves a single object of exactly `bytes` from what the own buffer holds, and only from that: no refill, no stealing.
+    #[inline(always)]
+    pub fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
+        let domain = self.domain(cpu);
+        let Carve::Served(extent) = self.buffers[domain].carve(self.frame, bytes, bytes) else { return None };
+        self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
+        Some(extent)
+    }
+
+    /// As [`Level::carve_object`], but refills the own buffer if need be. For users without thread buffers, whose objects are
+    /// the only requests.
+    pub fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
+        if let Some(extent) = self.carve_object(cpu, bytes) {
+            return Some(extent);
+        }
+        if bytes * REQUESTS_PER_BUFFER > self.size() {
+            return None;
+        }
+        let domain = self.domain(cpu);
+        let extent = self.refill(cpu, domain, bytes, bytes)?;
+        self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
+        Some(extent)
+    }
+
+    #[inline(always)]
+    fn count_served(&self, domain: usize, events: Counter, sum: Counter, bytes: usize) {
+        let counters = &self.counters[domain];
+        if self.layout.shared {
+            counters.add(events, 1);
+            counters.add(sum, bytes as u64);
+        } else {
+            counters.add_plainly(events, 1);
+            counters.add_plainly(sum, bytes as u64);
+        }
+    }
+
+    /// Counts a foreign allocation if a request that began on CPU `before` ended on CPU `after` of another domain.
+    #[inline(always)]
+    pub fn count_migration(&self, before: CpuIndex, after: CpuIndex) {
+        if before != after {
+            self.count_foreign(before, after);
+        }
+    }
+
+    #[cold]
+    fn count_foreign(&self, before: CpuIndex, after: CpuIndex) {
+        let domain = self.domain(before);
+        if domain != self.domain(after) {
+            self.counters[domain].add(Counter::Foreign, 1);
+        }
+    }
+
+    /// Step 2: gives the own buffer a new extent and takes the request from it.
+    fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+        let (buffer, frame) = (&self.buffers[domain], self.frame);
+        let tail = loop {
+            match buffer.carve(frame, min, desired) {
+                Carve::Served(extent) => return Some(extent),
+                Carve::Refilling => return None,
+                // Keep a large tail, for requests that it fits; each time that it is in the way it has to be larger to stay.
+                Carve::Short { rest } if rest > self.size() / WASTE_FRACTION * buffer.patience() => {
+                    buffer.lose_patience();
+                    return None;
+                }
+                Carve::Short { rest } => {
+                    if let Some(tail) = buffer.claim(frame, rest) {
+                        break tail;
+                    }
+                }
+            }
+        };
+        // From here to `publish` this thread owns the buffer, across any collection. The tail is given up first: the upper source
+        // may collect, and then nobody else would know of it.
+        self.retire_tail(domain, tail, Counter::WasteRefill);
+        let (mine, rest) = self.fetch(cpu, domain, min, desired);
+        buffer.publish(frame, rest);
+        // SeqCst: orders the publication before the look at the flag, as `close` orders the flag before its look at the buffer:
+        // one of the two sees the other, and no tail survives a close.
+        fence(Ordering::SeqCst);
+        if self.closed.is_set() {
+            self.retire_tail(domain, buffer.take(frame), Counter::WasteCollection);
+        }
+        mine
+    }
+
+    /// Gets an extent from the upper source and splits it into the request and what to publish.
+    fn fetch(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> (Option<Extent>, Extent) {
+        let nothing = (None, Extent { start: self.frame.base, bytes: 0 });
+        let shape = self.frame.shape;
+        // Not more than is free: the upper source would rather collect than give less. Where not even the request fits, the
+        // request itself has to decide what happens (step 4), as if there were no buffers.
+        let size = self.size().min(shape.floor(self.upper.available(cpu)));
+        if size < desired {
+            return nothing;
+        }
+        let Some(extent) = self.upper.acquire(cpu, min, size) else { return nothing };
+        let counters = &self.counters[domain];
+        counters.add(Counter::Refills, 1);
+        counters.add(Counter::RefillBytes, extent.bytes as u64);
+        let (extent, surplus) = extent.split(shape.floor(extent.bytes).min(Frame::max_bytes(shape)));
+        self.retire_tail(domain, surplus, Counter::WasteAlignment);
+        let (mine, rest) = extent.split(shape.cut(extent.bytes, min, desired));
+        (if mine.bytes > 0 { Some(mine) } else { None }, rest)
+    }
+
+    /// Step 3: takes from the tails of other domains: first of the own group, then of the others, each in a ring.
+    fn steal(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+        let groups = &self.layout.group_of_domain;
+        let count = self.buffers.len();
+        for near in [true, false] {
+            for step in 1..count {
+                let other = (domain + step) % count;
+                if (groups[other] == groups[domain]) != near {
+                    continue;
+                }
+                if let Carve::Served(extent) = self.buffers[other].carve(self.frame, min, desired) {
+                    self.counters[domain].add(Counter::Stolen, 1);
+                    self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
+                    return Some(extent);
+                }
+            }
+        }
+        None
+    }
+
+    fn retire_tail(&self, domain: usize, tail: Extent, cause: Counter) {
+        if tail.bytes > 0 {
+            self.upper.retire(tail);
+            self.counters[domain].add(cause, tail.bytes as u64);
+        }
+    }
+
+    /// Bytes that are free in the own domain's buffer at this moment.
+    pub fn rest(&self, cpu: CpuIndex) -> usize {
+        self.buffers[self.domain(cpu)].rest(self.frame)
+    }
+
+    /// The largest tail in any domain at this moment, in bytes: what a request could still get without the upper source.
+    pub fn largest_tail(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.rest(self.frame)).max().unwrap_or(0)
+    }
+
+    /// What each domain's buffer holds at this moment.
+    pub fn states(&self) -> impl Iterator<Item = State> + '_ {
+        self.buffers.iter().map(|buffer| buffer.state(self.frame))
+    }
+
+    /// The counters of each domain.
+    pub fn counters(&self) -> &[Counters] {
+        self.counters
+    }
+
+    /// Retires every buffer for a collection or a heap walk; a refill under way is left to its owner.
+    pub fn retire_buffers(&self) {
+        for (domain, buffer) in self.buffers.iter().enumerate() {
+            self.retire_tail(domain, buffer.take(self.frame), Counter::WasteCollection);
+        }
+    }
+
+    /// Retires every buffer, and from now on every refill as soon as it is published: nothing stays in a buffer any more.
+    pub fn close(&self) {
+        self.closed.set();
+        // SeqCst: pairs with the fence in `refill`.
+        fence(Ordering::SeqCst);
+        self.retire_buffers();
+    }
+}
+
+/// A level is the upper source of the level below it.
+impl<A: Access, S: Source> Source for Level<'_, A, S> {
+    fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        self.allocate(cpu, min, desired)
+    }
+
+    fn available(&self, cpu: CpuIndex) -> usize {
+        self.rest(cpu).max(self.upper.available(cpu))
+    }
+
+    fn retire(&self, tail: Extent) {
+        self.upper.retire(tail);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[path = "level_test.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+use super::*;
+use crate::Shared;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
+const BASE: usize = 1 << 20;
+
+/// A heap that bumps and remembers what was retired.
+#[derive(Debug)]
+struct Heap {
+    top: RefCell<usize>,
+    end: usize,
+    retired: RefCell<Vec<Extent>>,
+    requests: RefCell<Vec<(usize, usize)>>,
+}
+
+impl Heap {
+    fn of(bytes: usize) -> Heap {
+        Heap {
+            top: RefCell::new(BASE),
+            end: BASE + bytes,
+            retired: RefCell::default(),
+            requests: RefCell::default(),
+        }
+    }
+}
+
+impl Source for &Heap {
+    fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        self.requests.borrow_mut().push((min, desired));
+        let start = *self.top.borrow();
+        let bytes = desired.min(self.end - start);
+        if bytes < min {
+            return None;
+        }
+        *self.top.borrow_mut() += bytes;
+        Some(Extent { start, bytes })
+    }
+
+    fn available(&self, _cpu: CpuIndex) -> usize {
+        self.end - *self.top.borrow()
+    }
+
+    fn retire(&self, tail: Extent) {
+        assert!(tail.bytes >= SHAPE.min_remainder);
+        self.retired.borrow_mut().push(tail);
+    }
+}
+
+fn layout(domains: u16) -> Layout {
+    Layout {
+        domain_of_cpu: (0..domains).map(DomainIndex).collect(),
+        group_of_domain: (0..domains).map(|domain| domain / 2).collect(),
+        shared: false,
+    }
+}
+
+fn counters(domains: usize) -> Vec<Counters> {
+    (0..domains).map(|_| Counters::default()).collect()
+}
+
+const CPU0: CpuIndex = CpuIndex(0);
+
+#[test]
+fn one_refill_serves_many_requests() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(2), &counters, &heap);
+    for request in 0..16 {
+        assert_eq!(
+            level.allocate(CPU0, 64, 1024),
+            Some(Extent { start: BASE + request * 1024, bytes: 1024 })
+        );
+    }
+    assert_eq!(*heap.requests.borrow(), [(64, 16 << 10)]);
+    assert_eq!((counters[0].get(Counter::Buffers), counters[0].get(Counter::Refills)), (16, 1));
+    assert_eq!(level.rest(CPU0), 0);
+}
+
+#[test]
+fn large_requests_pass() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(1), &counters, &heap);
+    assert_eq!(level.allocate(CPU0, 64, 12 << 10).map(|extent| extent.bytes), Some(12 << 10));
+    assert_eq!(*heap.requests.borrow(), [(64, 12 << 10)]);
+    assert_eq!(counters[0].get(Counter::DirectBytes), 12 << 10);
+}
+
+#[test]
+fn a_large_tail_is_kept_for_those_whom_it_fits_but_not_for_ever() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(1), &counters, &heap);
+    for _ in 0..3 {
+        level.allocate(CPU0, 5000, 5000).unwrap();
+    }
+    let tail = level.rest(CPU0);
+    assert_eq!(tail, (16 << 10) - 15000);
+    level.allocate(CPU0, 5000, 5000).unwrap();
+    assert_eq!(level.rest(CPU0), tail, "kept at first");
+    assert_eq!(counters[0].get(Counter::Direct), 1);
+    for _ in 0..20 {
+        level.allocate(CPU0, 5000, 5000).unwrap();
+    }
+    assert!(counters[0].get(Counter::Refills) > 1, "given up in the end");
+    assert!(counters[0].get(Counter::WasteRefill) >= tail as u64);
+}
+
+#[test]
+fn near_the_end_tails_are_taken_nearest_first_and_nothing_is_stranded() {
+    let (heap, counters) = (Heap::of(4 << 12), counters(4));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(4), &counters, &heap);
+    for cpu in 0..4 {
+        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+    }
+    assert_eq!((&heap).available(CPU0), 0);
+    let served: Vec<usize> = core::iter::from_fn(|| level.allocate(CpuIndex(2), 1024, 1024))
+        .map(|extent| (extent.start - BASE) >> 12)
+        .collect();
+    // Its own, then domain 3 of the same group, then the other group.
+    assert_eq!(served, [2, 2, 2, 3, 3, 3, 0, 0, 0, 1, 1, 1]);
+    assert_eq!(counters[2].get(Counter::Stolen), 9);
+    assert_eq!(level.largest_tail(), 0);
+}
+
+#[test]
+fn a_refill_takes_no_more_than_is_free_and_leaves_the_last_word_to_the_request() {
+    let (heap, counters) = (Heap::of(6 << 10), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
+    for _ in 0..6 {
+        assert!(level.allocate(CPU0, 1024, 1024).is_some());
+    }
+    assert!(level.allocate(CPU0, 1024, 1024).is_none());
+    assert_eq!(*heap.requests.borrow(), [(1024, 4096), (1024, 2048), (1024, 1024)]);
+}
+
+#[test]
+fn retirement_gives_every_tail_back_once() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
+    level.allocate(CPU0, 1024, 1024).unwrap();
+    level.retire_buffers();
+    level.retire_buffers();
+    assert_eq!(*heap.retired.borrow(), [Extent { start: BASE + 1024, bytes: 3072 }]);
+    assert_eq!(counters[0].get(Counter::WasteCollection), 3072);
+}
+
+#[test]
+fn a_closed_level_keeps_nothing() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
+    level.close();
+    level.allocate(CPU0, 1024, 1024).unwrap();
+    assert_eq!(level.rest(CPU0), 0);
+    assert_eq!(heap.retired.borrow().len(), 1);
+}
+
+#[test]
+fn four_levels_by_composition() {
+    let (heap, outer, inner) = (Heap::of(1 << 20), counters(1), counters(2));
+    let one = Layout { domain_of_cpu: [DomainIndex(0); 2].into(), group_of_domain: [0].into(), shared: true };
+    let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 64 << 10, one, &outer, &heap);
+    let core: Level<Shared, _> = Level::new(BASE, SHAPE, 8 << 10, layout(2), &inner, processor);
+    for cpu in [0, 1, 0, 1] {
+        core.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+    }
+    assert_eq!(*heap.requests.borrow(), [(1024, 64 << 10)]);
+    assert_eq!(outer[0].get(Counter::Buffers), 2);
+    assert_eq!((inner[0].get(Counter::Buffers), inner[1].get(Counter::Buffers)), (2, 2));
+}
+
+#[test]
+fn a_cpu_beyond_the_table_is_served_by_some_domain() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
+    assert!(level.allocate(CpuIndex(u32::MAX), 64, 1024).is_some());
+}
+
+#[test]
+fn single_objects_are_carved_without_refill_unless_asked() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
+    assert_eq!(level.carve_object(CPU0, 48), None);
+    assert!(level.allocate_object(CPU0, 48).is_some());
+    assert!(level.carve_object(CPU0, 48).is_some());
+    assert_eq!((counters[0].get(Counter::Objects), counters[0].get(Counter::ObjectBytes)), (2, 96));
+}
+
+#[test]
+fn a_thread_that_left_its_domain_is_counted() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
+    level.count_migration(CPU0, CPU0);
+    level.count_migration(CPU0, CpuIndex(1));
+    assert_eq!(counters[0].get(Counter::Foreign), 1);
+}
