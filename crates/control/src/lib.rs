@@ -9,6 +9,7 @@
 
 mod file;
 mod header;
+pub mod size;
 
 pub use file::{Control, Error, default_path, expand_path};
 pub use header::{FORMAT, Header, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};

@@ -1,1 +1,34 @@
-//! Terrace: hotspot.
+//! Everything that terrace knows about HotSpot, and nothing else.
+//!
+//! | part | what it knows |
+//! |---|---|
+//! | [`collector`] | which collectors and JDK versions are supported, and which hooks each one needs |
+//! | [`symbols`] | names and addresses in a `libjvm.so` or its separate debug file |
+//! | [`slots`] | at which places of a heap class's vtable its virtual functions stand |
+//! | [`library`] | the `libjvm.so` of this process |
+//! | [`structs`] | HotSpot's table of its own fields (`gHotSpotVMStructs`) |
+//! | [`flags`] | reading and writing `-XX` flags |
+//! | [`heap`] | the functions of the live heap, callable |
+//! | [`patch`] | exchanging one entry of a vtable |
+//! | [`jvmti`] | the few JVMTI functions that the agent calls |
+//!
+//! Names are looked up at run time; what is not found is an [`Error`], never a guess. Sizes that HotSpot counts in words are
+//! converted to bytes here, at the border.
+
+mod error;
+mod mapped;
+
+pub mod collector;
+pub mod flags;
+pub mod heap;
+pub mod jvmti;
+pub mod library;
+pub mod patch;
+pub mod slots;
+pub mod structs;
+pub mod symbols;
+
+pub use error::Error;
+
+/// Bytes of a HotSpot word.
+pub const WORD: usize = size_of::<usize>();

@@ -1,0 +1,127 @@
+//! Which collectors and JDK versions are supported, and which hooks each of them needs.
+//!
+//! A new collector is one more entry of [`Collector::ALL`] here.
+
+use crate::Error;
+
+/// A collector of HotSpot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collector {
+    /// Serial.
+    Serial,
+    /// Parallel.
+    Parallel,
+    /// G1.
+    G1,
+    /// Shenandoah.
+    Shenandoah,
+    /// Generational Shenandoah (JDK 24 and later).
+    GenerationalShenandoah,
+    /// Epsilon, which never collects.
+    Epsilon,
+    /// ZGC: refused.
+    Z,
+}
+
+/// The JDK's feature number: 17, 21, 25.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Feature(pub u32);
+
+impl Feature {
+    /// The versions whose sources were read and whose builds are tested.
+    pub const SUPPORTED: [Feature; 3] = [Feature(17), Feature(21), Feature(25)];
+
+    /// Refuses versions whose demands are not known.
+    pub fn check(self, full: &str) -> Result<(), Error> {
+        if Feature::SUPPORTED.contains(&self) { Ok(()) } else { Err(Error::Version { found: full.to_owned() }) }
+    }
+}
+
+/// Which of the optional hooks a collector needs. `allocate_new_tlab` and the event GarbageCollectionStart are needed by all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// `ensure_parsability`: retire before the heap is walked. Shenandoah walks marked objects, and its override is empty and
+    /// folded with another empty function.
+    pub parsability: bool,
+    /// `unsafe_max_tlab_alloc`: what buffers hold counts as free, where a thread would otherwise collect at eden's end while
+    /// buffers still hold memory.
+    pub available: bool,
+    /// `trace_heap`: G1's young pauses call neither `ensure_parsability` nor, after VMDeath, the event.
+    pub trace: bool,
+    /// `mem_allocate`: single objects may be carved from a buffer.
+    pub objects: bool,
+}
+
+impl Collector {
+    /// All of them.
+    pub const ALL: [Collector; 7] = [
+        Collector::Serial,
+        Collector::Parallel,
+        Collector::G1,
+        Collector::GenerationalShenandoah,
+        Collector::Shenandoah,
+        Collector::Epsilon,
+        Collector::Z,
+    ];
+
+    /// The name used in options and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Collector::Serial => "Serial",
+            Collector::Parallel => "Parallel",
+            Collector::G1 => "G1",
+            Collector::Shenandoah => "Shenandoah",
+            Collector::GenerationalShenandoah => "generational Shenandoah",
+            Collector::Epsilon => "Epsilon",
+            Collector::Z => "ZGC",
+        }
+    }
+
+    /// The flag that chooses it. Generational Shenandoah is Shenandoah with one more flag, see [`Collector::mode`].
+    pub const fn flag(self) -> &'static str {
+        match self {
+            Collector::Serial => "UseSerialGC",
+            Collector::Parallel => "UseParallelGC",
+            Collector::G1 => "UseG1GC",
+            Collector::Shenandoah | Collector::GenerationalShenandoah => "UseShenandoahGC",
+            Collector::Epsilon => "UseEpsilonGC",
+            Collector::Z => "UseZGC",
+        }
+    }
+
+    /// The text flag and value that must hold besides [`Collector::flag`].
+    pub const fn mode(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Collector::GenerationalShenandoah => Some(("ShenandoahGCMode", "generational")),
+            _ => None,
+        }
+    }
+
+    /// The symbol of its heap class's vtable.
+    pub const fn vtable(self) -> &'static str {
+        match self {
+            Collector::Serial => "_ZTV10SerialHeap",
+            Collector::Parallel => "_ZTV20ParallelScavengeHeap",
+            Collector::G1 => "_ZTV15G1CollectedHeap",
+            Collector::Shenandoah => "_ZTV14ShenandoahHeap",
+            Collector::GenerationalShenandoah => "_ZTV26ShenandoahGenerationalHeap",
+            Collector::Epsilon => "_ZTV11EpsilonHeap",
+            Collector::Z => "_ZTV14ZCollectedHeap",
+        }
+    }
+
+    /// The hooks that it needs, or why it is refused.
+    pub const fn hooks(self) -> Result<Hooks, Error> {
+        match self {
+            Collector::Serial | Collector::Parallel | Collector::Epsilon => {
+                Ok(Hooks { parsability: true, available: true, trace: false, objects: true })
+            }
+            Collector::G1 => Ok(Hooks { parsability: true, available: true, trace: true, objects: true }),
+            // Objects outside a TLAB are not carved: Shenandoah paces and accounts them in mem_allocate itself.
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                Ok(Hooks { parsability: false, available: false, trace: false, objects: false })
+            }
+            Collector::Z => Err(Error::Zgc),
+        }
+    }
+}

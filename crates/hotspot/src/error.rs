@@ -1,0 +1,89 @@
+//! Why terrace does not install itself, with what to do about it.
+
+use std::fmt;
+
+/// A refusal. The text is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The process has no `libjvm.so`, or more than one.
+    NoLibrary,
+    /// A HotSpot of a version whose demands are not known.
+    Version {
+        /// The version as HotSpot tells it.
+        found: String,
+    },
+    /// ZGC.
+    Zgc,
+    /// Another collector that is not supported.
+    Collector {
+        /// The class of its heap, or the flag that chose it.
+        found: String,
+    },
+    /// A file that cannot be read or is no ELF library.
+    File {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The library's symbol table was stripped and no debug file was found.
+    Stripped {
+        /// The library's path.
+        path: String,
+    },
+    /// A name that should be there is not there, or stands at several places.
+    Missing {
+        /// What was looked for.
+        what: String,
+    },
+    /// Somebody else has already replaced a function of the heap.
+    Taken {
+        /// The function.
+        what: &'static str,
+    },
+    /// A page could not be made writable.
+    Protection {
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoLibrary => write!(f, "no libjvm.so in this process: load terrace into a HotSpot JVM (-agentpath:...)"),
+            Error::Version { found } => {
+                write!(f, "JDK {found} is not supported: use JDK 17, 21 or 25")
+            }
+            Error::Zgc => write!(
+                f,
+                "ZGC already allocates from per-CPU pages, there is nothing to add: run without terrace, or choose another \
+                 collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
+            ),
+            Error::Collector { found } => write!(
+                f,
+                "collector {found} is not supported: choose another one (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
+            ),
+            Error::File { path, reason } => write!(f, "{path}: {reason}: reinstall the JDK, or use another one"),
+            Error::Stripped { path } => write!(
+                f,
+                "{path} has no symbols: install the JDK's debug symbols (for Debian: the package openjdk-NN-dbg), or use a JDK \
+                 that keeps them (Temurin does)"
+            ),
+            Error::Missing { what } => {
+                write!(f, "{what} not found as expected in libjvm.so: use an unmodified JDK 17, 21 or 25 build")
+            }
+            Error::Taken { what } => write!(
+                f,
+                "{what} is already replaced by another agent or a second copy of libterrace.so: load only one of them"
+            ),
+            Error::Protection { reason } => write!(
+                f,
+                "cannot make the heap's function table writable ({reason}): allow mprotect for this process (seccomp, SELinux \
+                 execmod)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,254 @@
+//! The live heap: its functions, callable, and the numbers that a buffer has to respect.
+
+use crate::collector::{Collector, Feature, Hooks};
+use crate::flags::Flags;
+use crate::library::Library;
+use crate::slots::{self, Slots, Virtual};
+use crate::structs::{Structs, peek};
+use crate::symbols::Symbols;
+use crate::{Error, WORD};
+use std::ffi::c_void;
+
+/// `CollectedHeap::allocate_new_tlab`: words.
+pub type AllocateNewTlab = unsafe extern "C" fn(*mut c_void, usize, usize, *mut usize) -> *mut c_void;
+/// `CollectedHeap::ensure_parsability`.
+pub type EnsureParsability = unsafe extern "C" fn(*mut c_void, bool);
+/// `CollectedHeap::unsafe_max_tlab_alloc`: bytes.
+pub type UnsafeMaxTlabAlloc = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
+/// `CollectedHeap::trace_heap`.
+pub type TraceHeap = unsafe extern "C" fn(*mut c_void, i32, *const c_void);
+/// `CollectedHeap::mem_allocate`: words.
+pub type MemAllocate = unsafe extern "C" fn(*mut c_void, usize, *mut bool) -> *mut c_void;
+/// `CollectedHeap::supports_inline_contig_alloc`.
+pub type SupportsInlineContigAlloc = unsafe extern "C" fn(*const c_void) -> bool;
+type MaxTlabSize = unsafe extern "C" fn(*const c_void) -> usize;
+type TlabCapacity = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
+type FillWithObject = unsafe extern "C" fn(*mut c_void, usize, bool);
+type CurrentThread = unsafe extern "C" fn() -> *mut c_void;
+
+/// `GCWhen::BeforeGC`.
+pub const BEFORE_GC: i32 = 0;
+/// `SafepointSynchronize::_synchronized`.
+const SYNCHRONIZED: i32 = 2;
+
+/// A JVM that terrace can serve, found before its heap exists: all that can be refused has been refused.
+#[derive(Debug)]
+pub struct Machine {
+    /// The JDK's feature number.
+    pub feature: Feature,
+    /// HotSpot's version text.
+    pub version: &'static str,
+    /// The collector in force.
+    pub collector: Collector,
+    /// The hooks that it needs.
+    pub hooks: Hooks,
+    /// The table of flags.
+    pub flags: Flags,
+    structs: Structs,
+    /// Address of the collector's vtable in this process.
+    vtable: usize,
+    slots: Slots,
+    /// The functions that stood in the vtable when it was looked at.
+    originals: Vec<usize>,
+    fill_with_object: usize,
+    current_thread: usize,
+    safepoint_state: usize,
+}
+
+const FILL_WITH_OBJECT: &str = "_ZN13CollectedHeap16fill_with_objectEPP12HeapWordImplmb";
+const CURRENT_THREAD: &str = "_ZN18ThreadLocalStorage6threadEv";
+const SAFEPOINT_STATE: &str = "_ZN20SafepointSynchronize6_stateE";
+
+/// The collector that the flags choose.
+pub fn chosen(flags: &Flags) -> Result<Collector, Error> {
+    Collector::ALL
+        .into_iter()
+        .find(|collector| {
+            flags.boolean(collector.flag()) == Some(true)
+                && collector.mode().is_none_or(|(flag, value)| flags.text(flag) == Some(value))
+        })
+        .ok_or_else(|| Error::Collector { found: "of this JVM".into() })
+}
+
+impl Machine {
+    /// Looks at the JVM of this process: version, collector, symbols, vtable.
+    pub fn find() -> Result<Machine, Error> {
+        let library = Library::find()?;
+        let structs = Structs::of(&library)?;
+        let (major, version) = structs.version()?;
+        let feature = Feature(major);
+        feature.check(version)?;
+        let flags = Flags::of(&structs)?;
+        let collector = chosen(&flags)?;
+        let hooks = collector.hooks()?;
+        let symbols = Symbols::open(library.path())?;
+        let names =
+            slots::find(&symbols, &[collector.vtable()], &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE])?;
+        let missing = |what: &str| Error::Missing { what: what.to_owned() };
+        let vtable = names.vtables[0].ok_or_else(|| missing(collector.vtable()))?;
+        let address = |at: usize, what: &str| names.others[at].map(|place| place + library.base()).ok_or_else(|| missing(what));
+        let vtable_address = vtable.address + library.base();
+        let originals: Vec<usize> = (0..vtable.entries)
+            // SAFETY: the symbol table gives the vtable's place and length; the loader has relocated it.
+            .map(|at| unsafe { peek(vtable_address + at * WORD) })
+            .collect();
+        let linked: Vec<usize> = originals.iter().map(|word| word.wrapping_sub(library.base())).collect();
+        let slots = slots::resolve(&symbols, &linked)?;
+        Ok(Machine {
+            feature,
+            version,
+            collector,
+            hooks,
+            flags,
+            structs,
+            vtable: vtable_address,
+            fill_with_object: address(0, FILL_WITH_OBJECT)?,
+            current_thread: address(1, CURRENT_THREAD)?,
+            safepoint_state: address(2, SAFEPOINT_STATE)?,
+            slots,
+            originals,
+        })
+    }
+
+    /// The entry of a function in the vtable and what stood there.
+    pub fn entry(&self, function: Virtual) -> Result<(usize, usize), Error> {
+        let slot = self.slots.of(function)?;
+        let original = self.originals.get(slot).copied().ok_or(Error::Missing { what: function.name().into() })?;
+        Ok((self.vtable + slot * WORD, original))
+    }
+
+    /// Bytes to which objects are aligned.
+    pub fn grain(&self) -> usize {
+        // intx in 17 and 21, int in 25: the low 32 bits are the value in both on a little-endian machine.
+        self.flags.small_number("ObjectAlignmentInBytes").map_or(8, |bytes| bytes as usize)
+    }
+
+    /// The smallest filler object, in bytes (`CollectedHeap::min_fill_size`).
+    pub fn min_filler(&self) -> usize {
+        let compact = self.flags.boolean("UseCompactObjectHeaders") == Some(true);
+        self.grain().max(if compact { WORD } else { 2 * WORD })
+    }
+
+    /// The heap, once HotSpot has made it (from VMInit on).
+    pub fn heap(&self) -> Result<Heap, Error> {
+        let place = self.structs.static_field("Universe", "_collectedHeap")?;
+        // SAFETY: the table says that this is a pointer to the heap.
+        let object: usize = unsafe { peek(place) };
+        if object == 0 {
+            return Err(Error::Missing { what: "the heap (Universe::_collectedHeap)".into() });
+        }
+        // SAFETY: an object with virtual functions begins with its vtable pointer.
+        if unsafe { peek::<usize>(object) } != self.vtable {
+            return Err(Error::Collector { found: format!("of a class other than {}", self.collector.vtable()) });
+        }
+        let reserved = object + self.structs.offset("CollectedHeap", "_reserved")?;
+        let start = reserved + self.structs.offset("MemRegion", "_start")?;
+        let words = reserved + self.structs.offset("MemRegion", "_word_size")?;
+        let original = |function| self.entry(function).map(|(_, original)| original);
+        // SAFETY: the fields were looked up in HotSpot's own table. The functions have the types that their mangled names, which
+        // were matched in full, and the C++ ABI of the platform give them.
+        unsafe {
+            Ok(Heap {
+                object: object as *mut c_void,
+                base: peek(start),
+                bytes: peek::<usize>(words) * WORD,
+                allocate_new_tlab: std::mem::transmute::<usize, AllocateNewTlab>(original(Virtual::AllocateNewTlab)?),
+                unsafe_max_tlab_alloc: std::mem::transmute::<usize, UnsafeMaxTlabAlloc>(original(
+                    Virtual::UnsafeMaxTlabAlloc,
+                )?),
+                max_tlab_size: std::mem::transmute::<usize, MaxTlabSize>(original(Virtual::MaxTlabSize)?),
+                tlab_capacity: std::mem::transmute::<usize, TlabCapacity>(original(Virtual::TlabCapacity)?),
+                fill_with_object: std::mem::transmute::<usize, FillWithObject>(self.fill_with_object),
+                current_thread: std::mem::transmute::<usize, CurrentThread>(self.current_thread),
+                safepoint_state: self.safepoint_state,
+            })
+        }
+    }
+}
+
+/// The live heap's functions.
+#[derive(Debug)]
+pub struct Heap {
+    object: *mut c_void,
+    base: usize,
+    bytes: usize,
+    allocate_new_tlab: AllocateNewTlab,
+    unsafe_max_tlab_alloc: UnsafeMaxTlabAlloc,
+    max_tlab_size: MaxTlabSize,
+    tlab_capacity: TlabCapacity,
+    fill_with_object: FillWithObject,
+    current_thread: CurrentThread,
+    safepoint_state: usize,
+}
+
+// SAFETY: HotSpot's heap is one for all threads; its functions do their own synchronisation.
+unsafe impl Send for Heap {}
+// SAFETY: as above.
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    /// Address of the reserved space.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Bytes of the reserved space.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// HotSpot's own `allocate_new_tlab`: address and bytes, or nothing. May wait for a whole collection.
+    ///
+    /// # Safety
+    /// Only on a Java thread in VM state that holds no lock, as HotSpot itself calls it; `min <= desired`, whole grains, in bytes,
+    /// not above [`Heap::max_tlab_size`].
+    pub unsafe fn allocate(&self, min: usize, desired: usize) -> Option<(usize, usize)> {
+        let mut actual = 0;
+        // SAFETY: the caller's; the heap is HotSpot's own object.
+        let start = unsafe { (self.allocate_new_tlab)(self.object, min / WORD, desired / WORD, &raw mut actual) };
+        if start.is_null() { None } else { Some((start as usize, actual * WORD)) }
+    }
+
+    /// Bytes that `allocate_new_tlab` could presumably give this thread now without collecting.
+    ///
+    /// # Safety
+    /// Only on a thread that HotSpot knows.
+    pub unsafe fn available(&self) -> usize {
+        // SAFETY: the caller's. The function wants the thread for its memory node.
+        unsafe { (self.unsafe_max_tlab_alloc)(self.object, (self.current_thread)()) }
+    }
+
+    /// The largest TLAB, in bytes.
+    ///
+    /// # Safety
+    /// Only once the heap is initialised (from VMInit on).
+    pub unsafe fn max_tlab_size(&self) -> usize {
+        // SAFETY: the caller's.
+        unsafe { (self.max_tlab_size)(self.object).saturating_mul(WORD) }
+    }
+
+    /// Bytes of eden (or of the like of it) for the TLABs of all threads.
+    ///
+    /// # Safety
+    /// Only on a thread that HotSpot knows, once the heap is initialised.
+    pub unsafe fn tlab_capacity(&self) -> usize {
+        // SAFETY: the caller's.
+        unsafe { (self.tlab_capacity)(self.object, (self.current_thread)()) }
+    }
+
+    /// Writes a filler object over a range.
+    ///
+    /// # Safety
+    /// Only on a Java thread in VM state or on the VM thread at a safepoint; the range must belong to the caller, be whole grains
+    /// and at least [`Machine::min_filler`] bytes.
+    pub unsafe fn fill(&self, start: usize, bytes: usize) {
+        // SAFETY: the caller's. `zap` matters to debug builds only.
+        unsafe { (self.fill_with_object)(start as *mut c_void, bytes / WORD, true) };
+    }
+
+    /// Whether all Java threads stand still.
+    pub fn is_at_safepoint(&self) -> bool {
+        // SAFETY: `SafepointSynchronize::_state` is an int-sized enumeration that lives as long as the library.
+        unsafe { peek::<i32>(self.safepoint_state) == SYNCHRONIZED }
+    }
+}

@@ -1,0 +1,166 @@
+//! The few functions of JVMTI and JNI that the agent calls, by their numbers in the tables that the specifications fix.
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// `JavaVM*` of jni.h: a pointer to its function table.
+pub type JavaVm = *mut *const [*const c_void; 8];
+/// `JNIEnv*` of jni.h: a pointer to its function table.
+pub type JniEnv = *mut *const [*const c_void; 235];
+/// `jvmtiEnv*` of jvmti.h: a pointer to its function table.
+pub type JvmtiEnv = *mut *const [*const c_void; 156];
+
+/// JVMTI 1.2, which all supported versions speak.
+pub const VERSION: c_int = 0x3001_0200;
+/// `JNI_OK`.
+pub const OK: c_int = 0;
+/// `JNI_ERR`.
+pub const ERROR: c_int = -1;
+
+// Places in the function tables, counted from 0. JVMTI's specification counts from 1.
+const GET_ENV: usize = 6;
+const SET_EVENT_NOTIFICATION_MODE: usize = 1;
+const GET_PHASE: usize = 132;
+const SET_EVENT_CALLBACKS: usize = 121;
+const ADD_CAPABILITIES: usize = 141;
+const NEW_BYTE_ARRAY: usize = 176;
+const DELETE_LOCAL_REF: usize = 23;
+const EXCEPTION_CLEAR: usize = 17;
+
+/// Event numbers (`jvmtiEvent`).
+const VM_INIT: c_int = 50;
+const VM_DEATH: c_int = 51;
+const GARBAGE_COLLECTION_START: c_int = 81;
+const LAST_EVENT: c_int = 88;
+/// Bit of `can_generate_garbage_collection_events` in `jvmtiCapabilities`.
+const GARBAGE_COLLECTION_EVENTS: usize = 31;
+/// `JVMTI_PHASE_LIVE`.
+pub const PHASE_LIVE: c_int = 4;
+
+/// `VMInit(jvmti, jni, thread)`.
+pub type VmInit = unsafe extern "C" fn(JvmtiEnv, JniEnv, *mut c_void);
+/// `VMDeath(jvmti, jni)`.
+pub type VmDeath = unsafe extern "C" fn(JvmtiEnv, JniEnv);
+/// `GarbageCollectionStart(jvmti)`: on the VM thread, at a safepoint, before the collection moves anything.
+pub type GarbageCollectionStart = unsafe extern "C" fn(JvmtiEnv);
+
+/// What the agent wants to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct Events {
+    /// The JVM is initialised.
+    pub vm_init: VmInit,
+    /// The JVM is ending.
+    pub vm_death: VmDeath,
+    /// A collection begins.
+    pub collection_start: GarbageCollectionStart,
+}
+
+/// A JVMTI environment of this agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Jvmti {
+    env: JvmtiEnv,
+}
+
+impl Jvmti {
+    /// Gets an environment.
+    ///
+    /// # Safety
+    /// `vm` must be the `JavaVM*` that HotSpot handed to the agent.
+    pub unsafe fn of(vm: JavaVm) -> Result<Jvmti, String> {
+        type GetEnv = unsafe extern "C" fn(JavaVm, *mut *mut c_void, c_int) -> c_int;
+        let mut env: *mut c_void = std::ptr::null_mut();
+        // SAFETY: jni.h fixes the place and type of GetEnv in the table that `vm` points to.
+        let code = unsafe {
+            let get_env = std::mem::transmute::<*const c_void, GetEnv>((**vm)[GET_ENV]);
+            get_env(vm, &raw mut env, VERSION)
+        };
+        if code != OK || env.is_null() {
+            return Err(format!("JVMTI 1.2 is not available (GetEnv gave {code}): use a HotSpot JDK 17, 21 or 25"));
+        }
+        Ok(Jvmti { env: env.cast() })
+    }
+
+    fn function(&self, place: usize) -> *const c_void {
+        // SAFETY: `env` came from GetEnv and points to a table of 156 functions.
+        unsafe { (**self.env)[place] }
+    }
+
+    /// Whether the JVM is past VMInit and not yet at VMDeath.
+    pub fn is_live(&self) -> bool {
+        type GetPhase = unsafe extern "C" fn(JvmtiEnv, *mut c_int) -> c_int;
+        let mut phase = 0;
+        // SAFETY: jvmti.h fixes place and type.
+        let code = unsafe {
+            std::mem::transmute::<*const c_void, GetPhase>(self.function(GET_PHASE))(self.env, &raw mut phase)
+        };
+        code == OK && phase == PHASE_LIVE
+    }
+
+    /// Asks for the events.
+    pub fn listen(&self, events: Events) -> Result<(), String> {
+        type AddCapabilities = unsafe extern "C" fn(JvmtiEnv, *const [u64; 2]) -> c_int;
+        type SetEventCallbacks = unsafe extern "C" fn(JvmtiEnv, *const c_void, c_int) -> c_int;
+        type SetEventNotificationMode = unsafe extern "C" fn(JvmtiEnv, c_int, c_int, *mut c_void, ...) -> c_int;
+        let failed = |what: &str, code: c_int| format!("JVMTI refused {what} (error {code}): load fewer agents");
+        let capabilities = [1u64 << GARBAGE_COLLECTION_EVENTS, 0];
+        let mut callbacks = [std::ptr::null::<c_void>(); (LAST_EVENT - VM_INIT + 1) as usize];
+        callbacks[0] = events.vm_init as *const c_void;
+        callbacks[(VM_DEATH - VM_INIT) as usize] = events.vm_death as *const c_void;
+        callbacks[(GARBAGE_COLLECTION_START - VM_INIT) as usize] = events.collection_start as *const c_void;
+        // SAFETY: jvmti.h fixes the places and types; HotSpot copies both structures.
+        unsafe {
+            let add = std::mem::transmute::<*const c_void, AddCapabilities>(self.function(ADD_CAPABILITIES));
+            let code = add(self.env, &raw const capabilities);
+            if code != OK {
+                return Err(failed("the capability can_generate_garbage_collection_events", code));
+            }
+            let set = std::mem::transmute::<*const c_void, SetEventCallbacks>(self.function(SET_EVENT_CALLBACKS));
+            let code = set(self.env, callbacks.as_ptr().cast(), size_of_val(&callbacks) as c_int);
+            if code != OK {
+                return Err(failed("the event callbacks", code));
+            }
+            let enable = std::mem::transmute::<*const c_void, SetEventNotificationMode>(
+                self.function(SET_EVENT_NOTIFICATION_MODE),
+            );
+            for event in [VM_INIT, VM_DEATH, GARBAGE_COLLECTION_START] {
+                let code = enable(self.env, 1, event, std::ptr::null_mut());
+                if code != OK {
+                    return Err(failed("an event", code));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Allocates a Java byte array and forgets it: a way from native code through the heap's allocation functions.
+///
+/// # Safety
+/// `jni` must be the calling thread's environment, in a callback where JNI calls are allowed.
+pub unsafe fn allocate_and_forget(jni: JniEnv, bytes: c_int) {
+    type NewByteArray = unsafe extern "C" fn(JniEnv, c_int) -> *mut c_void;
+    type DeleteLocalRef = unsafe extern "C" fn(JniEnv, *mut c_void);
+    type ExceptionClear = unsafe extern "C" fn(JniEnv);
+    // SAFETY: jni.h fixes the places and types.
+    unsafe {
+        let table = &**jni;
+        let array = std::mem::transmute::<*const c_void, NewByteArray>(table[NEW_BYTE_ARRAY])(jni, bytes);
+        if array.is_null() {
+            // Out of memory: nobody is waiting for this array.
+            std::mem::transmute::<*const c_void, ExceptionClear>(table[EXCEPTION_CLEAR])(jni);
+        } else {
+            std::mem::transmute::<*const c_void, DeleteLocalRef>(table[DELETE_LOCAL_REF])(jni, array);
+        }
+    }
+}
+
+/// A C string from HotSpot, or the empty string for null.
+///
+/// # Safety
+/// `text` must be null or a NUL-terminated string that lives as long as the result is used.
+pub unsafe fn option_text<'a>(text: *const c_char) -> &'a str {
+    if text.is_null() {
+        return "";
+    }
+    // SAFETY: the caller's.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_str().unwrap_or("\u{fffd}")
+}
