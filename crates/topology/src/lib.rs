@@ -10,6 +10,17 @@
 //!
 //! - [`Machine`] is the list of CPUs this process may use, in an order in which neighbours are near.
 //! - [`DomainMap`] turns a CPU number into the index of its domain: one bounds check and one load.
+//! - [`CpuSource`] says which CPU runs the calling thread: a load from the thread's rseq area where there is one.
+//!
+//! ```
+//! use topology::{CpuSource, DomainKind, Machine};
+//!
+//! let machine = Machine::detect();
+//! let cores = machine.domains(DomainKind::Core);
+//! let source = CpuSource::detect();
+//! let mine = cores.of(source.current());
+//! assert!(mine.index() < cores.count());
+//! ```
 //!
 //! # CPUs that come and go
 //!
@@ -26,6 +37,8 @@ mod error;
 mod fake;
 mod id;
 mod machine;
+mod rseq;
+mod source;
 mod sysfs;
 #[cfg(test)]
 mod test_support;
@@ -36,3 +49,4 @@ pub use error::Error;
 pub use fake::Fake;
 pub use id::{CPU_LIMIT, CpuId, DomainIndex};
 pub use machine::{Cpu, Machine};
+pub use source::CpuSource;

@@ -1,7 +1,8 @@
-//! For tests: running on one CPU.
+//! For tests: running on one CPU, and starting the test binary anew.
 
 use crate::affinity;
 use crate::id::CpuId;
+use std::process::Command;
 
 /// Runs `work` on each CPU this thread may use, in a thread of its own so that the caller's affinity stays.
 pub(crate) fn on_each_cpu(work: fn(CpuId)) {
@@ -17,4 +18,16 @@ pub(crate) fn on_each_cpu(work: fn(CpuId)) {
         });
         pinned.join().unwrap();
     }
+}
+
+/// Runs an ignored test of this binary in a process of its own, with one environment variable set, and returns what it
+/// printed. Such settings act when a process starts.
+pub(crate) fn in_child(test: &str, name: &str, value: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(name, value)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
