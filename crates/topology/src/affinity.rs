@@ -1,0 +1,51 @@
+//! The CPUs that the kernel lets the calling thread use.
+
+use crate::error::Error;
+use crate::id::{CPU_LIMIT, CpuId};
+
+#[cfg(test)]
+#[path = "affinity_test.rs"]
+mod test;
+
+const WORD_BITS: usize = usize::BITS as usize;
+
+/// The affinity mask of the calling thread, in ascending order. It is already limited to the CPUs that are online and in
+/// the effective cpuset of the control group. Threads started later inherit it.
+pub(crate) fn allowed() -> Result<Vec<CpuId>, Error> {
+    // 1024 CPUs, the size of glibc's own cpu_set_t.
+    allowed_from(1024)
+}
+
+/// As [`allowed`], beginning with a mask of `bits`. The kernel answers EINVAL while the mask is shorter than its own, and
+/// does not tell how long that is.
+fn allowed_from(mut bits: usize) -> Result<Vec<CpuId>, Error> {
+    loop {
+        let mut mask = vec![0usize; bits.div_ceil(WORD_BITS)];
+        let bytes = size_of_val(mask.as_slice());
+        // SAFETY: the kernel writes at most `bytes` bytes, which is how long the mask is; it is made of longs, as the kernel's
+        // own masks are, and a cpu_set_t is nothing but such words.
+        let failed = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
+        if failed == 0 {
+            return Ok(set_bits(&mask));
+        }
+        let error = std::io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINVAL) || bits >= CPU_LIMIT as usize {
+            return Err(Error(format!(
+                "sched_getaffinity: {error}; allow this system call in the sandbox's seccomp profile"
+            )));
+        }
+        bits *= 2;
+    }
+}
+
+fn set_bits(mask: &[usize]) -> Vec<CpuId> {
+    let mut cpus = Vec::new();
+    for (index, word) in mask.iter().enumerate() {
+        let mut rest = *word;
+        while rest != 0 {
+            cpus.push(CpuId((index * WORD_BITS) as u32 + rest.trailing_zeros()));
+            rest &= rest - 1;
+        }
+    }
+    cpus
+}

@@ -1,0 +1,112 @@
+use super::*;
+use tempfile::TempDir;
+
+const V2: &str = "30 20 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate";
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{text}\n")).unwrap();
+    }
+    root
+}
+
+fn quota_of(files: &[(&str, &str)]) -> Option<f64> {
+    quota(tree(files).path())
+}
+
+#[test]
+fn version_2_takes_the_lowest_on_the_way_up() {
+    let quota = quota_of(&[
+        ("proc/self/cgroup", "0::/kube/pod/app"),
+        ("proc/self/mountinfo", V2),
+        ("sys/fs/cgroup/kube/cpu.max", "max 100000"),
+        ("sys/fs/cgroup/kube/pod/cpu.max", "150000 100000"),
+        ("sys/fs/cgroup/kube/pod/app/cpu.max", "400000 100000"),
+        ("sys/fs/cgroup/other/cpu.max", "10000 100000"),
+    ]);
+    assert_eq!(quota, Some(1.5));
+}
+
+#[test]
+fn no_limit() {
+    assert_eq!(quota_of(&[]), None);
+    assert_eq!(quota_of(&[("proc/self/cgroup", "0::/"), ("proc/self/mountinfo", V2)]), None);
+    let max =
+        [("proc/self/cgroup", "0::/"), ("proc/self/mountinfo", V2), ("sys/fs/cgroup/cpu.max", "max 100000")];
+    assert_eq!(quota_of(&max), None);
+}
+
+#[test]
+fn version_1_beside_an_empty_version_2() {
+    let quota = quota_of(&[
+        ("proc/self/cgroup", "5:cpuset:/\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n0::/"),
+        (
+            "proc/self/mountinfo",
+            "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+             33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n\
+             32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+             41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw",
+        ),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000"),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "50000"),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000"),
+    ]);
+    assert_eq!(quota, Some(0.5));
+}
+
+#[test]
+fn container_that_sees_the_path_of_its_host() {
+    let quota = quota_of(&[
+        ("proc/self/cgroup", "4:cpu,cpuacct:/docker/abc"),
+        (
+            "proc/self/mountinfo",
+            "32 31 0:29 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct",
+        ),
+        ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000"),
+        ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000"),
+    ]);
+    assert_eq!(quota, Some(2.0));
+}
+
+#[test]
+fn a_path_that_leaves_the_mounted_part_stops_at_the_mount_point() {
+    let quota = quota_of(&[
+        ("proc/self/cgroup", "0::/../../elsewhere"),
+        ("proc/self/mountinfo", V2),
+        ("sys/fs/cgroup/cpu.max", "300000 100000"),
+        ("sys/elsewhere/cpu.max", "1 100000"),
+    ]);
+    assert_eq!(quota, Some(3.0));
+}
+
+#[test]
+fn mount_point_with_a_blank() {
+    let quota = quota_of(&[
+        ("proc/self/cgroup", "0::/a"),
+        ("proc/self/mountinfo", "30 20 0:26 / /mnt/c\\040g rw - cgroup2 cgroup2 rw"),
+        ("mnt/c g/a/cpu.max", "100000 100000"),
+    ]);
+    assert_eq!(quota, Some(1.0));
+}
+
+#[test]
+fn garbage_is_no_limit() {
+    for text in
+        ["", "1", "a b", "0 100000", "100000 0", "-5 100000", "100000 -5", "1e9 1", "999999999999999999999 1"]
+    {
+        let files =
+            [("proc/self/cgroup", "0::/"), ("proc/self/mountinfo", V2), ("sys/fs/cgroup/cpu.max", text)];
+        assert_eq!(quota_of(&files), None, "{text:?}");
+    }
+    for mounts in ["", " - ", "1 - cgroup2", "1 2 3 - cgroup2", "- cgroup2 - cgroup2", "1 2 3 4 5 - cgroup2"]
+    {
+        for groups in ["", ":", "::", "0:", "0::", "0::relative", "\u{1F980}::/"] {
+            let files = [("proc/self/cgroup", groups), ("proc/self/mountinfo", mounts)];
+            assert_eq!(quota_of(&files), None, "{mounts:?} {groups:?}");
+        }
+    }
+}

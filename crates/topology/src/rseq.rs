@@ -1,0 +1,145 @@
+//! The area of restartable sequences (rseq) that glibc registers for each thread: the kernel keeps the number of the
+//! current CPU there, so that reading it is one load.
+//!
+//! We only read the number; no sequence is ever made restartable here.
+
+use std::ffi::{CStr, c_int, c_long, c_uint};
+
+#[cfg(test)]
+#[path = "rseq_test.rs"]
+pub(crate) mod test;
+
+/// `struct rseq` of the kernel: `cpu_id_start` at 0, `cpu_id` at 4. The first is 0 in an area that is not registered, the
+/// second negative (-1 never registered, -2 refused), which is why we read the second.
+const CPU_ID_OFFSET: isize = 4;
+/// The two fields.
+const LEAST_SIZE: c_uint = 8;
+
+/// Where the calling thread's `cpu_id` is: the same distance from the thread pointer in every thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rseq {
+    cpu_id: isize,
+}
+
+impl Rseq {
+    /// Finds the area, or says why there is none.
+    pub(crate) fn find() -> Result<Rseq, &'static str> {
+        if !READABLE {
+            return Err("no rseq for this architecture");
+        }
+        // By name at run time, not linked: the library must load with an older glibc, and with musl, which lack them.
+        let offset = symbol(c"__rseq_offset").cast::<isize>();
+        let size = symbol(c"__rseq_size").cast::<c_uint>();
+        if offset.is_null() || size.is_null() {
+            return Err("glibc older than 2.35, or another C library");
+        }
+        // SAFETY: glibc exports both as constants of these types (`const ptrdiff_t`, `const unsigned int`, <sys/rseq.h>) and
+        // has set them before any code of ours runs.
+        let (offset, size) = unsafe { (offset.read(), size.read()) };
+        if size == 0 {
+            return Err(if disabled_by_user() {
+                "rseq disabled by GLIBC_TUNABLES"
+            } else {
+                "rseq refused by the kernel (older than 4.18, or a sandbox)"
+            });
+        }
+        if size < LEAST_SIZE {
+            return Err("glibc's rseq area has an unknown layout");
+        }
+        Ok(Rseq { cpu_id: offset.wrapping_add(CPU_ID_OFFSET) })
+    }
+
+    /// The calling thread's CPU; negative when its area is not registered. One load.
+    ///
+    /// Each call loads again: the kernel changes the number behind the compiler's back.
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+    #[inline(always)]
+    pub(crate) fn cpu_id(self) -> i32 {
+        let number: i32;
+        // SAFETY: FS is the base of the thread's control block in every thread of a glibc process; `find` got the offset from
+        // glibc, whose area lives as long as its thread. An aligned load of four bytes is not torn.
+        unsafe {
+            std::arch::asm!(
+                "mov {number:e}, dword ptr fs:[{at}]",
+                number = lateout(reg) number,
+                at = in(reg) self.cpu_id,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        number
+    }
+
+    /// The calling thread's CPU; negative when its area is not registered. One load.
+    ///
+    /// Each call loads again: the kernel changes the number behind the compiler's back.
+    #[cfg(all(target_arch = "aarch64", target_pointer_width = "64"))]
+    #[inline(always)]
+    pub(crate) fn cpu_id(self) -> i32 {
+        let number: i32;
+        // SAFETY: TPIDR_EL0 is the thread pointer; `find` got the offset from glibc, whose area lives as long as its thread.
+        // An aligned load of four bytes is not torn.
+        unsafe {
+            std::arch::asm!(
+                "mrs {pointer}, tpidr_el0",
+                "ldr {number:w}, [{pointer}, {at}]",
+                pointer = out(reg) _,
+                number = lateout(reg) number,
+                at = in(reg) self.cpu_id,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        number
+    }
+
+    /// Not readable here; `find` has said so.
+    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_pointer_width = "64")))]
+    #[inline(always)]
+    pub(crate) fn cpu_id(self) -> i32 {
+        -1
+    }
+
+    /// Compares with the kernel's answer. Not with `sched_getcpu`: since glibc 2.35 that reads the same area.
+    pub(crate) fn check(self) -> Result<(), &'static str> {
+        // The thread may migrate between two readings, but hardly so many times in a row.
+        const TRIES: u32 = 16;
+        for _ in 0..TRIES {
+            let before = self.cpu_id();
+            let asked = ask_kernel();
+            if before < 0 {
+                return Err("rseq not registered for this thread");
+            }
+            if before != self.cpu_id() {
+                continue;
+            }
+            match asked {
+                Some(asked) if asked != before => continue,
+                // No second witness: a number the kernel wrote in a registered area is good enough.
+                _ if before < crate::id::CPU_LIMIT as i32 => return Ok(()),
+                _ => break,
+            }
+        }
+        Err("rseq disagrees with getcpu")
+    }
+}
+
+const READABLE: bool =
+    cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_pointer_width = "64"));
+
+fn symbol(name: &CStr) -> *const u8 {
+    // SAFETY: `name` is NUL-terminated; RTLD_DEFAULT needs no handle.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast_const().cast()
+}
+
+fn disabled_by_user() -> bool {
+    std::env::var_os("GLIBC_TUNABLES")
+        .is_some_and(|value| value.to_string_lossy().contains("glibc.pthread.rseq=0"))
+}
+
+/// The system call itself: slow, and independent of the C library.
+fn ask_kernel() -> Option<c_int> {
+    let mut cpu: c_uint = 0;
+    let nothing = std::ptr::null_mut::<c_uint>();
+    // SAFETY: getcpu writes one unsigned int through its first argument; the other two may be null.
+    let result: c_long = unsafe { libc::syscall(libc::SYS_getcpu, &raw mut cpu, nothing, nothing) };
+    if result == 0 { c_int::try_from(cpu).ok() } else { None }
+}

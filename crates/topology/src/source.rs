@@ -1,0 +1,106 @@
+//! Which CPU runs this thread.
+
+use crate::id::CpuId;
+use crate::rseq::Rseq;
+use std::fmt;
+
+#[cfg(test)]
+#[path = "source_test.rs"]
+mod test;
+
+/// A way to ask for the current CPU. Copy it into whatever asks often.
+///
+/// | name | how | cost |
+/// |---|---|---|
+/// | `rseq` | a load from the area that glibc (2.35 and later) registers for each thread | one load |
+/// | `getcpu` | `sched_getcpu`, through the vDSO | a call; a system call where a sandbox has no vDSO |
+/// | `fixed` | a function given by a test | |
+///
+/// The answer may be out of date as soon as it is given: the thread can be moved at any time.
+#[derive(Clone, Copy)]
+pub struct CpuSource {
+    way: Way,
+    reason: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Rseq(Rseq),
+    Getcpu,
+    Fixed(fn() -> CpuId),
+}
+
+impl CpuSource {
+    /// The best source there is, after a check that it tells the truth.
+    pub fn detect() -> CpuSource {
+        match Rseq::find().and_then(|rseq| rseq.check().map(|()| rseq)) {
+            Ok(rseq) => CpuSource { way: Way::Rseq(rseq), reason: None },
+            Err(reason) => CpuSource { way: Way::Getcpu, reason: Some(reason) },
+        }
+    }
+
+    /// `getcpu` even where rseq could be used, to compare the two.
+    pub const fn getcpu() -> CpuSource {
+        CpuSource { way: Way::Getcpu, reason: Some("getcpu asked for") }
+    }
+
+    /// Whatever `cpu` says, for tests.
+    pub const fn fixed(cpu: fn() -> CpuId) -> CpuSource {
+        CpuSource { way: Way::Fixed(cpu), reason: Some("CPU given by the caller") }
+    }
+
+    /// The CPU that runs the calling thread. [`CpuId`] 0 if the system will not tell.
+    ///
+    /// With rseq: a compare for the way, a load from thread-local memory, a compare for its sign.
+    #[inline(always)]
+    pub fn current(&self) -> CpuId {
+        match self.way {
+            Way::Rseq(rseq) => {
+                let number = rseq.cpu_id();
+                // Negative: this thread's area is not registered, for instance because other code took it over.
+                if number >= 0 { CpuId(number as u32) } else { ask_getcpu() }
+            }
+            Way::Getcpu => ask_getcpu(),
+            Way::Fixed(cpu) => cpu(),
+        }
+    }
+
+    /// `rseq`, `getcpu` or `fixed`.
+    pub const fn name(&self) -> &'static str {
+        match self.way {
+            Way::Rseq(_) => "rseq",
+            Way::Getcpu => "getcpu",
+            Way::Fixed(_) => "fixed",
+        }
+    }
+
+    /// Why no better source is used; `None` for the best.
+    pub const fn reason(&self) -> Option<&'static str> {
+        self.reason
+    }
+}
+
+/// For a status line: `rseq`, or `getcpu (rseq disabled by GLIBC_TUNABLES)`.
+impl fmt::Display for CpuSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason {
+            Some(reason) => write!(f, "{} ({reason})", self.name()),
+            None => f.write_str(self.name()),
+        }
+    }
+}
+
+impl fmt::Debug for CpuSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CpuSource({self})")
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn ask_getcpu() -> CpuId {
+    // SAFETY: sched_getcpu takes nothing and returns a number, or -1.
+    let number = unsafe { libc::sched_getcpu() };
+    // Refused (a sandbox): any number will do, since every look-up takes any.
+    CpuId(u32::try_from(number).unwrap_or(0))
+}
