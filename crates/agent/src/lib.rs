@@ -1,1 +1,30 @@
-//! Terrace: agent.
+//! `libterrace.so`: hierarchical allocation buffers under an unmodified HotSpot JVM.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | `entry` | what HotSpot calls: `Agent_OnLoad`, `Agent_OnAttach` |
+//! | `options` | the text behind `-agentpath:libterrace.so=` |
+//! | `install` | from options to hooks in place, or to a reason why not |
+//! | `tlab` | HotSpot's own TLAB flags |
+//! | `agent` | what is installed: what the hooks work with |
+//! | `source` | HotSpot's heap as a source of extents |
+//! | `hierarchy` | the levels over that source |
+//! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |
+//! | `events` | VMInit, VMDeath, GarbageCollectionStart |
+//! | `report` | the counters as JSON |
+//! | `log` | lines on standard error |
+//!
+//! Nothing here panics across the border to HotSpot, and nothing is ever unloaded or freed: a thread may be in a hook at any
+//! time until the process ends.
+
+mod agent;
+mod entry;
+mod events;
+mod hierarchy;
+mod hooks;
+mod install;
+mod log;
+mod options;
+mod report;
+mod source;
+mod tlab;

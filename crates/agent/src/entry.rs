@@ -1,0 +1,52 @@
+//! What HotSpot calls.
+
+use crate::install::{self, When};
+use crate::log::{self, Severity, say};
+use crate::options::Options;
+use hotspot::jvmti::{self, JavaVm};
+use std::ffi::{c_char, c_int, c_void};
+use std::panic::catch_unwind;
+
+/// At the JVM's start, before the heap exists (`-agentpath`, `-agentlib`).
+///
+/// # Safety
+/// Called by HotSpot only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn Agent_OnLoad(vm: JavaVm, options: *const c_char, _reserved: *mut c_void) -> c_int {
+    // SAFETY: HotSpot's own arguments.
+    unsafe { start(vm, options, When::Load) }
+}
+
+/// In a running JVM (`jcmd PID JVMTI.agent_load`).
+///
+/// # Safety
+/// Called by HotSpot only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn Agent_OnAttach(vm: JavaVm, options: *const c_char, _reserved: *mut c_void) -> c_int {
+    // SAFETY: HotSpot's own arguments.
+    unsafe { start(vm, options, When::Attach) }
+}
+
+/// # Safety
+/// `vm` and `text` must be what HotSpot passed.
+unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
+    // SAFETY: HotSpot passes null or a C string.
+    let text = unsafe { jvmti::option_text(text) };
+    let (options, parsed) = Options::parse(text);
+    log::set_level(options.log);
+    let strict = options.strict;
+    let outcome = catch_unwind(|| {
+        parsed?;
+        // SAFETY: HotSpot's own pointer.
+        let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
+        install::begin(jvmti, options, when)
+    });
+    match outcome.unwrap_or_else(|_| Err("internal error: please report it, with the JDK's version".into())) {
+        Ok(()) => jvmti::OK,
+        Err(line) => {
+            say(Severity::Error, &install::refusal(&line, strict));
+            // On attach an error code is an answer to who attached, and no harm to the application.
+            if strict || when == When::Attach { jvmti::ERROR } else { jvmti::OK }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The levels over HotSpot's heap.
+
+use crate::options::Levels;
+use crate::source::HeapSource;
+use hab::{CpuIndex, Extent, Layout, Level, Private, Shape, Shared, Source};
+use std::cell::Cell;
+use topology::{DomainMap, Machine};
+
+type Upper = &'static HeapSource;
+type Outer = Level<'static, Shared, Upper>;
+
+/// What serves the requests. One value for the life of the process.
+#[derive(Debug)]
+pub(crate) enum Hierarchy {
+    /// Nothing: observe only.
+    None,
+    /// Thread, one level, heap.
+    Three(Outer),
+    /// Thread, core, processor, heap.
+    Four(Level<'static, Shared, Outer>),
+}
+
+impl Hierarchy {
+    /// Serves a request for a TLAB, in bytes.
+    #[inline(always)]
+    pub(crate) fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        match self {
+            Hierarchy::Three(level) => level.allocate(cpu, min, desired),
+            Hierarchy::Four(level) => level.allocate(cpu, min, desired),
+            Hierarchy::None => None,
+        }
+    }
+
+    /// Serves a single object, in bytes; `refill` allows to fetch a new extent for it.
+    #[inline(always)]
+    pub(crate) fn allocate_object(&self, cpu: CpuIndex, bytes: usize, refill: bool) -> Option<Extent> {
+        match (self, refill) {
+            (Hierarchy::Three(level), false) => level.carve_object(cpu, bytes),
+            (Hierarchy::Four(level), false) => level.carve_object(cpu, bytes),
+            (Hierarchy::Three(level), true) => level.allocate_object(cpu, bytes),
+            (Hierarchy::Four(level), true) => level.allocate_object(cpu, bytes),
+            (Hierarchy::None, _) => None,
+        }
+    }
+
+    /// Counts a foreign allocation, if the thread has changed its domain.
+    #[inline(always)]
+    pub(crate) fn count_migration(&self, before: CpuIndex, after: CpuIndex) {
+        match self {
+            Hierarchy::Three(level) => level.count_migration(before, after),
+            Hierarchy::Four(level) => level.count_migration(before, after),
+            Hierarchy::None => {}
+        }
+    }
+
+    /// Bytes that a request could get without the heap: from the own buffers first, and where these and the heap's `available`
+    /// bytes are short, from any tail.
+    pub(crate) fn available(&self, cpu: CpuIndex, available: usize) -> usize {
+        match self {
+            Hierarchy::None => available,
+            Hierarchy::Three(level) => reach(level, cpu, available),
+            Hierarchy::Four(level) => reach(level, cpu, reach(level.upper(), cpu, available)),
+        }
+    }
+
+    /// Retires all buffers, those of the threads' level first.
+    pub(crate) fn retire_buffers(&self) {
+        match self {
+            Hierarchy::None => {}
+            Hierarchy::Three(level) => level.retire_buffers(),
+            Hierarchy::Four(level) => {
+                level.retire_buffers();
+                level.upper().retire_buffers();
+            }
+        }
+    }
+
+    /// Retires all buffers for good.
+    pub(crate) fn close(&self) {
+        match self {
+            Hierarchy::None => {}
+            Hierarchy::Three(level) => level.close(),
+            Hierarchy::Four(level) => {
+                level.close();
+                level.upper().close();
+            }
+        }
+    }
+
+    /// The sizes in force, in bytes, the threads' level first.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        match self {
+            Hierarchy::None => vec![],
+            Hierarchy::Three(level) => vec![level.size()],
+            Hierarchy::Four(level) => vec![level.size(), level.upper().size()],
+        }
+    }
+
+    /// Changes the sizes; `None` leaves one as it is.
+    pub(crate) fn resize(&self, sizes: &[Option<usize>]) {
+        let size = |at: usize| sizes.get(at).copied().flatten();
+        match self {
+            Hierarchy::None => {}
+            Hierarchy::Three(level) => {
+                size(0).into_iter().for_each(|bytes| level.resize(bytes));
+            }
+            Hierarchy::Four(level) => {
+                size(0).into_iter().for_each(|bytes| level.resize(bytes));
+                size(1).into_iter().for_each(|bytes| level.upper().resize(bytes));
+            }
+        }
+    }
+}
+
+fn reach<S: Source>(level: &Level<'static, Shared, S>, cpu: CpuIndex, available: usize) -> usize {
+    let near = available.max(level.rest(cpu));
+    // No tail is larger than a whole buffer: while that much is to be had, the other domains' lines are left alone.
+    if near >= level.size() { near } else { near.max(level.largest_tail()) }
+}
+
+/// The maps from CPU to domain of each level, the threads' level first.
+pub(crate) fn domain_maps(levels: Levels, machine: &Machine) -> Vec<DomainMap> {
+    let core = || machine.domains(topology::DomainKind::Core);
+    let processor = || machine.domains(machine.processor_kind());
+    match levels {
+        Levels::None | Levels::Core => vec![core()],
+        Levels::Processor => vec![processor()],
+        Levels::CoreAndProcessor => vec![core(), processor()],
+    }
+}
+
+/// A level's layout. The operating system's CPU numbers are used as they are: the table covers all possible ones.
+pub(crate) fn layout(machine: &Machine, map: &DomainMap) -> Layout {
+    Layout {
+        domain_of_cpu: (0..machine.table_len()).map(|cpu| hab::DomainIndex(map.of(topology::CpuId(cpu)).0))
+            .collect(),
+        group_of_domain: (0..map.count()).map(|domain| map.group(topology::DomainIndex(domain as u16))).collect(),
+        shared: map.any_shared(),
+    }
+}
+
+/// For measuring the bound: a buffer for each thread, which nobody shares. The first [`ThreadBuffers::THREADS`] threads get one.
+#[derive(Debug)]
+pub(crate) struct ThreadBuffers(Level<'static, Private, Upper>);
+
+thread_local! {
+    static THREAD: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+impl ThreadBuffers {
+    pub(crate) const THREADS: usize = 256;
+
+    pub(crate) fn new(
+        base: usize,
+        shape: Shape,
+        size: usize,
+        counters: &'static [hab::Counters],
+        upper: Upper,
+    ) -> ThreadBuffers {
+        let layout = Layout {
+            domain_of_cpu: (0..Self::THREADS as u16).map(hab::DomainIndex).collect(),
+            group_of_domain: vec![0; Self::THREADS].into(),
+            shared: false,
+        };
+        ThreadBuffers(Level::new(base, shape, size, layout, counters, upper))
+    }
+
+    #[inline(always)]
+    pub(crate) fn allocate(&self, min: usize, desired: usize) -> Option<Extent> {
+        let thread = THREAD.get();
+        let thread = if thread == u32::MAX { new_thread() } else { thread };
+        if thread as usize >= Self::THREADS {
+            return self.0.upper().acquire(CpuIndex(0), min, desired);
+        }
+        self.0.allocate(CpuIndex(thread), min, desired)
+    }
+
+    pub(crate) fn retire_buffers(&self) {
+        self.0.retire_buffers();
+    }
+}
+
+#[cold]
+#[allow(clippy::disallowed_types, reason = "numbers for threads come from all threads")]
+fn new_thread() -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: only the number's uniqueness matters.
+    let thread = NEXT.fetch_add(1, Ordering::Relaxed).min(u32::MAX - 1);
+    THREAD.set(thread);
+    thread
+}

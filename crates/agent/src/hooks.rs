@@ -1,0 +1,157 @@
+//! The functions that stand in the heap's vtable instead of HotSpot's own.
+//!
+//! They have HotSpot's signatures: sizes of `allocate_new_tlab` and `mem_allocate` in words, of `unsafe_max_tlab_alloc` in bytes.
+//! What each of them may rely on is told in docs/allocation-walkthrough.md.
+
+use crate::agent::{Agent, agent};
+use control::Mode;
+use hab::{Counter, CpuIndex, Extent};
+use hotspot::WORD;
+use hotspot::heap::BEFORE_GC;
+use std::ffi::c_void;
+
+impl Agent {
+    #[inline(always)]
+    fn cpu(&self) -> CpuIndex {
+        CpuIndex(self.cpu_source.current().0)
+    }
+
+    /// Counts a request that went straight to the heap.
+    fn count_passed(&self, bytes: usize) {
+        let domain = self.observed.domain(self.cpu_source.current());
+        let counters = &self.observed.counters[domain];
+        if self.observed.shared {
+            counters.add(Counter::Passed, 1);
+            counters.add(Counter::PassedBytes, bytes as u64);
+        } else {
+            counters.add_plainly(Counter::Passed, 1);
+            counters.add_plainly(Counter::PassedBytes, bytes as u64);
+        }
+    }
+}
+
+/// For `CollectedHeap::allocate_new_tlab(min, requested, actual)`: a Java thread in VM state wants a new TLAB.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn allocate_new_tlab(
+    heap: *mut c_void,
+    min: usize,
+    requested: usize,
+    actual: *mut usize,
+) -> *mut c_void {
+    let agent = agent();
+    let (min_bytes, requested_bytes) = (min * WORD, requested * WORD);
+    let served: Option<Extent> = match agent.control.mode() {
+        Mode::On => {
+            let cpu = agent.cpu();
+            let served = agent.hierarchy.allocate(cpu, min_bytes, requested_bytes);
+            agent.hierarchy.count_migration(cpu, agent.cpu());
+            served
+        }
+        Mode::Bound => agent.bound.as_ref().and_then(|bound| bound.allocate(min_bytes, requested_bytes)),
+        // SAFETY: HotSpot's own arguments, handed on.
+        Mode::Off => return unsafe { pass(agent, heap, min, requested, actual) },
+    };
+    match served {
+        Some(extent) => {
+            // SAFETY: HotSpot passes a place for the answer.
+            unsafe { *actual = extent.bytes / WORD };
+            extent.start as *mut c_void
+        }
+        None => {
+            // SAFETY: as above; HotSpot expects 0 with a null.
+            unsafe { *actual = 0 };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Straight to HotSpot's own function.
+///
+/// # Safety
+/// As for [`allocate_new_tlab`].
+#[cold]
+#[inline(never)]
+unsafe fn pass(agent: &Agent, heap: *mut c_void, min: usize, requested: usize, actual: *mut usize) -> *mut c_void {
+    agent.drain_if_closing();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    let start = unsafe { (agent.originals.allocate_new_tlab)(heap, min, requested, actual) };
+    if !start.is_null() {
+        // SAFETY: HotSpot has just written there.
+        agent.count_passed(unsafe { *actual } * WORD);
+    }
+    start
+}
+
+/// For `CollectedHeap::mem_allocate(size, overhead_limit_was_exceeded)`: a Java thread in VM state wants one object outside its
+/// TLAB. Served from what the own buffer holds; refilled for it only in a JVM without TLABs.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn mem_allocate(heap: *mut c_void, size: usize, exceeded: *mut bool) -> *mut c_void {
+    let agent = agent();
+    let bytes = size * WORD;
+    if agent.control.mode() == Mode::On && bytes <= agent.largest_object {
+        let cpu = agent.cpu();
+        if let Some(extent) = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects) {
+            agent.hierarchy.count_migration(cpu, agent.cpu());
+            return extent.start as *mut c_void;
+        }
+    }
+    agent.drain_if_closing();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    let start = unsafe { (agent.originals.mem_allocate)(heap, size, exceeded) };
+    if !start.is_null() {
+        agent.count_passed(bytes);
+    }
+    start
+}
+
+/// For `CollectedHeap::unsafe_max_tlab_alloc(thread)`: what the buffers hold is free, too. Otherwise a thread at eden's end would
+/// collect while buffers still hold memory.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc(heap: *const c_void, thread: *mut c_void) -> usize {
+    let agent = agent();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    let original = unsafe { (agent.originals.unsafe_max_tlab_alloc)(heap, thread) };
+    if agent.control.mode() == Mode::On { agent.hierarchy.available(agent.cpu(), original) } else { original }
+}
+
+/// For `CollectedHeap::ensure_parsability(retire_tlabs)`: at a safepoint, somebody is going to walk the heap. Ours first: what
+/// HotSpot's own function fills behind it is beyond our tails.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
+    let agent = agent();
+    agent.control.count_walk();
+    agent.retire_buffers();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    unsafe { (agent.originals.ensure_parsability)(heap, retire_tlabs) };
+}
+
+/// For `CollectedHeap::trace_heap(when, tracer)`: with G1, the one virtual call of a young pause that comes after VMDeath, too.
+/// Concurrent collectors call it while threads run, so it counts at a safepoint only.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
+    let agent = agent();
+    if when == BEFORE_GC && agent.heap.is_at_safepoint() {
+        agent.retire_buffers();
+    }
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    unsafe { (agent.originals.trace_heap)(heap, when, tracer) };
+}
+
+/// For `CollectedHeap::supports_inline_contig_alloc()` of JDK 17 without TLABs: compiled code must not take memory from eden past
+/// the buffers.
+///
+/// # Safety
+/// Called by HotSpot only.
+pub(crate) unsafe extern "C" fn supports_inline_contig_alloc(_heap: *const c_void) -> bool {
+    false
+}

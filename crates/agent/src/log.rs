@@ -1,0 +1,42 @@
+//! Lines on standard error: one a message, all with the same beginning.
+#![allow(clippy::disallowed_types, reason = "the level is a word that all threads read")]
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Severity {
+    Error = 0,
+    Warn = 1,
+    Info = 2,
+    Debug = 3,
+}
+
+impl Severity {
+    pub(crate) const ALL: [(&'static str, Severity); 4] =
+        [("error", Severity::Error), ("warn", Severity::Warn), ("info", Severity::Info), ("debug", Severity::Debug)];
+}
+
+static LEVEL: AtomicU8 = AtomicU8::new(Severity::Warn as u8);
+
+/// Says from now on what is at least as severe.
+pub(crate) fn set_level(severity: Severity) {
+    // Relaxed: nothing depends on when it is seen.
+    LEVEL.store(severity as u8, Ordering::Relaxed);
+}
+
+/// Says a line. Written at once and whole; a closed standard error is no reason to stop the application.
+pub(crate) fn say(severity: Severity, text: &str) {
+    use std::io::Write;
+    // Relaxed: as above.
+    if severity as u8 <= LEVEL.load(Ordering::Relaxed) {
+        let line = match severity {
+            Severity::Error => format!("terrace: {text}\n"),
+            Severity::Warn => format!("terrace: warning: {text}\n"),
+            Severity::Info => format!("terrace: info: {text}\n"),
+            Severity::Debug => format!("terrace: debug: {text}\n"),
+        };
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}

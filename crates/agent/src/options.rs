@@ -1,0 +1,223 @@
+//! The text behind `-agentpath:libterrace.so=`: `key=value,key=value`.
+
+use crate::log::Severity;
+use control::size;
+
+/// Which buffers stand between TLAB and heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Levels {
+    /// None: observe only.
+    None,
+    Core,
+    Processor,
+    CoreAndProcessor,
+}
+
+impl Levels {
+    const ALL: [(&'static str, Levels); 4] = [
+        ("none", Levels::None),
+        ("core", Levels::Core),
+        ("processor", Levels::Processor),
+        ("core+processor", Levels::CoreAndProcessor),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        Levels::ALL.iter().find(|(_, levels)| *levels == self).map_or("none", |(name, _)| name)
+    }
+}
+
+/// The size of a thread's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tlab {
+    /// Small and fixed, unless the user has set HotSpot's own flags.
+    Auto,
+    /// HotSpot's own strategy.
+    Stock,
+    /// Fixed, in bytes.
+    Fixed(usize),
+}
+
+/// The smallest buffer of a level that can be asked for.
+pub(crate) const MIN_BUFFER: usize = 4 << 10;
+/// The smallest TLAB that can be asked for: HotSpot keeps a reserve of some hundred bytes at each one's end.
+pub(crate) const MIN_TLAB: usize = 1 << 10;
+const MAX_DELAY: usize = 1_000_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) levels: Levels,
+    /// Bytes, or `None` for automatic.
+    pub(crate) core: Option<usize>,
+    /// Bytes, or `None` for automatic.
+    pub(crate) processor: Option<usize>,
+    pub(crate) tlab: Tlab,
+    pub(crate) report: Option<String>,
+    pub(crate) control: Option<String>,
+    pub(crate) log: Severity,
+    pub(crate) strict: bool,
+    /// Whether buffers are on from the beginning.
+    pub(crate) start: bool,
+    /// Whether private buffers are kept ready for measuring the bound.
+    pub(crate) bound: bool,
+    /// For tests: microseconds to sleep between receiving an extent and publishing it.
+    pub(crate) delay: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            levels: Levels::Core,
+            core: None,
+            processor: None,
+            tlab: Tlab::Auto,
+            report: None,
+            control: None,
+            log: Severity::Warn,
+            strict: false,
+            start: true,
+            bound: false,
+            delay: 0,
+        }
+    }
+}
+
+/// The keys, for the message about an unknown one.
+const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, delay";
+
+fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        format!("{key}={value}: use one of {}", names.join(", "))
+    })
+}
+
+fn bytes(key: &str, value: &str, least: usize) -> Result<usize, String> {
+    let bytes = size::parse(value).map_err(|line| format!("{key}={value}: {line}"))?;
+    if bytes < least {
+        return Err(format!("{key}={value}: use at least {}", size::format(least)));
+    }
+    if !bytes.is_multiple_of(8) {
+        return Err(format!("{key}={value}: use a multiple of 8 bytes"));
+    }
+    Ok(bytes)
+}
+
+fn buffer(key: &str, value: &str) -> Result<Option<usize>, String> {
+    if value == "auto" { Ok(None) } else { bytes(key, value, MIN_BUFFER).map(Some) }
+}
+
+const SWITCH: [(&str, bool); 4] = [("true", true), ("false", false), ("on", true), ("off", false)];
+
+impl Options {
+    /// Reads the text. All of it is read before the first mistake is told, so that `strict` and `log` count wherever they stand.
+    pub(crate) fn parse(text: &str) -> (Options, Result<(), String>) {
+        let mut options = Options::default();
+        let mut result = Ok(());
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let outcome = match part.split_once('=') {
+                Some((key, value)) => options.set(key, value),
+                None => Err(format!("'{part}' is no option: write key=value, with the keys {KEYS}")),
+            };
+            result = result.and(outcome);
+        }
+        (options, result)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "levels" => self.levels = choose(key, value, &Levels::ALL)?,
+            "core" => self.core = buffer(key, value)?,
+            "processor" => self.processor = buffer(key, value)?,
+            "tlab" => {
+                self.tlab = match value {
+                    "auto" => Tlab::Auto,
+                    "stock" => Tlab::Stock,
+                    _ => Tlab::Fixed(bytes(key, value, MIN_TLAB)?),
+                }
+            }
+            "report" => self.report = Some(path(key, value)?),
+            "control" => self.control = Some(path(key, value)?),
+            "log" => self.log = choose(key, value, &Severity::ALL)?,
+            "strict" => self.strict = choose(key, value, &SWITCH)?,
+            "start" => self.start = choose(key, value, &SWITCH)?,
+            "bound" => self.bound = choose(key, value, &SWITCH)?,
+            "delay" => {
+                self.delay = value
+                    .parse()
+                    .ok()
+                    .filter(|delay| *delay <= MAX_DELAY)
+                    .ok_or_else(|| format!("{key}={value}: use microseconds, 0 to {MAX_DELAY}"))?;
+            }
+            _ => return Err(format!("unknown option {key}: use one of {KEYS}")),
+        }
+        Ok(())
+    }
+}
+
+fn path(key: &str, value: &str) -> Result<String, String> {
+    if value.is_empty() { Err(format!("{key}=: name a path")) } else { Ok(value.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistake(text: &str) -> String {
+        Options::parse(text).1.unwrap_err()
+    }
+
+    #[test]
+    fn nothing_asked_for_is_the_defaults() {
+        assert_eq!(Options::parse(""), (Options::default(), Ok(())));
+    }
+
+    #[test]
+    fn every_option() {
+        let (options, result) = Options::parse(
+            "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,log=debug,strict=true,start=off,\
+             bound=on,delay=50",
+        );
+        assert_eq!(result, Ok(()));
+        assert_eq!(
+            options,
+            Options {
+                levels: Levels::CoreAndProcessor,
+                core: Some(256 << 10),
+                processor: Some(1 << 20),
+                tlab: Tlab::Fixed(4096),
+                report: Some("-".into()),
+                control: Some("auto".into()),
+                log: Severity::Debug,
+                strict: true,
+                start: false,
+                bound: true,
+                delay: 50,
+            }
+        );
+        assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
+    }
+
+    #[test]
+    fn every_mistake_names_the_remedy() {
+        for (text, remedy) in [
+            ("cores=64k", "use one of levels, core"),
+            ("core", "write key=value"),
+            ("core=64kb", "write bytes, or a number with k"),
+            ("core=100", "use at least 4k"),
+            ("core=65537", "multiple of 8"),
+            ("tlab=512", "use at least 1k"),
+            ("levels=l3", "use one of none, core, processor, core+processor"),
+            ("strict=maybe", "use one of true, false"),
+            ("report=", "name a path"),
+            ("delay=-1", "use microseconds"),
+        ] {
+            assert!(mistake(text).contains(remedy), "{text}: {}", mistake(text));
+        }
+    }
+
+    #[test]
+    fn strict_counts_behind_a_mistake_too() {
+        let (options, result) = Options::parse("core=1,strict=true,log=error");
+        assert!(result.is_err() && options.strict && options.log == Severity::Error);
+    }
+}

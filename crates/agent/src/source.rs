@@ -1,0 +1,45 @@
+//! HotSpot's heap as a source of extents.
+
+use hab::{CpuIndex, Extent, Source};
+use hotspot::heap::Heap;
+use std::time::Duration;
+
+/// The heap below all levels. Its methods run in hooks: on a Java thread in VM state, or on the VM thread at a safepoint.
+#[derive(Debug)]
+pub(crate) struct HeapSource {
+    heap: &'static Heap,
+    /// The largest extent that the collector accepts, in bytes.
+    largest: usize,
+    /// For tests: makes the time between receiving and publishing long.
+    delay: Duration,
+}
+
+impl HeapSource {
+    pub(crate) fn new(heap: &'static Heap, largest: usize, delay: Duration) -> HeapSource {
+        HeapSource { heap, largest, delay }
+    }
+}
+
+impl Source for &'static HeapSource {
+    fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        // SAFETY: in a hook of `allocate_new_tlab` or `mem_allocate`, so on a Java thread in VM state; the hierarchy holds no lock;
+        // sizes are whole grains, and `desired` is at most the level's size, which is limited to the largest TLAB, or HotSpot's own
+        // request.
+        let (start, bytes) = unsafe { self.heap.allocate(min, desired) }?;
+        if !self.delay.is_zero() {
+            std::thread::sleep(self.delay);
+        }
+        Some(Extent { start, bytes })
+    }
+
+    fn available(&self, _cpu: CpuIndex) -> usize {
+        // SAFETY: in a hook, so on a thread that HotSpot knows.
+        unsafe { self.heap.available() }.min(self.largest)
+    }
+
+    fn retire(&self, tail: Extent) {
+        // SAFETY: in a hook or in GarbageCollectionStart, so on a Java thread in VM state or on the VM thread at a safepoint; the
+        // hierarchy gives each tail back once, and no remainder is smaller than a filler.
+        unsafe { self.heap.fill(tail.start, tail.bytes) };
+    }
+}
