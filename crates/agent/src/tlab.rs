@@ -37,10 +37,13 @@ pub(crate) fn set_flags(
     let least = flags.number("MinTLABSize").unwrap_or(bytes).min(bytes);
     // SAFETY: flags of these types. In Agent_OnLoad one thread runs, and the heap's construction reads them later. On attach they
     // are read when a thread starts (TLABSize, MinTLABSize) and at a collection (ResizeTLAB), where any mixture is a right one.
-    unsafe { flags.set_boolean("ResizeTLAB", false) }
-        .and_then(|()| unsafe { flags.set_number("MinTLABSize", least) })
-        .and_then(|()| unsafe { flags.set_number("TLABSize", bytes) })
-        .map_err(|error| error.to_string())?;
+    unsafe {
+        flags
+            .set_boolean("ResizeTLAB", false)
+            .and_then(|()| flags.set_number("MinTLABSize", least))
+            .and_then(|()| flags.set_number("TLABSize", bytes))
+    }
+    .map_err(|error| error.to_string())?;
     if when == When::Attach && options.tlab != Tlab::Auto {
         remarks.push(format!("tlab={bytes} applies to threads that start from now on"));
     }
