@@ -26,6 +26,9 @@ const REFILLING: u64 = u64::MAX;
 
 /// How a buffer's word is changed.
 pub trait Access: Sized {
+    /// Whether threads of other domains may take from the buffer.
+    const SHARED: bool;
+
     /// Stores `new` if the word still is `old`; says whether it did.
     #[doc(hidden)]
     fn exchange(word: &Word, old: u64, new: u64) -> bool;
@@ -46,6 +49,8 @@ pub struct Shared;
 pub struct Private;
 
 impl Access for Shared {
+    const SHARED: bool = true;
+
     #[inline(always)]
     fn exchange(word: &Word, old: u64, new: u64) -> bool {
         // AcqRel. Acquire: whoever takes bytes sees everything the refiller did before it published them (its Release).
@@ -56,6 +61,8 @@ impl Access for Shared {
 }
 
 impl Access for Private {
+    const SHARED: bool = false;
+
     #[inline(always)]
     fn exchange(word: &Word, _old: u64, new: u64) -> bool {
         // Relaxed: only this thread reads it, and others only when a safepoint has ordered them behind it.

@@ -30,7 +30,7 @@ impl Shape {
         if rest >= desired + self.min_remainder {
             return desired;
         }
-        let give = if rest <= desired { rest } else { rest - self.min_remainder };
+        let give = if rest <= desired { rest } else { rest.saturating_sub(self.min_remainder) };
         if rest == desired || give >= min { give } else { 0 }
     }
 }
@@ -58,10 +58,17 @@ mod tests {
         assert_eq!(SHAPE.cut(1040, 1024, 1024), 1024);
     }
 
+    #[test]
+    fn a_rest_below_the_smallest_filler_is_given_whole_or_not_at_all() {
+        let shape = Shape { grain_shift: 3, min_remainder: 24 };
+        assert_eq!(shape.cut(16, 8, 8), 0);
+        assert_eq!(shape.cut(16, 8, 16), 16);
+    }
+
     proptest! {
         #[test]
         fn every_cut_keeps_the_rules(
-            shift in 3u32..9, filler_grains in 1usize..4, rest in 0usize..5000, min in 1usize..600, more in 0usize..600,
+            shift in 3u32..9, filler_grains in 1usize..4, rest in 0usize..700, min in 1usize..600, more in 0usize..600,
         ) {
             let shape = Shape { grain_shift: shift, min_remainder: filler_grains << shift };
             let (rest, min, desired) = (rest << shift, min << shift, (min + more) << shift);

@@ -224,7 +224,8 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
                 Carve::Served(extent) => return Some(extent),
                 Carve::Refilling => return None,
                 // Keep a large tail, for requests that it fits; each time that it is in the way it has to be larger to stay.
-                Carve::Short { rest } if rest > self.size() / WASTE_FRACTION * buffer.patience() => {
+                // (Multiplied first: the limit of a tiny buffer must not be stuck at 0.)
+                Carve::Short { rest } if rest > self.size() * buffer.patience() / WASTE_FRACTION => {
                     buffer.lose_patience();
                     return None;
                 }
@@ -253,13 +254,16 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     fn fetch(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> (Option<Extent>, Extent) {
         let nothing = (None, Extent { start: self.frame.base, bytes: 0 });
         let shape = self.frame.shape;
-        // Not more than is free: the upper source would rather collect than give less. Where not even the request fits, the
-        // request itself has to decide what happens (step 4), as if there were no buffers.
+        // Not more than is free: the upper source would rather collect than give less. Where hardly the request fits, the request
+        // itself has to decide what happens (step 4), as if there were no buffers: an extent a little larger than the request
+        // cannot be cut so that the remainder takes a filler, and would be lost to it.
         let size = self.size().min(shape.floor(self.upper.available(cpu)));
-        if size < desired {
+        if size < desired + shape.min_remainder {
             return nothing;
         }
-        let Some(extent) = self.upper.acquire(cpu, min, size) else { return nothing };
+        // At least a filler: whatever the request leaves of the extent may have to be retired.
+        let least = min.max(shape.min_remainder);
+        let Some(extent) = self.upper.acquire(cpu, least, size) else { return nothing };
         let counters = &self.counters[domain];
         counters.add(Counter::Refills, 1);
         counters.add(Counter::RefillBytes, extent.bytes as u64);
@@ -271,6 +275,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
 
     /// Step 3: takes from the tails of other domains: first of the own group, then of the others, each in a ring.
     fn steal(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+        if !A::SHARED {
+            return None;
+        }
         let groups = &self.layout.group_of_domain;
         let count = self.buffers.len();
         for near in [true, false] {
@@ -339,7 +346,10 @@ impl<A: Access, S: Source> Source for Level<'_, A, S> {
     }
 
     fn available(&self, cpu: CpuIndex) -> usize {
-        self.rest(cpu).max(self.upper.available(cpu))
+        // Of the own buffer not more than `allocate` takes from it: a larger request would go to the upper source, and if that
+        // has less, make it collect.
+        let served = self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER);
+        self.rest(cpu).min(served).max(self.upper.available(cpu))
     }
 
     fn retire(&self, tail: Extent) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Shared;
+use crate::{Private, Shared};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -192,4 +192,56 @@ fn a_thread_that_left_its_domain_is_counted() {
     level.count_migration(CPU0, CPU0);
     level.count_migration(CPU0, CpuIndex(1));
     assert_eq!(counters[0].get(Counter::Foreign), 1);
+}
+
+#[test]
+fn private_buffers_are_not_stolen_from() {
+    let (heap, counters) = (Heap::of(2 << 12), counters(2));
+    let level: Level<Private, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
+    for cpu in [0, 1] {
+        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+    }
+    let served = core::iter::from_fn(|| level.allocate(CPU0, 1024, 1024)).count();
+    assert_eq!((served, level.rest(CpuIndex(1))), (3, 3072), "a plain store must not race with its owner's");
+}
+
+/// The buffer would get 1 grain more than the request and could not serve it: the remainder is too small for a filler.
+#[test]
+fn a_refill_does_not_swallow_what_the_request_needs() {
+    let (heap, counters) = (Heap::of(1024 + 8), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
+    assert!(level.allocate(CPU0, 1024, 1024).is_some());
+}
+
+/// A source may give any length from `min` on: what a buffer cannot hand out must at least be fillable.
+#[test]
+fn a_refill_asks_for_no_less_than_a_filler() {
+    let (heap, counters) = (Heap::of(4096), counters(1));
+    let shape = Shape { grain_shift: 3, min_remainder: 24 };
+    let level: Level<Shared, _> = Level::new(BASE, shape, 1024, layout(1), &counters, &heap);
+    level.allocate(CPU0, 8, 8).unwrap();
+    assert_eq!(*heap.requests.borrow(), [(24, 1024)]);
+}
+
+#[test]
+fn even_a_tiny_buffer_gives_a_tail_up_in_the_end() {
+    let (heap, counters) = (Heap::of(1 << 12), counters(1));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 56, layout(1), &counters, &heap);
+    level.carve_object(CPU0, 24);
+    for _ in 0..100 {
+        level.allocate(CPU0, 24, 24).unwrap();
+    }
+    assert!(counters[0].get(Counter::Refills) > 1);
+}
+
+/// The upper source would rather collect than give less than asked: a level must not promise what its buffer will not serve.
+#[test]
+fn a_level_promises_no_more_than_its_buffer_serves() {
+    let (heap, outer, inner) = (Heap::of(6 << 10), counters(1), counters(1));
+    let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 6 << 10, layout(1), &outer, &heap);
+    let core: Level<Shared, _> = Level::new(BASE, SHAPE, 4 << 10, layout(1), &inner, processor);
+    core.upper().allocate(CPU0, 1024, 1024).unwrap();
+    assert_eq!(((&heap).available(CPU0), core.upper().rest(CPU0)), (0, 5 << 10));
+    assert!(core.allocate(CPU0, 1024, 1024).is_some());
+    assert_eq!(*heap.requests.borrow(), [(1024, 6 << 10)], "no request at an exhausted heap");
 }
