@@ -1,0 +1,59 @@
+package terrace.workloads;
+
+import java.util.Locale;
+
+/** What the command tells about itself. */
+final class Help {
+    private Help() {}
+
+    /** The answer to {@code --help}. */
+    static String full() {
+        return """
+                Programs that allocate in known ways, count what they do and check their own results.
+
+                  java [JVM options] -jar terrace-workloads.jar NAME [options]
+                  java -jar terrace-workloads.jar list
+
+                Workloads:
+                %s
+                Options:
+                  --threads N      workers
+                  --seconds S      length of the measured window (default 10)
+                  --warmup S       seconds of work before it, so that the JIT compiler is done
+                  --size BYTES     what is allocated at a time; its meaning is the workload's
+                  --sources JAR    sources for javac (default: commons-lang3's beside this jar)
+                  --progress FILE  a file to map: phase and operations of each worker, live
+                  --format FORMAT  json (default): one object on one line; text: for people
+
+                Counted are the operations that end within the measured window. Exit code 0: measured, and
+                every check passed. 1: a result of the workload's own was wrong, or it could not go on.
+                2: the command line cannot be carried out.
+
+                Try:
+                  java -XX:+UseParallelGC -jar terrace-workloads.jar alloc --threads 2 --format text
+                  java -XX:+UseParallelGC -XX:TLABSize=1k -XX:-ResizeTLAB -jar terrace-workloads.jar \\
+                      alloc --threads 2 --format text
+                The second one allocates the same through buffers of 1 KB: what it is slower by is what
+                refilling them costs.
+                """
+                .formatted(list());
+    }
+
+    /** The answer to {@code list}: every workload with its defaults on this machine. */
+    static String list() {
+        StringBuilder list = new StringBuilder();
+        for (Workload workload : Workloads.all()) {
+            line(list, "  %-8s %s", workload.name(), workload.summary());
+            String size = workload.defaultSize().isEmpty()
+                    ? ""
+                    : "--size " + workload.defaultSize().getAsInt() + " (" + workload.sizeMeaning() + ")";
+            line(list, "  %-8s   --threads %d --warmup %.0f %s", "", workload.defaultThreads(),
+                    workload.defaultWarmup(), workload.takesSources() ? "--sources JAR" : size);
+        }
+        return list.toString();
+    }
+
+    private static void line(StringBuilder list, String format, Object... values) {
+        list.append(String.format(Locale.ROOT, format, values)).append(System.lineSeparator());
+    }
+}

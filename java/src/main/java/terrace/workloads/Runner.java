@@ -1,0 +1,161 @@
+package terrace.workloads;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Runs a workload: prepares, warms up, measures, stops, checks. */
+final class Runner {
+    private final Workload workload;
+    private final Parameters parameters;
+    private final Progress progress;
+    private final WorkerThread[] threads;
+
+    private Runner(Workload workload, Parameters parameters) throws UsageException {
+        this.workload = workload;
+        this.parameters = parameters;
+        this.progress = parameters.progress() == null
+                ? Progress.inMemory(parameters.threads())
+                : Progress.inFile(parameters.progress(), parameters.threads());
+        this.threads = new WorkerThread[parameters.threads()];
+    }
+
+    /** Runs the workload and returns what was measured, if all checks passed. */
+    static Result run(Workload workload, Parameters parameters) throws Exception {
+        return new Runner(workload, parameters).run();
+    }
+
+    private Result run() throws Exception {
+        Workload.Prepared prepared = workload.prepare(parameters);
+        Gate gate = new Gate(threads.length);
+        Snapshot from;
+        Snapshot to;
+        try {
+            for (int i = 0; i < threads.length; i++) {
+                threads[i] = new WorkerThread(workload.name() + "-" + i, prepared, i, new Tally(progress, i), gate);
+                threads[i].start();
+            }
+            gate.awaitReady();
+            long[] ids = workload.allocatesInWorkers() ? threadIds() : null;
+            Snapshot.take(progress, ids);
+            progress.phase(Progress.Phase.WARMING_UP);
+            gate.open();
+            gate.awaitFailure(parameters.warmup());
+            progress.phase(Progress.Phase.MEASURING);
+            from = Snapshot.take(progress, ids);
+            gate.awaitFailure(parameters.seconds());
+            to = Snapshot.take(progress, ids);
+            progress.phase(Progress.Phase.FINISHED);
+        } finally {
+            stop(gate);
+        }
+        gate.throwFailure();
+        Result result = new Result(workload.name(), shown(prepared), prepared.operation(), from, to);
+        if (result.operations() <= 0) {
+            throw new CheckException("nothing was finished within the measured window: ask for more --seconds");
+        }
+        return result;
+    }
+
+    private long[] threadIds() {
+        long[] ids = new long[threads.length];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = threads[i].getId();
+        }
+        return ids;
+    }
+
+    private Map<String, Object> shown(Workload.Prepared prepared) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("threads", parameters.threads());
+        shown.put("seconds", parameters.seconds());
+        shown.put("warmup", parameters.warmup());
+        if (workload.defaultSize().isPresent()) {
+            shown.put("size", parameters.size());
+        }
+        shown.putAll(prepared.facts());
+        return shown;
+    }
+
+    /** Waits for every worker to end its batch; sleepers are woken. */
+    private void stop(Gate gate) throws InterruptedException {
+        gate.close();
+        for (WorkerThread thread : threads) {
+            if (thread != null) {
+                LockSupport.unpark(thread);
+            }
+        }
+        for (WorkerThread thread : threads) {
+            if (thread != null) {
+                thread.join();
+            }
+        }
+    }
+
+    /** What the runner and the workers tell each other. After the start workers only read it. */
+    static final class Gate {
+        private final CountDownLatch ready;
+        private final CountDownLatch opened = new CountDownLatch(1);
+        private final CountDownLatch failed = new CountDownLatch(1);
+        private volatile boolean closed;
+        private volatile Throwable failure;
+
+        /** A gate for so many workers. */
+        Gate(int workers) {
+            ready = new CountDownLatch(workers);
+        }
+
+        /** A worker is ready; it returns when work is to begin. */
+        void pass() throws InterruptedException {
+            ready.countDown();
+            opened.await();
+        }
+
+        /** True when work is to end. */
+        boolean isClosed() {
+            return closed;
+        }
+
+        /** A worker cannot go on. The first failure ends the run. */
+        synchronized void fail(Throwable cause) {
+            if (failure == null) {
+                failure = cause;
+            }
+            failed.countDown();
+            while (ready.getCount() > 0) {
+                ready.countDown();
+            }
+        }
+
+        private void awaitReady() throws Exception {
+            ready.await();
+            throwFailure();
+        }
+
+        private void open() {
+            opened.countDown();
+        }
+
+        private void close() {
+            closed = true;
+            open();
+        }
+
+        private void awaitFailure(double seconds) throws Exception {
+            if (failed.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS)) {
+                throwFailure();
+            }
+        }
+
+        private void throwFailure() throws Exception {
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            if (failure instanceof Exception exception) {
+                throw exception;
+            }
+        }
+    }
+}

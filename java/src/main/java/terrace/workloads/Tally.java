@@ -1,0 +1,26 @@
+package terrace.workloads;
+
+/**
+ * The operations of one worker. It has no state but its slot in {@link Progress}, which lies on cache lines of its own:
+ * a counter in a heap object might share its line with that of another thread.
+ */
+final class Tally {
+    private final Progress progress;
+    private final int slot;
+
+    /** The tally that lives in this slot. */
+    Tally(Progress progress, int slot) {
+        this.progress = progress;
+        this.slot = slot;
+    }
+
+    /** Adds finished operations. Only the worker that owns the tally calls this. */
+    void add(long operations) {
+        progress.write(slot, progress.read(slot) + operations);
+    }
+
+    /** The operations since the start. */
+    long total() {
+        return progress.read(slot);
+    }
+}

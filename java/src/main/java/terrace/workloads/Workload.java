@@ -1,0 +1,59 @@
+package terrace.workloads;
+
+import java.util.Map;
+import java.util.OptionalInt;
+
+/** A kind of work that threads do until they are told to stop. */
+interface Workload {
+    /** The name on the command line. */
+    String name();
+
+    /** One sentence for {@code list}. */
+    String summary();
+
+    /** The number of threads without {@code --threads}. */
+    int defaultThreads();
+
+    /** The value of {@code --size} without that option; empty for a workload that has no size. */
+    OptionalInt defaultSize();
+
+    /** What {@code --size} means here; empty for a workload that has no size. */
+    String sizeMeaning();
+
+    /** The smallest {@code --size} that makes sense. */
+    default int minimumSize() {
+        return 0;
+    }
+
+    /** The seconds of warm-up without {@code --warmup}. */
+    default double defaultWarmup() {
+        return 2;
+    }
+
+    /** True for a workload that reads {@code --sources}. */
+    default boolean takesSources() {
+        return false;
+    }
+
+    /** True if the workers' own threads do the allocation, so that theirs is all there is to count. */
+    default boolean allocatesInWorkers() {
+        return true;
+    }
+
+    /** Makes ready what all workers share. */
+    Prepared prepare(Parameters parameters) throws Exception;
+
+    /** A workload that is ready to run. */
+    interface Prepared {
+        /** What is counted, in words, such as {@code byte[16] allocated}. */
+        String operation();
+
+        /** Facts about this run for the result, in the order in which they are shown. */
+        default Map<String, Object> facts() {
+            return Map.of();
+        }
+
+        /** Makes the worker with this index; it reports what it does to {@code tally}. */
+        Worker worker(int index, Tally tally);
+    }
+}
