@@ -53,13 +53,12 @@ impl Hierarchy {
         }
     }
 
-    /// Bytes that a request could get without the heap: from the own buffers first, and where these and the heap's `available`
-    /// bytes are short, from any tail.
+    /// Bytes that a request could get, given that the heap has `available`.
     pub(crate) fn available(&self, cpu: CpuIndex, available: usize) -> usize {
         match self {
             Hierarchy::None => available,
-            Hierarchy::Three(level) => reach(level, cpu, available),
-            Hierarchy::Four(level) => reach(level, cpu, reach(level.upper(), cpu, available)),
+            Hierarchy::Three(level) => level.reach(cpu, available),
+            Hierarchy::Four(level) => level.reach(cpu, level.upper().reach(cpu, available)),
         }
     }
 
@@ -110,12 +109,6 @@ impl Hierarchy {
             }
         }
     }
-}
-
-fn reach<S: Source>(level: &Level<'static, Shared, S>, cpu: CpuIndex, available: usize) -> usize {
-    let near = available.max(level.rest(cpu));
-    // No tail is larger than a whole buffer: while that much is to be had, the other domains' lines are left alone.
-    if near >= level.size() { near } else { near.max(level.largest_tail()) }
 }
 
 /// The maps from CPU to domain of each level, the threads' level first.

@@ -308,9 +308,19 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         self.buffers[self.domain(cpu)].rest(self.frame)
     }
 
-    /// The largest tail in any domain at this moment, in bytes: what a request could still get without the upper source.
+    /// The largest tail in any domain at this moment, in bytes.
     pub fn largest_tail(&self) -> usize {
         self.buffers.iter().map(|buffer| buffer.rest(self.frame)).max().unwrap_or(0)
+    }
+
+    /// Bytes that a request could get, given that the upper source has `available`: that, or what the own buffer would serve, or,
+    /// where both are short, what any other buffer would. Never more than a buffer serves: a larger request would go to the upper
+    /// source, and if that has less, make it collect.
+    pub fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
+        let served = self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER);
+        let near = available.max(self.rest(cpu).min(served));
+        // While as much as any buffer would serve is to be had, the other domains' lines are left alone.
+        if near >= served || !A::SHARED { near } else { near.max(self.largest_tail().min(served)) }
     }
 
     /// What each domain's buffer holds at this moment.
@@ -346,10 +356,7 @@ impl<A: Access, S: Source> Source for Level<'_, A, S> {
     }
 
     fn available(&self, cpu: CpuIndex) -> usize {
-        // Of the own buffer not more than `allocate` takes from it: a larger request would go to the upper source, and if that
-        // has less, make it collect.
-        let served = self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER);
-        self.rest(cpu).min(served).max(self.upper.available(cpu))
+        self.reach(cpu, self.upper.available(cpu))
     }
 
     fn retire(&self, tail: Extent) {
