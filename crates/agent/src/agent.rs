@@ -1,5 +1,8 @@
 //! The installed agent: what the hooks work with.
-#![allow(clippy::disallowed_types, reason = "the installed agent is found by all threads through one pointer")]
+#![allow(
+    clippy::disallowed_types,
+    reason = "the installed agent is found by all threads through one pointer"
+)]
 
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
 use control::Control;

@@ -125,9 +125,12 @@ pub(crate) fn domain_maps(levels: Levels, machine: &Machine) -> Vec<DomainMap> {
 /// A level's layout. The operating system's CPU numbers are used as they are: the table covers all possible ones.
 pub(crate) fn layout(machine: &Machine, map: &DomainMap) -> Layout {
     Layout {
-        domain_of_cpu: (0..machine.table_len()).map(|cpu| hab::DomainIndex(map.of(topology::CpuId(cpu)).0))
+        domain_of_cpu: (0..machine.table_len())
+            .map(|cpu| hab::DomainIndex(map.of(topology::CpuId(cpu)).0))
             .collect(),
-        group_of_domain: (0..map.count()).map(|domain| map.group(topology::DomainIndex(domain as u16))).collect(),
+        group_of_domain: (0..map.count())
+            .map(|domain| map.group(topology::DomainIndex(domain as u16)))
+            .collect(),
         shared: map.any_shared(),
     }
 }

@@ -73,7 +73,13 @@ pub(crate) unsafe extern "C" fn allocate_new_tlab(
 /// As for [`allocate_new_tlab`].
 #[cold]
 #[inline(never)]
-unsafe fn pass(agent: &Agent, heap: *mut c_void, min: usize, requested: usize, actual: *mut usize) -> *mut c_void {
+unsafe fn pass(
+    agent: &Agent,
+    heap: *mut c_void,
+    min: usize,
+    requested: usize,
+    actual: *mut usize,
+) -> *mut c_void {
     agent.drain_if_closing();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.allocate_new_tlab)(heap, min, requested, actual) };
@@ -89,7 +95,11 @@ unsafe fn pass(agent: &Agent, heap: *mut c_void, min: usize, requested: usize, a
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
-pub(crate) unsafe extern "C" fn mem_allocate(heap: *mut c_void, size: usize, exceeded: *mut bool) -> *mut c_void {
+pub(crate) unsafe extern "C" fn mem_allocate(
+    heap: *mut c_void,
+    size: usize,
+    exceeded: *mut bool,
+) -> *mut c_void {
     let agent = agent();
     let bytes = size * WORD;
     if agent.control.mode() == Mode::On && bytes <= agent.largest_object {

@@ -69,7 +69,9 @@ pub(crate) fn refusal(line: &str, strict: bool) -> String {
 /// The first step.
 pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), String> {
     if LOADED.swap(true, Ordering::AcqRel) {
-        return Err("libterrace.so is already loaded: name it once, or change it through its control file".into());
+        return Err(
+            "libterrace.so is already loaded: name it once, or change it through its control file".into()
+        );
     }
     report::set_path(options.report.clone());
     let machine = Machine::detect();
@@ -81,7 +83,9 @@ pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), St
     let jvm = heap::Machine::find().map_err(|refusal| refusal.to_string())?;
     check_sizes(&options, jvm.grain())?;
     let tlab = tlab::set_flags(&jvm, &options, when, &mut remarks)?;
-    if jvm.flags.boolean("EpsilonElasticTLAB") == Some(true) && jvm.flags.boolean("UseEpsilonGC") == Some(true) {
+    if jvm.flags.boolean("EpsilonElasticTLAB") == Some(true)
+        && jvm.flags.boolean("UseEpsilonGC") == Some(true)
+    {
         // SAFETY: a boolean flag that the heap reads at each request, where either value is right.
         unsafe { jvm.flags.set_boolean("EpsilonElasticTLAB", false) }.map_err(|error| error.to_string())?;
     }
@@ -109,7 +113,11 @@ pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), St
 
 /// The second step, at VMInit, where nobody can be told of an error but through the log.
 pub(crate) fn finish() {
-    let strict = PREPARED.lock().ok().and_then(|slot| slot.as_ref().map(|found| found.options.strict)).unwrap_or(false);
+    let strict = PREPARED
+        .lock()
+        .ok()
+        .and_then(|slot| slot.as_ref().map(|found| found.options.strict))
+        .unwrap_or(false);
     if let Err(line) = try_finish() {
         say(Severity::Error, &refusal(&line, strict));
         if strict {
@@ -125,7 +133,8 @@ fn try_finish() -> Result<(), String> {
     let (Some(mut prepared), Some(control)) = (prepared, control()) else { return Ok(()) };
     let heap: &'static Heap = Box::leak(Box::new(prepared.jvm.heap().map_err(|error| error.to_string())?));
     let built = build(&mut prepared, heap, control)?;
-    let settings = report::settings(&prepared.jvm, &prepared.options, &prepared.tlab, &built, &prepared.machine);
+    let settings =
+        report::settings(&prepared.jvm, &prepared.options, &prepared.tlab, &built, &prepared.machine);
     for remark in &prepared.remarks {
         say(Severity::Warn, remark);
     }
@@ -145,7 +154,11 @@ fn try_finish() -> Result<(), String> {
 }
 
 /// The control file; without one that was asked for the application still gets its buffers.
-fn make_control(options: &Options, maps: &[DomainMap], remarks: &mut Vec<String>) -> Result<&'static Control, String> {
+fn make_control(
+    options: &Options,
+    maps: &[DomainMap],
+    remarks: &mut Vec<String>,
+) -> Result<&'static Control, String> {
     let mut domains: Vec<usize> = maps.iter().map(DomainMap::count).collect();
     if options.bound {
         domains.push(ThreadBuffers::THREADS);
@@ -183,7 +196,10 @@ fn build(prepared: &mut Prepared, heap: &'static Heap, control: &'static Control
     let grain = jvm.grain();
     let shape = Shape { grain_shift: grain.trailing_zeros(), min_remainder: jvm.min_filler() };
     if heap.bytes() > Level::<Shared, &'static HeapSource>::max_span(shape) {
-        return Err(format!("a heap of {} GB is too large for terrace: use at most 8 TB (-Xmx)", heap.bytes() >> 30));
+        return Err(format!(
+            "a heap of {} GB is too large for terrace: use at most 8 TB (-Xmx)",
+            heap.bytes() >> 30
+        ));
     }
     // SAFETY: at VMInit, or attached to a running JVM: the heap is initialised, and this thread is known to HotSpot.
     let (largest, eden) = unsafe { (heap.max_tlab_size(), heap.tlab_capacity()) };
@@ -209,7 +225,8 @@ fn build(prepared: &mut Prepared, heap: &'static Heap, control: &'static Control
         Levels::Processor => vec![("processor", options.processor)],
         Levels::CoreAndProcessor => vec![("core", options.core), ("processor", options.processor)],
     };
-    let sizes: Vec<usize> = asked.iter().zip(maps).map(|((key, asked), map)| size_of(key, *asked, map)).collect();
+    let sizes: Vec<usize> =
+        asked.iter().zip(maps).map(|((key, asked), map)| size_of(key, *asked, map)).collect();
     let upper: &'static HeapSource =
         Box::leak(Box::new(HeapSource::new(heap, largest, Duration::from_micros(options.delay as u64))));
     let outer = |at: usize| {
@@ -273,7 +290,9 @@ fn originals(jvm: &heap::Machine) -> Result<Originals, hotspot::Error> {
     // is not hooked is never called through these.
     unsafe {
         Ok(Originals {
-            allocate_new_tlab: std::mem::transmute::<usize, heap::AllocateNewTlab>(original(Virtual::AllocateNewTlab)?),
+            allocate_new_tlab: std::mem::transmute::<usize, heap::AllocateNewTlab>(original(
+                Virtual::AllocateNewTlab,
+            )?),
             mem_allocate: std::mem::transmute::<usize, heap::MemAllocate>(original(Virtual::MemAllocate)?),
             unsafe_max_tlab_alloc: std::mem::transmute::<usize, heap::UnsafeMaxTlabAlloc>(original(
                 Virtual::UnsafeMaxTlabAlloc,

@@ -14,8 +14,12 @@ pub(crate) enum Severity {
 }
 
 impl Severity {
-    pub(crate) const ALL: [(&'static str, Severity); 4] =
-        [("error", Severity::Error), ("warn", Severity::Warn), ("info", Severity::Info), ("debug", Severity::Debug)];
+    pub(crate) const ALL: [(&'static str, Severity); 4] = [
+        ("error", Severity::Error),
+        ("warn", Severity::Warn),
+        ("info", Severity::Info),
+        ("debug", Severity::Debug),
+    ];
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Severity::Warn as u8);

@@ -96,8 +96,11 @@ fn json(control: &Control) -> String {
     let names = level_names_in(&settings);
     let levels: Vec<String> = (0..control.levels())
         .map(|level| {
-            let domains: Vec<String> =
-                control.counters(level).iter().map(|domain| counters(|counter| domain.get(counter))).collect();
+            let domains: Vec<String> = control
+                .counters(level)
+                .iter()
+                .map(|domain| counters(|counter| domain.get(counter)))
+                .collect();
             let name = names.get(level).copied().unwrap_or("thread");
             format!("{{\"name\":{},\"domains\":[{}]}}", quoted(name), domains.join(","))
         })

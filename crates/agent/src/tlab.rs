@@ -24,7 +24,8 @@ pub(crate) fn set_flags(
     if !are_used(jvm) {
         return Ok("none".into());
     }
-    let set_by_user = ["TLABSize", "ResizeTLAB", "MinTLABSize"].into_iter().find(|name| flags.is_set_by_user(name));
+    let set_by_user =
+        ["TLABSize", "ResizeTLAB", "MinTLABSize"].into_iter().find(|name| flags.is_set_by_user(name));
     let bytes = match (options.tlab, set_by_user) {
         (Tlab::Stock, _) => return Ok("stock".into()),
         (Tlab::Auto, _) if options.levels == Levels::None => return Ok("stock".into()),

@@ -111,6 +111,11 @@ impl Frame {
         ((1usize << (64 - REST_BITS)) - 2) << shape.grain_shift
     }
 
+    /// An extent of no bytes.
+    pub(crate) const fn nothing(self) -> Extent {
+        Extent { start: self.base, bytes: 0 }
+    }
+
     #[inline(always)]
     fn pack(self, extent: Extent) -> u64 {
         if extent.bytes == 0 {
@@ -204,7 +209,7 @@ impl<A: Access> Buffer<A> {
             // Relaxed: the exchange checks the value, and orders.
             let word = self.word.0.load(Ordering::Relaxed);
             if word == REFILLING || word == EMPTY {
-                return Extent { start: frame.base, bytes: 0 };
+                return frame.nothing();
             }
             if A::exchange(&self.word, word, EMPTY) {
                 return frame.unpack(word);

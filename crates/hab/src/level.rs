@@ -3,7 +3,8 @@
 //! A request goes through at most these steps, each of which may end it:
 //!
 //! 1. carve from the own domain's buffer (the fast path);
-//! 2. refill that buffer, if nobody else is at it and its tail is small enough to be given up;
+//! 2. refill that buffer, if its tail is small enough to be given up; if another thread is at it, the same with the domain's spare
+//!    buffer: a thread that lost its CPU while it refills must not send all others of its domain past the buffers;
 //! 3. take from another domain's tail, nearest domain first, never refilling it;
 //! 4. pass the request itself to the upper source.
 //!
@@ -25,6 +26,31 @@ pub struct Layout {
     pub shared: bool,
 }
 
+/// The buffers of one domain.
+#[derive(Debug)]
+struct Domain<A> {
+    /// The one that serves.
+    buffer: Buffer<A>,
+    /// The one that serves while another thread refills the first; what is left of it is the first's next extent.
+    spare: Buffer<A>,
+}
+
+impl<A: Access> Domain<A> {
+    fn each(&self) -> [&Buffer<A>; 2] {
+        [&self.buffer, &self.spare]
+    }
+}
+
+/// How the attempt to refill a buffer ended.
+enum Refill {
+    /// With bytes for the request.
+    Served(Extent),
+    /// Another thread is refilling.
+    Busy,
+    /// Its tail is too large to be given up, or the upper source has not enough.
+    Refused,
+}
+
 /// A rank of buffers.
 ///
 /// `Level<Shared, Heap>` is the paper's three-level hierarchy (thread, core or processor, heap); a
@@ -35,7 +61,7 @@ pub struct Level<'a, A, S> {
     /// Bytes of a full buffer. Relaxed everywhere: any value is a right one, old or new.
     size: Atomic64,
     layout: Layout,
-    buffers: Box<[Buffer<A>]>,
+    domains: Box<[Domain<A>]>,
     counters: &'a [Counters],
     closed: Closed,
     upper: S,
@@ -69,13 +95,14 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
             layout.domain_of_cpu.iter().all(|domain| usize::from(domain.0) < domains),
             "domains must exist"
         );
-        let buffers = (0..domains).map(|_| Buffer::default()).collect();
+        let domains =
+            (0..domains).map(|_| Domain { buffer: Buffer::default(), spare: Buffer::default() }).collect();
         let frame = Frame { base, shape };
         let level = Level {
             frame,
             size: Atomic64::new(0),
             layout,
-            buffers,
+            domains,
             counters,
             closed: Closed::default(),
             upper,
@@ -122,7 +149,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
 
     #[cold]
     fn domain_of_unknown(&self, cpu: CpuIndex) -> usize {
-        cpu.0 as usize % self.buffers.len()
+        cpu.0 as usize % self.domains.len()
     }
 
     /// Serves a request for a thread's buffer: `min` to `desired` bytes, both whole grains.
@@ -131,7 +158,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         let domain = self.domain(cpu);
         if desired * REQUESTS_PER_BUFFER <= self.size() {
             let least = min.max(self.frame.shape.floor(desired / TAIL_FRACTION));
-            if let Carve::Served(extent) = self.buffers[domain].carve(self.frame, least, desired) {
+            if let Carve::Served(extent) = self.domains[domain].buffer.carve(self.frame, least, desired) {
                 self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
                 return Some(extent);
             }
@@ -168,7 +195,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     #[inline(always)]
     pub fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
         let domain = self.domain(cpu);
-        let Carve::Served(extent) = self.buffers[domain].carve(self.frame, bytes, bytes) else { return None };
+        let Carve::Served(extent) = self.domains[domain].buffer.carve(self.frame, bytes, bytes) else {
+            return None;
+        };
         self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
         Some(extent)
     }
@@ -216,18 +245,36 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         }
     }
 
-    /// Step 2: gives the own buffer a new extent and takes the request from it.
+    /// Step 2: gives the own buffer, or else the spare one, a new extent and takes the request from it.
     fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        let (buffer, frame) = (&self.buffers[domain], self.frame);
+        for buffer in self.domains[domain].each() {
+            match self.refill_one(buffer, cpu, domain, min, desired) {
+                Refill::Served(extent) => return Some(extent),
+                Refill::Busy => {}
+                Refill::Refused => break,
+            }
+        }
+        None
+    }
+
+    fn refill_one(
+        &self,
+        buffer: &Buffer<A>,
+        cpu: CpuIndex,
+        domain: usize,
+        min: usize,
+        desired: usize,
+    ) -> Refill {
+        let frame = self.frame;
         let tail = loop {
             match buffer.carve(frame, min, desired) {
-                Carve::Served(extent) => return Some(extent),
-                Carve::Refilling => return None,
+                Carve::Served(extent) => return Refill::Served(extent),
+                Carve::Refilling => return Refill::Busy,
                 // Keep a large tail, for requests that it fits; each time that it is in the way it has to be larger to stay.
                 // (Multiplied first: the limit of a tiny buffer must not be stuck at 0.)
                 Carve::Short { rest } if rest > self.size() * buffer.patience() / WASTE_FRACTION => {
                     buffer.lose_patience();
-                    return None;
+                    return Refill::Refused;
                 }
                 Carve::Short { rest } => {
                     if let Some(tail) = buffer.claim(frame, rest) {
@@ -239,7 +286,11 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         // From here to `publish` this thread owns the buffer, across any collection. The tail is given up first: the upper source
         // may collect, and then nobody else would know of it.
         self.retire_tail(domain, tail, Counter::WasteRefill);
-        let (mine, rest) = self.fetch(cpu, domain, min, desired);
+        let extent = self.take_spare(domain, min).or_else(|| self.fetch(cpu, domain, min, desired));
+        let (mine, rest) = match extent {
+            Some(extent) => extent.split(frame.shape.cut(extent.bytes, min, desired)),
+            None => (frame.nothing(), frame.nothing()),
+        };
         buffer.publish(frame, rest);
         // SeqCst: orders the publication before the look at the flag, as `close` orders the flag before its look at the buffer:
         // one of the two sees the other, and no tail survives a close.
@@ -247,30 +298,37 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         if self.closed.is_set() {
             self.retire_tail(domain, buffer.take(frame), Counter::WasteCollection);
         }
-        mine
+        if mine.bytes > 0 { Refill::Served(mine) } else { Refill::Refused }
     }
 
-    /// Gets an extent from the upper source and splits it into the request and what to publish.
-    fn fetch(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> (Option<Extent>, Extent) {
-        let nothing = (None, Extent { start: self.frame.base, bytes: 0 });
+    /// What is left in the spare buffer, if that can serve the request.
+    fn take_spare(&self, domain: usize, min: usize) -> Option<Extent> {
+        let tail = self.domains[domain].spare.take(self.frame);
+        if tail.bytes >= min && tail.bytes > 0 {
+            return Some(tail);
+        }
+        self.retire_tail(domain, tail, Counter::WasteRefill);
+        None
+    }
+
+    /// Gets an extent from the upper source.
+    fn fetch(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
         let shape = self.frame.shape;
         // Not more than is free: the upper source would rather collect than give less. Where hardly the request fits, the request
         // itself has to decide what happens (step 4), as if there were no buffers: an extent a little larger than the request
         // cannot be cut so that the remainder takes a filler, and would be lost to it.
         let size = self.size().min(shape.floor(self.upper.available(cpu)));
         if size < desired + shape.min_remainder {
-            return nothing;
+            return None;
         }
         // At least a filler: whatever the request leaves of the extent may have to be retired.
-        let least = min.max(shape.min_remainder);
-        let Some(extent) = self.upper.acquire(cpu, least, size) else { return nothing };
+        let extent = self.upper.acquire(cpu, min.max(shape.min_remainder), size)?;
         let counters = &self.counters[domain];
         counters.add(Counter::Refills, 1);
         counters.add(Counter::RefillBytes, extent.bytes as u64);
         let (extent, surplus) = extent.split(shape.floor(extent.bytes).min(Frame::max_bytes(shape)));
         self.retire_tail(domain, surplus, Counter::WasteAlignment);
-        let (mine, rest) = extent.split(shape.cut(extent.bytes, min, desired));
-        (if mine.bytes > 0 { Some(mine) } else { None }, rest)
+        Some(extent)
     }
 
     /// Step 3: takes from the tails of other domains: first of the own group, then of the others, each in a ring.
@@ -279,17 +337,19 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
             return None;
         }
         let groups = &self.layout.group_of_domain;
-        let count = self.buffers.len();
+        let count = self.domains.len();
         for near in [true, false] {
             for step in 1..count {
                 let other = (domain + step) % count;
                 if (groups[other] == groups[domain]) != near {
                     continue;
                 }
-                if let Carve::Served(extent) = self.buffers[other].carve(self.frame, min, desired) {
-                    self.counters[domain].add(Counter::Stolen, 1);
-                    self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
-                    return Some(extent);
+                for buffer in self.domains[other].each() {
+                    if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
+                        self.counters[domain].add(Counter::Stolen, 1);
+                        self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
+                        return Some(extent);
+                    }
                 }
             }
         }
@@ -303,14 +363,22 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         }
     }
 
-    /// Bytes that are free in the own domain's buffer at this moment.
+    /// Bytes that one request could find in the own domain's buffers at this moment.
     pub fn rest(&self, cpu: CpuIndex) -> usize {
-        self.buffers[self.domain(cpu)].rest(self.frame)
+        let [first, spare] = self.domains[self.domain(cpu)].each().map(|buffer| buffer.rest(self.frame));
+        first.max(spare)
+    }
+
+    fn each_buffer(&self) -> impl Iterator<Item = (usize, &Buffer<A>)> {
+        self.domains
+            .iter()
+            .enumerate()
+            .flat_map(|(number, domain)| domain.each().map(|buffer| (number, buffer)))
     }
 
     /// The largest tail in any domain at this moment, in bytes.
     pub fn largest_tail(&self) -> usize {
-        self.buffers.iter().map(|buffer| buffer.rest(self.frame)).max().unwrap_or(0)
+        self.each_buffer().map(|(_, buffer)| buffer.rest(self.frame)).max().unwrap_or(0)
     }
 
     /// Bytes that a request could get, given that the upper source has `available`: that, or what the own buffer would serve, or,
@@ -323,9 +391,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         if near >= served || !A::SHARED { near } else { near.max(self.largest_tail().min(served)) }
     }
 
-    /// What each domain's buffer holds at this moment.
+    /// What each domain's buffer and spare buffer hold at this moment.
     pub fn states(&self) -> impl Iterator<Item = State> + '_ {
-        self.buffers.iter().map(|buffer| buffer.state(self.frame))
+        self.each_buffer().map(|(_, buffer)| buffer.state(self.frame))
     }
 
     /// The counters of each domain.
@@ -335,7 +403,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
 
     /// Retires every buffer for a collection or a heap walk; a refill under way is left to its owner.
     pub fn retire_buffers(&self) {
-        for (domain, buffer) in self.buffers.iter().enumerate() {
+        for (domain, buffer) in self.each_buffer() {
             self.retire_tail(domain, buffer.take(self.frame), Counter::WasteCollection);
         }
     }

@@ -245,3 +245,52 @@ fn a_level_promises_no_more_than_its_buffer_serves() {
     assert!(core.allocate(CPU0, 1024, 1024).is_some());
     assert_eq!(*heap.requests.borrow(), [(1024, 6 << 10)], "no request at an exhausted heap");
 }
+
+type Errand = alloc::boxed::Box<dyn FnOnce()>;
+
+/// A heap whose first request is interrupted: as if the refilling thread lost its CPU inside it, other threads of its domain go on.
+struct Interrupted {
+    heap: &'static Heap,
+    meanwhile: RefCell<Option<Errand>>,
+}
+
+impl Source for &Interrupted {
+    fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        if let Some(errand) = self.meanwhile.take() {
+            errand();
+        }
+        self.heap.acquire(cpu, min, desired)
+    }
+
+    fn available(&self, cpu: CpuIndex) -> usize {
+        self.heap.available(cpu)
+    }
+
+    fn retire(&self, tail: Extent) {
+        self.heap.retire(tail);
+    }
+}
+
+fn leaked<T>(value: T) -> &'static T {
+    alloc::boxed::Box::leak(alloc::boxed::Box::new(value))
+}
+
+#[test]
+fn while_one_thread_refills_the_others_of_its_domain_use_the_spare_buffer() {
+    let (heap, counters) = (leaked(Heap::of(1 << 20)), leaked(counters(1)));
+    let upper = leaked(Interrupted { heap, meanwhile: RefCell::new(None) });
+    let level: &Level<Shared, _> = leaked(Level::new(BASE, SHAPE, 4096, layout(1), counters, upper));
+    *upper.meanwhile.borrow_mut() = Some(alloc::boxed::Box::new(|| {
+        for _ in 0..3 {
+            level.allocate(CPU0, 1024, 1024).unwrap();
+        }
+    }));
+    level.allocate(CPU0, 1024, 1024).unwrap();
+    assert_eq!((counters[0].get(Counter::Refills), counters[0].get(Counter::Direct)), (2, 0));
+    // What is left of the spare buffer (1,024 bytes) is the next extent, before the heap is asked again.
+    for _ in 0..4 {
+        level.allocate(CPU0, 1024, 1024).unwrap();
+    }
+    assert_eq!(heap.requests.borrow().len(), 2);
+    assert_eq!(level.largest_tail(), 0);
+}

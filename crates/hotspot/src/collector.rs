@@ -33,7 +33,11 @@ impl Feature {
 
     /// Refuses versions whose demands are not known.
     pub fn check(self, full: &str) -> Result<(), Error> {
-        if Feature::SUPPORTED.contains(&self) { Ok(()) } else { Err(Error::Version { found: full.to_owned() }) }
+        if Feature::SUPPORTED.contains(&self) {
+            Ok(())
+        } else {
+            Err(Error::Version { found: full.to_owned() })
+        }
     }
 }
 

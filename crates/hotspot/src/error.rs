@@ -51,7 +51,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoLibrary => write!(f, "no libjvm.so in this process: load terrace into a HotSpot JVM (-agentpath:...)"),
+            Error::NoLibrary => {
+                write!(f, "no libjvm.so in this process: load terrace into a HotSpot JVM (-agentpath:...)")
+            }
             Error::Version { found } => {
                 write!(f, "JDK {found} is not supported: use JDK 17, 21 or 25")
             }
@@ -64,14 +66,19 @@ impl fmt::Display for Error {
                 f,
                 "collector {found} is not supported: choose another one (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
             ),
-            Error::File { path, reason } => write!(f, "{path}: {reason}: reinstall the JDK, or use another one"),
+            Error::File { path, reason } => {
+                write!(f, "{path}: {reason}: reinstall the JDK, or use another one")
+            }
             Error::Stripped { path } => write!(
                 f,
                 "{path} has no symbols: install the JDK's debug symbols (for Debian: the package openjdk-NN-dbg), or use a JDK \
                  that keeps them (Temurin does)"
             ),
             Error::Missing { what } => {
-                write!(f, "{what} not found as expected in libjvm.so: use an unmodified JDK 17, 21 or 25 build")
+                write!(
+                    f,
+                    "{what} not found as expected in libjvm.so: use an unmodified JDK 17, 21 or 25 build"
+                )
             }
             Error::Taken { what } => write!(
                 f,

@@ -50,7 +50,8 @@ impl Flags {
     pub fn find(&self, name: &str) -> Option<Flag> {
         (0..self.count).map(|at| self.first + at * self.stride).find_map(|entry| {
             // SAFETY: `entry` is inside the table, whose layout was read from HotSpot's own description of it.
-            let (named, value) = unsafe { (static_text(peek(entry + self.name)), peek::<usize>(entry + self.value)) };
+            let (named, value) =
+                unsafe { (static_text(peek(entry + self.name)), peek::<usize>(entry + self.value)) };
             (named == name && value != 0).then_some(Flag { value, flags: entry + self.flags })
         })
     }

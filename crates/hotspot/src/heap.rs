@@ -82,11 +82,16 @@ impl Machine {
         let collector = chosen(&flags)?;
         let hooks = collector.hooks()?;
         let symbols = Symbols::open(library.path())?;
-        let names =
-            slots::find(&symbols, &[collector.vtable()], &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE])?;
+        let names = slots::find(
+            &symbols,
+            &[collector.vtable()],
+            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE],
+        )?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };
         let vtable = names.vtables[0].ok_or_else(|| missing(collector.vtable()))?;
-        let address = |at: usize, what: &str| names.others[at].map(|place| place + library.base()).ok_or_else(|| missing(what));
+        let address = |at: usize, what: &str| {
+            names.others[at].map(|place| place + library.base()).ok_or_else(|| missing(what))
+        };
         let vtable_address = vtable.address + library.base();
         let originals: Vec<usize> = (0..vtable.entries)
             // SAFETY: the symbol table gives the vtable's place and length; the loader has relocated it.
@@ -113,7 +118,8 @@ impl Machine {
     /// The entry of a function in the vtable and what stood there.
     pub fn entry(&self, function: Virtual) -> Result<(usize, usize), Error> {
         let slot = self.slots.of(function)?;
-        let original = self.originals.get(slot).copied().ok_or(Error::Missing { what: function.name().into() })?;
+        let original =
+            self.originals.get(slot).copied().ok_or(Error::Missing { what: function.name().into() })?;
         Ok((self.vtable + slot * WORD, original))
     }
 
@@ -139,7 +145,9 @@ impl Machine {
         }
         // SAFETY: an object with virtual functions begins with its vtable pointer.
         if unsafe { peek::<usize>(object) } != self.vtable {
-            return Err(Error::Collector { found: format!("of a class other than {}", self.collector.vtable()) });
+            return Err(Error::Collector {
+                found: format!("of a class other than {}", self.collector.vtable()),
+            });
         }
         let reserved = object + self.structs.offset("CollectedHeap", "_reserved")?;
         let start = reserved + self.structs.offset("MemRegion", "_start")?;
@@ -152,7 +160,9 @@ impl Machine {
                 object: object as *mut c_void,
                 base: peek(start),
                 bytes: peek::<usize>(words) * WORD,
-                allocate_new_tlab: std::mem::transmute::<usize, AllocateNewTlab>(original(Virtual::AllocateNewTlab)?),
+                allocate_new_tlab: std::mem::transmute::<usize, AllocateNewTlab>(original(
+                    Virtual::AllocateNewTlab,
+                )?),
                 unsafe_max_tlab_alloc: std::mem::transmute::<usize, UnsafeMaxTlabAlloc>(original(
                     Virtual::UnsafeMaxTlabAlloc,
                 )?),
@@ -205,7 +215,8 @@ impl Heap {
     pub unsafe fn allocate(&self, min: usize, desired: usize) -> Option<(usize, usize)> {
         let mut actual = 0;
         // SAFETY: the caller's; the heap is HotSpot's own object.
-        let start = unsafe { (self.allocate_new_tlab)(self.object, min / WORD, desired / WORD, &raw mut actual) };
+        let start =
+            unsafe { (self.allocate_new_tlab)(self.object, min / WORD, desired / WORD, &raw mut actual) };
         if start.is_null() { None } else { Some((start as usize, actual * WORD)) }
     }
 

@@ -74,7 +74,9 @@ impl Jvmti {
             get_env(vm, &raw mut env, VERSION)
         };
         if code != OK || env.is_null() {
-            return Err(format!("JVMTI 1.2 is not available (GetEnv gave {code}): use a HotSpot JDK 17, 21 or 25"));
+            return Err(format!(
+                "JVMTI 1.2 is not available (GetEnv gave {code}): use a HotSpot JDK 17, 21 or 25"
+            ));
         }
         Ok(Jvmti { env: env.cast() })
     }
@@ -99,8 +101,10 @@ impl Jvmti {
     pub fn listen(&self, events: Events) -> Result<(), String> {
         type AddCapabilities = unsafe extern "C" fn(JvmtiEnv, *const [u64; 2]) -> c_int;
         type SetEventCallbacks = unsafe extern "C" fn(JvmtiEnv, *const c_void, c_int) -> c_int;
-        type SetEventNotificationMode = unsafe extern "C" fn(JvmtiEnv, c_int, c_int, *mut c_void, ...) -> c_int;
-        let failed = |what: &str, code: c_int| format!("JVMTI refused {what} (error {code}): load fewer agents");
+        type SetEventNotificationMode =
+            unsafe extern "C" fn(JvmtiEnv, c_int, c_int, *mut c_void, ...) -> c_int;
+        let failed =
+            |what: &str, code: c_int| format!("JVMTI refused {what} (error {code}): load fewer agents");
         let capabilities = [1u64 << GARBAGE_COLLECTION_EVENTS, 0];
         let mut callbacks = [std::ptr::null::<c_void>(); (LAST_EVENT - VM_INIT + 1) as usize];
         callbacks[0] = events.vm_init as *const c_void;
@@ -113,7 +117,8 @@ impl Jvmti {
             if code != OK {
                 return Err(failed("the capability can_generate_garbage_collection_events", code));
             }
-            let set = std::mem::transmute::<*const c_void, SetEventCallbacks>(self.function(SET_EVENT_CALLBACKS));
+            let set =
+                std::mem::transmute::<*const c_void, SetEventCallbacks>(self.function(SET_EVENT_CALLBACKS));
             let code = set(self.env, callbacks.as_ptr().cast(), size_of_val(&callbacks) as c_int);
             if code != OK {
                 return Err(failed("the event callbacks", code));

@@ -3,7 +3,10 @@
 //! HotSpot's vtables lie in `.data.rel.ro`, which the dynamic loader makes read-only after relocation. The page is made writable,
 //! one aligned word stored, the page made read-only again. The object's own vtable pointer is left alone: `jhsdb` knows the heap
 //! by it.
-#![allow(clippy::disallowed_types, reason = "the entry is read by every thread of the JVM while it is exchanged")]
+#![allow(
+    clippy::disallowed_types,
+    reason = "the entry is read by every thread of the JVM while it is exchanged"
+)]
 
 use crate::{Error, WORD};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # Safety
 /// `entry` must be an entry of a vtable of this process, and `function` have the type of the function that it replaces and live
 /// as long as the process.
-pub unsafe fn exchange(entry: usize, expected: usize, function: usize, what: &'static str) -> Result<(), Error> {
+pub unsafe fn exchange(
+    entry: usize,
+    expected: usize,
+    function: usize,
+    what: &'static str,
+) -> Result<(), Error> {
     debug_assert_eq!(entry % WORD, 0);
     // SAFETY: sysconf has no preconditions.
     let page = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);

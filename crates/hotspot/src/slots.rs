@@ -133,7 +133,8 @@ pub fn find(symbols: &Symbols, vtables: &[&str], others: &[&str]) -> Result<Name
 
 /// Finds the entries of the functions in a vtable whose entries are `words` (addresses as linked).
 pub fn resolve(symbols: &Symbols, words: &[usize]) -> Result<Slots, Error> {
-    let mut sorted: Vec<(usize, usize)> = words.iter().copied().enumerate().map(|(at, word)| (word, at)).collect();
+    let mut sorted: Vec<(usize, usize)> =
+        words.iter().copied().enumerate().map(|(at, word)| (word, at)).collect();
     sorted.sort_unstable();
     let entries_at = |address: usize| {
         let first = sorted.partition_point(|(word, _)| *word < address);
@@ -146,7 +147,9 @@ pub fn resolve(symbols: &Symbols, words: &[usize]) -> Result<Slots, Error> {
             for function in Virtual::ALL {
                 if function.is(symbol.name) {
                     let places: &mut Vec<usize> = &mut found[function as usize];
-                    places.extend(entries_at(symbol.address).filter(|at| !places.contains(at)).collect::<Vec<_>>());
+                    places.extend(
+                        entries_at(symbol.address).filter(|at| !places.contains(at)).collect::<Vec<_>>(),
+                    );
                 }
             }
         },

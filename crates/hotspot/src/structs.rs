@@ -68,8 +68,14 @@ impl Structs {
             Ok(unsafe { peek(place) })
         };
         Ok(Structs {
-            fields: Table { first: word(c"gHotSpotVMStructs")?, stride: word(c"gHotSpotVMStructEntryArrayStride")? },
-            types: Table { first: word(c"gHotSpotVMTypes")?, stride: word(c"gHotSpotVMTypeEntryArrayStride")? },
+            fields: Table {
+                first: word(c"gHotSpotVMStructs")?,
+                stride: word(c"gHotSpotVMStructEntryArrayStride")?,
+            },
+            types: Table {
+                first: word(c"gHotSpotVMTypes")?,
+                stride: word(c"gHotSpotVMTypeEntryArrayStride")?,
+            },
             field: FieldLayout {
                 type_name: word(c"gHotSpotVMStructEntryTypeNameOffset")?,
                 field_name: word(c"gHotSpotVMStructEntryFieldNameOffset")?,

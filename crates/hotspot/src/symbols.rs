@@ -35,7 +35,8 @@ pub struct Symbols {
 type Header = FileHeader64<Endianness>;
 
 fn header<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a Header, Endianness), Error> {
-    let wrong = || Error::File { path: path.display().to_string(), reason: "is no 64-bit ELF library".into() };
+    let wrong =
+        || Error::File { path: path.display().to_string(), reason: "is no 64-bit ELF library".into() };
     let header = Header::parse(bytes).map_err(|_| wrong())?;
     let endian = header.endian().map_err(|_| wrong())?;
     Ok((header, endian))
