@@ -161,7 +161,8 @@ impl ThreadBuffers {
         ThreadBuffers(Level::new(base, shape, size, layout, counters, upper))
     }
 
-    #[inline(always)]
+    /// Not inlined: the hook's ordinary way stays short.
+    #[inline(never)]
     pub(crate) fn allocate(&self, min: usize, desired: usize) -> Option<Extent> {
         let thread = THREAD.get();
         let thread = if thread == u32::MAX { new_thread() } else { thread };

@@ -21,6 +21,7 @@ impl HeapSource {
 }
 
 impl Source for &'static HeapSource {
+    #[inline(never)]
     fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         // SAFETY: in a hook of `allocate_new_tlab` or `mem_allocate`, so on a Java thread in VM state; the hierarchy holds no lock;
         // sizes are whole grains, and `desired` is at most the level's size, which is limited to the largest TLAB, or HotSpot's own

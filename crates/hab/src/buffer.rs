@@ -134,11 +134,10 @@ impl Frame {
     }
 }
 
-/// A domain's buffer. Alone on its cache lines: 128 bytes, because the prefetchers of many processors fetch pairs of lines.
+/// A buffer of a domain.
 ///
 /// "No buffer yet" is an empty buffer: the check for room is the check for initialisation.
 #[derive(Debug)]
-#[repr(align(128))]
 pub struct Buffer<A> {
     word: Word,
     /// How often a request found the tail too small and left it. Slow path only; a lost count does no harm.

@@ -4,7 +4,7 @@
 //!
 //! 1. carve from the own domain's buffer (the fast path);
 //! 2. refill that buffer, if its tail is small enough to be given up; if another thread is at it, the same with the domain's spare
-//!    buffer: a thread that lost its CPU while it refills must not send all others of its domain past the buffers;
+//!    buffers: a thread that lost its CPU while it refills must not send all others of its domain past the buffers;
 //! 3. take from another domain's tail, nearest domain first, never refilling it;
 //! 4. pass the request itself to the upper source.
 //!
@@ -26,18 +26,33 @@ pub struct Layout {
     pub shared: bool,
 }
 
-/// The buffers of one domain.
+/// Threads of one domain that may be refilling at the same time, before others have to go elsewhere. A refilling thread can be
+/// without a CPU for as long as all other runnable threads take their turns; in that time the domain uses up many extents, and each
+/// refill may lose its CPU as well (with G1, on `Heap_lock`). Four were enough for eight busy threads on a core.
+const BUFFERS_PER_DOMAIN: usize = 4;
+
+/// The buffers of one domain, alone on their cache lines: 128 bytes, because the prefetchers of many processors fetch pairs of
+/// lines.
 #[derive(Debug)]
+#[repr(align(128))]
 struct Domain<A> {
-    /// The one that serves.
-    buffer: Buffer<A>,
-    /// The one that serves while another thread refills the first; what is left of it is the first's next extent.
-    spare: Buffer<A>,
+    /// The first one serves. The others serve while those before them are being refilled; what is left of them then is the next
+    /// extent of the first.
+    buffers: [Buffer<A>; BUFFERS_PER_DOMAIN],
 }
 
 impl<A: Access> Domain<A> {
-    fn each(&self) -> [&Buffer<A>; 2] {
-        [&self.buffer, &self.spare]
+    fn new() -> Self {
+        Domain { buffers: core::array::from_fn(|_| Buffer::default()) }
+    }
+
+    #[inline(always)]
+    fn first(&self) -> &Buffer<A> {
+        &self.buffers[0]
+    }
+
+    fn largest_rest(&self, frame: Frame) -> usize {
+        self.buffers.iter().map(|buffer| buffer.rest(frame)).max().unwrap_or(0)
     }
 }
 
@@ -95,8 +110,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
             layout.domain_of_cpu.iter().all(|domain| usize::from(domain.0) < domains),
             "domains must exist"
         );
-        let domains =
-            (0..domains).map(|_| Domain { buffer: Buffer::default(), spare: Buffer::default() }).collect();
+        let domains = (0..domains).map(|_| Domain::new()).collect();
         let frame = Frame { base, shape };
         let level = Level {
             frame,
@@ -158,7 +172,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         let domain = self.domain(cpu);
         if desired * REQUESTS_PER_BUFFER <= self.size() {
             let least = min.max(self.frame.shape.floor(desired / TAIL_FRACTION));
-            if let Carve::Served(extent) = self.domains[domain].buffer.carve(self.frame, least, desired) {
+            if let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, least, desired) {
                 self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
                 return Some(extent);
             }
@@ -195,7 +209,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     #[inline(always)]
     pub fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
         let domain = self.domain(cpu);
-        let Carve::Served(extent) = self.domains[domain].buffer.carve(self.frame, bytes, bytes) else {
+        let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, bytes, bytes) else {
             return None;
         };
         self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
@@ -245,9 +259,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         }
     }
 
-    /// Step 2: gives the own buffer, or else the spare one, a new extent and takes the request from it.
+    /// Step 2: gives the own buffer, or else a spare one, a new extent and takes the request from it.
     fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        for buffer in self.domains[domain].each() {
+        for buffer in &self.domains[domain].buffers {
             match self.refill_one(buffer, cpu, domain, min, desired) {
                 Refill::Served(extent) => return Some(extent),
                 Refill::Busy => {}
@@ -301,13 +315,15 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         if mine.bytes > 0 { Refill::Served(mine) } else { Refill::Refused }
     }
 
-    /// What is left in the spare buffer, if that can serve the request.
+    /// What is left in a spare buffer that can serve the request.
     fn take_spare(&self, domain: usize, min: usize) -> Option<Extent> {
-        let tail = self.domains[domain].spare.take(self.frame);
-        if tail.bytes >= min && tail.bytes > 0 {
-            return Some(tail);
+        for spare in &self.domains[domain].buffers[1..] {
+            let tail = spare.take(self.frame);
+            if tail.bytes > 0 && tail.bytes >= min {
+                return Some(tail);
+            }
+            self.retire_tail(domain, tail, Counter::WasteRefill);
         }
-        self.retire_tail(domain, tail, Counter::WasteRefill);
         None
     }
 
@@ -344,7 +360,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
                 if (groups[other] == groups[domain]) != near {
                     continue;
                 }
-                for buffer in self.domains[other].each() {
+                for buffer in &self.domains[other].buffers {
                     if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
                         self.counters[domain].add(Counter::Stolen, 1);
                         self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
@@ -365,20 +381,19 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
 
     /// Bytes that one request could find in the own domain's buffers at this moment.
     pub fn rest(&self, cpu: CpuIndex) -> usize {
-        let [first, spare] = self.domains[self.domain(cpu)].each().map(|buffer| buffer.rest(self.frame));
-        first.max(spare)
+        self.domains[self.domain(cpu)].largest_rest(self.frame)
     }
 
     fn each_buffer(&self) -> impl Iterator<Item = (usize, &Buffer<A>)> {
         self.domains
             .iter()
             .enumerate()
-            .flat_map(|(number, domain)| domain.each().map(|buffer| (number, buffer)))
+            .flat_map(|(number, domain)| domain.buffers.iter().map(move |buffer| (number, buffer)))
     }
 
     /// The largest tail in any domain at this moment, in bytes.
     pub fn largest_tail(&self) -> usize {
-        self.each_buffer().map(|(_, buffer)| buffer.rest(self.frame)).max().unwrap_or(0)
+        self.domains.iter().map(|domain| domain.largest_rest(self.frame)).max().unwrap_or(0)
     }
 
     /// Bytes that a request could get, given that the upper source has `available`: that, or what the own buffer would serve, or,
@@ -391,7 +406,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         if near >= served || !A::SHARED { near } else { near.max(self.largest_tail().min(served)) }
     }
 
-    /// What each domain's buffer and spare buffer hold at this moment.
+    /// What each domain's buffers hold at this moment.
     pub fn states(&self) -> impl Iterator<Item = State> + '_ {
         self.each_buffer().map(|(_, buffer)| buffer.state(self.frame))
     }
