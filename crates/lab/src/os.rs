@@ -189,6 +189,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::zombie_processes, reason = "`reap` is what waits for it")]
     fn a_childs_exit_and_cpu_time_are_reaped_once() {
         let child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
         let exit = loop {

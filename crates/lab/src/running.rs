@@ -108,19 +108,26 @@ impl Running {
             (None, signal) => format!("was ended by signal {}", signal.unwrap_or_default()),
         };
         let said = self.last_words();
-        let said = if said.is_empty() { "it said nothing on standard error".into() } else { said };
+        let said = if said.is_empty() { "it said nothing".into() } else { said };
         Err(Error::failed(format!("{} {how} after {:.1} s: {said}", self.name, time.as_secs_f64())))
     }
 
-    /// What it last wrote on standard error: the agent's own words if there are any, otherwise the last three lines.
+    /// What it last wrote on standard error: the agent's own words if there are any, otherwise the last three lines. A JVM
+    /// that cannot start says why on standard output.
     pub fn last_words(&mut self) -> String {
-        let text = self.errors.text();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if let Some(ours) = lines.iter().rev().find(|line| line.starts_with("terrace")) {
-            return (*ours).to_owned();
+        let (errors, output) = (self.errors.text(), self.output.text());
+        if let Some(ours) = errors.lines().rev().find(|line| line.starts_with("terrace")) {
+            return ours.trim().to_owned();
         }
-        let said: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("Picked up ")).collect();
-        said[said.len().saturating_sub(3)..].join(" | ")
+        let last = |text: &str| {
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            let said: Vec<&str> = lines
+                .into_iter()
+                .filter(|line| !line.is_empty() && !line.starts_with("Picked up "))
+                .collect();
+            said[said.len().saturating_sub(3)..].join(" | ")
+        };
+        Some(last(&errors)).filter(|said| !said.is_empty()).unwrap_or_else(|| last(&output))
     }
 
     /// The end of its standard output.
