@@ -1,2 +1,92 @@
-//! The `terrace` command.
-fn main() {}
+//! The `terrace` command: a thin layer over `lab`.
+
+mod arguments;
+mod compare;
+mod run;
+mod status;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Allocation buffers for each core, under an unmodified HotSpot JVM.
+#[derive(Parser)]
+#[command(name = "terrace", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  terrace run -- java -jar app.jar                 your program, with core buffers
+  terrace compare -- java -jar app.jar             what they buy in it: on against off
+  terrace compare --workload churn --mode forks    terrace's defaults against stock
+  terrace status 4711                              what a running JVM has, and its counters
+
+Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a Java program with terrace; streams, signals and exit code are the program's own.
+    Run(run::Run),
+    /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
+    Compare(compare::Compare),
+    /// Show what terrace does in a running JVM, or why it refused.
+    Status(status::Status),
+}
+
+fn main() -> ExitCode {
+    lab::os::end_on_closed_pipe();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let done = match cli.command {
+        Command::Run(run) => run.execute(),
+        Command::Compare(compare) => compare.execute(),
+        Command::Status(status) => status.execute(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("terrace: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Help goes out as it is; an error becomes one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(2);
+    }
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut line = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    if line.ends_with(':') {
+        // What is missing stands in lines of its own, before the usage.
+        let missing: Vec<&str> = lines.take_while(|line| !line.starts_with("Usage")).collect();
+        line = format!("{line} {}", missing.join(" "));
+    }
+    if let Some(similar) =
+        error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedSubcommand))
+    {
+        line = format!("{line}; did you mean {similar}?");
+    }
+    if let Some(ContextValue::Strings(known)) =
+        error.get(ContextKind::ValidValue).filter(|_| error.kind() == ErrorKind::InvalidValue)
+    {
+        line = format!("{line}; choose one of {}", known.join(", "));
+    }
+    // What is wrong with a value has been said with its remedy.
+    let remedy =
+        if error.kind() == ErrorKind::ValueValidation { "" } else { "; see 'terrace COMMAND --help'" };
+    eprintln!("terrace: {line}{remedy}");
+    ExitCode::from(2)
+}

@@ -1,0 +1,216 @@
+//! Options that `run` and `compare` share.
+
+use clap::{Args, ValueEnum};
+use lab::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use lab::comparison::Program;
+use lab::jdk::{self, Collector, Jdk};
+use lab::workload::{Parameters, Workload};
+use lab::{Error, Result};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs; standard output holds nothing else.
+    Json,
+}
+
+/// The program.
+#[derive(Args, Clone, Debug)]
+pub struct ProgramArguments {
+    /// A workload that terrace brings: alloc, javac, churn or threads.
+    #[arg(long, value_name = "NAME", value_parser = parse::<Workload>, conflicts_with = "command")]
+    pub workload: Option<Workload>,
+
+    /// The JDK for --workload: its folder or its bin/java [default: the newest found].
+    #[arg(long, value_name = "HOME", help_heading = "Workload")]
+    pub java: Option<PathBuf>,
+
+    /// Worker threads of the workload.
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = "Workload")]
+    pub threads: Option<u32>,
+
+    /// Bytes of an array (alloc), or of all that a task (churn) or request (threads) allocates.
+    #[arg(long, value_name = "SIZE", value_parser = lab::size::parse, help_heading = "Workload")]
+    pub size: Option<u64>,
+
+    /// The collector: serial, parallel, g1, shenandoah, epsilon or z [default: the JVM's choice].
+    #[arg(long, value_name = "NAME", value_parser = parse::<Collector>, help_heading = "JVM")]
+    pub gc: Option<Collector>,
+
+    /// A flag for the JVM, on both sides of a comparison; may be repeated: --jvm-arg=-Xmx512m.
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true, help_heading = "JVM")]
+    pub jvm_arg: Vec<String>,
+
+    /// The program: java with its arguments, or a script or build tool that starts java (it is reached through
+    /// JAVA_TOOL_OPTIONS).
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// The agent's settings.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Buffers")]
+pub struct BufferArguments {
+    /// Thread buffers: a fixed size, auto (terrace's choice) or stock (HotSpot's growing strategy).
+    #[arg(long, value_name = "SIZE|auto|stock", default_value = "auto", value_parser = parse::<Tlab>)]
+    pub tlab: Tlab,
+
+    /// Buffers between thread and heap: core, processor, core+processor or none (only count).
+    #[arg(long, default_value = "core", value_parser = parse::<Levels>)]
+    pub levels: Levels,
+
+    /// Size of a core's buffer.
+    #[arg(long, value_name = "SIZE|auto", default_value = "auto", value_parser = parse::<BufferSize>)]
+    pub core: BufferSize,
+
+    /// Size of a processor's buffer.
+    #[arg(long, value_name = "SIZE|auto", default_value = "auto", value_parser = parse::<BufferSize>)]
+    pub processor: BufferSize,
+}
+
+impl ProgramArguments {
+    /// The program and the flags for its JVM.
+    pub fn program(&self) -> Result<(Program, Vec<String>)> {
+        let (program, mut flags) = match self.workload {
+            Some(workload) => {
+                if self.size.is_some() && !workload.has_size() {
+                    return Err(Error::usage(format!(
+                        "--workload {} has no --size; leave it out",
+                        workload.name()
+                    )));
+                }
+                let jdk = match &self.java {
+                    Some(path) => Jdk::at(path).map_err(|error| Error::usage(format!("--java {error}")))?,
+                    None => jdk::newest()?,
+                };
+                let flags = self.gc.map(|gc| jdk.select(gc)).transpose()?.unwrap_or_default();
+                let parameters =
+                    Parameters { threads: self.threads, size: self.size, ..Parameters::default() };
+                (Program::Workload(workload, parameters, jdk), flags)
+            }
+            None if self.command.is_empty() => {
+                return Err(Error::usage(
+                    "no program given; write it after --, such as -- java -jar app.jar, or name one of ours with --workload alloc",
+                ));
+            }
+            // Not left to clap, which forgets what an option requires when that conflicts with something given.
+            None if self.java.is_some() => {
+                return Err(Error::usage("--java is for --workload; after -- name the java itself"));
+            }
+            None if self.threads.is_some() || self.size.is_some() => {
+                return Err(Error::usage(
+                    "--threads and --size are for --workload; leave them out, or name a workload",
+                ));
+            }
+            None => {
+                (Program::Command(self.command.clone()), self.gc.map(Collector::flags).unwrap_or_default())
+            }
+        };
+        flags.extend(self.jvm_arg.iter().cloned());
+        Ok((program, flags))
+    }
+}
+
+impl BufferArguments {
+    /// As the agent's options, with the rest at its defaults.
+    pub fn options(&self) -> Result<AgentOptions> {
+        let lacks = |name: &str, needs: &str| {
+            Err(Error::usage(format!(
+                "--{name} has no meaning with --levels {}; use --levels {needs}",
+                self.levels.name()
+            )))
+        };
+        if self.core != BufferSize::Auto && !matches!(self.levels, Levels::Core | Levels::Both) {
+            return lacks("core", "core");
+        }
+        if self.processor != BufferSize::Auto && !matches!(self.levels, Levels::Processor | Levels::Both) {
+            return lacks("processor", "processor or core+processor");
+        }
+        Ok(AgentOptions {
+            levels: self.levels,
+            core: self.core,
+            processor: self.processor,
+            tlab: self.tlab,
+            ..AgentOptions::default()
+        })
+    }
+}
+
+fn parse<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T> {
+    text.parse()
+}
+
+fn positive(text: &str) -> Result<u32> {
+    text.parse()
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| Error::usage("a number of 1 or more is needed"))
+}
+
+/// `20`, `20s`, `100ms`, `2m`; a plain number counts in `unit`.
+fn time(text: &str, unit: Duration) -> Result<Duration> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => unit,
+        "ms" => Duration::from_millis(1),
+        "s" => Duration::from_secs(1),
+        "m" | "min" => Duration::from_secs(60),
+        _ => Duration::ZERO,
+    };
+    let number =
+        digits.parse::<f64>().ok().filter(|number| number.is_finite() && (0.0..=1e6).contains(number));
+    match number {
+        Some(number) if !unit.is_zero() => Ok(unit.mul_f64(number)),
+        _ => Err(Error::usage(format!("'{text}' is no time; write a number with ms, s or m, such as 20s"))),
+    }
+}
+
+/// A time in seconds unless it says otherwise.
+pub fn seconds(text: &str) -> Result<Duration> {
+    time(text, Duration::from_secs(1))
+}
+
+/// The same, not zero.
+pub fn some_seconds(text: &str) -> Result<Duration> {
+    seconds(text).and_then(|time| some(text, time))
+}
+
+/// A time in milliseconds unless it says otherwise.
+pub fn milliseconds(text: &str) -> Result<Duration> {
+    time(text, Duration::from_millis(1))
+}
+
+/// The same, not zero.
+pub fn some_milliseconds(text: &str) -> Result<Duration> {
+    milliseconds(text).and_then(|time| some(text, time))
+}
+
+fn some(text: &str, time: Duration) -> Result<Duration> {
+    if time >= Duration::from_millis(1) {
+        Ok(time)
+    } else {
+        Err(Error::usage(format!("'{text}' is too short; write 1ms or more")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        assert_eq!(seconds("20").unwrap(), Duration::from_secs(20));
+        assert_eq!(seconds("1.5m").unwrap(), Duration::from_secs(90));
+        assert_eq!(milliseconds("100").unwrap(), Duration::from_millis(100));
+        assert_eq!(milliseconds("2s").unwrap(), Duration::from_secs(2));
+        for text in ["", "s", "-1", "1h", "nan", "inf", "1e99"] {
+            assert!(seconds(text).unwrap_err().to_string().contains("such as 20s"), "{text}");
+        }
+        assert!(some_seconds("0").is_err() && seconds("0").is_ok());
+    }
+}

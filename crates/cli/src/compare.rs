@@ -1,0 +1,150 @@
+//! `terrace compare`: two sides in pairs.
+
+use crate::arguments::{
+    BufferArguments, Format, ProgramArguments, milliseconds, seconds, some_milliseconds, some_seconds,
+};
+use clap::{Args, ValueEnum};
+use control::Mode;
+use lab::comparison::{Comparison, Method};
+use lab::install::Install;
+use lab::progress::Progress;
+use lab::workload::Workload;
+use lab::{Error, Result, table};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// Windows inside one JVM: buffers on against off.
+    Process,
+    /// Whole JVMs in turn, A B B A: terrace against stock.
+    Forks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Against {
+    /// The same JVM with buffers off.
+    Off,
+    /// A private buffer for each thread: the best that any hierarchy can do.
+    Bound,
+}
+
+/// Arguments of `compare`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Compare {
+    #[command(flatten)]
+    program: ProgramArguments,
+
+    #[command(flatten)]
+    buffers: BufferArguments,
+
+    /// How the sides are put beside each other.
+    #[arg(long, value_enum, default_value = "process", help_heading = "Measurement")]
+    mode: How,
+
+    /// Side b in mode process.
+    #[arg(long, value_enum, default_value = "off", help_heading = "Measurement")]
+    against: Against,
+
+    /// Time measured in all [default: 20s, in mode forks 60s].
+    #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
+    duration: Option<Duration>,
+
+    /// Time before each JVM is measured [default: 3s, for javac 10s].
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
+    warmup: Option<Duration>,
+
+    /// Length of a window in mode process.
+    #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
+    window: Duration,
+
+    /// What is not counted at the start of a window.
+    #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
+    skip: Duration,
+
+    /// Length of a fork in mode forks; a program that ends by itself before is measured as a whole.
+    #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
+    fork_seconds: Duration,
+
+    /// Seed of the random order and of the bootstrap.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measurement")]
+    seed: u64,
+
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+
+    /// Write the result as JSON there as well.
+    #[arg(long, value_name = "PATH")]
+    report: Option<PathBuf>,
+
+    /// Pass the program's output on to standard error.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  terrace compare -- java -jar app.jar              on against off for 20 s, then SIGTERM
+  terrace compare --workload alloc --gc serial --threads 16 --tlab 1k
+  terrace compare --workload javac --mode forks     terrace's defaults against stock
+  terrace compare --workload alloc --against bound  how far from the best possible
+  terrace compare --mode forks --fork-seconds 60s --duration 10m -- ./build.sh
+
+The metric is the workload's own operations, otherwise bytes allocated; a program that
+ends by itself in mode forks is compared by its whole time. Each ratio is the median
+over pairs of neighbours with its bootstrap 95 % interval; 'no different' when that
+holds 1. If anything fails (exit code, the workload's own checks, the agent), there is
+no ratio.";
+
+impl Compare {
+    /// Measures and prints.
+    pub fn execute(self) -> Result<()> {
+        lab::os::note_signals();
+        let (program, flags) = self.program.program()?;
+        if self.mode == How::Forks && self.against != Against::Off {
+            return Err(Error::usage(
+                "--against is for --mode process; in forks terrace is compared with stock",
+            ));
+        }
+        let usual = if self.mode == How::Forks { 60 } else { 20 };
+        let against = if self.against == Against::Bound { Mode::Bound } else { Mode::Off };
+        let comparison = Comparison {
+            program,
+            agent: self.buffers.options()?,
+            flags,
+            method: match self.mode {
+                How::Process => Method::Windows { window: self.window, skip: self.skip, against },
+                How::Forks => Method::Forks { fork: self.fork_seconds },
+            },
+            warmup: self
+                .warmup
+                .unwrap_or(Duration::from_secs(self.program.workload.map_or(3, Workload::usual_warmup))),
+            duration: self.duration.unwrap_or(Duration::from_secs(usual)),
+            seed: self.seed,
+            show: self.verbose,
+            install: Install::here()?,
+        };
+        // Found out before the minutes of measuring, not after.
+        let report = self.report.as_ref().map(|path| {
+            let file = std::fs::File::create(path);
+            file.map_err(|error| {
+                Error::usage(format!("--report {}: {error}; name a file that can be written", path.display()))
+            })
+        });
+        let report = report.transpose()?;
+        let outcome = comparison.run(&Progress::on_standard_error())?;
+        let json =
+            serde_json::to_string_pretty(&outcome).map_err(|error| Error::failed(error.to_string()))?;
+        if let Some(mut file) = report {
+            use std::io::Write;
+            writeln!(file, "{json}").map_err(|error| Error::failed(format!("--report: {error}")))?;
+        }
+        match self.format {
+            Format::Json => println!("{json}"),
+            Format::Table => print!("{}", table::outcome(&outcome, table::columns())),
+        }
+        Ok(())
+    }
+}

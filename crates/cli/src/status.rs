@@ -1,0 +1,42 @@
+//! `terrace status PID`.
+
+use crate::arguments::Format;
+use clap::Args;
+use lab::{Error, Result, table};
+
+/// Arguments of `status`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  terrace status 4711
+  terrace status 4711 --format json
+  watch -n1 terrace status 4711
+
+The JVM must have been started with 'terrace run', or with the agent's option control=auto.")]
+pub struct Status {
+    /// The JVM's process number ('jps' lists them).
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
+    pid: u32,
+
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+impl Status {
+    /// Reads and prints.
+    pub fn execute(self) -> Result<()> {
+        let status = lab::status::of(self.pid)?;
+        match self.format {
+            Format::Json => {
+                println!(
+                    "{}",
+                    serde_json::to_string_pretty(&status)
+                        .map_err(|error| Error::failed(error.to_string()))?
+                )
+            }
+            Format::Table => print!("{}", table::status(&status, table::columns())),
+        }
+        Ok(())
+    }
+}

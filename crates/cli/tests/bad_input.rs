@@ -1,0 +1,114 @@
+//! Wrong input is answered by one line that names the remedy.
+
+mod common;
+
+use common::{Home, assert_refused, text};
+
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let home = Home::new("exit 0");
+    assert_refused(&home.terrace(arguments).output().unwrap(), 2, parts);
+}
+
+#[test]
+fn a_program_is_needed() {
+    refused(&["run"], &["no program given", "-- java -jar app.jar"]);
+    refused(&["compare"], &["no program given", "--workload"]);
+    refused(&["run", "--", "no-such-java"], &["'no-such-java' is not on PATH"]);
+    refused(&["compare", "--", "/tmp"], &["/tmp is no program"]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    refused(&["run", "--workload", "aloc"], &["'aloc'", "alloc, javac, churn, threads"]);
+    refused(&["run", "--gc", "cms", "--", "java"], &["'cms'", "serial, parallel, g1"]);
+    refused(&["run", "--levels", "cores", "--", "java"], &["core+processor or none"]);
+    refused(&["compare", "--moed", "forks"], &["--moed", "did you mean --mode"]);
+    refused(&["compare", "--mode", "fork"], &["'fork'", "forks"]);
+    refused(&["comapre"], &["comapre", "did you mean compare"]);
+    refused(&["status"], &["<PID>"]);
+    refused(&["status", "java"], &["PID"]);
+}
+
+#[test]
+fn sizes_numbers_and_times() {
+    refused(&["run", "--tlab", "12q", "--", "java"], &["--tlab", "such as 64k"]);
+    refused(&["run", "--core", "0", "--", "java"], &["--core", "such as 64k"]);
+    refused(&["run", "--workload", "alloc", "--threads", "0"], &["--threads", "1 or more"]);
+    refused(&["compare", "--duration", "soon", "--", "java"], &["--duration", "such as 20s"]);
+    refused(&["compare", "--window", "0", "--", "java"], &["--window", "1ms or more"]);
+    refused(&["compare", "--window", "3ms", "--", "sh"], &["--window must be longer than --skip"]);
+    refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration has no room"]);
+}
+
+#[test]
+fn options_that_do_not_belong_together() {
+    refused(&["run", "--workload", "alloc", "--", "java"], &["--workload", "cannot be used with"]);
+    refused(&["run", "--threads", "3", "--", "sh"], &["--threads and --size are for --workload"]);
+    refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java is for --workload"]);
+    refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
+    refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
+    refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
+    refused(&["compare", "--mode", "forks", "--against", "bound", "--", "sh"], &["--mode process"]);
+    refused(&["run", "--report", "a,b", "--", "sh"], &["report", "without one"]);
+}
+
+#[test]
+fn a_wrong_file_at_java() {
+    let home = Home::new("exit 0");
+    let old = home.path("old");
+    std::fs::create_dir_all(old.join("bin")).unwrap();
+    std::fs::copy(home.path("jdk/bin/java"), old.join("bin/java")).unwrap();
+    std::fs::write(old.join("release"), "JAVA_VERSION=\"1.8.0_402\"\n").unwrap();
+    for (path, part) in [
+        ("/etc/passwd".to_owned(), "is not executable"),
+        ("/tmp".to_owned(), "is no JDK"),
+        ("/no/such/jdk".to_owned(), "name a JDK's folder"),
+        ("/bin/sh".to_owned(), "is not java"),
+        (text(&old), "is JDK 8, too old"),
+    ] {
+        let output = home.terrace(&["compare", "--workload", "alloc", "--java", &path]).output().unwrap();
+        assert_refused(&output, 2, &["--java", &path, part]);
+    }
+}
+
+#[test]
+fn a_collector_that_the_jdk_lacks() {
+    let home = Home::new("case \"$*\" in *Shenandoah*) exit 1;; esac");
+    let arguments = ["compare", "--workload", "alloc", "--java", &home.java(), "--gc", "shenandoah"];
+    assert_refused(
+        &home.terrace(&arguments).output().unwrap(),
+        2,
+        &["has no shenandoah; choose one of serial"],
+    );
+}
+
+#[test]
+fn terraces_own_files_are_missing() {
+    let home = Home::new("exit 0");
+    std::fs::remove_file(home.path("libterrace.so")).unwrap();
+    let output = home.terrace(&["run", "--", &home.java()]).output().unwrap();
+    assert_refused(&output, 1, &["libterrace.so is not in", "cargo xtask build", "TERRACE_HOME"]);
+    let output = home.terrace(&["run", "--", "sh"]).env("TERRACE_HOME", "/no/such").output().unwrap();
+    assert_refused(&output, 2, &["TERRACE_HOME /no/such is no folder"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_found_before_measuring() {
+    let home = Home::new("exit 0");
+    let output =
+        home.terrace(&["compare", "--report", "/no/such/x.json", "--", &home.java()]).output().unwrap();
+    assert_refused(&output, 2, &["--report /no/such/x.json", "can be written"]);
+}
+
+#[test]
+fn help_teaches_by_examples() {
+    let home = Home::new("exit 0");
+    for arguments in
+        [vec!["--help"], vec!["run", "--help"], vec!["compare", "--help"], vec!["status", "--help"]]
+    {
+        let output = home.terrace(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let help = common::shown(&output);
+        assert!(help.contains("Examples:\n  terrace ") && output.stderr.is_empty(), "{help}");
+    }
+}

@@ -1,0 +1,268 @@
+//! `terrace compare`, on a pretended JVM that is twice as fast with buffers.
+//!
+//! The pretended `java` is this very test binary, started again for its one test `pretended_jvm`.
+
+mod common;
+
+use common::{Home, assert_refused, errors, real_java, shown, text};
+use control::{Control, Mode, State};
+use hab::Counter;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Output, exit};
+use std::time::{Duration, Instant};
+
+fn home() -> Home {
+    let us = text(&std::env::current_exe().unwrap());
+    Home::new(&format!("PRETENDED=\"$* \" exec '{us}' --exact pretended_jvm --nocapture"))
+}
+
+struct Pretended {
+    words: Vec<String>,
+    agent: Option<String>,
+}
+
+impl Pretended {
+    fn after(&self, name: &str) -> Option<&str> {
+        let at = self.words.iter().position(|word| word == name)?;
+        self.words.get(at + 1).map(String::as_str)
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.after(name)?.parse().ok()
+    }
+
+    fn option(&self, key: &str) -> Option<&str> {
+        let (_, options) = self.agent.as_deref()?.split_once('=')?;
+        options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
+    }
+
+    fn run(&self) -> ! {
+        let control = self.option("control").map(|path| {
+            let path = control::expand_path(path, 0, std::process::id());
+            let control = Control::create(Path::new(&path), &[1]).unwrap();
+            let observing = self.option("levels") == Some("none");
+            control.set_settings(r#"{"jdk":"25.0.1","levels":"core","tlab":"2048"}"#);
+            if let Some(reason) = self.after("--refuse") {
+                control.set_message(reason);
+                control.set_state(State::Refused);
+                eprintln!("terrace: {reason}");
+                exit(1);
+            }
+            control.set_mode(if observing || self.option("start") == Some("off") {
+                Mode::Off
+            } else {
+                Mode::On
+            });
+            control.set_state(if observing { State::Observing } else { State::Installed });
+            control
+        });
+        let progress = self.after("--progress").map(|path| {
+            let file = std::fs::File::create(path).unwrap();
+            file.set_len(256).unwrap();
+            let put = |at, value: u64| file.write_all_at(&value.to_ne_bytes(), at).unwrap();
+            put(8, 2);
+            put(16, 1);
+            put(24, 128);
+            file.write_all_at(b"TERRPROG", 0).unwrap();
+            file
+        });
+        let start = Instant::now();
+        let mut operations = 0_u64;
+        let workload = self.number("--seconds");
+        let end = workload.or(self.number("--ends-after")).map(Duration::from_secs_f64);
+        while end.is_none_or(|end| start.elapsed() < end) {
+            let speed = match &control {
+                Some(control) if control.mode() == Mode::On => {
+                    control.counters(0)[0].add(Counter::BufferBytes, 2000);
+                    2
+                }
+                Some(control) => {
+                    control.counters(0)[0].add(Counter::PassedBytes, 1000);
+                    1
+                }
+                None => 1,
+            };
+            operations += 10 * speed;
+            if let Some(file) = &progress {
+                file.write_all_at(&operations.to_ne_bytes(), 128).unwrap();
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if let Some(seconds) = workload {
+            let checks = self.after("--checks").unwrap_or("passed");
+            let collections = if control.is_some() { 1 } else { 40 };
+            println!(
+                "\n{{\"workload\":\"alloc\",\"operation\":\"byte[16] allocated\",\"operations\":{operations},\"seconds\":{seconds},\
+                 \"cpu_seconds\":{seconds},\"allocated_bytes\":null,\"collections\":{collections},\
+                 \"collection_seconds\":0.1,\"checks\":\"{checks}\"}}"
+            );
+        }
+        exit(self.number("--status").unwrap_or(0.0) as i32)
+    }
+}
+
+#[test]
+fn pretended_jvm() {
+    // Started as a test like the others it has nothing to do.
+    let Ok(line) = std::env::var("PRETENDED") else { return };
+    let all = line + &std::env::var("JAVA_TOOL_OPTIONS").unwrap_or_default();
+    let words: Vec<String> = all.split_whitespace().map(str::to_owned).collect();
+    let agent = words.iter().find(|word| word.starts_with("-agentpath:")).cloned();
+    Pretended { words, agent }.run()
+}
+
+const SHORT: [&str; 6] = ["--warmup", "0", "--window", "20ms", "--skip", "2ms"];
+
+fn compare(home: &Home, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["compare"].iter().chain(arguments).copied().collect();
+    home.terrace(&all).output().unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert_eq!(output.status.code(), Some(0), "{}", errors(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn about_two(ratio: &serde_json::Value) {
+    let (low, high) = (ratio["low"].as_f64().unwrap(), ratio["high"].as_f64().unwrap());
+    assert!(low > 1.3 && high < 3.5, "{ratio}");
+}
+
+#[test]
+fn on_against_off_in_a_program_that_runs_until_it_is_ended() {
+    let home = home();
+    let java = home.java();
+    let arguments =
+        [&SHORT[..], &["--duration", "2s", "--format", "json", "--", &java, "-jar", "app.jar"]].concat();
+    let output = compare(&home, &arguments);
+    let json = json(&output);
+    about_two(&json["ratio"]);
+    assert_eq!((&json["schema"], &json["mode"]), (&1.into(), &"process".into()));
+    assert_eq!((&json["metric"], &json["verdict"]), (&"bytes allocated".into(), &"faster".into()));
+    assert_eq!(json["sides"]["a"]["settings"]["tlab"], "2048", "in force, not asked for");
+    assert!(json["pairs"].as_u64().unwrap() >= 20);
+    let progress = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(progress.lines().count(), 2, "a line at start and end, no bar: {progress}");
+}
+
+#[test]
+fn a_script_is_compared_as_well() {
+    let home = home();
+    let script = home.script("app.sh", &format!("'{}' -jar app.jar", home.java()));
+    let script = text(&script);
+    let arguments = [&SHORT[..], &["--duration", "1s", "--format", "json", "--", &script]].concat();
+    about_two(&json(&compare(&home, &arguments))["ratio"]);
+}
+
+#[test]
+fn a_workload_counts_its_own_operations_and_a_table_is_shown() {
+    let home = home();
+    let java = home.java();
+    let report = home.path("kept.json");
+    let report_path = text(&report);
+    let arguments =
+        [&SHORT[..], &["--duration", "1s", "--workload", "alloc", "--java", &java, "--report", &report_path]]
+            .concat();
+    let output = compare(&home, &arguments);
+    let table = shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(table.starts_with("byte[16] allocated: ") && table.contains("a is faster"), "{table}");
+    assert!(
+        table.lines().filter(|line| line.starts_with(['|', '+'])).all(|line| line.chars().count() <= 100)
+    );
+    let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    about_two(&kept["ratio"]);
+}
+
+#[test]
+fn terrace_against_stock_in_forks() {
+    let home = home();
+    let java = home.java();
+    let arguments =
+        ["--mode", "forks", "--duration", "4s", "--fork-seconds", "1s", "--warmup", "0", "--format", "json"];
+    let workload = [&arguments[..], &["--workload", "alloc", "--java", &java]].concat();
+    let found = json(&compare(&home, &workload));
+    about_two(&found["ratio"]);
+    assert_eq!(found["pairs"], 2);
+    assert!(found["collections_ratio"].as_f64().unwrap() < 0.05);
+    assert!(found["sides"]["b"]["waste"].is_null() && found["sides"]["b"]["settings"].is_null());
+
+    let program = [&arguments[..], &["--", &java, "-jar", "app.jar"]].concat();
+    let found = json(&compare(&home, &program));
+    about_two(&found["ratio"]);
+    assert_eq!(found["metric"], "bytes allocated");
+}
+
+#[test]
+fn a_program_that_ends_by_itself_is_compared_by_its_whole_time() {
+    let home = home();
+    let java = home.java();
+    let arguments =
+        ["--mode", "forks", "--duration", "20s", "--fork-seconds", "5s", "--warmup", "0", "--format", "json"];
+    let program = [&arguments[..], &["--", &java, "--ends-after", "0.3"]].concat();
+    let found = json(&compare(&home, &program));
+    assert_eq!((&found["metric"], &found["unit"]), (&"whole runs".into(), &"runs/s".into()));
+}
+
+#[test]
+fn what_failed_has_no_ratio() {
+    let home = home();
+    let java = home.java();
+    let check = |rest: &[&str], parts: &[&str]| {
+        for mode in ["process", "forks"] {
+            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--mode", mode];
+            assert_refused(&compare(&home, &[&timing[..], rest].concat()), 1, parts);
+        }
+    };
+    check(&["--", &java, "--refuse", "ZGC:use-another"], &["ZGC:use-another"]);
+    check(&["--", &java, "--ends-after", "0.5", "--status", "3"], &["java exited with status 3"]);
+    check(&["--", "/bin/true"], &["before a JVM with terrace came up"]);
+    let workload = ["--workload", "alloc", "--java", &java];
+    check(
+        &[&workload[..], &["--jvm-arg=--checks", "--jvm-arg=sum-differs"]].concat(),
+        &["sum-differs", "no ratio"],
+    );
+}
+
+#[test]
+fn a_program_that_is_too_short_for_windows() {
+    let home = home();
+    let java = home.java();
+    let output = compare(&home, &["--warmup", "0", "--", &java, "--ends-after", "0.5"]);
+    assert_refused(&output, 1, &["pairs of windows", "--duration"]);
+    let output = compare(&home, &["--warmup", "5s", "--", &java, "--ends-after", "0.5"]);
+    assert_refused(&output, 1, &["ended during its warm-up", "--mode forks"]);
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    let home = home();
+    let java = home.java();
+    let mark = home.path("pid");
+    let script = home.script("app.sh", &format!("echo $$ > '{}'; exec '{java}' x", text(&mark)));
+    let mut child =
+        home.terrace(&["compare", "--", &text(&script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    let pid = loop {
+        let text = std::fs::read_to_string(&mark).unwrap_or_default();
+        if text.ends_with('\n') {
+            break text.trim().to_owned();
+        }
+        assert!(started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!Path::new(&format!("/proc/{pid}")).exists());
+}
+
+#[test]
+fn a_real_jvm_that_cannot_load_the_agent() {
+    let Some(java) = real_java("a_real_jvm_that_cannot_load_the_agent") else { return };
+    // The stand-in for libterrace.so is an empty file.
+    let home = home();
+    let output = compare(&home, &["--", &java, "-version"]);
+    assert_refused(&output, 1, &["java exited with status 1", "libterrace.so"]);
+}

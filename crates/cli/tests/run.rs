@@ -1,0 +1,70 @@
+//! `terrace run` is the program, with flags added.
+
+mod common;
+
+use common::{Home, errors, shown, text};
+
+const TELLS: &str = "echo \"$@\"; echo \"env $JAVA_TOOL_OPTIONS\"; echo said >&2; exit 7";
+
+#[test]
+fn the_agent_goes_before_javas_arguments_and_streams_and_exit_code_are_the_programs() {
+    let home = Home::new(TELLS);
+    let java = home.java();
+    let output = home
+        .terrace(&["run", "--tlab", "2k", "--gc", "g1", "--", &java, "-jar", "a b.jar"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(errors(&output), "said");
+    let library = text(&home.path("libterrace.so").canonicalize().unwrap());
+    let line =
+        format!("-agentpath:{library}=levels=core,tlab=2k,control=auto -XX:+UseG1GC -jar a b.jar\nenv \n");
+    assert_eq!(shown(&output), line);
+}
+
+#[test]
+fn a_script_is_reached_through_the_environment() {
+    let home = Home::new(TELLS);
+    let script = home.script("build.sh", TELLS);
+    let mut command = home.terrace(&["run", "--control", "none", "--", &text(&script), "verify"]);
+    let output = command.env("JAVA_TOOL_OPTIONS", "-Dmine=1").output().unwrap();
+    let shown = shown(&output);
+    assert!(shown.starts_with("verify\nenv -Dmine=1 -agentpath:"), "{shown}");
+    assert!(shown.ends_with("libterrace.so=levels=core\n"), "{shown}");
+}
+
+#[test]
+fn a_relative_report_is_where_the_user_stands() {
+    let home = Home::new(TELLS);
+    let mut command = home.terrace(&["run", "--report", "r-%p.json", "--strict", "--", &home.java()]);
+    let output = command.current_dir("/tmp").output().unwrap();
+    assert!(shown(&output).contains("report=/tmp/r-%p.json,control=auto,strict=true"), "{}", shown(&output));
+}
+
+#[test]
+fn a_workload_is_run_on_the_jdk_asked_for() {
+    let home = Home::new(TELLS);
+    let java = home.java();
+    let arguments =
+        ["run", "--verbose", "--workload", "javac", "--java", &java, "--threads", "8", "--duration", "9s"];
+    let output = home.terrace(&arguments).output().unwrap();
+    let shown = shown(&output);
+    for part in ["terrace-workloads.jar javac --threads 8 --seconds 9", "-sources.jar --format json"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    assert!(errors(&output).starts_with("terrace: starting /"), "only because of --verbose");
+}
+
+#[test]
+fn a_signal_reaches_the_program() {
+    use std::io::BufRead;
+    let home = Home::new("trap 'exit 42' TERM; echo ready; while :; do sleep 0.02; done");
+    let mut command = home.terrace(&["run", "--", &home.java()]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let kill = std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(42));
+}

@@ -1,0 +1,236 @@
+//! The agent's options, as typed values, and the `-agentpath` line made of them.
+
+use crate::{Error, Result, size};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Which buffers stand between thread buffers and heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Levels {
+    /// One for each core.
+    #[default]
+    Core,
+    /// One for each processor (the CPUs that share a last-level cache).
+    Processor,
+    /// Core buffers over processor buffers.
+    Both,
+    /// None: the agent only counts.
+    None,
+}
+
+impl Levels {
+    /// As the agent spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Levels::Core => "core",
+            Levels::Processor => "processor",
+            Levels::Both => "core+processor",
+            Levels::None => "none",
+        }
+    }
+}
+
+impl FromStr for Levels {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Levels> {
+        [Levels::Core, Levels::Processor, Levels::Both, Levels::None]
+            .into_iter()
+            .find(|levels| levels.name() == text)
+            .ok_or_else(|| {
+                Error::usage(format!("levels '{text}'; choose core, processor, core+processor or none"))
+            })
+    }
+}
+
+/// A buffer's size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BufferSize {
+    /// The agent's formula.
+    #[default]
+    Auto,
+    /// This many bytes.
+    Bytes(u64),
+}
+
+impl FromStr for BufferSize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<BufferSize> {
+        if text == "auto" { Ok(BufferSize::Auto) } else { size::parse(text).map(BufferSize::Bytes) }
+    }
+}
+
+impl BufferSize {
+    fn text(self) -> String {
+        match self {
+            BufferSize::Auto => "auto".into(),
+            BufferSize::Bytes(bytes) => size::format(bytes),
+        }
+    }
+}
+
+/// How large thread buffers are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tlab {
+    /// The agent's choice, fixed before the heap starts.
+    #[default]
+    Auto,
+    /// HotSpot's own growing strategy.
+    Stock,
+    /// This many bytes, fixed.
+    Bytes(u64),
+}
+
+impl FromStr for Tlab {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Tlab> {
+        match text {
+            "auto" => Ok(Tlab::Auto),
+            "stock" => Ok(Tlab::Stock),
+            _ => size::parse(text).map(Tlab::Bytes),
+        }
+    }
+}
+
+/// What the agent is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentOptions {
+    /// Which buffers.
+    pub levels: Levels,
+    /// The core buffers' size.
+    pub core: BufferSize,
+    /// The processor buffers' size.
+    pub processor: BufferSize,
+    /// The thread buffers' size.
+    pub tlab: Tlab,
+    /// Where the exit report goes: a path, in which `%p` is the process number, or `-` for standard error.
+    pub report: Option<String>,
+    /// Where the control file is: a path, in which `%p` is the process number, or `auto`.
+    pub control: Option<String>,
+    /// How much the agent tells on standard error: error, warn, info or debug.
+    pub log: Option<String>,
+    /// The JVM does not start when the agent cannot do what is asked; otherwise it runs without us.
+    pub strict: bool,
+    /// Buffers are on from the start.
+    pub start_on: bool,
+    /// Keep a private buffer for each thread ready, to measure the bound.
+    pub bound: bool,
+}
+
+impl Default for AgentOptions {
+    fn default() -> AgentOptions {
+        AgentOptions {
+            levels: Levels::Core,
+            core: BufferSize::Auto,
+            processor: BufferSize::Auto,
+            tlab: Tlab::Auto,
+            report: None,
+            control: None,
+            log: None,
+            strict: false,
+            start_on: true,
+            bound: false,
+        }
+    }
+}
+
+impl AgentOptions {
+    /// Stock behaviour, observed: HotSpot's own thread buffers, no buffers of ours, everything counted.
+    pub fn observing() -> AgentOptions {
+        AgentOptions { levels: Levels::None, tlab: Tlab::Stock, ..AgentOptions::default() }
+    }
+
+    /// `-agentpath:LIBRARY=key=value,...`
+    pub fn flag(&self, library: &Path) -> Result<String> {
+        let mut text = format!("-agentpath:{}=levels={}", library.display(), self.levels.name());
+        let mut add = |key: &str, value: &str| {
+            let _ = write!(text, ",{key}={value}");
+        };
+        for (key, buffer) in [("core", self.core), ("processor", self.processor)] {
+            if buffer != BufferSize::Auto {
+                add(key, &buffer.text());
+            }
+        }
+        match self.tlab {
+            Tlab::Auto => {}
+            Tlab::Stock => add("tlab", "stock"),
+            Tlab::Bytes(bytes) => add("tlab", &size::format(bytes)),
+        }
+        for (key, value) in [("report", &self.report), ("control", &self.control), ("log", &self.log)] {
+            let Some(value) = value else { continue };
+            if value.contains(',') {
+                return Err(Error::usage(format!(
+                    "{key} '{value}': the agent's options are separated by commas; choose a path without one"
+                )));
+            }
+            add(key, value);
+        }
+        for (key, differs, value) in
+            [("strict", self.strict, "true"), ("start", !self.start_on, "off"), ("bound", self.bound, "true")]
+        {
+            if differs {
+                add(key, value);
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// A path given by the user, as the agent must see it whatever its working directory is: absolute.
+pub fn absolute(path: &str) -> Result<String> {
+    if matches!(path, "-" | "auto") {
+        return Ok(path.to_owned());
+    }
+    let absolute: PathBuf =
+        std::path::absolute(path).map_err(|error| Error::usage(format!("'{path}': {error}")))?;
+    Ok(absolute.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_what_differs_from_the_defaults() {
+        let library = Path::new("/opt/libterrace.so");
+        assert_eq!(
+            AgentOptions::default().flag(library).unwrap(),
+            "-agentpath:/opt/libterrace.so=levels=core"
+        );
+        let options = AgentOptions {
+            levels: Levels::Both,
+            core: BufferSize::Bytes(65536),
+            tlab: Tlab::Bytes(2048),
+            control: Some("/dev/shm/x/%p".into()),
+            strict: true,
+            start_on: false,
+            bound: true,
+            ..AgentOptions::default()
+        };
+        assert_eq!(
+            options.flag(library).unwrap(),
+            "-agentpath:/opt/libterrace.so=levels=core+processor,core=64k,tlab=2k,control=/dev/shm/x/%p,strict=true,\
+             start=off,bound=true"
+        );
+        assert!(AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock"));
+    }
+
+    #[test]
+    fn a_comma_in_a_path_is_refused() {
+        let options = AgentOptions { report: Some("/tmp/a,b".into()), ..AgentOptions::default() };
+        assert!(options.flag(Path::new("x")).unwrap_err().to_string().contains("without one"));
+    }
+
+    #[test]
+    fn values_are_read_as_the_agent_spells_them() {
+        assert_eq!("core+processor".parse::<Levels>().unwrap(), Levels::Both);
+        assert!("cores".parse::<Levels>().unwrap_err().to_string().contains("choose core"));
+        assert_eq!("stock".parse::<Tlab>().unwrap(), Tlab::Stock);
+        assert_eq!("2k".parse::<Tlab>().unwrap(), Tlab::Bytes(2048));
+        assert_eq!("auto".parse::<BufferSize>().unwrap(), BufferSize::Auto);
+        assert!("stock".parse::<BufferSize>().is_err());
+    }
+}

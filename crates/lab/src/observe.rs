@@ -1,0 +1,256 @@
+//! The JVMs of one program, seen through their control files.
+
+use crate::agent::{AgentOptions, Levels};
+use crate::measure::{Counts, Waste};
+use crate::{Error, Result, os};
+use control::{Control, Mode, State};
+use hab::{Counter, Counters};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What serves a thread is counted here; what serves a buffer from the level above it is not.
+const SERVED: [Counter; 5] = [
+    Counter::BufferBytes,
+    Counter::ObjectBytes,
+    Counter::StolenBytes,
+    Counter::DirectBytes,
+    Counter::PassedBytes,
+];
+
+/// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
+pub fn served(control: &Control, bound: bool) -> u64 {
+    let of = |level: usize| control.counters(level).iter().map(bytes).sum::<u64>();
+    let last = control.levels().saturating_sub(1);
+    of(0) + if bound && last > 0 { of(last) } else { 0 }
+}
+
+fn bytes(domain: &Counters) -> u64 {
+    SERVED.iter().map(|counter| domain.get(*counter)).sum()
+}
+
+/// Waste of a JVM's buffers on all levels.
+pub fn waste(control: &Control, bound: bool) -> Waste {
+    Waste {
+        refill_bytes: control.total(Counter::WasteRefill),
+        collection_bytes: control.total(Counter::WasteCollection),
+        alignment_bytes: control.total(Counter::WasteAlignment),
+        of_bytes: served(control, bound),
+    }
+}
+
+/// The settings in force, as the agent has written them.
+pub fn settings(control: &Control) -> Value {
+    let text = control.settings();
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+}
+
+struct Jvm {
+    path: PathBuf,
+    control: Control,
+    cpu: Option<Duration>,
+}
+
+/// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
+pub struct Jvms {
+    directory: TempDir,
+    started: Instant,
+    bound: bool,
+    levels: Levels,
+    mode: Option<Mode>,
+    found: Vec<Jvm>,
+}
+
+impl Jvms {
+    /// A private directory for the control files of a program that will be started with [`Jvms::options`].
+    pub fn new() -> Result<Jvms> {
+        Ok(Jvms {
+            directory: private_directory()?,
+            started: Instant::now(),
+            bound: false,
+            levels: Levels::Core,
+            mode: None,
+            found: Vec::new(),
+        })
+    }
+
+    /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
+    pub fn options(&mut self, options: &AgentOptions) -> AgentOptions {
+        self.bound = options.bound;
+        self.levels = options.levels;
+        let path = self.directory.path().join("%p");
+        AgentOptions { control: Some(path.to_string_lossy().into_owned()), strict: true, ..options.clone() }
+    }
+
+    /// A place for other files that live as long as this.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Looks for JVMs that are new. One that refused is an error, in the agent's words.
+    pub fn refresh(&mut self) -> Result<()> {
+        for entry in std::fs::read_dir(self.directory.path()).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let numbered = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.parse::<u32>().is_ok());
+            if !numbered || self.found.iter().any(|jvm| jvm.path == path) {
+                continue;
+            }
+            // A file that is still being made cannot be opened yet; it is looked at again.
+            if let Ok(control) = Control::open(&path) {
+                if let Some(mode) = self.mode {
+                    control.set_mode(mode);
+                }
+                self.found.push(Jvm { path, control, cpu: None });
+            }
+        }
+        match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
+            Some(jvm) => {
+                Err(Error::failed(format!("the agent refused: {}", or_silence(jvm.control.message()))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether any of them is up, with hooks in place.
+    pub fn ready(&self) -> bool {
+        self.settled().is_some()
+    }
+
+    fn settled(&self) -> Option<&Jvm> {
+        let settled = |jvm: &&Jvm| {
+            matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))
+        };
+        self.found.iter().find(settled)
+    }
+
+    /// Switches all of them, and those that come later.
+    pub fn switch(&mut self, mode: Mode) {
+        self.mode = Some(mode);
+        self.found.iter().for_each(|jvm| jvm.control.set_mode(mode));
+    }
+
+    /// The settings in force in the first of them.
+    pub fn settings(&self) -> Value {
+        self.settled().map_or(Value::Null, |jvm| settings(&jvm.control))
+    }
+
+    /// What they have to say: sizes that were reduced, and the like; and what should have been.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for jvm in &self.found {
+            let message = jvm.control.message();
+            if !message.is_empty() && !notes.contains(&message) {
+                notes.push(message);
+            }
+        }
+        let observing = |jvm: &Jvm| jvm.control.state() == Some(State::Observing);
+        if self.levels != Levels::None && self.found.iter().any(observing) {
+            notes.push("the agent only observed: no buffers of its own were in place".into());
+        }
+        if self.found.len() > 1 {
+            notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
+        }
+        notes
+    }
+
+    /// The counters of all of them at this moment. The counters of one that has ended stay.
+    pub fn counts(&mut self) -> Counts {
+        let mut counts = Counts { at: self.started.elapsed(), ..Counts::default() };
+        for jvm in &mut self.found {
+            jvm.cpu = os::process_cpu(jvm.control.pid()).or(jvm.cpu);
+            counts.cpu = Some(counts.cpu.unwrap_or_default() + jvm.cpu.unwrap_or_default());
+            counts.collections += jvm.control.collections();
+            counts.waste += waste(&jvm.control, self.bound);
+        }
+        counts.bytes = counts.waste.of_bytes;
+        counts
+    }
+}
+
+fn or_silence(message: String) -> String {
+    if message.is_empty() {
+        "it gave no reason; see the program's output with --verbose".into()
+    } else {
+        message
+    }
+}
+
+/// In memory: the counters are written on the allocation path.
+fn private_directory() -> Result<TempDir> {
+    use std::os::unix::fs::PermissionsExt;
+    let make = |parent: &Path| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("terrace-lab-").permissions(std::fs::Permissions::from_mode(0o700)).tempdir_in(parent)
+    };
+    make(Path::new("/dev/shm")).or_else(|_| make(&std::env::temp_dir())).map_err(|error| {
+        Error::failed(format!(
+            "no private directory in /dev/shm or TMPDIR: {error}; set TMPDIR to one that you can write"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create(jvms: &Jvms, pid: u32, levels: &[usize]) -> Control {
+        Control::create(&jvms.directory().join(pid.to_string()), levels).unwrap()
+    }
+
+    #[test]
+    fn jvms_are_found_as_they_come_and_are_switched_alike() {
+        let mut jvms = Jvms::new().unwrap();
+        let first = create(&jvms, 1, &[2]);
+        jvms.refresh().unwrap();
+        assert!(!jvms.ready());
+        first.set_settings(r#"{"collector":"Serial"}"#);
+        first.set_state(State::Installed);
+        assert!(jvms.ready());
+        assert_eq!(jvms.settings()["collector"], "Serial");
+        jvms.switch(Mode::On);
+        let second = create(&jvms, 2, &[1]);
+        jvms.refresh().unwrap();
+        assert_eq!((first.mode(), second.mode()), (Mode::On, Mode::On));
+        first.counters(0)[1].add(Counter::BufferBytes, 100);
+        first.counters(0)[0].add(Counter::WasteRefill, 9);
+        second.counters(0)[0].add(Counter::PassedBytes, 30);
+        second.count_collection();
+        let counts = jvms.counts();
+        assert_eq!((counts.bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
+        assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
+    }
+
+    #[test]
+    fn a_jvm_without_the_agent_has_nothing_to_say() {
+        let mut jvms = Jvms::new().unwrap();
+        jvms.refresh().unwrap();
+        assert_eq!((jvms.notes(), jvms.settings()), (vec![], Value::Null));
+        jvms.options(&AgentOptions::default());
+        create(&jvms, 1, &[1]).set_state(State::Observing);
+        jvms.refresh().unwrap();
+        assert!(jvms.notes()[0].contains("only observed"));
+    }
+
+    #[test]
+    fn only_the_level_that_serves_threads_counts() {
+        let control = Control::anonymous(&[1, 1, 1]).unwrap();
+        for (level, bytes) in [(0, 100), (1, 1000), (2, 10)] {
+            control.counters(level)[0].add(Counter::BufferBytes, bytes);
+        }
+        assert_eq!(served(&control, false), 100);
+        assert_eq!(served(&control, true), 110);
+    }
+
+    #[test]
+    fn a_refusal_is_an_error_in_the_agents_words() {
+        let mut jvms = Jvms::new().unwrap();
+        let control = create(&jvms, 1, &[]);
+        control.set_message("ZGC already allocates from per-CPU pages; use another collector");
+        control.set_state(State::Refused);
+        assert!(jvms.refresh().unwrap_err().to_string().contains("refused: ZGC already"));
+    }
+}

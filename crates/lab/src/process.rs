@@ -1,0 +1,160 @@
+//! Process mode: one JVM with the agent, switched between two modes.
+
+use crate::agent::AgentOptions;
+use crate::comparison::{Comparison, Measured};
+use crate::measure::Counts;
+use crate::observe::Jvms;
+use crate::progress::Progress;
+use crate::progress_file::{Phase, ProgressFile};
+use crate::running::Running;
+use crate::windows::{self, Plan, Subject};
+use crate::workload::Report;
+use crate::{Error, Result};
+use control::Mode;
+use std::time::{Duration, Instant};
+
+/// How long a JVM may take to come up with the agent.
+const START: Duration = Duration::from_secs(60);
+/// How much longer than asked a workload may take to begin and to end.
+const SLACK: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Waits until a JVM of the program is up with the agent.
+pub(crate) fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
+    loop {
+        let ended = running.poll()?.is_some();
+        jvms.refresh()?;
+        if jvms.ready() {
+            return Ok(());
+        }
+        if ended {
+            running.check()?;
+            return Err(Error::failed(
+                "the program ended before a JVM with terrace came up; does it start java, and does JAVA_TOOL_OPTIONS reach it?",
+            ));
+        }
+        if running.started().elapsed() > START {
+            return Err(Error::failed(format!(
+                "no JVM with terrace came up within {} s; does the program start java, and does JAVA_TOOL_OPTIONS reach it?",
+                START.as_secs()
+            )));
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+struct Live {
+    running: Running,
+    jvms: Jvms,
+    operations: Option<ProgressFile>,
+}
+
+impl Live {
+    /// Waits until the program is worth measuring.
+    fn warm_up(&mut self, warmup: Duration) -> Result<()> {
+        let since = Instant::now();
+        loop {
+            if self.running.poll()?.is_some() {
+                self.running.check()?;
+                return Err(Error::failed(
+                    "the program ended during its warm-up; give a shorter --warmup, or use --mode forks for short programs",
+                ));
+            }
+            let passed = since.elapsed();
+            match self.operations.as_mut().map(ProgressFile::phase) {
+                Some(Phase::Measuring | Phase::Finished) => return Ok(()),
+                Some(_) if passed > warmup + SLACK => {
+                    return Err(Error::failed(
+                        "the workload did not begin to measure; is terrace-workloads.jar of this version? ('cargo xtask build')",
+                    ));
+                }
+                None if passed >= warmup => return Ok(()),
+                _ => std::thread::sleep(POLL),
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Option<Report>> {
+        if self.operations.is_none() {
+            self.running.end()?;
+            return Ok(None);
+        }
+        if self.running.wait(SLACK)?.is_none() {
+            return Err(Error::failed(format!(
+                "the workload did not end within {} s of its time",
+                SLACK.as_secs()
+            )));
+        }
+        self.running.check()?;
+        Report::read(&self.running.output()).map(Some)
+    }
+}
+
+impl Subject for Live {
+    fn switch(&mut self, mode: Mode) {
+        self.jvms.switch(mode);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        self.jvms.refresh()?;
+        let mut counts = self.jvms.counts();
+        counts.operations = self.operations.as_ref().and_then(ProgressFile::operations);
+        Ok(counts)
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        let ended = self.running.poll()?.is_some();
+        self.running.check()?;
+        Ok(ended || self.operations.as_mut().is_some_and(|file| file.phase() == Phase::Finished))
+    }
+}
+
+pub(crate) fn measure(
+    comparison: &Comparison,
+    window: Duration,
+    skip: Duration,
+    against: Mode,
+    progress: &Progress,
+) -> Result<Measured> {
+    let mut jvms = Jvms::new()?;
+    let options = AgentOptions { start_on: false, bound: against == Mode::Bound, ..comparison.agent.clone() };
+    let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
+    flags.extend(comparison.flags.iter().cloned());
+    let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
+    // A second more than the windows take, so that no window outlives the workload.
+    let seconds = comparison.duration.as_secs_f64().ceil() as u64 + 1;
+    let program = comparison.program.for_seconds(seconds, comparison.warmup);
+    let launch = program.launch(&flags, file.as_deref(), &comparison.install)?;
+
+    let length = comparison.warmup + comparison.duration;
+    progress.start("comparing on and off inside one JVM", length);
+    let running = Running::start(&launch, comparison.show)?;
+    let mut live = Live { running, jvms, operations: file.as_deref().map(ProgressFile::at) };
+    await_agent(&mut live.running, &mut live.jvms)?;
+    // Both ways are compiled and touched before they are measured.
+    live.switch(Mode::On);
+    live.warm_up(comparison.warmup)?;
+    let plan =
+        Plan { a: Mode::On, b: against, window, skip, duration: comparison.duration, seed: comparison.seed };
+    let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
+    let report = live.finish()?;
+    let other = match against {
+        Mode::Bound => "private buffer for each thread (the bound)",
+        _ => "same JVM, buffers off",
+    };
+    let settings = live.jvms.settings();
+    Ok(Measured {
+        pairs,
+        amount: None,
+        operation: report.map(|report| report.operation),
+        names: ["terrace, buffers on", other],
+        settings: [settings.clone(), settings],
+        flags: [flags.clone(), flags],
+        command: launch.describe(),
+        notes: live.jvms.notes(),
+    })
+}

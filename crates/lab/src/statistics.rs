@@ -1,0 +1,228 @@
+//! Medians, bootstrap intervals, and what may be said from them.
+
+use serde::{Deserialize, Serialize};
+
+/// Resamples of a bootstrap. With this many the ends of a 95 % interval rest on a hundred resamples each.
+pub const RESAMPLES: usize = 4000;
+
+/// A median and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The median of what was measured.
+    pub median: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// What an interval of ratios a/b permits to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All of the interval lies above 1.
+    Faster,
+    /// All of it lies below 1.
+    Slower,
+    /// The interval holds 1.
+    NoDifference,
+}
+
+impl Verdict {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::NoDifference => "no difference",
+        }
+    }
+}
+
+/// What may be said of a ratio.
+pub fn verdict(ratio: &Interval) -> Verdict {
+    if ratio.low > 1.0 {
+        Verdict::Faster
+    } else if ratio.high < 1.0 {
+        Verdict::Slower
+    } else {
+        Verdict::NoDifference
+    }
+}
+
+/// A small deterministic generator (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The same seed gives the same numbers, on every machine.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit` (not 0). The bias of the multiplication is below `limit` / 2^64.
+    pub fn below(&mut self, limit: usize) -> usize {
+        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
+    }
+
+    /// A coin.
+    pub fn coin(&mut self) -> bool {
+        self.bits() >> 63 == 1
+    }
+}
+
+/// The median; of an even number of values the mean of the two in the middle. `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    median_in_place(&mut sorted)
+}
+
+fn median_in_place(values: &mut [f64]) -> Option<f64> {
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    let odd = values.len() % 2 == 1;
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let upper = *upper;
+    if odd {
+        return Some(upper);
+    }
+    Some((below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper) / 2.0)
+}
+
+/// The median and its 95 % percentile-bootstrap interval. `None` of nothing.
+pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
+    let median = median(values)?;
+    let mut random = Random::new(seed);
+    let mut resample = vec![0.0; values.len()];
+    let mut medians = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        resample.fill_with(|| values[random.below(values.len())]);
+        medians.extend(median_in_place(&mut resample));
+    }
+    medians.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| medians[((medians.len() - 1) as f64 * share).round() as usize];
+    Some(Interval { median, low: at(0.025), high: at(0.975) })
+}
+
+/// The scatter of values around their median, as a share of it: 1.4826 x the median absolute deviation, which is the
+/// standard deviation where values are normal, and does not care about a few that are far off.
+pub fn scatter(values: &[f64]) -> Option<f64> {
+    let centre = median(values).filter(|centre| *centre > 0.0)?;
+    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    Some(1.4826 * median(&deviations)? / centre)
+}
+
+/// Two heaps of values with nothing between them: their centres, if the values are like that.
+///
+/// The best split into two (least squares) counts when each part has a fifth of the values and at least three, the centres
+/// are 5 % apart, and further than four times the scatter within the parts.
+pub fn two_heaps(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let least = 3.max(sorted.len().div_ceil(5));
+    if sorted.len() < 2 * least {
+        return None;
+    }
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let squares = |part: &[f64]| {
+        let centre = mean(part);
+        part.iter().map(|value| (value - centre).powi(2)).sum::<f64>()
+    };
+    let cost = |split: usize| squares(&sorted[..split]) + squares(&sorted[split..]);
+    let split = (least..=sorted.len() - least).min_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
+    let (low, high) = (mean(&sorted[..split]), mean(&sorted[split..]));
+    let within = (cost(split) / sorted.len() as f64).sqrt();
+    (high - low > 4.0 * within && high - low > 0.05 * low).then_some((low, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(&[7.0]), Some(7.0));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn splitmix_gives_the_published_numbers() {
+        // The first outputs for seed 1234567 of the reference implementation.
+        let mut random = Random::new(1_234_567);
+        assert_eq!([random.bits(), random.bits()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+        assert!((0..1000).all(|_| random.below(7) < 7));
+    }
+
+    #[test]
+    fn the_interval_of_a_median_agrees_with_order_statistics() {
+        // For 1..=100 the exact binomial 95 % interval of the median is [40, 61].
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        let found = bootstrap(&values, 1).unwrap();
+        assert_eq!(found.median, 50.5);
+        assert!((39.0..=43.0).contains(&found.low) && (58.0..=62.0).contains(&found.high), "{found:?}");
+        assert_eq!(bootstrap(&values, 1), bootstrap(&values, 1));
+        assert_ne!(bootstrap(&values, 1), bootstrap(&values, 2));
+    }
+
+    #[test]
+    fn the_interval_covers_the_true_median_about_95_times_in_100() {
+        let mut random = Random::new(9);
+        let covered = (0..200)
+            .filter(|seed| {
+                let values: Vec<f64> = (0..40).map(|_| random.below(1_000_000) as f64).collect();
+                let found = bootstrap(&values, *seed).unwrap();
+                found.low <= 500_000.0 && 500_000.0 <= found.high
+            })
+            .count();
+        assert!((180..=199).contains(&covered), "{covered}");
+    }
+
+    #[test]
+    fn a_constant_has_no_width() {
+        assert_eq!(bootstrap(&[2.0; 9], 3), Some(Interval { median: 2.0, low: 2.0, high: 2.0 }));
+    }
+
+    #[test]
+    fn verdicts() {
+        let of = |low, high| verdict(&Interval { median: 1.0, low, high });
+        assert_eq!(of(0.99, 1.01), Verdict::NoDifference);
+        assert_eq!(of(1.0, 1.3), Verdict::NoDifference);
+        assert_eq!(of(1.01, 1.3), Verdict::Faster);
+        assert_eq!(of(0.8, 0.99), Verdict::Slower);
+    }
+
+    #[test]
+    fn two_heaps_are_seen_and_one_is_not() {
+        let mut random = Random::new(5);
+        let mut near = |centre: f64| centre * (0.99 + 0.02 * random.below(1000) as f64 / 1000.0);
+        let one: Vec<f64> = (0..40).map(|_| near(100.0)).collect();
+        let two: Vec<f64> = (0..40).map(|i| near(if i % 3 == 0 { 100.0 } else { 150.0 })).collect();
+        assert_eq!(two_heaps(&one), None);
+        let (low, high) = two_heaps(&two).unwrap();
+        assert!((98.0..102.0).contains(&low) && (148.0..152.0).contains(&high));
+        assert_eq!(two_heaps(&[1.0, 2.0]), None);
+        // A uniform spread is one heap, however wide.
+        let uniform: Vec<f64> = (0..100).map(|i| 100.0 + f64::from(i)).collect();
+        assert_eq!(two_heaps(&uniform), None);
+    }
+
+    #[test]
+    fn scatter_does_not_care_about_a_few_far_off() {
+        assert_eq!(scatter(&[100.0, 100.0, 100.0, 100.0, 9000.0]), Some(0.0));
+        assert!(scatter(&[80.0, 100.0, 120.0]).unwrap() > 0.2);
+        assert_eq!(scatter(&[]), None);
+    }
+}

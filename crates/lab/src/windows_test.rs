@@ -1,0 +1,142 @@
+use super::*;
+use crate::measure::Amount;
+use crate::statistics::bootstrap;
+use control::{Control, State};
+use hab::Counter;
+use std::sync::Arc;
+use std::time::Instant;
+
+fn plan(seed: u64) -> Plan {
+    Plan {
+        a: Mode::On,
+        b: Mode::Off,
+        window: Duration::from_millis(100),
+        skip: Duration::from_millis(5),
+        duration: Duration::from_secs(20),
+        seed,
+    }
+}
+
+/// A process on a clock of its own: 3 bytes a microsecond with buffers, 2 without, on a machine that gets slower.
+#[derive(Default)]
+struct Simulated {
+    now: Duration,
+    mode: Option<Mode>,
+    bytes: f64,
+    ends_at: Option<Duration>,
+    order: Vec<Mode>,
+}
+
+impl Subject for Simulated {
+    fn switch(&mut self, mode: Mode) {
+        self.mode = Some(mode);
+        self.order.push(mode);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        let slower = 1.0 - self.now.as_secs_f64() / 50.0;
+        let rate = if self.mode == Some(Mode::On) { 3.0 } else { 2.0 };
+        self.bytes += time.as_micros() as f64 * rate * slower;
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        Ok(Counts { at: self.now, bytes: self.bytes as u64, cpu: Some(2 * self.now), ..Counts::default() })
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(self.ends_at.is_some_and(|end| self.now >= end))
+    }
+}
+
+#[test]
+fn neighbours_are_compared_so_a_drifting_machine_does_not_matter() {
+    let mut subject = Simulated::default();
+    let pairs = run(&mut subject, &plan(1), |_| {}).unwrap();
+    assert_eq!(pairs.len(), 100);
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .map(|pair| Amount::Bytes.rate(&pair.a).unwrap() / Amount::Bytes.rate(&pair.b).unwrap())
+        .collect();
+    let found = bootstrap(&ratios, 1).unwrap();
+    assert!((1.49..1.51).contains(&found.median), "{found:?}");
+}
+
+#[test]
+fn the_order_is_random_within_pairs_and_the_seeds() {
+    let order = |seed| {
+        let mut subject = Simulated::default();
+        run(&mut subject, &plan(seed), |_| {}).unwrap();
+        subject.order
+    };
+    let first = order(1);
+    assert!(first.chunks(2).all(|pair| pair[0] != pair[1]));
+    let on_first = first.chunks(2).filter(|pair| pair[0] == Mode::On).count();
+    assert!((25..75).contains(&on_first));
+    assert_eq!(first, order(1));
+    assert_ne!(first, order(2));
+}
+
+#[test]
+fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1250)), ..Simulated::default() };
+    assert_eq!(run(&mut subject, &plan(1), |_| {}).unwrap().len(), 6);
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(700)), ..Simulated::default() };
+    let error = run(&mut subject, &plan(1), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("only 3 pairs") && error.contains("--duration"), "{error}");
+}
+
+/// A real control file that a thread writes as an agent would.
+struct Shared(Arc<Control>, Instant);
+
+impl Subject for Shared {
+    fn switch(&mut self, mode: Mode) {
+        self.0.set_mode(mode);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        Ok(Counts {
+            at: self.1.elapsed(),
+            bytes: crate::observe::served(&self.0, false),
+            ..Counts::default()
+        })
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(self.0.state() == Some(State::Ended))
+    }
+}
+
+#[test]
+fn an_agent_twice_as_fast_with_buffers_is_found_to_be() {
+    let control = Arc::new(Control::anonymous(&[1]).unwrap());
+    let agent = Arc::clone(&control);
+    let worker = std::thread::spawn(move || {
+        while agent.state() != Some(State::Ended) {
+            match agent.mode() {
+                Mode::On => agent.counters(0)[0].add(Counter::BufferBytes, 2000),
+                _ => agent.counters(0)[0].add(Counter::PassedBytes, 1000),
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    });
+    let plan = Plan {
+        window: Duration::from_millis(20),
+        skip: Duration::from_millis(2),
+        duration: Duration::from_secs(2),
+        ..plan(3)
+    };
+    let pairs = run(&mut Shared(Arc::clone(&control), Instant::now()), &plan, |_| {}).unwrap();
+    control.set_state(State::Ended);
+    worker.join().unwrap();
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter_map(|pair| Some(Amount::Bytes.rate(&pair.a)? / Amount::Bytes.rate(&pair.b)?))
+        .collect();
+    let found = bootstrap(&ratios, 3).unwrap();
+    assert!(found.low > 1.3 && found.high < 3.5, "{found:?}");
+}
