@@ -1,4 +1,13 @@
 //! What happened in a domain, counted where it happened.
+//!
+//! Over all domains of a level, while no refill is under way (reserved = allocated + waste + remaining):
+//!
+//! ```text
+//! RefillBytes = BufferBytes + ObjectBytes + StolenBytes + WasteRefill + WasteCollection + WasteAlignment + rests of the buffers
+//! ```
+//!
+//! and what a level got, `RefillBytes + DirectBytes`, is what the level above served:
+//! `BufferBytes + ObjectBytes + StolenBytes + DirectBytes`. A domain alone does not balance: stolen bytes are counted by the thief.
 
 use crate::primitive::Relaxed64;
 
