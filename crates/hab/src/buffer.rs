@@ -15,7 +15,7 @@
 //! With 8-byte grains that is 8 TB of heap and 128 MB less two grains of buffer. The word has no ABA problem: a word that
 //! returns to an earlier value describes the same free bytes, whatever happened in between.
 
-use crate::primitive::{Atomic64, Ordering};
+use crate::primitive::{Atomic64, Ordering, Relaxed64};
 use crate::{Extent, Shape};
 use core::marker::PhantomData;
 
@@ -141,13 +141,13 @@ impl Frame {
 pub struct Buffer<A> {
     word: Word,
     /// How often a request found the tail too small and left it. Slow path only; a lost count does no harm.
-    kept: Atomic64,
+    kept: Relaxed64,
     access: PhantomData<A>,
 }
 
 impl<A: Access> Default for Buffer<A> {
     fn default() -> Self {
-        Buffer { word: Word(Atomic64::new(EMPTY)), kept: Atomic64::new(0), access: PhantomData }
+        Buffer { word: Word(Atomic64::new(EMPTY)), kept: Relaxed64::new(0), access: PhantomData }
     }
 }
 
@@ -194,8 +194,7 @@ impl<A: Access> Buffer<A> {
     /// Ends a refill that this thread began with [`Buffer::claim`]. An empty extent leaves the buffer empty.
     pub(crate) fn publish(&self, frame: Frame, extent: Extent) {
         debug_assert!(extent.bytes <= Frame::max_bytes(frame.shape));
-        // Relaxed: see the field.
-        self.kept.store(0, Ordering::Relaxed);
+        self.kept.store(0);
         // A plain store is enough: nobody else changes a word that says "being refilled", not even retirement.
         // Release: whoever takes bytes (Acquire in `exchange`) sees what this thread did to obtain them.
         self.word.0.store(frame.pack(extent), Ordering::Release);
@@ -218,14 +217,12 @@ impl<A: Access> Buffer<A> {
 
     /// By how much the refill-waste limit has grown: 1 for a fresh buffer.
     pub(crate) fn patience(&self) -> usize {
-        // Relaxed: see the field.
-        self.kept.load(Ordering::Relaxed) as usize + 1
+        self.kept.load() as usize + 1
     }
 
     /// Notes that the tail was in the way of a request once more (HotSpot's `TLABWasteIncrement` has the same purpose).
     pub(crate) fn lose_patience(&self) {
-        // Relaxed: see the field.
-        self.kept.store(self.kept.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.kept.store(self.kept.load() + 1);
     }
 
     /// What the buffer holds at this moment.

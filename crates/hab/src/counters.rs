@@ -1,6 +1,15 @@
 //! What happened in a domain, counted where it happened.
+//!
+//! Over all domains of a level, while no refill is under way (reserved = allocated + waste + remaining):
+//!
+//! ```text
+//! RefillBytes = BufferBytes + ObjectBytes + StolenBytes + WasteRefill + WasteCollection + WasteAlignment + rests of the buffers
+//! ```
+//!
+//! and what a level got, `RefillBytes + DirectBytes`, is what the level above served:
+//! `BufferBytes + ObjectBytes + StolenBytes + DirectBytes`. A domain alone does not balance: stolen bytes are counted by the thief.
 
-use crate::primitive::{Atomic64, Ordering};
+use crate::primitive::Relaxed64;
 
 /// One counted event or sum of bytes. The number is the place in [`Counters`], and so part of the control file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,26 +100,24 @@ impl Counter {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Counters {
-    values: [Atomic64; Counter::ALL.len()],
+    values: [Relaxed64; Counter::ALL.len()],
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Counters { values: core::array::from_fn(|_| Atomic64::new(0)) }
+        Counters { values: core::array::from_fn(|_| Relaxed64::new(0)) }
     }
 }
 
 impl Counters {
     /// The present value. Another thread may be counting: each value is exact, a set of them is not one moment's.
     pub fn get(&self, counter: Counter) -> u64 {
-        // Relaxed: a statistic publishes nothing.
-        self.values[counter as usize].load(Ordering::Relaxed)
+        self.values[counter as usize].load()
     }
 
     /// Counts on a slow path, or where several CPUs share the domain: exact.
     pub fn add(&self, counter: Counter, amount: u64) {
-        // Relaxed: a statistic publishes nothing.
-        self.values[counter as usize].fetch_add(amount, Ordering::Relaxed);
+        self.values[counter as usize].add(amount);
     }
 
     /// Counts on the fast path of a domain with one CPU: a plain addition, without a locked instruction.
@@ -120,7 +127,6 @@ impl Counters {
     #[inline(always)]
     pub fn add_plainly(&self, counter: Counter, amount: u64) {
         let value = &self.values[counter as usize];
-        // Relaxed: a statistic publishes nothing.
-        value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        value.store(value.load().wrapping_add(amount));
     }
 }

@@ -11,7 +11,7 @@
 //! No step waits for another thread, and nothing is held while the upper source is at work.
 
 use crate::buffer::{Carve, Closed, Frame};
-use crate::primitive::{Atomic64, Ordering, fence};
+use crate::primitive::{Ordering, Relaxed64, fence};
 use crate::{Access, Buffer, Counter, Counters, CpuIndex, DomainIndex, Extent, Shape, Source, State};
 use alloc::boxed::Box;
 
@@ -73,8 +73,8 @@ enum Refill {
 #[derive(Debug)]
 pub struct Level<'a, A, S> {
     frame: Frame,
-    /// Bytes of a full buffer. Relaxed everywhere: any value is a right one, old or new.
-    size: Atomic64,
+    /// Bytes of a full buffer.
+    size: Relaxed64,
     layout: Layout,
     domains: Box<[Domain<A>]>,
     counters: &'a [Counters],
@@ -114,7 +114,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         let frame = Frame { base, shape };
         let level = Level {
             frame,
-            size: Atomic64::new(0),
+            size: Relaxed64::new(0),
             layout,
             domains,
             counters,
@@ -138,13 +138,13 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// Bytes of a full buffer.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        self.size.load(Ordering::Relaxed) as usize
+        self.size.load() as usize
     }
 
     /// Changes the size of buffers from the next refill on.
     pub fn resize(&self, size: usize) {
         let size = self.frame.shape.floor(size).min(Frame::max_bytes(self.frame.shape));
-        self.size.store(size as u64, Ordering::Relaxed);
+        self.size.store(size as u64);
     }
 
     /// The source below which this level stands.

@@ -1,0 +1,86 @@
+//! The protocol under loom, which runs the interleavings of a few threads (here those with up to three to six preemptions, where
+//! not all) and the values that a load may return under the memory orders given.
+//!
+//! What a pass does not show: loom treats `SeqCst` accesses as acquire and release (only `SeqCst` fences, which the protocol
+//! uses, are modelled as such), exchanges never fail without a reason, and capacities and numbers of threads are tiny. Loom's
+//! search also skips interleavings that a load hides; the crate's `primitive` and `heap` here make up for that. A bug
+//! that needs more threads, more preemptions or a load that is carried out later than loom allows stays unseen: a pass is no
+//! proof.
+//!
+//! `heap` gives each grain a cell that loom watches: whoever gets a grain without having synchronised with its previous owner
+//! fails the test, even if the addresses are right. `controls` are broken protocols, in which loom has to find the error.
+//!
+//! Run by `RUSTFLAGS="--cfg loom" cargo test -p terrace-hab --release --test loom`.
+#![cfg(loom)]
+
+mod controls;
+mod heap;
+mod three_threads;
+mod two_threads;
+
+use heap::{BASE, GRAIN, Heap, SHAPE};
+use loom::thread;
+use terrace_hab::{Counter, Counters, CpuIndex, DomainIndex, Layout, Level, Shared, Source, State};
+
+/// A level over the heap, and one over such a level.
+type OneLevel = Level<'static, Shared, &'static Heap>;
+type TwoLevels = Level<'static, Shared, &'static OneLevel>;
+
+const CPU0: CpuIndex = CpuIndex(0);
+const CPU1: CpuIndex = CpuIndex(1);
+
+/// Runs `scenario` with all interleavings, or with those of up to `preemptions` preemptions.
+fn model(preemptions: Option<usize>, scenario: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.max_branches = 20_000;
+    builder.check(scenario);
+}
+
+/// A heap of so many grains. Loom's threads need `'static`, and an execution is short: its memory is given up.
+fn heap(grains: usize) -> &'static Heap {
+    Box::leak(Box::new(Heap::new(grains)))
+}
+
+/// A level of buffers of `size` grains, one for each of `domains` CPUs.
+fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static Level<'static, Shared, S> {
+    let counters: Vec<Counters> = (0..domains).map(|_| Counters::default()).collect();
+    let layout = Layout {
+        domain_of_cpu: (0..domains).map(DomainIndex).collect(),
+        group_of_domain: (0..domains).map(|_| 0).collect(),
+        // Plain additions may get lost, and the equations below would not be exact.
+        shared: true,
+    };
+    Box::leak(Box::new(Level::new(BASE, SHAPE, size * GRAIN, layout, counters.leak(), upper)))
+}
+
+/// Requests one grain from the level; it becomes the caller's.
+fn take<S: Source>(level: &Level<'static, Shared, S>, heap: &Heap, cpu: CpuIndex) -> bool {
+    let extent = level.allocate(cpu, GRAIN, GRAIN);
+    extent.inspect(|&extent| heap.own(extent)).is_some()
+}
+
+fn sum<S: Source>(level: &Level<'static, Shared, S>, counters: &[Counter]) -> u64 {
+    counters.iter().flat_map(|&counter| level.counters().iter().map(move |domain| domain.get(counter))).sum()
+}
+
+/// When all threads are done: reserved = allocated + waste + remaining.
+fn check_level<S: Source>(level: &Level<'static, Shared, S>) {
+    let remaining = level.states().map(|state| match state {
+        State::Empty => 0,
+        State::Refilling => panic!("a refill was never ended"),
+        State::Free(tail) => tail.bytes as u64,
+    });
+    let remaining = remaining.sum::<u64>();
+    let allocated = sum(level, &[Counter::BufferBytes, Counter::ObjectBytes, Counter::StolenBytes]);
+    let waste = sum(level, &[Counter::WasteRefill, Counter::WasteCollection, Counter::WasteAlignment]);
+    assert_eq!(sum(level, &[Counter::RefillBytes]), allocated + waste + remaining);
+}
+
+/// As `check_level`; and when the buffers are retired, each byte of the heap was handed out or retired, exactly once.
+fn check(level: &OneLevel, heap: &Heap) {
+    check_level(level);
+    level.retire_buffers();
+    check_level(level);
+    heap.check();
+}
