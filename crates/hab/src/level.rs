@@ -86,8 +86,6 @@ pub struct Level<'a, A, S> {
 const REQUESTS_PER_BUFFER: usize = 2;
 /// A tail up to this fraction of a buffer may be given up at once (HotSpot's `TLABRefillWasteFraction` is 64, too).
 const WASTE_FRACTION: usize = 64;
-/// A tail below this fraction of the desired size is not worth being a thread's buffer.
-const TAIL_FRACTION: usize = 8;
 
 impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// A level of empty buffers of `size` bytes (rounded down to grains; cut to what a buffer's word can hold).
@@ -171,8 +169,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     pub fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         let domain = self.domain(cpu);
         if desired * REQUESTS_PER_BUFFER <= self.size() {
-            let least = min.max(self.frame.shape.floor(desired / TAIL_FRACTION));
-            if let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, least, desired) {
+            if let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired) {
                 self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
                 return Some(extent);
             }
