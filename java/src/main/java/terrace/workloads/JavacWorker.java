@@ -1,0 +1,44 @@
+package terrace.workloads;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+
+/** Compiles one part of the sources after the other. */
+final class JavacWorker implements Worker {
+    private final JavaCompiler compiler;
+    private final List<List<SourceFile>> parts;
+    private final Baseline baseline;
+    private final MemoryFiles files;
+    private int part;
+
+    /** A worker with a file manager of its own, which begins at the part with its index. */
+    JavacWorker(
+            JavaCompiler compiler,
+            Map<String, List<JavaFileObject>> classPath,
+            List<List<SourceFile>> parts,
+            Baseline baseline,
+            int index,
+            Tally tally) {
+        this.compiler = compiler;
+        this.parts = parts;
+        this.baseline = baseline;
+        this.files = new MemoryFiles(
+                compiler.getStandardFileManager(null, null, null), classPath, tally::add);
+        this.part = index % parts.size();
+    }
+
+    @Override
+    public void batch() throws CheckException {
+        List<ClassFile> classes = Compilation.run(compiler, files, parts.get(part));
+        baseline.check(part, Compilation.checksums(classes));
+        part = (part + 1) % parts.size();
+    }
+
+    @Override
+    public void end() throws IOException {
+        files.close();
+    }
+}

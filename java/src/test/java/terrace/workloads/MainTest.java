@@ -1,0 +1,76 @@
+package terrace.workloads;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MainTest {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    private int run(String line) {
+        List<String> arguments = line.isEmpty() ? List.of() : List.of(line.split(" "));
+        return Main.run(arguments, new PrintStream(out), new PrintStream(err));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "''|choose alloc, javac, churn, threads",
+                "nonsense|choose alloc, javac, churn, threads",
+                "alloc --speed 3|choose from --threads",
+                "alloc --threads|needs a value",
+                "alloc --threads 2 --threads 2|leave one out",
+                "alloc --threads two|whole number from 1",
+                "alloc --threads 0|whole number from 1",
+                "alloc --threads 99999999999|whole number from 1",
+                "alloc --size -1|whole number from 0",
+                "churn --size 8|whole number from 24",
+                "alloc --seconds 0|number of seconds from",
+                "alloc --seconds NaN|number of seconds from",
+                "alloc --warmup -1|number of seconds from",
+                "alloc --format xml|choose json or text",
+                "alloc --sources x.jar|leave --sources out",
+                "javac --size 3|leave --size out",
+                "javac --sources no/such.jar|name a jar of Java sources",
+                "alloc --progress no/such/directory/file|directory that exists",
+            })
+    void badCommandLinesAreOneLineWithARemedy(String line, String remedy) {
+        assertEquals(Main.USAGE, run(line));
+        assertEquals("", out.toString());
+        assertTrue(err.toString().startsWith("terrace-workloads: "), err.toString());
+        assertTrue(err.toString().contains(remedy), err.toString());
+        assertEquals(1, err.toString().lines().count(), err.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--help", "alloc --help", "list"})
+    void helpAndListNameEveryWorkload(String line) {
+        assertEquals(Main.PASSED, run(line));
+        for (Workload workload : Workloads.all()) {
+            assertTrue(out.toString().contains("  " + workload.name() + " "), out.toString());
+        }
+        assertEquals("", err.toString());
+    }
+
+    @Test
+    void aRunPrintsJsonOnItsLastLine() {
+        assertEquals(Main.PASSED, run("alloc --threads 1 --seconds 0.1 --warmup 0 --size 64"));
+        String last = out.toString().lines().reduce("", (before, line) -> line);
+        assertTrue(last.startsWith("{\"workload\":\"alloc\",\"parameters\":{\"threads\":1,"), last);
+        assertTrue(last.endsWith("\"checks\":\"passed\"}"), last);
+    }
+
+    @Test
+    void textIsForPeople() {
+        assertEquals(Main.PASSED, run("churn --threads 1 --seconds 0.1 --warmup 0 --format text"));
+        assertTrue(out.toString().contains("checks passed"), out.toString());
+    }
+}

@@ -1,0 +1,138 @@
+package terrace.workloads;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class RunnerTest {
+    @TempDir
+    Path directory;
+
+    private static Parameters parameters(int threads, double seconds, int size) {
+        return new Parameters(threads, seconds, 0.1, size, null, null);
+    }
+
+    @Test
+    void allocCountsOnlyTheWindow() throws Exception {
+        Result result = Runner.run(new AllocWorkload(), parameters(2, 0.3, 16));
+        assertTrue(result.operations() > 0);
+        assertTrue(result.seconds() >= 0.3, "window of " + result.seconds());
+        double bytes = (double) result.allocatedBytes() / result.operations();
+        // The two sums are not read at exactly one instant; 12 to 24 bytes are headers and alignment.
+        assertTrue(bytes > 20 && bytes < 60, bytes + " bytes an operation");
+    }
+
+    @Test
+    void churnChecksEveryTask() throws Exception {
+        Result result = Runner.run(new ChurnWorkload(), parameters(2, 0.3, 4096));
+        assertTrue(result.operations() > 10, "tasks: " + result.operations());
+    }
+
+    @Test
+    void threadsRunsSleepersAndEndsAtOnce() throws Exception {
+        long start = System.nanoTime();
+        Result result = Runner.run(new ThreadsWorkload(), parameters(200, 0.6, 1024));
+        assertTrue(result.operations() > 1000, "requests: " + result.operations());
+        assertTrue(System.nanoTime() - start < 20_000_000_000L);
+    }
+
+    @Test
+    void theProgressFileEndsAsFinished() throws Exception {
+        Path file = directory.resolve("progress");
+        Runner.run(new AllocWorkload(), new Parameters(1, 0.1, 0, 16, null, file));
+        java.nio.ByteBuffer bytes = java.nio.ByteBuffer.wrap(java.nio.file.Files.readAllBytes(file))
+                .order(java.nio.ByteOrder.nativeOrder());
+        assertEquals(3, bytes.getLong(8));
+        assertTrue(bytes.getLong(128) > 0);
+    }
+
+    @Test
+    void aWorkersFailureEndsTheRunEarly() {
+        for (boolean inBegin : new boolean[] {true, false}) {
+            Exception e = assertThrows(
+                    CheckException.class, () -> Runner.run(new Failing(inBegin), parameters(3, 3600, 1)));
+            assertEquals("worker 1", e.getMessage());
+        }
+    }
+
+    /** Worker 1 fails, the others have nothing to do. */
+    private record Failing(boolean inBegin) implements Workload {
+        @Override
+        public String name() {
+            return "failing";
+        }
+
+        @Override
+        public String summary() {
+            return "fails";
+        }
+
+        @Override
+        public int defaultThreads() {
+            return 3;
+        }
+
+        @Override
+        public OptionalInt defaultSize() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public String sizeMeaning() {
+            return "";
+        }
+
+        @Override
+        public Prepared prepare(Parameters parameters) {
+            return new Prepared() {
+                @Override
+                public String operation() {
+                    return "nothing done";
+                }
+
+                @Override
+                public Worker worker(int index, Tally tally) {
+                    return new FailingWorker(index == 1, inBegin);
+                }
+            };
+        }
+    }
+
+    private record FailingWorker(boolean fails, boolean inBegin) implements Worker {
+        @Override
+        public void begin() throws CheckException {
+            if (fails && inBegin) {
+                throw new CheckException("worker 1");
+            }
+        }
+
+        @Override
+        public void batch() throws Exception {
+            if (fails) {
+                throw new CheckException("worker 1");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void resultsAreOneLineOfJson() {
+        Snapshot from = new Snapshot(0, 10, 0, -1, 1, 5);
+        Snapshot to = new Snapshot(2_000_000_000L, 30, 1_500_000_000L, -1, 4, 25);
+        Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to);
+        assertEquals(
+                "{\"workload\":\"w\",\"parameters\":{\"path\":\"a\\\"b\\\\\\u000a\"},\"operation\":\"thing done\","
+                        + "\"operations\":20,\"seconds\":2.0,\"operations_per_second\":10.0,\"cpu_seconds\":1.5,"
+                        + "\"allocated_bytes\":null,\"collections\":3,\"collection_seconds\":0.02,\"checks\":\"passed\"}",
+                result.toJson());
+        assertFalse(result.toText().isBlank());
+    }
+}
