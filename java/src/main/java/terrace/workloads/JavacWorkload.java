@@ -61,8 +61,9 @@ final class JavacWorkload implements Workload {
 
     @Override
     public Prepared prepare(Parameters parameters) throws Exception {
-        List<SourceFile> sources = SourceJar.read(parameters.sources());
+        // First: without the module not even the classes that hold sources can be loaded.
         JavaCompiler compiler = compiler();
+        List<SourceFile> sources = SourceJar.read(parameters.sources());
         List<ClassFile> classes = compileEverything(compiler, sources);
         Map<String, List<JavaFileObject>> classPath = new HashMap<>();
         for (ClassFile file : classes) {
