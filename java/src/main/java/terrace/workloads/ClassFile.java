@@ -6,19 +6,29 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
+import java.util.function.IntConsumer;
 import java.util.zip.CRC32;
+import javax.tools.FileObject;
 import javax.tools.SimpleJavaFileObject;
 
 /** A class file in memory, written by a compiler, perhaps read by another. */
 final class ClassFile extends SimpleJavaFileObject {
     private final String className;
-    private final Runnable onWritten;
+    private final FileObject origin;
+    private final IntConsumer onWritten;
     private byte[] content = {};
 
-    /** A class file that is about to be written; {@code onWritten} runs when it is complete. */
-    ClassFile(String className, Runnable onWritten) {
+    /**
+     * A class file that is about to be written.
+     *
+     * @param className binary name of the class
+     * @param origin the source file that it comes from
+     * @param onWritten is told the length when the file is complete
+     */
+    ClassFile(String className, FileObject origin, IntConsumer onWritten) {
         super(URI.create("memory:///" + className.replace('.', '/') + Kind.CLASS.extension), Kind.CLASS);
         this.className = className;
+        this.origin = origin;
         this.onWritten = onWritten;
     }
 
@@ -30,6 +40,16 @@ final class ClassFile extends SimpleJavaFileObject {
     /** The package of the class; empty for the unnamed package. */
     String packageName() {
         return className.substring(0, Math.max(0, className.lastIndexOf('.')));
+    }
+
+    /** The source file that it comes from. */
+    FileObject origin() {
+        return origin;
+    }
+
+    /** Bytes in the file. */
+    int length() {
+        return content.length;
     }
 
     /** A checksum of the content. */
@@ -51,7 +71,7 @@ final class ClassFile extends SimpleJavaFileObject {
             public void close() throws IOException {
                 super.close();
                 content = toByteArray();
-                onWritten.run();
+                onWritten.accept(content.length);
             }
         };
     }

@@ -26,7 +26,7 @@ final class JavacWorker implements Worker {
         this.parts = parts;
         this.baseline = baseline;
         this.files = new MemoryFiles(
-                compiler.getStandardFileManager(null, null, null), classPath, () -> tally.add(1));
+                compiler.getStandardFileManager(null, null, null), classPath, tally::add);
         this.part = index % parts.size();
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntConsumer;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaFileManager;
@@ -15,17 +16,17 @@ import javax.tools.StandardLocation;
 /** Where a compiler reads and writes: the JDK's classes from the JDK, all else in memory. For one thread. */
 final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
     private final Map<String, List<JavaFileObject>> classPath;
-    private final Runnable onClassWritten;
+    private final IntConsumer onClassWritten;
     private List<ClassFile> written = new ArrayList<>();
 
     /**
      * Takes over a standard file manager.
      *
      * @param classPath classes by package
-     * @param onClassWritten runs for each class file
+     * @param onClassWritten is told the length of each class file
      */
     MemoryFiles(
-            StandardJavaFileManager files, Map<String, List<JavaFileObject>> classPath, Runnable onClassWritten) {
+            StandardJavaFileManager files, Map<String, List<JavaFileObject>> classPath, IntConsumer onClassWritten) {
         super(files);
         this.classPath = classPath;
         this.onClassWritten = onClassWritten;
@@ -41,7 +42,7 @@ final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManage
     @Override
     public JavaFileObject getJavaFileForOutput(
             Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
-        ClassFile file = new ClassFile(className, onClassWritten);
+        ClassFile file = new ClassFile(className, sibling, onClassWritten);
         written.add(file);
         return file;
     }

@@ -17,9 +17,4 @@ final class SourceFile extends SimpleJavaFileObject {
     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
         return text;
     }
-
-    /** Characters in the file. */
-    int length() {
-        return text.length();
-    }
 }

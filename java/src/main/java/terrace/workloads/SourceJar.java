@@ -33,30 +33,4 @@ final class SourceJar {
         }
         return sources;
     }
-
-    /**
-     * Splits the sources into at most {@code parts} runs of neighbours, about equally long in characters. Neighbours
-     * stay together because a package's files use one another.
-     */
-    static List<List<SourceFile>> split(List<SourceFile> sources, int parts) {
-        long all = 0;
-        for (SourceFile source : sources) {
-            all += source.length();
-        }
-        List<List<SourceFile>> result = new ArrayList<>();
-        List<SourceFile> part = new ArrayList<>();
-        long before = 0;
-        for (SourceFile source : sources) {
-            part.add(source);
-            before += source.length();
-            if (before * parts >= all * (result.size() + 1)) {
-                result.add(part);
-                part = new ArrayList<>();
-            }
-        }
-        if (!part.isEmpty()) {
-            result.add(part);
-        }
-        return result;
-    }
 }

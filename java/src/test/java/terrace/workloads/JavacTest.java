@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -44,15 +47,14 @@ class JavacTest {
         Workload.Prepared prepared = new JavacWorkload().prepare(parameters(jar));
         assertEquals(3, prepared.facts().get("source_files"));
         assertEquals(5, prepared.facts().get("class_files"));
+        long bytes = (Long) prepared.facts().get("class_bytes");
         Tally tally = new Tally(Progress.inMemory(1), 0);
         Worker worker = prepared.worker(0, tally);
-        int batches = 0;
-        while (tally.total() < 15) {
+        for (int batch = 0; batch < 9; batch++) {
             worker.batch();
-            batches++;
         }
         worker.end();
-        assertEquals(15, tally.total(), "three rounds of five classes in " + batches + " batches");
+        assertEquals(3 * bytes, tally.total(), "three rounds of three parts");
     }
 
     @Test
@@ -73,16 +75,27 @@ class JavacTest {
     }
 
     @Test
-    void partsKeepEveryFileInOrder() {
+    void partsAreAboutEquallyHeavyAndHoldEverySourceOnce() throws Exception {
         List<SourceFile> sources = new ArrayList<>();
+        List<ClassFile> classes = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            sources.add(new SourceFile("A" + i + ".java", "x".repeat(i)));
+            SourceFile source = new SourceFile("A" + i + ".java", "");
+            ClassFile file = new ClassFile("A" + i, source, length -> {});
+            try (OutputStream out = file.openOutputStream()) {
+                out.write(new byte[100 + i]);
+            }
+            sources.add(source);
+            classes.add(file);
         }
-        List<List<SourceFile>> parts = SourceJar.split(sources, 7);
-        List<SourceFile> joined = new ArrayList<>();
-        parts.forEach(joined::addAll);
-        assertEquals(sources, joined);
-        assertEquals(7, parts.size());
+        List<List<SourceFile>> parts = Parts.deal(sources, classes, 10);
+        assertEquals(10, parts.size());
+        Set<SourceFile> all = new HashSet<>();
+        for (List<SourceFile> part : parts) {
+            assertEquals(5, part.size());
+            all.addAll(part);
+        }
+        assertEquals(new HashSet<>(sources), all);
+        assertEquals(3, Parts.deal(sources.subList(0, 3), classes, 10).size());
     }
 
     @Test

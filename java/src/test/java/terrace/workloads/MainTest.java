@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class MainTest {
+    @TempDir
+    Path directory;
+
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
@@ -72,5 +78,21 @@ class MainTest {
     void textIsForPeople() {
         assertEquals(Main.PASSED, run("churn --threads 1 --seconds 0.1 --warmup 0 --format text"));
         assertTrue(out.toString().contains("checks passed"), out.toString());
+    }
+
+    @Test
+    void aRuntimeWithoutACompilerIsNamedWithItsRemedy() throws Exception {
+        Path classes = Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path error = directory.resolve("error");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--limit-modules", "java.base,java.management,jdk.management",
+                        "-cp", classes.toString(), "terrace.workloads.Main", "javac", "--sources", "any.jar")
+                .redirectError(error.toFile())
+                .start();
+        assertEquals(Main.USAGE, process.waitFor());
+        String message = Files.readString(error);
+        assertTrue(message.contains("jdk.compiler") && message.contains("the java of a JDK"), message);
+        assertEquals(1, message.lines().count(), message);
     }
 }
