@@ -34,7 +34,7 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Workload")]
     pub threads: Option<u32>,
 
-    /// Bytes of an array in the workload alloc.
+    /// Bytes of an array (alloc), or of all that a task (churn) or request (threads) allocates.
     #[arg(long, value_name = "SIZE", value_parser = lab::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
@@ -78,8 +78,11 @@ impl ProgramArguments {
     pub fn program(&self) -> Result<(Program, Vec<String>)> {
         let (program, mut flags) = match self.workload {
             Some(workload) => {
-                if self.size.is_some() && workload != Workload::Alloc {
-                    return Err(Error::usage("--size is for --workload alloc; leave it out"));
+                if self.size.is_some() && !workload.has_size() {
+                    return Err(Error::usage(format!(
+                        "--workload {} has no --size; leave it out",
+                        workload.name()
+                    )));
                 }
                 let jdk = match &self.java {
                     Some(path) => Jdk::at(path).map_err(|error| Error::usage(format!("--java {error}")))?,

@@ -8,6 +8,7 @@ use control::Mode;
 use lab::comparison::{Comparison, Method};
 use lab::install::Install;
 use lab::progress::Progress;
+use lab::workload::Workload;
 use lab::{Error, Result, table};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -50,9 +51,9 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
     duration: Option<Duration>,
 
-    /// Time before each JVM is measured.
-    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "3s", help_heading = "Measurement")]
-    warmup: Duration,
+    /// Time before each JVM is measured [default: 3s, for javac 10s].
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
+    warmup: Option<Duration>,
 
     /// Length of a window in mode process.
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
@@ -117,7 +118,9 @@ impl Compare {
                 How::Process => Method::Windows { window: self.window, skip: self.skip, against },
                 How::Forks => Method::Forks { fork: self.fork_seconds },
             },
-            warmup: self.warmup,
+            warmup: self
+                .warmup
+                .unwrap_or(Duration::from_secs(self.program.workload.map_or(3, Workload::usual_warmup))),
             duration: self.duration.unwrap_or(Duration::from_secs(usual)),
             seed: self.seed,
             show: self.verbose,

@@ -47,7 +47,7 @@ fn options_that_do_not_belong_together() {
     refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java is for --workload"]);
     refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
-    refused(&["run", "--workload", "churn", "--size", "16"], &["--size is for --workload alloc"]);
+    refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
     refused(&["compare", "--mode", "forks", "--against", "bound", "--", "sh"], &["--mode process"]);
     refused(&["run", "--report", "a,b", "--", "sh"], &["report", "without one"]);
 }

@@ -167,7 +167,10 @@ fn a_workload_counts_its_own_operations_and_a_table_is_shown() {
     let output = compare(&home, &arguments);
     let table = shown(&output);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-    assert!(table.starts_with("byte[16] allocated: ") && table.contains("a is faster"), "{table}");
+    assert!(
+        table.starts_with("metric              byte[16] allocated\n") && table.contains("a is faster"),
+        "{table}"
+    );
     assert!(
         table.lines().filter(|line| line.starts_with(['|', '+'])).all(|line| line.chars().count() <= 100)
     );

@@ -153,7 +153,8 @@ impl Comparison {
             None => summary::choose(&pairs),
         };
         notes.extend(coarse);
-        let found = summary::summarise(&pairs, amount, names, self.seed)?;
+        let own_process = matches!(self.method, Method::Forks { .. });
+        let found = summary::summarise(&pairs, amount, own_process.then_some(names), self.seed)?;
         notes.extend(found.notes);
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {
             notes.push(format!(

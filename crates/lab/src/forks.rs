@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// How much longer than asked a workload may take.
 const SLACK: Duration = Duration::from_secs(180);
-const POLL: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(20);
 
 /// One side of the comparison.
 struct Plan {

@@ -109,7 +109,7 @@ impl Jvms {
         }
         match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
             Some(jvm) => {
-                Err(Error::failed(format!("terrace refused: {}", or_silence(jvm.control.message()))))
+                Err(Error::failed(format!("the agent refused: {}", or_silence(jvm.control.message()))))
             }
             None => Ok(()),
         }
@@ -147,9 +147,8 @@ impl Jvms {
                 notes.push(message);
             }
         }
-        if self.levels != Levels::None
-            && self.found.iter().all(|jvm| jvm.control.state() == Some(State::Observing))
-        {
+        let observing = |jvm: &Jvm| jvm.control.state() == Some(State::Observing);
+        if self.levels != Levels::None && self.found.iter().any(observing) {
             notes.push("the agent only observed: no buffers of its own were in place".into());
         }
         if self.found.len() > 1 {
@@ -173,7 +172,11 @@ impl Jvms {
 }
 
 fn or_silence(message: String) -> String {
-    if message.is_empty() { "it gave no reason; see its output with --verbose".into() } else { message }
+    if message.is_empty() {
+        "it gave no reason; see the program's output with --verbose".into()
+    } else {
+        message
+    }
 }
 
 /// In memory: the counters are written on the allocation path.
@@ -219,6 +222,17 @@ mod tests {
         let counts = jvms.counts();
         assert_eq!((counts.bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
         assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
+    }
+
+    #[test]
+    fn a_jvm_without_the_agent_has_nothing_to_say() {
+        let mut jvms = Jvms::new().unwrap();
+        jvms.refresh().unwrap();
+        assert_eq!((jvms.notes(), jvms.settings()), (vec![], Value::Null));
+        jvms.options(&AgentOptions::default());
+        create(&jvms, 1, &[1]).set_state(State::Observing);
+        jvms.refresh().unwrap();
+        assert!(jvms.notes()[0].contains("only observed"));
     }
 
     #[test]

@@ -115,7 +115,6 @@ fn copy_of(path: &Path) -> Option<Control> {
 /// What a control file says now.
 pub fn read(control: &Control) -> Status {
     let settings = settings(control);
-    let bound = settings["bound"].as_bool().unwrap_or(false);
     let mode = match control.mode() {
         Mode::On => "on",
         Mode::Off => "off",
@@ -123,6 +122,8 @@ pub fn read(control: &Control) -> Status {
     };
     let named = settings["levels"].as_str().unwrap_or("").to_owned();
     let mut names = named.split('+').filter(|name| !name.is_empty());
+    // A level that no name stands for has the private buffers.
+    let bound = control.levels() > names.clone().count().max(1);
     let levels = (0..control.levels()).map(|level| Level {
         name: names.next().unwrap_or("private").to_owned(),
         domains: control

@@ -45,8 +45,9 @@ pub fn choose(pairs: &[Pair]) -> (Amount, Option<String>) {
     (Amount::Bytes, Some(note))
 }
 
-/// The ratios of pairs.
-pub fn summarise(pairs: &[Pair], amount: Amount, names: [&str; 2], seed: u64) -> Result<Summary> {
+/// The ratios of pairs. `names` are the sides', where each measure is a process of its own, so that each side has to be
+/// steady; inside one process only the ratios have to be.
+pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed: u64) -> Result<Summary> {
     let ratio = |rate: fn(Amount, &Measure) -> Option<f64>| {
         pairs
             .iter()
@@ -76,8 +77,14 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: [&str; 2], seed: u64) ->
     if ratio_cpu.is_none() {
         notes.push("CPU time is unavailable: the process's CPU clock could not be read throughout".into());
     }
-    for (side, name) in [0, 1].into_iter().zip(names) {
-        notes.extend(steadiness(&rates(pairs, side, |measure| amount.rate(measure)), name));
+    match names {
+        Some(names) => {
+            for (side, name) in [0, 1].into_iter().zip(names) {
+                let rates = rates(pairs, side, |measure| amount.rate(measure));
+                notes.extend(steadiness(&rates, &format!("the rates of '{name}'"), "each second"));
+            }
+        }
+        None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
     }
     Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, ratios, notes })
 }
@@ -86,18 +93,18 @@ fn rates(pairs: &[Pair], side: usize, rate: impl Fn(&Measure) -> Option<f64>) ->
     pairs.iter().filter_map(|pair| rate(if side == 0 { &pair.a } else { &pair.b })).collect()
 }
 
-fn steadiness(rates: &[f64], name: &str) -> Option<String> {
-    if let Some((low, high)) = two_heaps(rates) {
+fn steadiness(values: &[f64], what: &str, unit: &str) -> Option<String> {
+    if let Some((low, high)) = two_heaps(values) {
+        let (low, high) = (size::count(low), size::count(high));
         return Some(format!(
-            "bimodal: the rates of '{name}' lie in two heaps, around {} and {} each second, so something else than allocation \
-             decides; try --jvm-arg=-XX:+UseCondCardMark (false sharing of card marks) or a longer --warmup, and compare runs",
-            size::count(low),
-            size::count(high)
-        ));
+            "bimodal: {what} lie in two heaps, around {low} and {high} {unit}, so something else than allocation decides; try \
+             --jvm-arg=-XX:+UseCondCardMark (false sharing of card marks), a longer --warmup or a quieter machine, and compare \
+             several runs"
+        ).replace(" ,", ","));
     }
-    let scatter = scatter(rates).filter(|scatter| *scatter > NOISY)?;
+    let scatter = scatter(values).filter(|scatter| *scatter > NOISY)?;
     Some(format!(
-        "noisy: the rates of '{name}' scatter by {:.0} %; free the machine of other work or give a longer --duration",
+        "noisy: {what} scatter by {:.0} %; free the machine of other work or give a longer --duration",
         scatter * 100.0
     ))
 }
@@ -171,7 +178,7 @@ mod tests {
     #[test]
     fn ratios_and_collections_for_the_same_work() {
         let pairs = pairs(10, 3e6, 2e6);
-        let summary = summarise(&pairs, Amount::Operations, ["terrace", "stock"], 1).unwrap();
+        let summary = summarise(&pairs, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap();
         assert_eq!((summary.pairs, summary.ratio.median, summary.ratio_cpu.unwrap().median), (10, 1.5, 1.5));
         assert!(summary.notes.is_empty(), "{:?}", summary.notes);
         let a = side(&pairs, 0, Amount::Operations, "a", Value::Null, vec![], 1);
@@ -197,25 +204,30 @@ mod tests {
         for pair in doubtful.iter_mut().step_by(2) {
             pair.b = measure(4e6, 0);
         }
-        let notes = summarise(&doubtful, Amount::Operations, ["terrace", "stock"], 1).unwrap().notes;
+        let notes = summarise(&doubtful, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap().notes;
         assert!(notes.iter().any(|note| note.contains("bimodal: the rates of 'stock'")), "{notes:?}");
-        let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, ["a", "b"], 1).unwrap();
+        let notes = summarise(&doubtful, Amount::Operations, None, 1).unwrap().notes;
+        assert!(
+            notes[0].contains("the pairs' ratios lie in two heaps, around 0.75 and 1.50, so"),
+            "{notes:?}"
+        );
+        let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, Some(["a", "b"]), 1).unwrap();
         assert!(few.notes[0].contains("4 pairs are few"));
         let noisy: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) / 10.0).collect();
-        assert!(steadiness(&noisy, "a").unwrap().contains("noisy"));
+        assert!(steadiness(&noisy, "the rates of 'a'", "each second").unwrap().contains("noisy"));
     }
 
     #[test]
     fn an_idle_program_has_no_ratio() {
         let idle = [Pair { a: Measure::default(), b: Measure::default() }; 9];
-        assert!(summarise(&idle, Amount::Bytes, ["a", "b"], 1).is_err());
+        assert!(summarise(&idle, Amount::Bytes, Some(["a", "b"]), 1).is_err());
     }
 
     #[test]
     fn unreadable_cpu_time_is_said_not_guessed() {
         let mut pairs = pairs(10, 1e6, 1e6);
         pairs[3].a.cpu_seconds = None;
-        let summary = summarise(&pairs, Amount::Operations, ["a", "b"], 1).unwrap();
+        let summary = summarise(&pairs, Amount::Operations, Some(["a", "b"]), 1).unwrap();
         assert_eq!(summary.ratio_cpu, None);
         assert!(summary.notes[0].contains("CPU time is unavailable"));
     }

@@ -48,14 +48,25 @@ fn wasted(waste: Option<&Waste>) -> String {
 
 fn collected(side: &Side) -> String {
     let Some(collections) = side.collections else { return "unavailable".into() };
-    let each = side.collections_rate.map(|rate| format!(" ({} per {})", count(rate), side.collections_unit));
+    let each = side.collections_rate.map(|rate| {
+        format!(" ({} per {})", count(rate), side.collections_unit.trim_end_matches(" operations"))
+    });
     format!("{collections}{}", each.unwrap_or_default())
 }
 
 /// A comparison's result.
 pub fn outcome(outcome: &Outcome, columns: u16) -> String {
-    let mut text =
-        format!("{}: {} pairs, mode {}, {}\n", outcome.metric, outcome.pairs, outcome.mode, outcome.jdk);
+    let method = &outcome.method;
+    let length = match (method.window_ms, method.fork_seconds) {
+        (Some(window), _) => format!("windows of {window} ms in one JVM"),
+        (None, fork) => format!("forks of {} s, A B B A", fork.unwrap_or_default()),
+    };
+    let mut text = labelled("metric", &outcome.metric, columns);
+    text.push_str(&labelled(
+        "measured",
+        &format!("{} pairs, {length}; {}", outcome.pairs, outcome.jdk),
+        columns,
+    ));
     let mut sides =
         table(columns, &["side", "throughput", "per CPU-second", "collections", "waste of buffers"]);
     for (letter, side) in [("a", &outcome.sides.a), ("b", &outcome.sides.b)] {
@@ -70,20 +81,44 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
         ]);
     }
     let _ = writeln!(text, "{sides}");
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<22}{value}");
-    };
-    line("a/b per second", format!("{}  a is {}", ratio(&outcome.ratio), worded(outcome)));
-    line("a/b per CPU-second", outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
-    let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
-    line("a/b collections", collections);
-    for (letter, side) in [("a", &outcome.sides.a), ("b", &outcome.sides.b)] {
-        if let Some(settings) = side.settings.as_object() {
-            line(&format!("settings in force, {letter}"), brief(settings));
-        }
+    let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
+    line("a/b per second", &format!("{}  a is {}", ratio(&outcome.ratio), worded(outcome)));
+    line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
+    line(
+        "a/b collections",
+        &outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}")),
+    );
+    let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
+    if a == b {
+        line("settings of both", &brief(a));
+    } else {
+        line("settings of a", &brief(a));
+        line("settings of b", &brief(b));
     }
     for note in &outcome.notes {
-        let _ = writeln!(text, "note: {note}");
+        line("note", note);
+    }
+    text
+}
+
+/// A name, and beside it a text broken into lines that fit.
+fn labelled(name: &str, value: &str, columns: u16) -> String {
+    const LABEL: usize = 20;
+    let width = usize::from(columns).saturating_sub(LABEL).max(20);
+    let mut lines = vec![String::new()];
+    for word in value.split_inclusive(' ') {
+        let used = lines.last().map_or(0, |line| line.chars().count());
+        if used > 0 && used + word.trim_end().chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+    }
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        let label = if number == 0 { name } else { "" };
+        let _ = writeln!(text, "{}", format!("{label:<LABEL$}{line}").trim_end());
     }
     text
 }
@@ -95,39 +130,43 @@ fn worded(outcome: &Outcome) -> String {
     }
 }
 
-fn brief(settings: &Map<String, Value>) -> String {
+fn brief(settings: &Value) -> String {
     let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    settings.iter().map(|(key, value)| format!("{key} {}", show(value))).collect::<Vec<_>>().join(", ")
+    match settings {
+        Value::Object(settings) => settings
+            .iter()
+            .map(|(key, value)| format!("{key} {}", show(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Value::Null => "without the agent".into(),
+        other => show(other),
+    }
 }
 
 /// A status.
 pub fn status(status: &Status, columns: u16) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<12}{value}");
-    };
-    line("process", status.pid.to_string());
-    line("state", status.state.clone());
+    let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
+    line("process", &status.pid.to_string());
+    line("state", &status.state);
     if !status.message.is_empty() {
-        line("message", status.message.clone());
+        line("message", &status.message);
     }
-    line("buffers", status.mode.clone());
-    if let Some(settings) = status.settings.as_object() {
-        line("settings", brief(settings));
+    line("buffers", &status.mode);
+    if !status.settings.is_null() {
+        line("settings in force", &brief(&status.settings));
     }
-    line("collections", format!("{} (and {} heap walks)", status.collections, status.walks));
-    line("handed out", human(status.served_bytes as f64));
+    line("collections", &format!("{} (and {} heap walks)", status.collections, status.walks));
+    line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
-    line(
-        "waste",
-        format!(
-            "{}: refill {}, collection {}, alignment {}",
-            wasted(Some(waste)),
-            human(waste.refill_bytes as f64),
-            human(waste.collection_bytes as f64),
-            human(waste.alignment_bytes as f64)
-        ),
+    let causes = format!(
+        "{}: refill {}, collection {}, alignment {}",
+        wasted(Some(waste)),
+        human(waste.refill_bytes as f64),
+        human(waste.collection_bytes as f64),
+        human(waste.alignment_bytes as f64)
     );
+    line("waste", &causes);
     if status.levels.is_empty() {
         return text;
     }
@@ -246,6 +285,10 @@ mod tests {
             let text = outcome(&example(), columns);
             assert!((20..=usize::from(columns)).contains(&widest_table_line(&text)), "{text}");
         }
+        let mut noted = example();
+        noted.notes = vec!["noisy: ".repeat(40)];
+        let text = outcome(&noted, 60);
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         let text = outcome(&example(), 100);
         assert!(text.contains("1.500 [1.400, 1.600]") && text.contains("a is faster"), "{text}");
         assert!(text.contains("1.00 %") && text.contains("unavailable"), "{text}");

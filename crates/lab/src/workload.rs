@@ -36,10 +36,23 @@ impl Workload {
         }
     }
 
+    /// Seconds after which its code is compiled: a compiler has much of it.
+    pub const fn usual_warmup(self) -> u64 {
+        match self {
+            Workload::Javac => 10,
+            Workload::Alloc | Workload::Churn | Workload::Threads => 3,
+        }
+    }
+
+    /// Whether it has objects of a size that can be chosen.
+    pub const fn has_size(self) -> bool {
+        !matches!(self, Workload::Javac)
+    }
+
     /// What it does, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Workload::Alloc => "threads that allocate arrays of --size bytes and nothing else",
+            Workload::Alloc => "threads that allocate arrays and nothing else",
             Workload::Javac => "javac in process over the sources of commons-lang3",
             Workload::Churn => "a new thread for each task of a few KB",
             Workload::Threads => "1,000 threads, most nearly idle",
@@ -64,7 +77,7 @@ impl FromStr for Workload {
 pub struct Parameters {
     /// Worker threads.
     pub threads: Option<u32>,
-    /// Bytes of an array (`alloc`).
+    /// Bytes of an array (`alloc`), of all that a task allocates (`churn`), or a request (`threads`).
     pub size: Option<u64>,
     /// Seconds that are measured.
     pub seconds: Option<u64>,
