@@ -1,6 +1,6 @@
 //! The one call: what to compare, and how.
 
-use crate::agent::AgentOptions;
+use crate::agent::{AgentOptions, Levels};
 use crate::install::Install;
 use crate::jdk::Jdk;
 use crate::launch::Launch;
@@ -132,6 +132,11 @@ impl Comparison {
 
     fn check(&self) -> Result<()> {
         if let Method::Windows { window, skip, .. } = self.method {
+            if self.agent.levels == Levels::None {
+                return Err(Error::usage(
+                    "--levels none has no buffers to switch on; name some, or use --mode forks",
+                ));
+            }
             if window <= skip {
                 return Err(Error::usage(
                     "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
