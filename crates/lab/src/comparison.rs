@@ -198,7 +198,7 @@ impl Comparison {
             ratio: found.ratio,
             ratio_cpu: found.ratio_cpu,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
-            verdict: verdict(&found.ratio),
+            verdict: verdict(&found.ratio, found.pairs),
             sides: Sides { a, b },
             method: result::Method {
                 seconds: pairs.iter().map(|pair| pair.a.seconds + pair.b.seconds).sum(),

@@ -4,7 +4,7 @@ use crate::measure::Waste;
 use crate::os;
 use crate::result::{Outcome, Side};
 use crate::size::{count, human};
-use crate::statistics::Interval;
+use crate::statistics::{Interval, Verdict};
 use crate::status::Status;
 use comfy_table::{ContentArrangement, Table};
 use serde_json::{Map, Value};
@@ -82,7 +82,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     }
     let _ = writeln!(text, "{sides}");
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
-    line("a/b per second", &format!("{}  a is {}", ratio(&outcome.ratio), worded(outcome)));
+    line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
     line(
         "a/b collections",
@@ -125,8 +125,9 @@ fn labelled(name: &str, value: &str, columns: u16) -> String {
 
 fn worded(outcome: &Outcome) -> String {
     match outcome.verdict {
-        crate::statistics::Verdict::NoDifference => "no different (the 95 % interval holds 1)".into(),
-        verdict => format!("{} (95 % interval)", verdict.words()),
+        Verdict::NoDifference => "a is no different (the 95 % interval holds 1)".into(),
+        Verdict::TooFewPairs => "undecided (too few pairs)".into(),
+        verdict => format!("a is {} (95 % interval)", verdict.words()),
     }
 }
 
@@ -214,7 +215,6 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
     use crate::result::{Method, SCHEMA, Sides};
-    use crate::statistics::Verdict;
     use control::{Control, Mode};
     use hab::Counter;
 
