@@ -49,6 +49,7 @@ fn options_that_do_not_belong_together() {
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
     refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
     refused(&["compare", "--mode", "forks", "--against", "bound", "--", "sh"], &["--mode process"]);
+    refused(&["compare", "--levels", "none", "--", "sh"], &["--levels none has no buffers", "--mode forks"]);
     refused(&["run", "--report", "a,b", "--", "sh"], &["report", "without one"]);
 }
 

@@ -168,8 +168,11 @@ impl AgentOptions {
             }
             add(key, value);
         }
+        // Without buffers every request belongs straight to the heap. "On" would send it to buffers that are not there: HotSpot
+        // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
+        let off = !self.start_on || self.levels == Levels::None;
         for (key, differs, value) in
-            [("strict", self.strict, "true"), ("start", !self.start_on, "off"), ("bound", self.bound, "true")]
+            [("strict", self.strict, "true"), ("start", off, "off"), ("bound", self.bound, "true")]
         {
             if differs {
                 add(key, value);
@@ -215,7 +218,9 @@ mod tests {
             "-agentpath:/opt/libterrace.so=levels=core+processor,core=64k,tlab=2k,control=/dev/shm/x/%p,strict=true,\
              start=off,bound=true"
         );
-        assert!(AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock"));
+        assert!(
+            AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock,start=off")
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one call: what to compare, and how.
 
-use crate::agent::AgentOptions;
+use crate::agent::{AgentOptions, Levels};
 use crate::install::Install;
 use crate::jdk::Jdk;
 use crate::launch::Launch;
@@ -132,6 +132,11 @@ impl Comparison {
 
     fn check(&self) -> Result<()> {
         if let Method::Windows { window, skip, .. } = self.method {
+            if self.agent.levels == Levels::None {
+                return Err(Error::usage(
+                    "--levels none has no buffers to switch on; name some, or use --mode forks",
+                ));
+            }
             if window <= skip {
                 return Err(Error::usage(
                     "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
@@ -193,7 +198,7 @@ impl Comparison {
             ratio: found.ratio,
             ratio_cpu: found.ratio_cpu,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
-            verdict: verdict(&found.ratio),
+            verdict: verdict(&found.ratio, found.pairs),
             sides: Sides { a, b },
             method: result::Method {
                 seconds: pairs.iter().map(|pair| pair.a.seconds + pair.b.seconds).sum(),

@@ -46,6 +46,11 @@ pub fn settings(control: &Control) -> Value {
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
 }
 
+/// Enough requests to judge their mean size by.
+const MANY: u64 = 10_000;
+/// HotSpot's thread buffers are larger than this (`MinTLABSize` is 2 KB); single objects hardly are.
+const SMALLEST_TLAB: u64 = 512;
+
 struct Jvm {
     path: PathBuf,
     control: Control,
@@ -151,6 +156,15 @@ impl Jvms {
         if self.levels != Levels::None && self.found.iter().any(observing) {
             notes.push("the agent only observed: no buffers of its own were in place".into());
         }
+        let requests: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::Passed)).sum();
+        let bytes: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::PassedBytes)).sum();
+        if self.levels == Levels::None && requests > MANY && bytes / requests < SMALLEST_TLAB {
+            notes.push(format!(
+                "the observed side asked the heap for {} bytes at a time, so it ran without thread buffers and is no usual \
+                 baseline; leave out -XX:-UseTLAB",
+                bytes / requests
+            ));
+        }
         if self.found.len() > 1 {
             notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
         }
@@ -233,6 +247,20 @@ mod tests {
         create(&jvms, 1, &[1]).set_state(State::Observing);
         jvms.refresh().unwrap();
         assert!(jvms.notes()[0].contains("only observed"));
+    }
+
+    #[test]
+    fn a_baseline_without_thread_buffers_is_said_to_be_one() {
+        let mut jvms = Jvms::new().unwrap();
+        jvms.options(&AgentOptions::observing());
+        let control = create(&jvms, 1, &[1]);
+        control.set_state(State::Observing);
+        jvms.refresh().unwrap();
+        control.counters(0)[0].add(Counter::Passed, 20_000);
+        control.counters(0)[0].add(Counter::PassedBytes, 20_000 * 4096);
+        assert!(jvms.notes().is_empty());
+        control.counters(0)[0].add(Counter::Passed, 980_000);
+        assert!(jvms.notes()[0].contains("81 bytes at a time"), "{:?}", jvms.notes());
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum Verdict {
     Slower,
     /// The interval holds 1.
     NoDifference,
+    /// There are fewer pairs than [`FEW_PAIRS`], so nothing may be said.
+    TooFewPairs,
 }
 
 impl Verdict {
@@ -35,13 +37,20 @@ impl Verdict {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::NoDifference => "no difference",
+            Verdict::TooFewPairs => "undecided",
         }
     }
 }
 
-/// What may be said of a ratio.
-pub fn verdict(ratio: &Interval) -> Verdict {
-    if ratio.low > 1.0 {
+/// Fewer pairs than these make a 95 % interval too narrow: of five equal sides' ratios all fall on one side of 1 once in 16
+/// times, of six once in 32.
+pub const FEW_PAIRS: usize = 6;
+
+/// What may be said of a ratio that rests on so many pairs.
+pub fn verdict(ratio: &Interval, pairs: usize) -> Verdict {
+    if pairs < FEW_PAIRS {
+        Verdict::TooFewPairs
+    } else if ratio.low > 1.0 {
         Verdict::Faster
     } else if ratio.high < 1.0 {
         Verdict::Slower
@@ -197,11 +206,12 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        let of = |low, high| verdict(&Interval { median: 1.0, low, high });
+        let of = |low, high| verdict(&Interval { median: 1.0, low, high }, 6);
         assert_eq!(of(0.99, 1.01), Verdict::NoDifference);
         assert_eq!(of(1.0, 1.3), Verdict::NoDifference);
         assert_eq!(of(1.01, 1.3), Verdict::Faster);
         assert_eq!(of(0.8, 0.99), Verdict::Slower);
+        assert_eq!(verdict(&Interval { median: 2.0, low: 1.9, high: 2.1 }, 5), Verdict::TooFewPairs);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::measure::{Amount, Measure, Pair, Waste};
 use crate::result::Side;
-use crate::statistics::{Interval, bootstrap, scatter, two_heaps};
+use crate::statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
 use crate::{Error, Result, size};
 use serde_json::Value;
 
@@ -10,8 +10,6 @@ use serde_json::Value;
 const FEWEST_OPERATIONS: f64 = 20.0;
 /// Scatter of a side's rates from which a run is called noisy.
 const NOISY: f64 = 0.2;
-/// Fewer pairs than these make a 95 % interval too narrow: of five, both sides of 1 are missed by luck once in 16 times.
-const FEW_PAIRS: usize = 6;
 
 /// What the pairs say.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +66,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     }
     if ratios.len() < FEW_PAIRS {
         notes.push(format!(
-            "{} pairs are few: the interval is little more than their range; give a longer --duration",
+            "{} pairs are few: the interval is little more than their range, and nothing is decided; give a longer --duration",
             ratios.len()
         ));
     }

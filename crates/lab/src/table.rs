@@ -4,7 +4,7 @@ use crate::measure::Waste;
 use crate::os;
 use crate::result::{Outcome, Side};
 use crate::size::{count, human};
-use crate::statistics::Interval;
+use crate::statistics::{Interval, Verdict};
 use crate::status::Status;
 use comfy_table::{ContentArrangement, Table};
 use serde_json::{Map, Value};
@@ -48,14 +48,25 @@ fn wasted(waste: Option<&Waste>) -> String {
 
 fn collected(side: &Side) -> String {
     let Some(collections) = side.collections else { return "unavailable".into() };
-    let each = side.collections_rate.map(|rate| format!(" ({} per {})", count(rate), side.collections_unit));
+    let each = side.collections_rate.map(|rate| {
+        format!(" ({} per {})", count(rate), side.collections_unit.trim_end_matches(" operations"))
+    });
     format!("{collections}{}", each.unwrap_or_default())
 }
 
 /// A comparison's result.
 pub fn outcome(outcome: &Outcome, columns: u16) -> String {
-    let mut text =
-        format!("{}: {} pairs, mode {}, {}\n", outcome.metric, outcome.pairs, outcome.mode, outcome.jdk);
+    let method = &outcome.method;
+    let length = match (method.window_ms, method.fork_seconds) {
+        (Some(window), _) => format!("windows of {window} ms in one JVM"),
+        (None, fork) => format!("forks of {} s, A B B A", fork.unwrap_or_default()),
+    };
+    let mut text = labelled("metric", &outcome.metric, columns);
+    text.push_str(&labelled(
+        "measured",
+        &format!("{} pairs, {length}; {}", outcome.pairs, outcome.jdk),
+        columns,
+    ));
     let mut sides =
         table(columns, &["side", "throughput", "per CPU-second", "collections", "waste of buffers"]);
     for (letter, side) in [("a", &outcome.sides.a), ("b", &outcome.sides.b)] {
@@ -71,7 +82,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     }
     let _ = writeln!(text, "{sides}");
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
-    line("a/b per second", &format!("{}  a is {}", ratio(&outcome.ratio), worded(outcome)));
+    line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
     line(
         "a/b collections",
@@ -114,8 +125,9 @@ fn labelled(name: &str, value: &str, columns: u16) -> String {
 
 fn worded(outcome: &Outcome) -> String {
     match outcome.verdict {
-        crate::statistics::Verdict::NoDifference => "no different (the 95 % interval holds 1)".into(),
-        verdict => format!("{} (95 % interval)", verdict.words()),
+        Verdict::NoDifference => "a is no different (the 95 % interval holds 1)".into(),
+        Verdict::TooFewPairs => "undecided (too few pairs)".into(),
+        verdict => format!("a is {} (95 % interval)", verdict.words()),
     }
 }
 
@@ -203,7 +215,6 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
     use crate::result::{Method, SCHEMA, Sides};
-    use crate::statistics::Verdict;
     use control::{Control, Mode};
     use hab::Counter;
 
