@@ -43,6 +43,9 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, jni: JniEnv) {
             unsafe { jvmti::allocate_and_forget(jni, PROBE_BYTES) };
         }
         agent.control.set_state(State::Ended);
+        if agent.owns_control_file {
+            agent.control.remove();
+        }
     }
     let _ = catch_unwind(report::write_at_exit);
 }

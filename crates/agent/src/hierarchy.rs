@@ -21,6 +21,22 @@ pub(crate) enum Hierarchy {
 }
 
 impl Hierarchy {
+    /// Whether there are any buffers.
+    #[inline(always)]
+    pub(crate) fn serves(&self) -> bool {
+        !matches!(self, Hierarchy::None)
+    }
+
+    /// Bytes of a full buffer of the threads' level.
+    #[inline(always)]
+    pub(crate) fn thread_level_size(&self) -> usize {
+        match self {
+            Hierarchy::Three(level) => level.size(),
+            Hierarchy::Four(level) => level.size(),
+            Hierarchy::None => 0,
+        }
+    }
+
     /// Serves a request for a TLAB, in bytes.
     #[inline(always)]
     pub(crate) fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {

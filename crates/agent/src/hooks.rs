@@ -4,6 +4,7 @@
 //! What each of them may rely on is told in docs/allocation-walkthrough.md.
 
 use crate::agent::{Agent, agent};
+use crate::growth;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent};
 use hotspot::WORD;
@@ -14,6 +15,13 @@ impl Agent {
     #[inline(always)]
     fn cpu(&self) -> CpuIndex {
         CpuIndex(self.cpu_source.current().0)
+    }
+
+    /// The size of this thread's next TLAB with `tlab=auto`: a few of them must fit into a buffer.
+    #[inline(always)]
+    fn grown(&self, min: usize, requested: usize) -> usize {
+        let limit = self.shape.floor(self.hierarchy.thread_level_size() / 4);
+        requested.min(growth::next(self.control.collections(), limit)).max(min)
     }
 
     /// Counts a request that went straight to the heap.
@@ -43,15 +51,19 @@ pub(crate) unsafe extern "C" fn allocate_new_tlab(
     let agent = agent();
     let (min_bytes, requested_bytes) = (min * WORD, requested * WORD);
     let served: Option<Extent> = match agent.control.mode() {
-        Mode::On => {
+        Mode::On if agent.hierarchy.serves() => {
+            let desired = if agent.grows { agent.grown(min_bytes, requested_bytes) } else { requested_bytes };
             let cpu = agent.cpu();
-            let served = agent.hierarchy.allocate(cpu, min_bytes, requested_bytes);
+            let served = agent.hierarchy.allocate(cpu, min_bytes, desired);
             agent.hierarchy.count_migration(cpu, agent.cpu());
             served
         }
-        Mode::Bound => agent.bound.as_ref().and_then(|bound| bound.allocate(min_bytes, requested_bytes)),
+        Mode::Bound if agent.bound.is_some() => {
+            let desired = if agent.grows { agent.grown(min_bytes, requested_bytes) } else { requested_bytes };
+            agent.bound.as_ref().and_then(|bound| bound.allocate(min_bytes, desired))
+        }
         // SAFETY: HotSpot's own arguments, handed on.
-        Mode::Off => return unsafe { pass(agent, heap, min, requested, actual) },
+        Mode::On | Mode::Bound | Mode::Off => return unsafe { pass(agent, heap, min, requested, actual) },
     };
     match served {
         Some(extent) => {

@@ -50,7 +50,7 @@ struct Prepared {
     maps: Vec<DomainMap>,
     cpu_source: CpuSource,
     options: Options,
-    tlab: String,
+    tlab: tlab::InForce,
     remarks: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ fn try_finish() -> Result<(), String> {
     let heap: &'static Heap = Box::leak(Box::new(prepared.jvm.heap().map_err(|error| error.to_string())?));
     let built = build(&mut prepared, heap, control)?;
     let settings =
-        report::settings(&prepared.jvm, &prepared.options, &prepared.tlab, &built, &prepared.machine);
+        report::settings(&prepared.jvm, &prepared.options, &prepared.tlab.text, &built, &prepared.machine);
     for remark in &prepared.remarks {
         say(Severity::Warn, remark);
     }
@@ -249,6 +249,8 @@ fn build(prepared: &mut Prepared, heap: &'static Heap, control: &'static Control
         control,
         cpu_source: prepared.cpu_source,
         largest_object: largest_object(jvm, &sizes),
+        grows: prepared.tlab.grows,
+        owns_control_file: options.control.as_deref() == Some("auto"),
         refill_for_objects: !tlab::are_used(jvm),
         observed: Observed {
             map: maps[0].clone(),

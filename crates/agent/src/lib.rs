@@ -6,6 +6,7 @@
 //! | `options` | the text behind `-agentpath:libterrace.so=` |
 //! | `install` | from options to hooks in place, or to a reason why not |
 //! | `tlab` | HotSpot's own TLAB flags |
+//! | `growth` | `tlab=auto`: buffers that grow with what a thread allocates |
 //! | `agent` | what is installed: what the hooks work with |
 //! | `source` | HotSpot's heap as a source of extents |
 //! | `hierarchy` | the levels over that source |
@@ -20,6 +21,7 @@
 mod agent;
 mod entry;
 mod events;
+mod growth;
 mod hierarchy;
 mod hooks;
 mod install;

@@ -1,12 +1,25 @@
 //! HotSpot's own TLAB flags.
 
+use crate::growth;
 use crate::install::When;
 use crate::options::{Levels, Options, Tlab};
+use control::size;
 use hotspot::heap::Machine;
 
-/// The fixed TLAB of `tlab=auto`, in bytes: refills come from a buffer of the own core, so a TLAB can be small. See
-/// docs/decisions/tlab-size.md for the measurements.
-pub(crate) const AUTO: usize = 4 << 10;
+/// What is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InForce {
+    /// For people and reports.
+    pub(crate) text: String,
+    /// Whether the hook makes TLABs grow.
+    pub(crate) grows: bool,
+}
+
+impl InForce {
+    fn of(text: impl Into<String>) -> InForce {
+        InForce { text: text.into(), grows: false }
+    }
+}
 
 /// Whether this JVM uses TLABs at all.
 pub(crate) fn are_used(jvm: &Machine) -> bool {
@@ -19,19 +32,19 @@ pub(crate) fn set_flags(
     options: &Options,
     when: When,
     remarks: &mut Vec<String>,
-) -> Result<String, String> {
+) -> Result<InForce, String> {
     let flags = &jvm.flags;
     if !are_used(jvm) {
-        return Ok("none".into());
+        return Ok(InForce::of("none"));
     }
     let set_by_user =
         ["TLABSize", "ResizeTLAB", "MinTLABSize"].into_iter().find(|name| flags.is_set_by_user(name));
     let bytes = match (options.tlab, set_by_user) {
-        (Tlab::Stock, _) => return Ok("stock".into()),
-        (Tlab::Auto, _) if options.levels == Levels::None => return Ok("stock".into()),
+        (Tlab::Stock, _) => return Ok(InForce::of("stock")),
+        (Tlab::Auto, _) if options.levels == Levels::None => return Ok(InForce::of("stock")),
         // The user's own -XX flags are a more explicit wish than a default.
-        (Tlab::Auto, Some(_)) => return Ok("as by -XX flags".into()),
-        (Tlab::Auto, None) => AUTO,
+        (Tlab::Auto, Some(_)) => return Ok(InForce::of("as by -XX flags")),
+        (Tlab::Auto, None) => growth::LAST,
         (Tlab::Fixed(bytes), _) => bytes,
     };
     let bytes = bytes.next_multiple_of(jvm.grain());
@@ -48,5 +61,9 @@ pub(crate) fn set_flags(
     if when == When::Attach && options.tlab != Tlab::Auto {
         remarks.push(format!("tlab={bytes} applies to threads that start from now on"));
     }
-    Ok(bytes.to_string())
+    if options.tlab == Tlab::Auto {
+        let text = format!("{} to {}, growing", size::format(growth::FIRST), size::format(growth::LAST));
+        return Ok(InForce { text, grows: true });
+    }
+    Ok(InForce::of(size::format(bytes)))
 }

@@ -62,7 +62,9 @@ enum Refill {
     Served(Extent),
     /// Another thread is refilling.
     Busy,
-    /// Its tail is too large to be given up, or the upper source has not enough.
+    /// Its tail is too large to be given up.
+    Kept,
+    /// The upper source has not enough.
     Refused,
 }
 
@@ -168,11 +170,11 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     #[inline(always)]
     pub fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         let domain = self.domain(cpu);
-        if desired * REQUESTS_PER_BUFFER <= self.size() {
-            if let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired) {
-                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
-                return Some(extent);
-            }
+        if desired * REQUESTS_PER_BUFFER <= self.size()
+            && let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired)
+        {
+            self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+            return Some(extent);
         }
         self.allocate_slowly(cpu, domain, min, desired)
     }
@@ -188,12 +190,18 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         desired: usize,
     ) -> Option<Extent> {
         if desired * REQUESTS_PER_BUFFER <= self.size() {
-            if let Some(extent) = self.refill(cpu, domain, min, desired) {
-                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
-                return Some(extent);
-            }
-            if let Some(extent) = self.steal(domain, min, desired) {
-                return Some(extent);
+            match self.refill(cpu, domain, min, desired) {
+                Refill::Served(extent) => {
+                    self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+                    return Some(extent);
+                }
+                // The request's own affair, as long as the upper source can serve it: others' buffers are left alone.
+                Refill::Kept if self.upper.available(cpu) >= desired => {}
+                Refill::Kept | Refill::Busy | Refill::Refused => {
+                    if let Some(extent) = self.steal(domain, min, desired) {
+                        return Some(extent);
+                    }
+                }
             }
         }
         let extent = self.upper.acquire(cpu, min, desired)?;
@@ -223,7 +231,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
             return None;
         }
         let domain = self.domain(cpu);
-        let extent = self.refill(cpu, domain, bytes, bytes)?;
+        let Refill::Served(extent) = self.refill(cpu, domain, bytes, bytes) else { return None };
         self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
         Some(extent)
     }
@@ -257,15 +265,14 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     }
 
     /// Step 2: gives the own buffer, or else a spare one, a new extent and takes the request from it.
-    fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+    fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Refill {
         for buffer in &self.domains[domain].buffers {
             match self.refill_one(buffer, cpu, domain, min, desired) {
-                Refill::Served(extent) => return Some(extent),
                 Refill::Busy => {}
-                Refill::Refused => break,
+                end => return end,
             }
         }
-        None
+        Refill::Busy
     }
 
     fn refill_one(
@@ -285,7 +292,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
                 // (Multiplied first: the limit of a tiny buffer must not be stuck at 0.)
                 Carve::Short { rest } if rest > self.size() * buffer.patience() / WASTE_FRACTION => {
                     buffer.lose_patience();
-                    return Refill::Refused;
+                    return Refill::Kept;
                 }
                 Carve::Short { rest } => {
                     if let Some(tail) = buffer.claim(frame, rest) {

@@ -10,17 +10,22 @@ pub const LARGEST: usize = 512 << 10;
 pub const SMALLEST: usize = 16 << 10;
 
 /// The size of a buffer where none was asked for, in bytes: an equal share of a thirty-second of eden for each domain, between
-/// [`SMALLEST`] and [`LARGEST`], never above `largest_extent` (HotSpot's `max_tlab_size`), in whole grains.
+/// [`SMALLEST`] and [`LARGEST`], never above `largest_extent` (HotSpot's `max_tlab_size`), nor all together above an eighth of eden,
+/// in whole grains. A buffer that comes out smaller than a few requests passes them on.
 pub fn automatic(eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
     let share = eden / EDEN_FRACTION / domains.max(1);
-    shape.floor(share.clamp(SMALLEST, LARGEST).min(largest_extent))
+    shape.floor(share.clamp(SMALLEST, LARGEST).min(bearable(eden, domains)).min(largest_extent))
 }
 
 /// The size in force when `asked` bytes were asked for: not more than `largest_extent`, and all domains together not more than
 /// an eighth of eden, in whole grains. Smaller than asked means: the heap is too small for the wish, and that has to be said.
 pub fn limited(asked: usize, eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
-    let share = (eden / 8 / domains.max(1)).max(SMALLEST);
-    shape.floor(asked.min(share).min(largest_extent))
+    shape.floor(asked.min(bearable(eden, domains)).min(largest_extent))
+}
+
+/// An equal share of an eighth of eden for each domain: with more in buffers, collections would come noticeably earlier.
+fn bearable(eden: usize, domains: usize) -> usize {
+    eden / 8 / domains.max(1)
 }
 
 #[cfg(test)]
@@ -40,7 +45,8 @@ mod tests {
     #[test]
     fn bounds() {
         assert_eq!(automatic(64 << 30, 2, 1 << 30, SHAPE), LARGEST);
-        assert_eq!(automatic(1 << 20, 64, 1 << 30, SHAPE), SMALLEST);
+        assert_eq!(automatic(4 << 20, 16, 1 << 30, SHAPE), SMALLEST);
+        assert_eq!(automatic(1 << 20, 64, 1 << 30, SHAPE), 2048);
         assert_eq!(automatic(64 << 30, 2, 100_001, SHAPE), 100_000);
     }
 

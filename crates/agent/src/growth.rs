@@ -1,0 +1,57 @@
+//! `tlab=auto`: a thread's buffer grows with what the thread allocates.
+//!
+//! In each collection cycle a thread's first TLAB is small; each further one is twice as large, up to a limit. So a thread that
+//! allocates a few KB costs a few KB, a thread that allocates much comes to HotSpot's slow path seldom, and what a thread leaves
+//! unused at a collection is at most about what it has allocated since the last one. See docs/decisions/growing-tlab.md.
+
+use std::cell::Cell;
+
+/// The first TLAB of a cycle, in bytes.
+pub(crate) const FIRST: usize = 4 << 10;
+/// The largest TLAB, in bytes.
+pub(crate) const LAST: usize = 64 << 10;
+
+thread_local! {
+    /// The cycle and the size of this thread's last TLAB.
+    static LAST_TLAB: Cell<(u64, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// The size of this thread's next TLAB in the collection cycle `cycle`, at most `limit`, in bytes.
+#[inline(always)]
+pub(crate) fn next(cycle: u64, limit: usize) -> usize {
+    LAST_TLAB.with(|last| {
+        let bytes = after(last.get(), cycle, limit);
+        last.set((cycle, bytes));
+        bytes
+    })
+}
+
+#[inline(always)]
+fn after((then, bytes): (u64, usize), cycle: u64, limit: usize) -> usize {
+    let bytes = if then == cycle && bytes > 0 { bytes * 2 } else { FIRST };
+    bytes.min(LAST).min(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_within_a_cycle_and_starts_again_with_the_next() {
+        let sizes: Vec<usize> = (0..6).map(|_| next(7, usize::MAX)).collect();
+        assert_eq!(sizes, [4096, 8192, 16384, 32768, 65536, 65536]);
+        assert_eq!(next(8, usize::MAX), 4096);
+    }
+
+    #[test]
+    fn a_new_thread_starts_small_before_the_first_collection_too() {
+        let first = std::thread::spawn(|| next(0, usize::MAX)).join().unwrap();
+        assert_eq!(first, FIRST);
+    }
+
+    #[test]
+    fn a_small_buffer_limits_the_growth() {
+        assert_eq!(after((1, 4096), 1, 6000), 6000);
+        assert_eq!(after((0, 0), 0, 1024), 1024);
+    }
+}
