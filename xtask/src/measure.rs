@@ -1,0 +1,109 @@
+//! What the measuring commands share.
+
+use crate::build;
+use crate::shell::root;
+use comfy_table::{ContentArrangement, Table};
+use control::Mode;
+use lab::agent::{AgentOptions, Tlab};
+use lab::comparison::{Comparison, Method, Program};
+use lab::jdk::{Collector, Jdk};
+use lab::progress::Progress;
+use lab::result::Outcome;
+use lab::statistics::Interval;
+use lab::workload::{Parameters, Workload};
+use lab::{Error, Result, table};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One comparison of a workload.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The workload.
+    pub workload: Workload,
+    /// Its threads; `None` leaves that to the workload.
+    pub threads: Option<u32>,
+    /// The JDK.
+    pub jdk: Jdk,
+    /// The collector; `None` leaves that to the JVM.
+    pub collector: Option<Collector>,
+    /// Further flags on both sides.
+    pub flags: Vec<&'static str>,
+    /// The thread buffers.
+    pub tlab: Tlab,
+}
+
+impl Case {
+    /// Windows in one JVM, buffers on against `against`.
+    pub fn in_process(&self, against: Mode, warmup: u64, seconds: u64, window: Duration) -> Result<Outcome> {
+        self.run(Method::Windows { window, skip: Duration::from_millis(5), against }, warmup, seconds)
+    }
+
+    /// Whole JVMs in turn, terrace against stock.
+    pub fn in_forks(&self, warmup: u64, fork: u64, pairs: u64) -> Result<Outcome> {
+        self.run(Method::Forks { fork: Duration::from_secs(fork) }, warmup, 2 * fork * pairs)
+    }
+
+    fn run(&self, method: Method, warmup: u64, seconds: u64) -> Result<Outcome> {
+        let mut flags = match self.collector {
+            Some(collector) => self.jdk.select(collector)?,
+            None => Vec::new(),
+        };
+        flags.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
+        let parameters = Parameters { threads: self.threads, ..Parameters::default() };
+        Comparison {
+            program: Program::Workload(self.workload, parameters, self.jdk.clone()),
+            agent: AgentOptions { tlab: self.tlab, ..AgentOptions::default() },
+            flags,
+            method,
+            warmup: Duration::from_secs(warmup),
+            duration: Duration::from_secs(seconds),
+            seed: 1,
+            show: false,
+            install: build::installed(),
+        }
+        .run(&Progress::on_standard_error())
+    }
+
+    /// `Parallel 25, 2 threads`.
+    pub fn name(&self) -> String {
+        let collector = self.collector.map_or("default collector", Collector::name);
+        let threads = self.threads.map(|threads| format!(", {threads} threads")).unwrap_or_default();
+        format!("{} {collector} {}{threads}", self.workload.name(), self.jdk.feature)
+    }
+}
+
+/// An empty table of the terminal's width.
+pub fn table_of(header: &[&str]) -> Table {
+    let mut rows = Table::new();
+    rows.set_content_arrangement(ContentArrangement::Dynamic).set_width(table::columns());
+    rows.set_header(header.iter().copied());
+    rows
+}
+
+/// `1.32 [1.28, 1.35]`.
+pub fn shown(interval: &Interval) -> String {
+    format!("{:.2} [{:.2}, {:.2}]", interval.median, interval.low, interval.high)
+}
+
+/// Writes results to `target/terrace/NAME.json` and says so.
+pub fn keep(name: &str, value: &Value) -> Result<()> {
+    let folder = root().join("target/terrace");
+    let path: PathBuf = folder.join(format!("{name}.json"));
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::failed(error.to_string()))?;
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&path, text + "\n"))
+        .map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+    println!("all figures: target/terrace/{name}.json");
+    Ok(())
+}
+
+/// An outcome as JSON.
+pub fn json(outcome: &Outcome) -> Result<Value> {
+    serde_json::to_value(outcome).map_err(|error| Error::failed(error.to_string()))
+}
+
+/// The JDKs found that the agent supports.
+pub fn supported_jdks() -> Vec<Jdk> {
+    lab::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
+}
