@@ -405,8 +405,11 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// source, and if that has less, make it collect.
     pub fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
         let served = self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER);
+        // The usual case: the upper source has enough, and no buffer is looked at.
+        if available >= served {
+            return available;
+        }
         let near = available.max(self.rest(cpu).min(served));
-        // While as much as any buffer would serve is to be had, the other domains' lines are left alone.
         if near >= served || !A::SHARED { near } else { near.max(self.largest_tail().min(served)) }
     }
 

@@ -1,0 +1,199 @@
+//! The command with the real agent, the real workloads and real JVMs, as `cargo xtask build` puts them beside it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The folder with the agent and the workloads, or the reason for skipping.
+fn installed() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_terrace")).parent()?.to_owned();
+    let missing =
+        ["libterrace.so", "terrace-workloads.jar"].into_iter().find(|name| !folder.join(name).is_file());
+    if let Some(missing) = missing {
+        eprintln!("skipped: {missing} is not beside the command; run cargo xtask build");
+        return None;
+    }
+    if lab::jdk::newest().is_err() {
+        eprintln!("skipped: no JDK found");
+        return None;
+    }
+    Some(folder)
+}
+
+fn terrace(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_terrace"));
+    command.args(arguments).env_remove("JAVA_TOOL_OPTIONS").env_remove("TERRACE_HOME").stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    terrace(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn java() -> String {
+    lab::jdk::newest().unwrap().java().to_str().unwrap().to_owned()
+}
+
+fn jar(folder: &Path) -> String {
+    folder.join("terrace-workloads.jar").to_str().unwrap().to_owned()
+}
+
+/// A JVM that allocates for a while, ended when dropped.
+struct Busy(Child);
+
+impl Busy {
+    fn start(words: &[&str]) -> Busy {
+        Busy(terrace(words).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Asks for the status until `ready` is content with it.
+    fn status(&self, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+        let pid = self.0.id().to_string();
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answer = output(&["status", &pid, "--format", "json"]);
+            if let Ok(status) = serde_json::from_slice::<serde_json::Value>(&answer.stdout)
+                && ready(&status)
+            {
+                return status;
+            }
+            assert!(Instant::now() < until, "no such status: {}{}", stdout(&answer), stderr(&answer));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn run_with_a_report() {
+    let Some(folder) = installed() else { return };
+    let report = tempfile::tempdir().unwrap();
+    let path = report.path().join("report.json");
+    let path = path.to_str().unwrap();
+    let jar = jar(&folder);
+    let ran = output(&[
+        "run",
+        "--report",
+        path,
+        "--",
+        &java(),
+        "-jar",
+        &jar,
+        "alloc",
+        "--seconds",
+        "1",
+        "--warmup",
+        "0",
+    ]);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    assert!(stdout(&ran).contains("\"checks\":\"passed\""), "{}", stdout(&ran));
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(report["settings"]["levels"], "core");
+    assert!(report["total"]["refills"].as_u64().unwrap() > 0, "{report}");
+}
+
+#[test]
+fn the_status_of_a_running_program() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let busy = Busy::start(&["run", "--tlab", "4k", "--", &java(), "-jar", &jar, "alloc", "--seconds", "60"]);
+    let status = busy.status(|status| status["total"]["buffers"].as_u64().is_some_and(|count| count > 1000));
+    assert_eq!(status["state"], "installed", "{status}");
+    assert!(status["settings"]["core_bytes"].as_u64().unwrap() > 0, "{status}");
+    let table = output(&["status", &busy.0.id().to_string()]);
+    assert!(table.status.success() && stdout(&table).contains("core"), "{}", stdout(&table));
+}
+
+#[test]
+fn the_status_says_why_the_agent_refused() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let busy = Busy::start(&["run", "--", &java(), "-XX:+UseZGC", "-jar", &jar, "alloc", "--seconds", "60"]);
+    let status = busy.status(|status| status["state"] == "refused");
+    assert!(
+        status["message"].as_str().unwrap().contains("ZGC already allocates from per-CPU pages"),
+        "{status}"
+    );
+}
+
+#[test]
+fn a_workload_compared_in_one_process() {
+    let Some(_) = installed() else { return };
+    let words = ["compare", "--workload", "alloc", "--threads", "2", "--gc", "parallel", "--tlab", "1k"];
+    let more = ["--duration", "3s", "--warmup", "1s", "--format", "json"];
+    let compared = output(&[&words[..], &more[..]].concat());
+    assert!(compared.status.success(), "{}", stderr(&compared));
+    let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    assert!(result["pairs"].as_u64().unwrap() >= 6, "{result}");
+    for part in ["median", "low", "high"] {
+        assert!(result["ratio"][part].as_f64().unwrap() > 0.0, "{result}");
+    }
+    assert_eq!(result["sides"]["a"]["settings"]["tlab"], "1k", "{result}");
+}
+
+#[test]
+fn a_users_program_compared_in_one_process() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let java = java();
+    let words = ["compare", "--duration", "3s", "--warmup", "1s", "--format", "json", "--tlab", "2k", "--"];
+    let program = [&java, "-XX:+UseSerialGC", "-jar", &jar, "alloc", "--seconds", "60"];
+    let compared = output(&[&words[..], &program[..]].concat());
+    assert!(compared.status.success(), "{}", stderr(&compared));
+    let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    assert_eq!(result["unit"], "bytes/s", "{result}");
+}
+
+#[test]
+fn terrace_against_stock_in_forks() {
+    let Some(_) = installed() else { return };
+    let words = ["compare", "--workload", "churn", "--gc", "serial", "--mode", "forks", "--warmup", "0s"];
+    let more = ["--fork-seconds", "1s", "--duration", "4s", "--format", "json", "--jvm-arg=-Xmx256m"];
+    let compared = output(&[&words[..], &more[..]].concat());
+    assert!(compared.status.success(), "{}", stderr(&compared));
+    let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let collections = |side: &str| result["sides"][side]["collections"].as_u64().unwrap();
+    assert!(collections("a") < collections("b"), "{result}");
+    assert!(result["sides"]["a"]["settings"]["tlab"].as_str().unwrap().contains("growing"), "{result}");
+}
+
+#[test]
+fn a_collector_that_is_refused_is_an_error_and_no_ratio() {
+    let Some(_) = installed() else { return };
+    for mode in ["process", "forks"] {
+        let words = ["compare", "--workload", "alloc", "--gc", "z", "--mode", mode, "--duration", "4s"];
+        let compared = output(&[&words[..], &["--fork-seconds", "1s", "--format", "json"]].concat());
+        assert_eq!(compared.status.code(), Some(1), "{}", stdout(&compared));
+        assert!(compared.stdout.is_empty(), "{}", stdout(&compared));
+        assert!(
+            stderr(&compared).contains("ZGC already allocates from per-CPU pages"),
+            "{}",
+            stderr(&compared)
+        );
+    }
+}
+
+#[test]
+fn a_program_that_fails_is_an_error_and_no_ratio() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let java = java();
+    let compared =
+        output(&["compare", "--duration", "3s", "--", &java, "-jar", &jar, "alloc", "--threads", "none"]);
+    assert_eq!(compared.status.code(), Some(1));
+    assert!(compared.stdout.is_empty() && stderr(&compared).contains("--threads"), "{}", stderr(&compared));
+}
