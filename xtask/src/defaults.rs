@@ -12,7 +12,7 @@ use serde_json::json;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Pairs of forks for each row.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 6)]
     pairs: u64,
 
     /// Only the JDKs of this feature number.
@@ -49,12 +49,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 eprintln!("skipped: javac on {}: it has no compiler", jdk.describe());
                 continue;
             }
-            for collector in [Collector::Parallel, Collector::G1] {
+            // Stock defaults choose the collector, too; the short workloads are cheap enough for a second one.
+            let second = (workload != Workload::Javac).then_some(Some(Collector::Parallel));
+            for collector in std::iter::once(None).chain(second) {
                 let case = Case {
                     workload,
                     threads,
                     jdk: jdk.clone(),
-                    collector: Some(collector),
+                    collector,
                     flags: flags.clone(),
                     tlab: Tlab::Auto,
                 };

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Seconds measured for each cell.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 8)]
     seconds: u64,
 
     /// Only this collector: serial, parallel or g1.
