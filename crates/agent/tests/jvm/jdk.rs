@@ -15,7 +15,7 @@ pub struct Jdk {
 }
 
 impl Jdk {
-    fn at(home: &Path) -> Option<Jdk> {
+    pub fn at(home: &Path) -> Option<Jdk> {
         let home = home.canonicalize().ok()?;
         let release = std::fs::read_to_string(home.join("release")).ok()?;
         let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?.trim_matches('"').to_owned();

@@ -31,6 +31,8 @@ pub struct Launch {
     prints: Vec<String>,
     /// Lines that begin with `terrace:`, each with a text to look for: these and no others.
     says: Vec<String>,
+    /// The same, for what need not be said.
+    may_say: Vec<String>,
     /// Texts that must not appear on either output.
     never: Vec<String>,
     collections: u64,
@@ -61,6 +63,7 @@ impl Launch {
             exit: Exit::Code(0),
             prints: vec!["done".into()],
             says: vec![],
+            may_say: vec![],
             never: vec!["CORRUPT".into(), "fatal error".into(), "panicked".into()],
             collections: 0,
             beside: None,
@@ -81,6 +84,12 @@ impl Launch {
     /// Further flags, split at blanks.
     pub fn flags(mut self, flags: &str) -> Launch {
         self.flags.extend(flags.split_whitespace().map(str::to_owned));
+        self
+    }
+
+    /// Without these of the usual flags.
+    pub fn without(mut self, flags: &[&str]) -> Launch {
+        self.flags.retain(|flag| !flags.contains(&flag.as_str()));
         self
     }
 
@@ -116,6 +125,12 @@ impl Launch {
     /// A line that the agent must say.
     pub fn says(mut self, text: impl Into<String>) -> Launch {
         self.says.push(text.into());
+        self
+    }
+
+    /// A line that the agent may say.
+    pub fn maybe_says(mut self, text: &str) -> Launch {
+        self.may_say.push(text.to_owned());
         self
     }
 
@@ -189,7 +204,8 @@ impl Launch {
         if let Some(text) = self.prints.iter().find(|text| !finished.stdout.contains(*text)) {
             return Err(format!("standard output lacks '{text}'"));
         }
-        let said: Vec<&str> = finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
+        let mut said: Vec<&str> = finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
+        said.retain(|line| !self.may_say.iter().any(|text| line.contains(text)));
         if let Some(text) = self.says.iter().find(|text| !said.iter().any(|line| line.contains(*text))) {
             return Err(format!("no line of the agent has '{text}'"));
         }

@@ -20,7 +20,6 @@ mod artifacts;
 mod attach;
 mod collections;
 mod ending;
-mod functions;
 mod jdk;
 mod launch;
 mod levels;
@@ -39,7 +38,6 @@ mod walkers;
 fn main() -> std::process::ExitCode {
     let mut cases = Vec::new();
     for add in [
-        functions::cases,
         options::cases,
         loading::cases,
         publication::cases,

@@ -1,3 +1,0 @@
-use crate::runner::Case;
-
-pub fn cases(_cases: &mut Vec<Case>) {}
