@@ -87,7 +87,7 @@ pub unsafe extern "C" fn Agent_OnLoad(vm: Vm, _options: *const c_char, _reserved
     unsafe {
         transmute::<*const c_void, GetEnv>((**vm)[6])(vm, &raw mut env, 0x3001_0200);
         let env: Env = env.cast();
-        transmute::<*const c_void, Add>(function(env, 142))(env, &raw const [1, 0]);
+        transmute::<*const c_void, Add>(function(env, 142))(env, &[1, 0]);
         let callbacks = [vm_init as *const c_void];
         transmute::<*const c_void, SetCallbacks>(function(env, 122))(env, callbacks.as_ptr().cast(), 8);
         transmute::<*const c_void, Enable>(function(env, 2))(env, 1, 50, null_mut())

@@ -19,7 +19,7 @@ public final class Classes {
         try (InputStream stream = Classes.class.getResourceAsStream("Classes$Payload.class")) {
             code = stream.readAllBytes();
         }
-        for (int number = 0; number < 16; number++) {
+        for (int number = 0; number < 4; number++) {
             int first = number;
             Thread thread = new Thread(() -> {
                 Keeper keeper = new Keeper(first, 64 << 10, 8 << 10);
@@ -30,10 +30,10 @@ public final class Classes {
             thread.setDaemon(true);
             thread.start();
         }
-        long end = System.nanoTime() + arguments.number("millis", 1000) * 1_000_000L;
+        int classes = arguments.number("classes", 3000);
         int loaded = 0;
         Object[] kept = new Object[64];
-        while (System.nanoTime() < end) {
+        while (loaded < classes) {
             Object payload = new Loader().define(code).getConstructor().newInstance();
             kept[loaded++ % kept.length] = payload;
         }

@@ -1,59 +1,57 @@
 import java.lang.ref.SoftReference;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Fills the heap until it is out of memory, with soft references to let go of first; tells how much was live then. */
-public final class Exhaust {
-    private static final Object LOCK = new Object();
-    private static long live;
-    private static boolean full;
+public final class Exhaust extends Thread {
+    private static final int SOFT = 1 << 11;
+    private static volatile boolean full;
 
-    public static void main(String[] args) throws Exception {
-        Arguments arguments = new Arguments(args);
-        int threads = arguments.number("threads", 4);
-        List<Thread> running = new ArrayList<>();
-        List<List<byte[]>> all = new ArrayList<>();
-        for (int number = 0; number < threads; number++) {
-            List<byte[]> mine = new ArrayList<>(1 << 16);
-            all.add(mine);
-            Thread thread = new Thread(() -> fill(mine));
-            running.add(thread);
+    /** A chain, not an array: no object may be so large that a collector treats it as a case of its own. */
+    private static final class Piece {
+        final Piece earlier;
+        final byte[] bytes;
+        final SoftReference<byte[]> soft;
+
+        Piece(Piece earlier, byte[] bytes, SoftReference<byte[]> soft) {
+            this.earlier = earlier;
+            this.bytes = bytes;
+            this.soft = soft;
         }
-        running.forEach(Thread::start);
-        for (Thread thread : running) {
-            thread.join();
-        }
-        long bytes = live;
-        all.clear();
-        System.out.println("done live=" + bytes);
     }
 
-    private static void fill(List<byte[]> mine) {
-        List<SoftReference<byte[]>> soft = new ArrayList<>(1 << 14);
+    private Piece pieces;
+    private long live;
+
+    public static void main(String[] args) throws Exception {
+        Exhaust[] threads = new Exhaust[new Arguments(args).number("threads", 4)];
+        for (int number = 0; number < threads.length; number++) {
+            threads[number] = new Exhaust();
+        }
+        for (Exhaust thread : threads) {
+            thread.start();
+        }
+        long live = 0;
+        for (Exhaust thread : threads) {
+            thread.join();
+            live += thread.live;
+        }
+        System.out.println("done live=" + live);
+    }
+
+    /** The first thread that is out of memory ends it for all: what they hold together is what counts. */
+    @Override
+    public void run() {
         long bytes = 0;
         try {
-            for (int at = 0; ; at++) {
-                synchronized (LOCK) {
-                    // What all threads hold is what counts: the first that is out of memory ends it.
-                    if (full) {
-                        return;
-                    }
-                }
-                byte[] array = new byte[64 + at % 7 * 200];
-                mine.add(array);
-                bytes += 16 + array.length;
-                if (at % 8 == 0 && soft.size() < 1 << 13) {
-                    soft.add(new SoftReference<>(new byte[512]));
-                }
+            for (int at = 0; !full; at++) {
+                byte[] piece = new byte[64 + at % 7 * 200];
+                boolean withSoft = at % 8 == 0 && at / 8 < SOFT;
+                pieces = new Piece(pieces, piece, withSoft ? new SoftReference<>(new byte[512]) : null);
+                bytes += 16 + piece.length;
             }
         } catch (OutOfMemoryError error) {
-            synchronized (LOCK) {
-                full = true;
-            }
-        } finally {
-            synchronized (LOCK) {
-                live += bytes;
-            }
+            full = true;
         }
+        live = bytes;
+        pieces = null;
     }
 }

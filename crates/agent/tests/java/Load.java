@@ -1,3 +1,5 @@
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.io.File;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -12,6 +14,7 @@ public final class Load {
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong EXHAUSTED = new AtomicLong();
     private static final AtomicLong COMMANDS = new AtomicLong();
+    private static final AtomicLong ASKED = new AtomicLong();
     private static volatile Throwable failure;
 
     public static void main(String[] args) throws Exception {
@@ -29,14 +32,29 @@ public final class Load {
         }
         int gc = arguments.number("gc", 0);
         if (gc > 0) {
-            running.add(start(() -> every(gc, System::gc)));
+            running.add(start(() -> every(gc, () -> {
+                System.gc();
+                ASKED.incrementAndGet();
+            })));
         }
         String command = arguments.text("command", "");
         if (!command.isEmpty()) {
             running.add(start(() -> every(arguments.number("every", 10), () -> command(command))));
         }
         System.out.println("running");
+        // Whoever works at this JVM from outside says when it is done by a file; then the time begins to count.
+        String until = arguments.text("until", "");
+        while (!until.isEmpty() && !new File(until).exists()) {
+            Thread.sleep(10);
+        }
         Thread.sleep(arguments.number("millis", 800));
+        // Among so many busy threads one may wait long for its turn: without it the load has shown nothing.
+        for (int wait = 0; wait < 2000 && !Keeper.stop; wait++) {
+            if ((gc == 0 || ASKED.get() > 1) && (command.isEmpty() || COMMANDS.get() > 1)) {
+                break;
+            }
+            Thread.sleep(10);
+        }
         Keeper.stop = true;
         for (Thread thread : running) {
             thread.join();
@@ -96,12 +114,20 @@ public final class Load {
         }
     }
 
-    /** A diagnostic command and its arguments, separated by commas: {@code gcClassHistogram,-all}. */
+    /** {@code dump}, or a diagnostic command and its arguments, separated by commas: {@code gcClassHistogram,-all}. */
     private static void command(String text) {
-        String[] parts = text.replace("%n", Long.toString(COMMANDS.incrementAndGet())).split(",");
+        long number = COMMANDS.get() + 1;
+        String[] parts = text.split(",");
         String[] arguments = new String[parts.length - 1];
         System.arraycopy(parts, 1, arguments, 0, arguments.length);
         try {
+            if (text.equals("dump")) {
+                // All objects, dead ones too, then the live ones alone.
+                ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                    .dumpHeap("walk" + number + ".hprof", number % 2 == 0);
+                COMMANDS.set(number);
+                return;
+            }
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("com.sun.management:type=DiagnosticCommand");
             Object answer = parts.length == 1 && !text.endsWith(",")
@@ -110,6 +136,7 @@ public final class Load {
             if (!(answer instanceof String)) {
                 throw new IllegalStateException("no answer");
             }
+            COMMANDS.set(number);
         } catch (OutOfMemoryError error) {
             EXHAUSTED.incrementAndGet();
         } catch (Exception exception) {

@@ -22,13 +22,13 @@ fn expect(answer: &str, text: &str) -> Result<(), String> {
 
 /// A program long enough for the attaching and for collections behind it.
 fn long(setting: Collector) -> Launch {
-    let launch = Launch::new("Load").flags("-XX:+EnableDynamicAgentLoading").stock();
+    let launch = Launch::new("Load").args(&["until=released", "millis=700"]).flags("-XX:+EnableDynamicAgentLoading").stock();
     match setting {
-        Collector::Epsilon => launch.args(&["millis=2500", "most=700m"]).flags("-Xmx1g"),
-        Collector::Shenandoah | Collector::GenerationalShenandoah => {
-            launch.args(&["millis=2500"]).flags("-XX:+ShenandoahVerify")
-        }
-        _ => launch.args(&["millis=2500", "gc=100"]).flags("-Xmn8m"),
+        // Slow enough to have memory left when the agent is there.
+        Collector::Epsilon => launch.args(&["threads=2", "most=1700m"]).flags("-Xmx2g -Xint"),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-XX:+ShenandoahVerify"),
+        Collector::Z => launch,
+        _ => launch.args(&["gc=100"]).flags("-Xmn8m"),
     }
 }
 
@@ -62,12 +62,12 @@ pub fn cases(cases: &mut Vec<Case>) {
         })
     });
     hazard(cases, "attach::mistake", JDKS, &[Collector::G1], |setting| {
-        long(setting.collector).args(&["millis=1000"]).says("unknown option cores").beside(|running| {
+        long(setting.collector).args(&["millis=100"]).says("unknown option cores").beside(|running| {
             expect(&load(running, "cores=64k")?, "return code: -1")
         })
     });
     hazard(cases, "attach::zgc", JDKS, &[Collector::Z], |_| {
-        let launch = Launch::new("Load").flags("-XX:+EnableDynamicAgentLoading -Xmx256m").args(&["millis=1000"]).stock();
+        let launch = long(Collector::Z).flags("-Xmx256m");
         launch.says("ZGC already allocates").beside(|running| expect(&load(running, "core=64k")?, "return code: -1"))
     });
 }

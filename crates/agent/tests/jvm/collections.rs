@@ -65,7 +65,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "metaspace", JDKS, USUAL, |_| {
         Launch::new("Classes")
-            .flags("-XX:MetaspaceSize=3m -XX:MaxMetaspaceSize=48m -Xmn16m")
+            .flags("-XX:MetaspaceSize=2m -XX:MaxMetaspaceSize=20m -Xmn16m")
             .flags(LOG)
             .collects(2)
             .after(logged(&["Metadata GC"]))
@@ -78,12 +78,9 @@ pub fn cases(cases: &mut Vec<Case>) {
 }
 
 fn numa(cases: &mut Vec<Case>) {
+    // HotSpot accepts the flag on a machine with one node, and turns it off.
     hazard(cases, "numa::one_node", JDKS, &[Collector::Parallel, Collector::G1], |_| {
         Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
-    });
-    // HotSpot turns the flag off on a machine with one node, unless forced: then its own per-node eden is in play.
-    hazard(cases, "numa::forced", JDKS, &[Collector::Parallel, Collector::G1], |_| {
-        Launch::new("Load").flags("-XX:+UseNUMA -XX:+ForceNUMA -Xmn16m").collects(1)
     });
     hazard_on_two_nodes(cases);
 }

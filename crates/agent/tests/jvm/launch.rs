@@ -182,6 +182,7 @@ impl Launch {
     pub fn run_in(&self, jdk: &Jdk, directory: &Path) -> Result<Finished, String> {
         let mut running = Running::start(jdk, directory, self.command(jdk)?)?;
         let beside = self.beside.as_ref().map_or(Ok(()), |body| body(&mut running));
+        running.release();
         let finished = running.finish()?;
         // The JVM's own end comes first: what was done beside it may have failed because of it.
         self.check(&finished).and(beside).map_err(|why| finished.describe(&why))?;

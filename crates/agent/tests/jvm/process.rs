@@ -66,6 +66,11 @@ impl<'a> Running<'a> {
         self.stdout().contains(text)
     }
 
+    /// Tells a program with `until=released` that what is done from outside has been done: its time begins to count.
+    pub fn release(&self) {
+        let _ = std::fs::write(self.directory.join("released"), "");
+    }
+
     /// A tool of the same JDK that speaks to this JVM.
     pub fn tool(&self, name: &str, arguments: &[&str]) -> Result<String, String> {
         let path = self.jdk.tool(name).ok_or_else(|| format!("{name}: this JDK does not have it"))?;

@@ -49,13 +49,13 @@ struct Exhausted {
 }
 
 fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String> {
-    let mut launch = Launch::bare("Exhaust").flags("-Xmx24m -Xms24m -Xlog:gc:file=gc.log");
+    // Soft references are let go of last, whatever the time; and no limit ends the program before the heap does.
+    let mut launch = Launch::bare("Exhaust").flags("-Xmx24m -Xms24m -XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log");
     launch = launch.flags(&collector_flags(setting.collector).join(" "));
     launch = match options {
         Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),
         None => launch.stock(),
     };
-    // The heap is full at the end: HotSpot may have to say so again on its way out.
     let directory = tempfile::tempdir_in(crate::artifacts::scratch()).map_err(|error| error.to_string())?;
     let finished = launch.run_in(setting.jdk, directory.path())?;
     let log = std::fs::read_to_string(directory.path().join("gc.log")).unwrap_or_default();
@@ -83,7 +83,10 @@ fn as_stock(setting: Setting, options: &str) -> Result<(), String> {
         full(&ours),
         full(&stock)
     );
-    if live(&ours) * 100 < live(&stock) * 98 || full(&ours) > full(&stock) {
+    // Which thread meets the end, and when, makes the number of full collections differ by half from run to run. One collection for
+    // each buffer would make it differ many times over.
+    let most = stock.iter().map(|run| run.full).max().unwrap_or(0);
+    if live(&ours) * 100 < live(&stock) * 98 || full(&ours) > most + most / 2 + 4 {
         return Err(told);
     }
     Ok(())

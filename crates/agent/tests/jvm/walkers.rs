@@ -31,10 +31,10 @@ fn dumped(finished: &Finished) -> Result<(), String> {
 
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "heap_dump", JDKS, USUAL, |_| {
-        commanded("gcHeapDump,-all,walk%n.hprof", 200).after(dumped)
+        commanded("dump", 200).after(dumped)
     });
     hazard(cases, "heap_dump::shenandoah", JDKS, &[Collector::Shenandoah], |_| {
-        commanded("gcHeapDump,-all,walk%n.hprof", 200).after(dumped)
+        commanded("dump", 200).after(dumped)
     });
     hazard(cases, "histogram", JDKS, &SERVED[3..], |setting| match setting.collector {
         Collector::Epsilon => commanded("gcClassHistogram,-all", 1).args(&["most=500m"]).flags("-Xmx1g"),
@@ -42,10 +42,10 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "thread_stacks", JDKS, USUAL, |_| commanded("threadPrint,-l", 1));
     hazard(cases, "dump_before_full_collection", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["gc=300"]).flags("-Xmn8m -XX:+HeapDumpBeforeFullGC").collects(1).after(dumped)
+        Launch::new("Load").args(&["gc=200", "millis=1000"]).flags("-Xmn8m -XX:+HeapDumpBeforeFullGC").collects(1).after(dumped)
     });
     hazard(cases, "tools_from_outside", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["millis=2500"]).flags("-Xmn8m").after(dumped).beside(|running| {
+        Launch::new("Load").args(&["until=released", "millis=300"]).flags("-Xmn8m").after(dumped).beside(|running| {
             running.wait_for("running");
             running.jcmd(&["GC.class_histogram", "-all"])?;
             running.jcmd(&["GC.heap_dump", "-all", "outside.hprof"])?;
