@@ -10,7 +10,9 @@ mod jdk;
 fn constant(name: &str) -> usize {
     let source = include_str!("../src/jvmti.rs");
     let line = (source.lines().map(str::trim))
-        .find_map(|line| line.trim_start_matches("pub ").strip_prefix("const ")?.strip_prefix(name)?.strip_prefix(':'))
+        .find_map(|line| {
+            line.trim_start_matches("pub ").strip_prefix("const ")?.strip_prefix(name)?.strip_prefix(':')
+        })
         .unwrap_or_else(|| panic!("no constant {name}"));
     let value = line.split_once('=').expect("a value").1.trim().trim_end_matches(';').replace('_', "");
     match value.strip_prefix("0x") {
@@ -103,7 +105,10 @@ fn jvmti_events_and_constants() {
         // Versions know more or fewer events than the callbacks given have places for; HotSpot copies what both have. All that is
         // asked for must be among them.
         let last = value("JVMTI_MAX_EVENT_TYPE_VAL").expect("the last event");
-        assert!(last.min(constant("LAST_EVENT")) >= constant("GARBAGE_COLLECTION_START"), "{version}: {last}");
+        assert!(
+            last.min(constant("LAST_EVENT")) >= constant("GARBAGE_COLLECTION_START"),
+            "{version}: {last}"
+        );
     }
 }
 

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::process::Command;
 
 fn supported() -> Vec<&'static Jdk> {
-    let found: Vec<&Jdk> = jdk::all().iter().filter(|jdk| Feature::SUPPORTED.contains(&jdk.feature)).collect();
+    let found: Vec<&Jdk> =
+        jdk::all().iter().filter(|jdk| Feature::SUPPORTED.contains(&jdk.feature)).collect();
     for feature in Feature::SUPPORTED {
         if found.iter().all(|jdk| jdk.feature != feature) {
             println!("skipped: JDK {}: not found", feature.0);
@@ -35,18 +36,25 @@ fn resolve(symbols: &Symbols, collector: Collector) -> Option<(Vtable, Vec<usize
 /// The functions that a collector cannot do without.
 fn needed(collector: Collector, feature: Feature) -> Vec<Virtual> {
     let hooks = collector.hooks().expect("a collector with buffers");
-    let mut needed =
-        vec![Virtual::AllocateNewTlab, Virtual::UnsafeMaxTlabAlloc, Virtual::MaxTlabSize, Virtual::TlabCapacity];
+    let mut needed = vec![
+        Virtual::AllocateNewTlab,
+        Virtual::UnsafeMaxTlabAlloc,
+        Virtual::MaxTlabSize,
+        Virtual::TlabCapacity,
+    ];
     needed.push(Virtual::MemAllocate);
     needed.extend(hooks.parsability.then_some(Virtual::EnsureParsability));
     needed.extend(hooks.trace.then_some(Virtual::TraceHeap));
-    needed.extend((hooks.parsability && feature == Feature(17)).then_some(Virtual::SupportsInlineContigAlloc));
+    needed
+        .extend((hooks.parsability && feature == Feature(17)).then_some(Virtual::SupportsInlineContigAlloc));
     needed
 }
 
 fn names_at(symbols: &Symbols, address: usize) -> Vec<String> {
     let mut names = Vec::new();
-    symbols.each(|at, is_data| !is_data && at == address, |symbol| names.push(symbol.name.to_owned())).expect("the symbols");
+    symbols
+        .each(|at, is_data| !is_data && at == address, |symbol| names.push(symbol.name.to_owned()))
+        .expect("the symbols");
     names
 }
 
@@ -80,9 +88,15 @@ fn one_place_for_all_collectors() {
         let symbols = Symbols::open(&jdk.libjvm()).expect("symbols");
         for function in Virtual::ALL {
             let places: Vec<(&str, usize)> = (Collector::ALL.into_iter())
-                .filter_map(|collector| Some((collector.name(), resolve(&symbols, collector)?.2.of(function).ok()?)))
+                .filter_map(|collector| {
+                    Some((collector.name(), resolve(&symbols, collector)?.2.of(function).ok()?))
+                })
                 .collect();
-            assert!(places.windows(2).all(|pair| pair[0].1 == pair[1].1), "{}: {function:?}: {places:?}", jdk.version);
+            assert!(
+                places.windows(2).all(|pair| pair[0].1 == pair[1].1),
+                "{}: {function:?}: {places:?}",
+                jdk.version
+            );
         }
     }
 }
@@ -107,7 +121,10 @@ fn a_stripped_library() {
 }
 
 fn strip(from: &Path, to: &Path) -> bool {
-    run(Command::new("strip").args(["--strip-all", "--remove-section=.gnu_debuglink", "-o"]).arg(to).arg(from))
+    run(Command::new("strip")
+        .args(["--strip-all", "--remove-section=.gnu_debuglink", "-o"])
+        .arg(to)
+        .arg(from))
 }
 
 /// Stripped, but the debug file is where debuggers find it: everything is found as in the whole library.
@@ -116,7 +133,8 @@ fn a_stripped_library_with_its_debug_file() {
     for jdk in supported() {
         for place in ["", ".debug"] {
             let directory = tempfile::tempdir().expect("a directory");
-            let (library, debug) = (directory.path().join("libjvm.so"), directory.path().join("libjvm.debug"));
+            let (library, debug) =
+                (directory.path().join("libjvm.so"), directory.path().join("libjvm.debug"));
             let link = format!("--add-gnu-debuglink={}", debug.display());
             let made = run(Command::new("objcopy").arg("--only-keep-debug").arg(jdk.libjvm()).arg(&debug))
                 && strip(&jdk.libjvm(), &library)
@@ -127,7 +145,8 @@ fn a_stripped_library_with_its_debug_file() {
             }
             if !place.is_empty() {
                 std::fs::create_dir(directory.path().join(place)).expect("a directory");
-                std::fs::rename(&debug, directory.path().join(place).join("libjvm.debug")).expect("the debug file");
+                std::fs::rename(&debug, directory.path().join(place).join("libjvm.debug"))
+                    .expect("the debug file");
             }
             let symbols = match Symbols::open(&library) {
                 // Without a build identifier nothing proves that the debug file is this library's.
@@ -194,10 +213,15 @@ fn what_is_no_library_is_told_so() {
 
 #[test]
 fn versions_are_refused_by_name() {
-    for (feature, full) in [(8, "1.8.0_452"), (11, "11.0.27+6"), (20, "20.0.2+9"), (24, "24.0.1+9"), (27, "27-ea+5")] {
+    for (feature, full) in
+        [(8, "1.8.0_452"), (11, "11.0.27+6"), (20, "20.0.2+9"), (24, "24.0.1+9"), (27, "27-ea+5")]
+    {
         let error = Feature(feature).check(full).expect_err("refused");
         let line = error.to_string();
-        assert!(line.contains(full) && line.contains("use JDK 17, 21 or 25") && line.lines().count() == 1, "{line}");
+        assert!(
+            line.contains(full) && line.contains("use JDK 17, 21 or 25") && line.lines().count() == 1,
+            "{line}"
+        );
     }
     for feature in Feature::SUPPORTED {
         assert_eq!(feature.check(""), Ok(()));

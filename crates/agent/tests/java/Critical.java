@@ -29,7 +29,7 @@ public final class Critical {
             running.add(thread);
             thread.start();
         }
-        Thread.sleep(arguments.number("millis", 1000));
+        Thread.sleep(arguments.number("millis", 600));
         Keeper.stop = true;
         for (Thread thread : running) {
             thread.join();

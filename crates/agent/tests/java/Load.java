@@ -16,6 +16,8 @@ public final class Load {
     private static final AtomicLong COMMANDS = new AtomicLong();
     private static final AtomicLong ASKED = new AtomicLong();
     private static volatile Throwable failure;
+    /** Among so many busy threads another may wait a minute for its turn: let it have one. */
+    private static boolean gentle;
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
@@ -25,19 +27,20 @@ public final class Load {
         long most = arguments.bytes("most", "1000000m") / threads;
         // 0: each thread lives as long as the load.
         int rounds = arguments.number("rounds", 0);
+        int gc = arguments.number("gc", 0);
+        String command = arguments.text("command", "");
+        gentle = gc > 0 || !command.isEmpty() || !arguments.text("until", "").isEmpty();
         List<Thread> running = new ArrayList<>();
         for (int number = 0; number < threads; number++) {
             int first = number;
             running.add(start(() -> keep(first, threads, rounds, live, largest, most)));
         }
-        int gc = arguments.number("gc", 0);
         if (gc > 0) {
             running.add(start(() -> every(gc, () -> {
                 System.gc();
                 ASKED.incrementAndGet();
             })));
         }
-        String command = arguments.text("command", "");
         if (!command.isEmpty()) {
             running.add(start(() -> every(arguments.number("every", 10), () -> command(command))));
         }
@@ -47,7 +50,7 @@ public final class Load {
         while (!until.isEmpty() && !new File(until).exists()) {
             Thread.sleep(10);
         }
-        Thread.sleep(arguments.number("millis", 800));
+        Thread.sleep(arguments.number("millis", 500));
         // Among so many busy threads one may wait long for its turn: without it the load has shown nothing.
         for (int wait = 0; wait < 2000 && !Keeper.stop; wait++) {
             if ((gc == 0 || ASKED.get() > 1) && (command.isEmpty() || COMMANDS.get() > 1)) {
@@ -90,7 +93,10 @@ public final class Load {
             keeper.work(rounds);
         } else {
             while (!Keeper.stop && keeper.bytes < most) {
-                keeper.work(1000);
+                keeper.work(gentle ? 300 : 1000);
+                if (gentle) {
+                    pause();
+                }
             }
         }
         keeper.finish();
@@ -100,6 +106,14 @@ public final class Load {
         if (rounds > 0 && !Keeper.stop) {
             Thread heir = start(() -> keep(number + threads, threads, rounds, live, largest, most));
             heir.setName("heir");
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException interrupted) {
+            Keeper.stop = true;
         }
     }
 

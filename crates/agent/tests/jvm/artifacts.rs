@@ -39,7 +39,8 @@ pub fn agent() -> &'static Path {
         cargo.args(["--profile", if profile == "debug" { "dev" } else { &profile }]);
         let target = scratch().parent().expect("the target directory");
         cargo.arg("--target-dir").arg(target);
-        if let Some(triple) = directory.parent().filter(|parent| *parent != target).and_then(Path::file_name) {
+        if let Some(triple) = directory.parent().filter(|parent| *parent != target).and_then(Path::file_name)
+        {
             cargo.arg("--target").arg(triple);
         }
         let messages = run(&mut cargo).unwrap_or_else(|error| panic!("{error}"));
@@ -66,7 +67,10 @@ fn compile() -> Result<PathBuf, String> {
         .ok_or("no javac of JDK 17 or later found (JAVA_HOME, TERRACE_JDKS, /usr/lib/jvm)")?;
     let target = scratch().join("classes");
     let sources = files(&Path::new(TESTS).join("java"), "java");
-    run(Command::new(compiler).args(["--release", "17", "-Xlint:all", "-Werror", "-d"]).arg(&target).args(sources))?;
+    run(Command::new(compiler)
+        .args(["--release", "17", "-Xlint:all", "-Werror", "-d"])
+        .arg(&target)
+        .args(sources))?;
     Ok(target)
 }
 
@@ -79,7 +83,9 @@ pub fn helper(name: &str) -> Result<PathBuf, String> {
         let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
         for source in files(&Path::new(TESTS).join("agents"), "rs") {
             let mut command = Command::new(&rustc);
-            command.args(["--crate-type=cdylib", "--edition=2024", "-O", "-D", "warnings", "--out-dir"]).arg(&target);
+            command
+                .args(["--crate-type=cdylib", "--edition=2024", "-O", "-D", "warnings", "--out-dir"])
+                .arg(&target);
             run(command.arg(source))?;
         }
         Ok(())
@@ -88,7 +94,8 @@ pub fn helper(name: &str) -> Result<PathBuf, String> {
 }
 
 fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let entries =
+        std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let mut found: Vec<PathBuf> = (entries.flatten().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect();

@@ -22,7 +22,10 @@ fn expect(answer: &str, text: &str) -> Result<(), String> {
 
 /// A program long enough for the attaching and for collections behind it.
 fn long(setting: Collector) -> Launch {
-    let launch = Launch::new("Load").args(&["until=released", "millis=700"]).flags("-XX:+EnableDynamicAgentLoading").stock();
+    let launch = Launch::new("Load")
+        .args(&["until=released", "millis=700"])
+        .flags("-XX:+EnableDynamicAgentLoading")
+        .stock();
     match setting {
         // Slow enough to have memory left when the agent is there.
         Collector::Epsilon => launch.args(&["threads=2", "most=1700m"]).flags("-Xmx2g -Xint"),
@@ -49,7 +52,9 @@ pub fn cases(cases: &mut Vec<Case>) {
                 report.check()?;
                 let (refills, collections) = (report.sum(0, "refills"), report.number("collections"));
                 if refills == 0 || (collections == 0 && setting.collector != Collector::Epsilon) {
-                    return Err(format!("{refills} refills and {collections} collections: attached too late"));
+                    return Err(format!(
+                        "{refills} refills and {collections} collections: attached too late"
+                    ));
                 }
                 Ok(())
             })
@@ -62,12 +67,15 @@ pub fn cases(cases: &mut Vec<Case>) {
         })
     });
     hazard(cases, "attach::mistake", JDKS, &[Collector::G1], |setting| {
-        long(setting.collector).args(&["millis=100"]).says("unknown option cores").beside(|running| {
-            expect(&load(running, "cores=64k")?, "return code: -1")
-        })
+        long(setting.collector)
+            .args(&["millis=100"])
+            .says("unknown option cores")
+            .beside(|running| expect(&load(running, "cores=64k")?, "return code: -1"))
     });
     hazard(cases, "attach::zgc", JDKS, &[Collector::Z], |_| {
         let launch = long(Collector::Z).flags("-Xmx256m");
-        launch.says("ZGC already allocates").beside(|running| expect(&load(running, "core=64k")?, "return code: -1"))
+        launch
+            .says("ZGC already allocates")
+            .beside(|running| expect(&load(running, "core=64k")?, "return code: -1"))
     });
 }

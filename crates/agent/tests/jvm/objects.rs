@@ -6,11 +6,11 @@ use hotspot::collector::Collector;
 
 /// Heap walks beside the collections: a gap that no object covers shows at once.
 fn walked() -> Launch {
-    Launch::new("Load").args(&["millis=600", "gc=150"]).flags("-Xmn8m").collects(2)
+    Launch::new("Load").args(&["millis=400", "gc=150"]).flags("-Xmn8m").collects(2)
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    for bytes in [8, 16, 32, 256] {
+    for bytes in [16, 32, 256] {
         hazard(cases, &format!("alignment::{bytes}"), JDKS, USUAL, move |_| {
             walked().flags(&format!("-XX:ObjectAlignmentInBytes={bytes} -XX:TLABSize=6k"))
         });
@@ -27,11 +27,13 @@ pub fn cases(cases: &mut Vec<Case>) {
         if setting.collector == Collector::Epsilon {
             return launch.args(&["millis=500", "most=500m"]).flags("-Xmx1g");
         }
-        launch.args(&["millis=600", "gc=150"]).flags("-Xmn8m").collects(2)
+        launch.args(&["millis=400", "gc=150"]).flags("-Xmn8m").collects(2)
     });
     hazard(cases, "zeroed_tlabs", JDKS, USUAL, |_| walked().flags("-XX:+ZeroTLAB"));
     // Sizes that leave remainders of every length.
-    for (at, options) in ["core=12344,tlab=1k", "core=4k,tlab=2040", "core=65528,tlab=3336"].into_iter().enumerate() {
+    for (at, options) in
+        ["core=12344,tlab=1k", "core=4k,tlab=2040", "core=65528,tlab=3336"].into_iter().enumerate()
+    {
         hazard(cases, &format!("odd_sizes::{at}"), JDKS, USUAL, move |_| {
             let gone = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
             walked().without(&gone).agent(options)

@@ -32,7 +32,8 @@ fn read(directory: &Path, name: &str) -> String {
 
 impl<'a> Running<'a> {
     pub fn start(jdk: &'a Jdk, directory: &'a Path, mut command: Command) -> Result<Running<'a>, String> {
-        let file = |name: &str| std::fs::File::create(directory.join(name)).map_err(|error| error.to_string());
+        let file =
+            |name: &str| std::fs::File::create(directory.join(name)).map_err(|error| error.to_string());
         command.current_dir(directory).stdin(Stdio::null()).stdout(file("stdout")?).stderr(file("stderr")?);
         for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"] {
             command.env_remove(variable);
@@ -79,7 +80,8 @@ impl<'a> Running<'a> {
             .args(arguments)
             .output()
             .map_err(|error| error.to_string())?;
-        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.success() { Ok(text) } else { Err(format!("{name} {arguments:?}: {text}")) }
     }
 
@@ -118,7 +120,10 @@ impl<'a> Running<'a> {
             .arg(self.jdk.tool("jstack").unwrap_or_else(|| "jstack".into()))
             .arg(pid.to_string())
             .output()
-            .map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
+            .map_or_else(
+                |error| error.to_string(),
+                |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+            );
         let waits: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/task"))
             .into_iter()
             .flatten()
@@ -128,7 +133,12 @@ impl<'a> Running<'a> {
                 format!("{}: {}", file("comm").trim(), file("wchan").trim())
             })
             .collect();
-        format!("hangs for {LIMIT:?}\n{}\n{}\nstacks:\n{}", self.command, waits.join("; "), tail(&stacks, 200))
+        format!(
+            "hangs for {LIMIT:?}\n{}\n{}\nstacks:\n{}",
+            self.command,
+            waits.join("; "),
+            tail(&stacks, 200)
+        )
     }
 }
 

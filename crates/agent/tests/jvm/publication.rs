@@ -7,12 +7,13 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "publication", JDKS, USUAL, |_| {
         // Slow refills, a small young generation, and heap walks as fast as they can come: most refills see a retirement.
         Launch::new("Load")
-            .args(&["millis=1500", "command=gcClassHistogram,-all", "every=1"])
+            .args(&["millis=1000", "command=gcClassHistogram,-all", "every=1"])
             .flags("-Xmn8m")
             .agent("core=64k,delay=300")
             .collects(3)
             .after(|finished| {
-                let (walks, collections) = (finished.report()?.number("walks"), finished.printed("collections")?);
+                let (walks, collections) =
+                    (finished.report()?.number("walks"), finished.printed("collections")?);
                 if finished.printed("commands")? == 0 || walks + collections == 0 {
                     return Err("no heap walk came in".into());
                 }

@@ -28,7 +28,9 @@ impl Case {
     fn run(&self) -> Verdict {
         catch_unwind(AssertUnwindSafe(|| (self.body)())).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
-            Err(text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default())
+            Err(text
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .unwrap_or_default())
         })
     }
 }
@@ -71,7 +73,8 @@ impl Arguments {
     }
 
     fn wants(&self, name: &str) -> bool {
-        let matches = |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
+        let matches =
+            |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
         (self.names.is_empty() || self.names.iter().any(matches)) && !self.skip.iter().any(matches)
     }
 }
@@ -134,7 +137,9 @@ fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
                     let seconds = begin.elapsed().as_secs_f64();
                     match &verdict {
                         Ok(Outcome::Passed) => println!("test {} ... ok <{seconds:.1}s>", case.name),
-                        Ok(Outcome::Skipped(why)) => println!("test {} ... ignored, skipped: {why}", case.name),
+                        Ok(Outcome::Skipped(why)) => {
+                            println!("test {} ... ignored, skipped: {why}", case.name)
+                        }
                         // Told at once, and again at the end: a later hang of the machine must not hide it.
                         Err(text) => println!("test {} ... FAILED <{seconds:.1}s>\n{text}", case.name),
                     }
@@ -143,7 +148,12 @@ fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
             });
         }
     });
-    verdicts.into_inner().unwrap().into_iter().map(|verdict| verdict.unwrap_or(Err("did not run".into()))).collect()
+    verdicts
+        .into_inner()
+        .unwrap()
+        .into_iter()
+        .map(|verdict| verdict.unwrap_or(Err("did not run".into())))
+        .collect()
 }
 
 /// For launches that compare two JVMs' behaviour: they run while no other launch does.

@@ -28,7 +28,10 @@ fn flip(modes: &'static [Mode]) -> impl Fn(&mut Running<'_>) -> Result<(), Strin
         let control = open(running)?;
         let mut flips = 0;
         // The agent's own switching off at the end must stand: no flip comes after it.
-        while running.is_running() && control.state() == Some(State::Installed) && !running.stdout().contains("done") {
+        while running.is_running()
+            && control.state() == Some(State::Installed)
+            && !running.stdout().contains("done")
+        {
             control.set_mode(modes[flips % modes.len()]);
             flips += 1;
             std::thread::sleep(Duration::from_millis(3));
@@ -44,7 +47,8 @@ pub fn cases(cases: &mut Vec<Case>) {
         ("bound", "core=64k,bound=true", &[Mode::Bound, Mode::On, Mode::Bound, Mode::Off]),
     ] {
         hazard(cases, &format!("switching::{name}"), JDKS, SERVED, move |setting| {
-            let launch = Launch::new("Load").agent(format!("{options},control=control,start=off")).beside(flip(modes));
+            let launch =
+                Launch::new("Load").agent(format!("{options},control=control,start=off")).beside(flip(modes));
             let launch = match setting.collector {
                 Collector::Epsilon => launch.args(&["most=500m"]).flags("-Xmx1g"),
                 Collector::Shenandoah | Collector::GenerationalShenandoah => {
@@ -54,7 +58,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             };
             launch.after(|finished| {
                 let report = finished.report()?;
-                let (served, passed) = (report.0["total"]["buffers"].as_u64(), report.0["total"]["passed"].as_u64());
+                let (served, passed) =
+                    (report.0["total"]["buffers"].as_u64(), report.0["total"]["passed"].as_u64());
                 if served.unwrap_or(0) > 0 && passed.unwrap_or(0) > 0 {
                     return Ok(());
                 }

@@ -15,7 +15,9 @@ pub fn cases(cases: &mut Vec<Case>) {
             .collects(3)
             .after(eden_was_full)
     });
-    for (name, options) in [("defaults", "log=warn"), ("large_buffers", "levels=core+processor,core=256k,processor=1m")] {
+    for (name, options) in
+        [("defaults", "log=warn"), ("large_buffers", "levels=core+processor,core=256k,processor=1m")]
+    {
         matrix(cases, &format!("out_of_memory::{name}"), JDKS, USUAL, move |setting| {
             QUIET.alone(|| as_stock(setting, options)).map(|()| Outcome::Passed)
         });
@@ -50,7 +52,9 @@ struct Exhausted {
 
 fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String> {
     // Soft references are let go of last, whatever the time; and no limit ends the program before the heap does.
-    let mut launch = Launch::bare("Exhaust").flags("-Xmx24m -Xms24m -XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log");
+    let mut launch = Launch::bare("Exhaust").flags(
+        "-Xmx24m -Xms24m -XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log",
+    );
     launch = launch.flags(&collector_flags(setting.collector).join(" "));
     launch = match options {
         Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),

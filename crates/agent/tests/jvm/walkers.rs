@@ -9,9 +9,11 @@ use hotspot::collector::Collector;
 /// A load with a diagnostic command as often as it can be answered.
 fn commanded(command: &str, every: u32) -> Launch {
     let every = format!("every={every}");
-    Launch::new("Load").args(&["millis=1500", &format!("command={command}"), &every]).flags("-Xmn8m").after(|finished| {
-        if finished.printed("commands")? > 0 { Ok(()) } else { Err("no command came in".into()) }
-    })
+    Launch::new("Load").args(&["millis=600", &format!("command={command}"), &every]).flags("-Xmn8m").after(
+        |finished| {
+            if finished.printed("commands")? > 0 { Ok(()) } else { Err("no command came in".into()) }
+        },
+    )
 }
 
 /// The dumps are heap dumps, and whole: the last record is the end mark.
@@ -30,9 +32,7 @@ fn dumped(finished: &Finished) -> Result<(), String> {
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    hazard(cases, "heap_dump", JDKS, USUAL, |_| {
-        commanded("dump", 200).after(dumped)
-    });
+    hazard(cases, "heap_dump", JDKS, USUAL, |_| commanded("dump", 200).after(dumped));
     hazard(cases, "heap_dump::shenandoah", JDKS, &[Collector::Shenandoah], |_| {
         commanded("dump", 200).after(dumped)
     });
@@ -42,22 +42,29 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "thread_stacks", JDKS, USUAL, |_| commanded("threadPrint,-l", 1));
     hazard(cases, "dump_before_full_collection", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["gc=200", "millis=1000"]).flags("-Xmn8m -XX:+HeapDumpBeforeFullGC").collects(1).after(dumped)
+        Launch::new("Load")
+            .args(&["gc=200", "millis=1000"])
+            .flags("-Xmn8m -XX:+HeapDumpBeforeFullGC")
+            .collects(1)
+            .after(dumped)
     });
     hazard(cases, "tools_from_outside", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["until=released", "millis=300"]).flags("-Xmn8m").after(dumped).beside(|running| {
-            running.wait_for("running");
-            running.jcmd(&["GC.class_histogram", "-all"])?;
-            running.jcmd(&["GC.heap_dump", "-all", "outside.hprof"])?;
-            running.jcmd(&["Thread.print", "-l"]).map(|_| ())
-        })
+        Launch::new("Load").args(&["until=released", "millis=300"]).flags("-Xmn8m").after(dumped).beside(
+            |running| {
+                running.wait_for("running");
+                running.jcmd(&["GC.class_histogram", "-all"])?;
+                running.jcmd(&["GC.heap_dump", "-all", "outside.hprof"])?;
+                running.jcmd(&["Thread.print", "-l"]).map(|_| ())
+            },
+        )
     });
     hazard(cases, "recording", JDKS, USUAL, |_| {
         Launch::new("Load")
-            .args(&["millis=1500", "live=12m"])
+            .args(&["millis=800", "live=12m"])
             .flags("-Xmn8m -XX:StartFlightRecording:settings=profile,path-to-gc-roots=true,filename=walk.jfr")
             .after(|finished| {
-                let bytes = std::fs::metadata(finished.directory.join("walk.jfr")).map_or(0, |found| found.len());
+                let bytes =
+                    std::fs::metadata(finished.directory.join("walk.jfr")).map_or(0, |found| found.len());
                 if bytes > 10_000 { Ok(()) } else { Err(format!("the recording has {bytes} bytes")) }
             })
     });
@@ -65,7 +72,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "tags", JDKS, USUAL, |_| {
         let helper = artifacts::helper("tagger").expect("the helper agent").display().to_string();
         Launch::new("Load")
-            .args(&["millis=1500"])
+            .args(&["millis=600"])
             .flags(&format!("-Xmn8m -agentpath:{helper}"))
             .collects(1)
             .after(|finished| {
