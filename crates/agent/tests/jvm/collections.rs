@@ -1,0 +1,100 @@
+//! Collections of every kind: failed evacuation, pinned arrays, concurrent marking, metaspace.
+
+use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, matrix};
+use crate::process::Finished;
+use crate::runner::{Case, Outcome};
+use hotspot::collector::Collector;
+
+/// The collector's log must tell of what the launch is about.
+fn logged(texts: &'static [&'static str]) -> impl Fn(&Finished) -> Result<(), String> {
+    move |finished| {
+        let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
+        if texts.iter().any(|text| log.contains(text)) {
+            Ok(())
+        } else {
+            Err(format!("the log has none of {texts:?}"))
+        }
+    }
+}
+
+const LOG: &str = "-Xlog:gc*:file=gc.log";
+const SHENANDOAHS: &[Collector] = &[Collector::Shenandoah, Collector::GenerationalShenandoah];
+
+pub fn cases(cases: &mut Vec<Case>) {
+    // Every collector, every JDK, nothing special: the case that must hold before all others.
+    hazard(cases, "load", JDKS, SERVED, |setting| {
+        let launch = Launch::new("Load");
+        match setting.collector {
+            Collector::Epsilon => launch.args(&["most=500m"]).flags("-Xmx1g"),
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                launch.flags("-XX:+ShenandoahVerify").collects(1)
+            }
+            _ => launch.flags("-Xmn8m -XX:+VerifyBeforeExit").collects(3),
+        }
+    });
+    // Threads come and go: their TLABs are retired at odd moments.
+    hazard(cases, "short_lived_threads", JDKS, USUAL, |_| {
+        Launch::new("Load").args(&["threads=32", "rounds=200"]).flags("-Xmn8m").collects(1)
+    });
+    hazard(cases, "evacuation_failure", JDKS, &[Collector::G1], |_| {
+        Launch::new("Load")
+            .args(&["live=55%", "millis=1800", "largest=4k"])
+            .flags("-Xmx32m -XX:G1ReservePercent=0 -XX:G1NewSizePercent=30 -XX:InitiatingHeapOccupancyPercent=90")
+            .flags(LOG)
+            .collects(5)
+            .after(logged(&["Evacuation Failure", "To-space exhausted"]))
+    });
+    hazard(cases, "pinned_arrays", JDKS, SERVED, |setting| {
+        let launch = Launch::new("Critical");
+        match setting.collector {
+            Collector::Epsilon => launch.args(&["millis=300"]).flags("-Xmx2g"),
+            _ => launch.flags("-Xmn12m").collects(2),
+        }
+    });
+    hazard(cases, "concurrent_marking", JDKS, &[Collector::G1], |_| {
+        Launch::new("Load")
+            .args(&["gc=10", "millis=800", "live=12m"])
+            .flags("-XX:InitiatingHeapOccupancyPercent=1 -XX:+ExplicitGCInvokesConcurrent -XX:+VerifyDuringGC -Xmn8m")
+            .flags(LOG)
+            .collects(5)
+            .after(logged(&["Pause Remark"]))
+    });
+    hazard(cases, "concurrent_marking", JDKS, SHENANDOAHS, |_| {
+        Launch::new("Load")
+            .args(&["gc=10", "millis=800", "live=12m"])
+            .flags("-XX:+ShenandoahVerify -XX:+ExplicitGCInvokesConcurrent")
+            .flags(LOG)
+            .collects(3)
+            .after(logged(&["Concurrent marking"]))
+    });
+    hazard(cases, "metaspace", JDKS, USUAL, |_| {
+        Launch::new("Classes")
+            .flags("-XX:MetaspaceSize=2m -XX:MaxMetaspaceSize=20m -Xmn16m")
+            .flags(LOG)
+            .collects(2)
+            .after(logged(&["Metadata GC"]))
+    });
+    hazard(cases, "interpreted", JDKS, USUAL, |_| {
+        Launch::new("Load").args(&["threads=4", "live=1m"]).flags("-Xint -Xmn4m")
+    });
+    hazard(cases, "compiled", JDKS, &[Collector::G1], |_| {
+        Launch::new("Load").args(&["threads=4"]).flags("-Xcomp -XX:TieredStopAtLevel=1 -Xmn4m").collects(1)
+    });
+    numa(cases);
+}
+
+fn numa(cases: &mut Vec<Case>) {
+    // HotSpot accepts the flag on a machine with one node, and turns it off.
+    hazard(cases, "numa::one_node", JDKS, &[Collector::Parallel, Collector::G1], |_| {
+        Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
+    });
+    matrix(cases, "numa::two_nodes", JDKS, &[Collector::Parallel, Collector::G1], |setting| {
+        if !std::path::Path::new("/sys/devices/system/node/node1").exists() {
+            return Ok(Outcome::Skipped("two NUMA nodes: this machine has one".into()));
+        }
+        let launch = Launch::new("Load")
+            .flags(&format!("-XX:+UseNUMA -Xmn16m -XX:+{}", setting.collector.flag()))
+            .collects(1);
+        launch.run(setting.jdk).map(|_| Outcome::Passed)
+    });
+}

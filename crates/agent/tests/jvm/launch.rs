@@ -1,0 +1,315 @@
+//! The declaration of a launch, and the matrix of JDKs and collectors that it is for.
+
+use crate::artifacts;
+use crate::jdk::{self, Jdk};
+use crate::process::{Finished, Running};
+use crate::report::Report;
+use crate::runner::{Case, Outcome, QUIET, Verdict};
+use hotspot::collector::Collector;
+use std::path::Path;
+use std::process::Command;
+
+/// What a JVM's exit code has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    NotZero,
+}
+
+type Beside = Box<dyn Fn(&mut Running<'_>) -> Result<(), String>>;
+type After = Box<dyn Fn(&Finished) -> Result<(), String>>;
+
+/// A launch: what runs, and what has to come of it.
+pub struct Launch {
+    main: &'static str,
+    args: Vec<String>,
+    flags: Vec<String>,
+    /// Options of the agent; `None` runs the JVM without it.
+    agent: Option<String>,
+    report: bool,
+    exit: Exit,
+    prints: Vec<String>,
+    /// Lines that begin with `terrace:`, each with a text to look for: these and no others.
+    says: Vec<String>,
+    /// The same, for what need not be said.
+    may_say: Vec<String>,
+    /// Texts that must not appear on either output.
+    never: Vec<String>,
+    collections: u64,
+    beside: Option<Beside>,
+    after: Option<After>,
+}
+
+/// Flags that let HotSpot check the whole heap before and after each collection.
+const VERIFIED: [&str; 4] = [
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+VerifyBeforeGC",
+    "-XX:+VerifyAfterGC",
+];
+/// Small buffers of a fixed size: many refills.
+const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
+
+impl Launch {
+    /// A program with heap verification, small TLABs and the agent's buffers of 64 KB, which prints `done`.
+    pub fn new(main: &'static str) -> Launch {
+        let flags = VERIFIED.iter().chain(&SMALL_TLABS).map(|flag| (*flag).to_owned()).collect();
+        Launch {
+            main,
+            args: vec![],
+            flags,
+            agent: Some("core=64k".into()),
+            report: true,
+            exit: Exit::Code(0),
+            prints: vec!["done".into()],
+            says: vec![],
+            may_say: vec![],
+            never: vec!["CORRUPT".into(), "fatal error".into(), "panicked".into()],
+            collections: 0,
+            beside: None,
+            after: None,
+        }
+    }
+
+    /// A program with no flags but those given.
+    pub fn bare(main: &'static str) -> Launch {
+        Launch { flags: vec![], ..Launch::new(main) }
+    }
+
+    pub fn args(mut self, args: &[&str]) -> Launch {
+        self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        self
+    }
+
+    /// Further flags, split at blanks.
+    pub fn flags(mut self, flags: &str) -> Launch {
+        self.flags.extend(flags.split_whitespace().map(str::to_owned));
+        self
+    }
+
+    /// Without these of the usual flags.
+    pub fn without(mut self, flags: &[&str]) -> Launch {
+        self.flags.retain(|flag| !flags.contains(&flag.as_str()));
+        self
+    }
+
+    /// The agent's options, in place of the usual ones.
+    pub fn agent(mut self, options: impl Into<String>) -> Launch {
+        self.agent = Some(options.into());
+        self
+    }
+
+    /// Without the agent.
+    pub fn stock(mut self) -> Launch {
+        self.agent = None;
+        self
+    }
+
+    /// No report is asked for, and none is looked at.
+    pub fn unreported(mut self) -> Launch {
+        self.report = false;
+        self
+    }
+
+    pub fn exit(mut self, exit: Exit) -> Launch {
+        self.exit = exit;
+        self
+    }
+
+    /// Texts on standard output, in place of `done`.
+    pub fn prints(mut self, texts: &[&str]) -> Launch {
+        self.prints = texts.iter().map(|text| (*text).to_owned()).collect();
+        self
+    }
+
+    /// A line that the agent must say.
+    pub fn says(mut self, text: impl Into<String>) -> Launch {
+        self.says.push(text.into());
+        self
+    }
+
+    /// A line that the agent may say.
+    pub fn maybe_says(mut self, text: &str) -> Launch {
+        self.may_say.push(text.to_owned());
+        self
+    }
+
+    /// A text that must not appear.
+    pub fn never(mut self, text: &str) -> Launch {
+        self.never.push(text.to_owned());
+        self
+    }
+
+    /// At least so many collections must have been announced: otherwise the launch has shown nothing.
+    pub fn collects(mut self, at_least: u64) -> Launch {
+        self.collections = at_least;
+        self
+    }
+
+    /// What to do while the program runs.
+    pub fn beside(mut self, body: impl Fn(&mut Running<'_>) -> Result<(), String> + 'static) -> Launch {
+        self.beside = Some(Box::new(body));
+        self
+    }
+
+    /// A further check.
+    pub fn after(mut self, body: impl Fn(&Finished) -> Result<(), String> + 'static) -> Launch {
+        self.after = Some(Box::new(body));
+        self
+    }
+
+    fn command(&self, jdk: &Jdk) -> Result<Command, String> {
+        let mut command = Command::new(jdk.java());
+        if let Some(options) = &self.agent {
+            let report = if self.report { ",report=report.json" } else { "" };
+            command.arg(format!("-agentpath:{}={options}{report}", artifacts::agent().display()));
+        }
+        command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
+        if self.flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
+            command.arg("-Xmx64m");
+        }
+        command.args(&self.flags).arg("-cp").arg(artifacts::classes()?).arg(self.main).args(&self.args);
+        Ok(command)
+    }
+
+    /// Runs it and checks what came of it; gives its result back for further checks.
+    pub fn run(&self, jdk: &Jdk) -> Result<Finished, String> {
+        let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+        self.run_in(jdk, directory.path())
+    }
+
+    /// As [`Launch::run`], in a directory that the caller has prepared.
+    pub fn run_in(&self, jdk: &Jdk, directory: &Path) -> Result<Finished, String> {
+        let mut running = Running::start(jdk, directory, self.command(jdk)?)?;
+        let beside = self.beside.as_ref().map_or(Ok(()), |body| body(&mut running));
+        running.release();
+        let finished = running.finish()?;
+        // The JVM's own end comes first: what was done beside it may have failed because of it.
+        self.check(&finished).and(beside).map_err(|why| finished.describe(&why))?;
+        Ok(finished)
+    }
+
+    fn check(&self, finished: &Finished) -> Result<(), String> {
+        for text in &self.never {
+            if finished.stdout.contains(text) || finished.stderr.contains(text) {
+                return Err(format!("the output has '{text}'"));
+            }
+        }
+        let right = match self.exit {
+            Exit::Code(code) => finished.status.code() == Some(code),
+            Exit::NotZero => finished.status.code().is_some_and(|code| code != 0),
+        };
+        if !right {
+            return Err(format!("expected exit {:?}", self.exit));
+        }
+        if let Some(text) = self.prints.iter().find(|text| !finished.stdout.contains(*text)) {
+            return Err(format!("standard output lacks '{text}'"));
+        }
+        let mut said: Vec<&str> =
+            finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
+        said.retain(|line| !self.may_say.iter().any(|text| line.contains(text)));
+        if let Some(text) = self.says.iter().find(|text| !said.iter().any(|line| line.contains(*text))) {
+            return Err(format!("no line of the agent has '{text}'"));
+        }
+        if said.len() != self.says.len() {
+            return Err(format!(
+                "the agent said {} lines, expected {}: {said:#?}",
+                said.len(),
+                self.says.len()
+            ));
+        }
+        if self.agent.is_some() && self.report {
+            let report = finished.report()?;
+            report.check()?;
+            if report.number("collections") < self.collections {
+                return Err(format!(
+                    "only {} collections: too few to show anything",
+                    report.number("collections")
+                ));
+            }
+        }
+        self.after.as_ref().map_or(Ok(()), |body| body(finished))
+    }
+}
+
+impl Finished {
+    /// The agent's report.
+    pub fn report(&self) -> Result<Report, String> {
+        let text = std::fs::read_to_string(self.directory.join("report.json"))
+            .map_err(|error| format!("no report: {error}"))?;
+        Report::read(&text)
+    }
+
+    /// A number of the program's last line, `key=number`.
+    pub fn printed(&self, key: &str) -> Result<u64, String> {
+        (self.stdout.split_whitespace())
+            .find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+            .ok_or_else(|| format!("the program did not print {key}="))
+    }
+}
+
+/// The collectors with buffers of which every JDK has all.
+pub const USUAL: &[Collector] = &[Collector::Serial, Collector::Parallel, Collector::G1];
+/// All collectors with buffers.
+pub const SERVED: &[Collector] = &[
+    Collector::Serial,
+    Collector::Parallel,
+    Collector::G1,
+    Collector::Shenandoah,
+    Collector::GenerationalShenandoah,
+    Collector::Epsilon,
+];
+/// The JDKs that terrace supports.
+pub const JDKS: &[u32] = &[17, 21, 25];
+
+/// One cell of a matrix.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    pub jdk: &'static Jdk,
+    pub collector: Collector,
+}
+
+/// Whether this machine can run a setting.
+pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
+    let jdk = jdk::of(feature)?;
+    if !jdk.has(collector) {
+        return Err(format!("{} on {feature}: not in this build", collector.name()));
+    }
+    Ok(Setting { jdk, collector })
+}
+
+/// A hazard for each JDK and collector, by `body`.
+pub fn matrix(
+    cases: &mut Vec<Case>,
+    name: &str,
+    jdks: &[u32],
+    collectors: &[Collector],
+    body: impl Fn(Setting) -> Verdict + Clone + Send + Sync + 'static,
+) {
+    for &feature in jdks {
+        for &collector in collectors {
+            let body = body.clone();
+            let short = collector.name().replace(' ', "-");
+            cases.push(Case::new(format!("{name}::{short}::{feature}"), move || {
+                match setting(feature, collector) {
+                    Ok(setting) => body(setting),
+                    Err(why) => Ok(Outcome::Skipped(why)),
+                }
+            }));
+        }
+    }
+}
+
+/// A hazard for each JDK and collector, by one launch each.
+pub fn hazard(
+    cases: &mut Vec<Case>,
+    name: &str,
+    jdks: &[u32],
+    collectors: &[Collector],
+    launch: impl Fn(Setting) -> Launch + Clone + Send + Sync + 'static,
+) {
+    matrix(cases, name, jdks, collectors, move |setting| {
+        let launch = launch(setting).flags(&jdk::collector_flags(setting.collector).join(" "));
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
+}

@@ -1,0 +1,68 @@
+//! Every choice of levels, with TLABs and without.
+
+use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard};
+use crate::process::Finished;
+use crate::runner::Case;
+use hotspot::collector::Collector;
+
+const LEVELS: [&str; 4] = ["core", "processor", "core+processor", "none"];
+
+/// A load that the collector can bear.
+fn load(setting: Setting) -> Launch {
+    let launch = Launch::new("Load").args(&["millis=400"]);
+    match setting.collector {
+        Collector::Epsilon => launch.args(&["most=300m"]).flags("-Xmx1g"),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-XX:+ShenandoahVerify"),
+        _ => launch.flags("-Xmn8m").collects(1),
+    }
+}
+
+/// The levels in force must have served, or, without levels, observed.
+fn served(levels: &'static str) -> impl Fn(&Finished) -> Result<(), String> {
+    move |finished| {
+        let report = finished.report()?;
+        let names: Vec<&str> = report.0["levels"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|level| level["name"].as_str())
+            .collect();
+        let expected = if levels == "none" { "observed".to_owned() } else { levels.to_owned() };
+        if names.join("+") != expected {
+            return Err(format!("levels {names:?}"));
+        }
+        let (refills, passed) = (report.sum(0, "refills"), report.sum(0, "passed"));
+        match levels {
+            "none" if refills == 0 && passed > 0 => Ok(()),
+            "none" => Err(format!("{refills} refills, {passed} passed")),
+            _ if refills > 0 => Ok(()),
+            _ => Err("the buffers were never refilled".into()),
+        }
+    }
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    for levels in LEVELS {
+        hazard(cases, &format!("levels::{levels}"), JDKS, SERVED, move |setting| {
+            let sizes = if levels == "none" { "" } else { ",core=32k,processor=256k" };
+            load(setting)
+                .agent(format!("levels={levels}{sizes},tlab=2k"))
+                .without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"])
+                .after(served(levels))
+        });
+    }
+    // Sizes and TLABs of terrace's own choice: what most users run.
+    hazard(cases, "levels::defaults", JDKS, SERVED, |setting| {
+        load(setting).agent("log=warn").without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"]).after(served("core"))
+    });
+    for levels in LEVELS {
+        hazard(cases, &format!("without_tlabs::{levels}"), JDKS, USUAL, move |setting| {
+            load(setting).agent(format!("levels={levels}")).flags("-XX:-UseTLAB").after(served(levels))
+        });
+    }
+    hazard(cases, "without_tlabs::others", JDKS, &SERVED[3..], |setting| load(setting).flags("-XX:-UseTLAB"));
+    // Elastic TLABs, whose extents may be larger than asked for, are turned off.
+    hazard(cases, "elastic", JDKS, &[Collector::Epsilon], |setting| {
+        load(setting).flags("-XX:+EpsilonElasticTLAB").after(served("core"))
+    });
+}

@@ -1,0 +1,57 @@
+//! Real JVMs under the agent, launched from declarations, with heap verification on.
+//!
+//! Each [`launch::Launch`] says which program runs with which flags and options and what has to come of it; a hazard is such a
+//! declaration for a matrix of JDKs and collectors. What a machine cannot run is skipped by name.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | `jdk` | the JDKs of this machine and the collectors that they were built with |
+//! | `artifacts` | the agent, the Java programs and the helper agents, built once |
+//! | `launch` | the declaration of a launch and its check |
+//! | `process` | a JVM that runs, with a time limit |
+//! | `report` | the agent's report and the equations that it must satisfy |
+//! | `runner` | runs the cases, two at a time, and tells the result as libtest does |
+//! | the others | the hazards, by subject |
+//!
+//! `TERRACE_JDKS` (separated by colons) names further JDKs. Arguments are those of libtest: names to choose cases by, `--skip`,
+//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
+
+mod artifacts;
+mod attach;
+mod collections;
+mod ending;
+mod jdk;
+mod launch;
+mod levels;
+mod limits;
+mod loading;
+mod objects;
+mod options;
+mod process;
+mod publication;
+mod report;
+mod runner;
+mod switching;
+mod tails;
+mod walkers;
+
+fn main() -> std::process::ExitCode {
+    let mut cases = Vec::new();
+    for add in [
+        options::cases,
+        loading::cases,
+        publication::cases,
+        ending::cases,
+        limits::cases,
+        tails::cases,
+        objects::cases,
+        collections::cases,
+        walkers::cases,
+        attach::cases,
+        levels::cases,
+        switching::cases,
+    ] {
+        add(&mut cases);
+    }
+    runner::run(cases)
+}

@@ -1,0 +1,135 @@
+//! Bad input and failure: one clear line each. The application runs as without the agent; with `strict=true` it does not start.
+
+use crate::artifacts;
+use crate::jdk;
+use crate::launch::{Exit, JDKS, Launch, hazard, setting};
+use crate::runner::{Case, Outcome, QUIET};
+use hotspot::collector::Collector;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Name, flags, options, and what the one line must have.
+const MISTAKES: &[(&str, &str, &str, &str)] = &[
+    ("unknown_option", "", "cores=64k", "unknown option cores: use one of levels, core"),
+    ("no_value", "", "core", "write key=value"),
+    ("no_size", "", "core=64kb", "core=64kb: '64kb' is not a size: write bytes"),
+    ("huge_size", "", "core=99999999999g", "is not a size"),
+    ("too_small", "", "core=100", "core=100: use at least 4k"),
+    ("processor_too_small", "", "levels=processor,processor=1k", "processor=1k: use at least 4k"),
+    ("no_multiple", "", "core=65537", "use a multiple of 8 bytes"),
+    (
+        "no_multiple_of_alignment",
+        "-XX:ObjectAlignmentInBytes=16",
+        "core=65544",
+        "multiple of ObjectAlignmentInBytes=16",
+    ),
+    ("tlab_too_small", "", "tlab=512", "tlab=512: use at least 1k"),
+    ("unknown_level", "", "levels=l3", "use one of none, core, processor, core+processor"),
+    ("no_switch", "", "strict=maybe", "use one of true, false"),
+    ("negative_delay", "", "delay=-1", "use microseconds"),
+    ("not_utf8", "", "\u{fffd}", "is no option"),
+    ("no_directory", "", "control=missing/control", "create it with mkdir -m 700"),
+    ("open_directory", "", "control=open/control", "open can be written by other users"),
+    ("directory_is_file", "", "control=file/control", "is not a directory"),
+    ("directory_is_link", "", "control=linked/control", "links are not followed"),
+    ("control_is_link", "", "control=link", "exists and is no regular file"),
+    ("control_is_directory", "", "control=directory", "exists and is no regular file"),
+];
+
+/// What the rows above find in their directory.
+fn prepare(directory: &Path) -> std::io::Result<()> {
+    for name in ["open", "directory"] {
+        std::fs::create_dir(directory.join(name))?;
+    }
+    std::fs::set_permissions(directory.join("open"), std::fs::Permissions::from_mode(0o777))?;
+    std::fs::write(directory.join("file"), "precious")?;
+    std::os::unix::fs::symlink("file", directory.join("link"))?;
+    std::os::unix::fs::symlink("directory", directory.join("linked"))
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    for &(name, flags, options, line) in MISTAKES {
+        for strict in [false, true] {
+            let kind = if strict { "strict" } else { "lenient" };
+            cases.push(Case::new(format!("mistake::{name}::{kind}"), move || {
+                let Some(jdk) = jdk::all().iter().rev().find(|jdk| JDKS.contains(&jdk.feature.0)) else {
+                    return Ok(Outcome::Skipped("no supported JDK found".into()));
+                };
+                let mut launch =
+                    Launch::bare("Hello").flags(flags).flags("-XX:+UseSerialGC").unreported().says(line);
+                if strict && name != "no_switch" {
+                    launch = launch
+                        .agent(format!("{options},strict=true"))
+                        .prints(&[])
+                        .never("hello")
+                        .exit(Exit::NotZero);
+                } else {
+                    launch = launch.agent(options).prints(&["hello"]);
+                }
+                let directory =
+                    tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+                prepare(directory.path()).map_err(|error| error.to_string())?;
+                QUIET.shared(|| launch.run_in(jdk, directory.path()))?;
+                if std::fs::read(directory.path().join("file")).ok().as_deref() != Some(b"precious") {
+                    return Err("the file behind the link was changed".into());
+                }
+                Ok(Outcome::Passed)
+            }));
+        }
+    }
+    // An end without a report is told; the application's result stands.
+    hazard(cases, "report_cannot_be_written", &[25], &[Collector::G1], |_| {
+        Launch::bare("Hello")
+            .agent("report=missing/report.json")
+            .unreported()
+            .prints(&["hello"])
+            .says("report=missing/report.json: No such file or directory (os error 2): name a file")
+    });
+    hazard(cases, "zgc_is_refused", JDKS, &[Collector::Z], |_| {
+        Launch::bare("Hello").prints(&["hello"]).unreported().says("ZGC already allocates from per-CPU pages")
+    });
+    hazard(cases, "zgc_is_refused_strictly", JDKS, &[Collector::Z], |_| {
+        (Launch::bare("Hello")
+            .agent("strict=true")
+            .prints(&[])
+            .never("hello")
+            .exit(Exit::NotZero)
+            .unreported())
+        .says("ZGC already allocates from per-CPU pages")
+    });
+    unsupported(cases);
+    hazard(cases, "silent_when_well", JDKS, &[Collector::G1], |_| {
+        Launch::bare("Hello").agent("strict=true").prints(&["hello"]).after(|finished| {
+            let report = finished.report()?;
+            let state = report.0["state"].as_str().unwrap_or("").to_owned();
+            let sizes = report.setting("core_bytes").as_u64().unwrap_or(0);
+            let tlab = report.setting("tlab").as_str().unwrap_or("").to_owned();
+            if finished.stderr.is_empty() && state == "ended" && sizes >= 4096 && !tlab.is_empty() {
+                return Ok(());
+            }
+            Err(format!("state {state}, core {sizes}, tlab {tlab}, said {}", finished.stderr))
+        })
+    });
+}
+
+fn unsupported(cases: &mut Vec<Case>) {
+    cases.push(Case::new("unsupported_jdk", || {
+        let Some(jdk) = jdk::all().iter().find(|jdk| !JDKS.contains(&jdk.feature.0)) else {
+            return Ok(Outcome::Skipped("no JDK but 17, 21 and 25 found".into()));
+        };
+        if jdk.feature.0 < 17 {
+            return Ok(Outcome::Skipped(format!("JDK {} cannot run the test programs", jdk.version)));
+        }
+        let launch = Launch::bare("Hello")
+            .unreported()
+            .prints(&["hello"])
+            .says("is not supported: use JDK 17, 21 or 25");
+        launch.run(jdk).map(|_| Outcome::Passed)
+    }));
+    cases.push(Case::new("every_supported_jdk_is_here", || {
+        match JDKS.iter().find_map(|feature| setting(*feature, Collector::Serial).err()) {
+            Some(why) => Ok(Outcome::Skipped(why)),
+            None => Ok(Outcome::Passed),
+        }
+    }));
+}

@@ -1,0 +1,195 @@
+//! Runs the cases and tells the result in libtest's words.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::{Condvar, Mutex};
+use std::time::Instant;
+
+/// What became of a case that did not fail.
+pub enum Outcome {
+    Passed,
+    /// Not possible here, and why.
+    Skipped(String),
+}
+
+pub type Verdict = Result<Outcome, String>;
+
+/// One test.
+pub struct Case {
+    name: String,
+    body: Box<dyn Fn() -> Verdict + Send + Sync>,
+}
+
+impl Case {
+    pub fn new(name: impl Into<String>, body: impl Fn() -> Verdict + Send + Sync + 'static) -> Case {
+        Case { name: name.into(), body: Box::new(body) }
+    }
+
+    fn run(&self) -> Verdict {
+        catch_unwind(AssertUnwindSafe(|| (self.body)())).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            Err(text
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .unwrap_or_default())
+        })
+    }
+}
+
+#[derive(Default)]
+struct Arguments {
+    names: Vec<String>,
+    skip: Vec<String>,
+    exact: bool,
+    list: bool,
+    only_ignored: bool,
+    threads: Option<usize>,
+}
+
+impl Arguments {
+    fn read() -> Arguments {
+        let mut arguments = Arguments::default();
+        let mut rest = std::env::args().skip(1);
+        while let Some(argument) = rest.next() {
+            let (key, inline) = match argument.split_once('=') {
+                Some((key, value)) if key.starts_with("--") => (key.to_owned(), Some(value.to_owned())),
+                _ => (argument, None),
+            };
+            match key.as_str() {
+                "--skip" => arguments.skip.extend(inline.or_else(|| rest.next())),
+                "--test-threads" => {
+                    arguments.threads = inline.or_else(|| rest.next()).and_then(|number| number.parse().ok());
+                }
+                "--format" | "--color" | "--logfile" | "--shuffle-seed" | "-Z" if inline.is_none() => {
+                    rest.next();
+                }
+                "--exact" => arguments.exact = true,
+                "--list" => arguments.list = true,
+                "--ignored" => arguments.only_ignored = true,
+                flag if flag.starts_with('-') => {}
+                name => arguments.names.push(name.to_owned()),
+            }
+        }
+        arguments
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        let matches =
+            |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
+        (self.names.is_empty() || self.names.iter().any(matches)) && !self.skip.iter().any(matches)
+    }
+}
+
+/// Runs what the command line chooses.
+pub fn run(cases: Vec<Case>) -> ExitCode {
+    let arguments = Arguments::read();
+    let all = cases.len();
+    // None of the cases is marked ignored: a skip is decided when it runs.
+    let chosen: Vec<Case> =
+        cases.into_iter().filter(|case| arguments.wants(&case.name) && !arguments.only_ignored).collect();
+    if arguments.list {
+        chosen.iter().for_each(|case| println!("{}: test", case.name));
+        return ExitCode::SUCCESS;
+    }
+    let begin = Instant::now();
+    println!("\nrunning {} tests", chosen.len());
+    let verdicts = run_all(&chosen, arguments.threads.unwrap_or(2).max(1));
+    let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
+    let failed = count(|verdict| verdict.is_err());
+    if failed > 0 {
+        println!("\nfailures:");
+        for (case, verdict) in chosen.iter().zip(&verdicts) {
+            if let Err(text) = verdict {
+                println!("\n---- {} ----\n{text}", case.name);
+            }
+        }
+        println!("\nfailures:");
+        for (case, _) in chosen.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_err()) {
+            println!("    {}", case.name);
+        }
+    }
+    println!(
+        "\ntest result: {}. {} passed; {failed} failed; {} ignored; 0 measured; {} filtered out; finished in {:.2}s\n",
+        if failed == 0 { "ok" } else { "FAILED" },
+        count(|verdict| matches!(verdict, Ok(Outcome::Passed))),
+        count(|verdict| matches!(verdict, Ok(Outcome::Skipped(_)))),
+        all - chosen.len(),
+        begin.elapsed().as_secs_f64(),
+    );
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(101) }
+}
+
+/// Threads of the JVMs are many times the processors already: two JVMs at a time only hide their waits.
+fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
+    let next = Mutex::new(0);
+    let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(cases.iter().map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = {
+                        let mut next = next.lock().unwrap();
+                        *next += 1;
+                        *next - 1
+                    };
+                    let Some(case) = cases.get(at) else { break };
+                    let begin = Instant::now();
+                    let verdict = case.run();
+                    let seconds = begin.elapsed().as_secs_f64();
+                    match &verdict {
+                        Ok(Outcome::Passed) => println!("test {} ... ok <{seconds:.1}s>", case.name),
+                        Ok(Outcome::Skipped(why)) => {
+                            println!("test {} ... ignored, skipped: {why}", case.name)
+                        }
+                        // Told at once, and again at the end: a later hang of the machine must not hide it.
+                        Err(text) => println!("test {} ... FAILED <{seconds:.1}s>\n{text}", case.name),
+                    }
+                    verdicts.lock().unwrap()[at] = Some(verdict);
+                }
+            });
+        }
+    });
+    verdicts
+        .into_inner()
+        .unwrap()
+        .into_iter()
+        .map(|verdict| verdict.unwrap_or(Err("did not run".into())))
+        .collect()
+}
+
+/// For launches that compare two JVMs' behaviour: they run while no other launch does.
+pub struct Quiet {
+    busy: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+pub static QUIET: Quiet = Quiet { busy: Mutex::new((0, false)), changed: Condvar::new() };
+
+impl Quiet {
+    /// Runs `body` beside others of its kind.
+    pub fn shared<T>(&self, body: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy.lock().unwrap();
+        while busy.1 {
+            busy = self.changed.wait(busy).unwrap();
+        }
+        busy.0 += 1;
+        drop(busy);
+        let result = body();
+        self.busy.lock().unwrap().0 -= 1;
+        self.changed.notify_all();
+        result
+    }
+
+    /// Runs `body` alone.
+    pub fn alone<T>(&self, body: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy.lock().unwrap();
+        while busy.1 || busy.0 > 0 {
+            busy = self.changed.wait(busy).unwrap();
+        }
+        busy.1 = true;
+        drop(busy);
+        let result = body();
+        self.busy.lock().unwrap().1 = false;
+        self.changed.notify_all();
+        result
+    }
+}

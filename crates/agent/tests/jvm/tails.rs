@@ -1,0 +1,97 @@
+//! Near the end of memory: what buffers hold is free, too, and out of memory comes as in the stock JVM.
+
+use crate::jdk::collector_flags;
+use crate::launch::{JDKS, Launch, Setting, USUAL, hazard, matrix};
+use crate::process::Finished;
+use crate::runner::{Case, Outcome, QUIET};
+use hotspot::collector::Collector;
+
+pub fn cases(cases: &mut Vec<Case>) {
+    hazard(cases, "stranded_tails", JDKS, &[Collector::Parallel], |_| {
+        Launch::new("Load")
+            .args(&["millis=1500", "largest=2k"])
+            .flags("-Xmn16m -XX:-UseAdaptiveSizePolicy -Xlog:gc+heap=debug:file=gc.log")
+            .agent("core=512k")
+            .collects(3)
+            .after(eden_was_full)
+    });
+    for (name, options) in
+        [("defaults", "log=warn"), ("large_buffers", "levels=core+processor,core=256k,processor=1m")]
+    {
+        matrix(cases, &format!("out_of_memory::{name}"), JDKS, USUAL, move |setting| {
+            QUIET.alone(|| as_stock(setting, options)).map(|()| Outcome::Passed)
+        });
+    }
+}
+
+/// At the start of each collection of the young generation eden was full, but for what one request may leave.
+fn eden_was_full(finished: &Finished) -> Result<(), String> {
+    let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
+    let used: Vec<u64> = (log.lines())
+        .filter_map(|line| line.split_once("Eden space ").or_else(|| line.split_once("eden space ")))
+        .filter_map(|(_, rest)| rest.split_once("% used")?.0.rsplit(' ').next()?.parse().ok())
+        .collect();
+    // "Before" and "after" alternate: what is not empty was before.
+    let before: Vec<u64> = used.into_iter().filter(|percent| *percent > 50).collect();
+    let report = finished.report()?;
+    let collections = report.number("collections").max(1);
+    let tails = report.sum(0, "waste_collection_bytes") / collections;
+    let eden = 12 << 20;
+    // One buffer of 8 KB that fits no more for each of two domains, and what a collection for another reason leaves.
+    if tails > eden / 64 {
+        return Err(format!("{tails} bytes of tails are lost to each of {collections} collections"));
+    }
+    let lowest = before.iter().sum::<u64>() / before.len().max(1) as u64;
+    if lowest < 98 { Err(format!("eden was used to {before:?} % at the collections")) } else { Ok(()) }
+}
+
+struct Exhausted {
+    live: u64,
+    full: u64,
+}
+
+fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String> {
+    // Soft references are let go of last, whatever the time; and no limit ends the program before the heap does.
+    let mut launch = Launch::bare("Exhaust").flags(
+        "-Xmx24m -Xms24m -XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log",
+    );
+    launch = launch.flags(&collector_flags(setting.collector).join(" "));
+    launch = match options {
+        Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),
+        None => launch.stock(),
+    };
+    let directory = tempfile::tempdir_in(crate::artifacts::scratch()).map_err(|error| error.to_string())?;
+    let finished = launch.run_in(setting.jdk, directory.path())?;
+    let log = std::fs::read_to_string(directory.path().join("gc.log")).unwrap_or_default();
+    Ok(Exhausted { live: finished.printed("live")?, full: log.matches("Pause Full").count() as u64 })
+}
+
+fn median(mut numbers: Vec<u64>) -> u64 {
+    numbers.sort_unstable();
+    numbers[numbers.len() / 2]
+}
+
+/// As much is live at the end as in the stock JVM, within 2 %, and no more full collections came before it.
+fn as_stock(setting: Setting, options: &str) -> Result<(), String> {
+    let (mut stock, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        stock.push(exhaust(setting, None)?);
+        ours.push(exhaust(setting, Some(options))?);
+    }
+    let live = |runs: &[Exhausted]| median(runs.iter().map(|run| run.live).collect());
+    let full = |runs: &[Exhausted]| median(runs.iter().map(|run| run.full).collect());
+    let told = format!(
+        "live {} against stock's {}, full collections {} against {}",
+        live(&ours),
+        live(&stock),
+        full(&ours),
+        full(&stock)
+    );
+    // Which thread meets the end, and when, makes the number of full collections differ by half from run to run. One collection for
+    // each buffer would make it differ many times over.
+    let most = stock.iter().map(|run| run.full).max().unwrap_or(0);
+    if live(&ours) * 100 < live(&stock) * 98 || full(&ours) > most + most / 2 + 4 {
+        return Err(told);
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! The places of the heap's virtual functions, found offline in every `libjvm.so` of this machine, for every collector.
+
+extern crate terrace_hotspot as hotspot;
+
+#[path = "../../agent/tests/jvm/jdk.rs"]
+#[allow(dead_code, reason = "shared with the tests that launch JVMs")]
+mod jdk;
+
+use hotspot::Error;
+use hotspot::collector::{Collector, Feature};
+use hotspot::slots::{self, Slots, Virtual, Vtable};
+use hotspot::symbols::Symbols;
+use jdk::Jdk;
+use std::path::Path;
+use std::process::Command;
+
+fn supported() -> Vec<&'static Jdk> {
+    let found: Vec<&Jdk> =
+        jdk::all().iter().filter(|jdk| Feature::SUPPORTED.contains(&jdk.feature)).collect();
+    for feature in Feature::SUPPORTED {
+        if found.iter().all(|jdk| jdk.feature != feature) {
+            println!("skipped: JDK {}: not found", feature.0);
+        }
+    }
+    found
+}
+
+/// A collector's vtable and slots; `None` if the build does not have the collector.
+fn resolve(symbols: &Symbols, collector: Collector) -> Option<(Vtable, Vec<usize>, Slots)> {
+    let vtable = slots::find(symbols, &[collector.vtable()], &[]).expect("the symbols").vtables[0]?;
+    let words = symbols.relocated_words(vtable.address, vtable.entries).expect("the relocations");
+    let slots = slots::resolve(symbols, &words).expect("the symbols");
+    Some((vtable, words, slots))
+}
+
+/// The functions that a collector cannot do without.
+fn needed(collector: Collector, feature: Feature) -> Vec<Virtual> {
+    let hooks = collector.hooks().expect("a collector with buffers");
+    let mut needed = vec![
+        Virtual::AllocateNewTlab,
+        Virtual::UnsafeMaxTlabAlloc,
+        Virtual::MaxTlabSize,
+        Virtual::TlabCapacity,
+    ];
+    needed.push(Virtual::MemAllocate);
+    needed.extend(hooks.parsability.then_some(Virtual::EnsureParsability));
+    needed.extend(hooks.trace.then_some(Virtual::TraceHeap));
+    needed
+        .extend((hooks.parsability && feature == Feature(17)).then_some(Virtual::SupportsInlineContigAlloc));
+    needed
+}
+
+fn names_at(symbols: &Symbols, address: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    symbols
+        .each(|at, is_data| !is_data && at == address, |symbol| names.push(symbol.name.to_owned()))
+        .expect("the symbols");
+    names
+}
+
+#[test]
+fn every_function_of_every_collector() {
+    for jdk in supported() {
+        let symbols = Symbols::open(&jdk.libjvm()).expect("symbols");
+        for collector in Collector::ALL.into_iter().filter(|collector| collector.hooks().is_ok()) {
+            let Some((_, words, slots)) = resolve(&symbols, collector) else {
+                assert!(!jdk.has(collector), "{} on {}: there, but not found", collector.name(), jdk.version);
+                println!("skipped: {} on {}: not in this build", collector.name(), jdk.feature.0);
+                continue;
+            };
+            let mut places = Vec::new();
+            for function in needed(collector, jdk.feature) {
+                let told = format!("{} of {} on {}", function.name(), collector.name(), jdk.version);
+                let slot = slots.of(function).unwrap_or_else(|error| panic!("{told}: {error}"));
+                let names = names_at(&symbols, words[slot]);
+                assert!(names.iter().any(|name| name.contains(function.name())), "{told}: {names:?}");
+                assert!(!places.contains(&slot), "{told}: the place of another function");
+                places.push(slot);
+            }
+        }
+    }
+}
+
+/// Overrides stand where the base class's function stands: one place for all collectors of a build.
+#[test]
+fn one_place_for_all_collectors() {
+    for jdk in supported() {
+        let symbols = Symbols::open(&jdk.libjvm()).expect("symbols");
+        for function in Virtual::ALL {
+            let places: Vec<(&str, usize)> = (Collector::ALL.into_iter())
+                .filter_map(|collector| {
+                    Some((collector.name(), resolve(&symbols, collector)?.2.of(function).ok()?))
+                })
+                .collect();
+            assert!(
+                places.windows(2).all(|pair| pair[0].1 == pair[1].1),
+                "{}: {function:?}: {places:?}",
+                jdk.version
+            );
+        }
+    }
+}
+
+fn run(command: &mut Command) -> bool {
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn a_stripped_library() {
+    for jdk in supported() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let library = directory.path().join("libjvm.so");
+        if !strip(&jdk.libjvm(), &library) {
+            println!("skipped: strip: not on this machine");
+            return;
+        }
+        let error = Symbols::open(&library).expect_err("no symbols");
+        assert!(matches!(&error, Error::Stripped { .. }), "{error}");
+        assert!(error.to_string().contains("install the JDK's debug symbols"), "{error}");
+    }
+}
+
+fn strip(from: &Path, to: &Path) -> bool {
+    run(Command::new("strip")
+        .args(["--strip-all", "--remove-section=.gnu_debuglink", "-o"])
+        .arg(to)
+        .arg(from))
+}
+
+/// Stripped, but the debug file is where debuggers find it: everything is found as in the whole library.
+#[test]
+fn a_stripped_library_with_its_debug_file() {
+    for jdk in supported() {
+        for place in ["", ".debug"] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let (library, debug) =
+                (directory.path().join("libjvm.so"), directory.path().join("libjvm.debug"));
+            let link = format!("--add-gnu-debuglink={}", debug.display());
+            let made = run(Command::new("objcopy").arg("--only-keep-debug").arg(jdk.libjvm()).arg(&debug))
+                && strip(&jdk.libjvm(), &library)
+                && run(Command::new("objcopy").arg(link).arg(&library));
+            if !made {
+                println!("skipped: objcopy, strip: not on this machine");
+                return;
+            }
+            if !place.is_empty() {
+                std::fs::create_dir(directory.path().join(place)).expect("a directory");
+                std::fs::rename(&debug, directory.path().join(place).join("libjvm.debug"))
+                    .expect("the debug file");
+            }
+            let symbols = match Symbols::open(&library) {
+                // Without a build identifier nothing proves that the debug file is this library's.
+                Err(Error::Stripped { .. }) if !has_build_identifier(&jdk.libjvm()) => {
+                    println!("skipped: debug file on {}: this build has no build identifier", jdk.version);
+                    continue;
+                }
+                opened => opened.unwrap_or_else(|error| panic!("{}: {error}", jdk.version)),
+            };
+            let whole = Symbols::open(&jdk.libjvm()).expect("symbols");
+            let found = resolve(&symbols, Collector::G1).expect("G1");
+            let expected = resolve(&whole, Collector::G1).expect("G1");
+            assert_eq!((found.0, found.2), (expected.0, expected.2), "{}", jdk.version);
+        }
+    }
+}
+
+fn has_build_identifier(library: &Path) -> bool {
+    let bytes = std::fs::read(library).expect("the library");
+    // The note's header: four bytes of name, twenty of identifier, type 3, "GNU".
+    bytes.windows(16).take(65_536).any(|window| window == b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+}
+
+/// The debug file of another build has other addresses.
+#[test]
+fn the_debug_file_of_another_build_is_not_used() {
+    let [one, .., other] = &supported()[..] else {
+        println!("skipped: another build: only one JDK found");
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let (library, debug) = (directory.path().join("libjvm.so"), directory.path().join("libjvm.debug"));
+    let link = format!("--add-gnu-debuglink={}", debug.display());
+    let made = run(Command::new("objcopy").arg("--only-keep-debug").arg(other.libjvm()).arg(&debug))
+        && strip(&one.libjvm(), &library)
+        && run(Command::new("objcopy").arg(link).arg(&library));
+    if made {
+        assert!(matches!(Symbols::open(&library), Err(Error::Stripped { .. })));
+    } else {
+        println!("skipped: objcopy, strip: not on this machine");
+    }
+}
+
+#[test]
+fn what_is_no_library_is_told_so() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("libjvm.so");
+    for content in [&b""[..], b"#!/bin/sh\n", &[0x7f, b'E', b'L', b'F', 2, 1, 1, 0], &[0; 4096]] {
+        std::fs::write(&path, content).expect("a file");
+        assert!(matches!(Symbols::open(&path), Err(Error::File { .. })), "{content:?}");
+    }
+    assert!(matches!(Symbols::open(&directory.path().join("missing")), Err(Error::File { .. })));
+    // Cut anywhere, a library is refused or has fewer symbols, and nothing is read beyond its end.
+    let Some(jdk) = supported().first().copied() else { return };
+    let whole = std::fs::read(jdk.libjvm()).expect("the library");
+    for part in 1..16 {
+        std::fs::write(&path, &whole[..whole.len() / 16 * part]).expect("a file");
+        if let Ok(symbols) = Symbols::open(&path) {
+            let _ = symbols.each(|_, _| true, |_| {});
+            let _ = symbols.relocated_words(0, 1);
+        }
+    }
+}
+
+#[test]
+fn versions_are_refused_by_name() {
+    for (feature, full) in
+        [(8, "1.8.0_452"), (11, "11.0.27+6"), (20, "20.0.2+9"), (24, "24.0.1+9"), (27, "27-ea+5")]
+    {
+        let error = Feature(feature).check(full).expect_err("refused");
+        let line = error.to_string();
+        assert!(
+            line.contains(full) && line.contains("use JDK 17, 21 or 25") && line.lines().count() == 1,
+            "{line}"
+        );
+    }
+    for feature in Feature::SUPPORTED {
+        assert_eq!(feature.check(""), Ok(()));
+    }
+}
