@@ -59,6 +59,19 @@ impl Hierarchy {
         }
     }
 
+    /// Serves a single object from any tail, when the heap has no more than `available` bytes left; else leaves it to the heap.
+    pub(crate) fn last_resort(&self, cpu: CpuIndex, bytes: usize, available: usize) -> Option<Extent> {
+        match self {
+            _ if available >= bytes => None,
+            Hierarchy::Three(level) => level.carve_object_from_tails(cpu, bytes),
+            Hierarchy::Four(level) => level
+                .carve_object_from_tails(cpu, bytes)
+                .or_else(|| level.upper().carve_object(cpu, bytes))
+                .or_else(|| level.upper().carve_object_from_tails(cpu, bytes)),
+            Hierarchy::None => None,
+        }
+    }
+
     /// Counts a foreign allocation, if the thread has changed its domain.
     #[inline(always)]
     pub(crate) fn count_migration(&self, before: CpuIndex, after: CpuIndex) {

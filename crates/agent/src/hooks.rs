@@ -103,7 +103,7 @@ unsafe fn pass(
 }
 
 /// For `CollectedHeap::mem_allocate(size, overhead_limit_was_exceeded)`: a Java thread in VM state wants one object outside its
-/// TLAB. Served from what the own buffer holds; refilled for it only in a JVM without TLABs.
+/// TLAB. Served from what the own buffer holds, and at eden's end from any tail; refilled for it only in a JVM without TLABs.
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
@@ -116,7 +116,11 @@ pub(crate) unsafe extern "C" fn mem_allocate(
     let bytes = size * WORD;
     if agent.control.mode() == Mode::On && bytes <= agent.largest_object {
         let cpu = agent.cpu();
-        if let Some(extent) = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects) {
+        let served = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects).or_else(|| {
+            // SAFETY: on a Java thread.
+            agent.hierarchy.last_resort(cpu, bytes, unsafe { agent.heap.available() })
+        });
+        if let Some(extent) = served {
             agent.hierarchy.count_migration(cpu, agent.cpu());
             return extent.start as *mut c_void;
         }

@@ -221,6 +221,21 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         Some(extent)
     }
 
+    /// Serves a single object of exactly `bytes` from any tail: the own domain's spare buffers, then the other domains'. For when the
+    /// upper source has nothing left and would collect while buffers still hold memory. Never refills.
+    #[cold]
+    #[inline(never)]
+    pub fn carve_object_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
+        let domain = self.domain(cpu);
+        for spare in &self.domains[domain].buffers[1..] {
+            if let Carve::Served(extent) = spare.carve(self.frame, bytes, bytes) {
+                self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
+                return Some(extent);
+            }
+        }
+        self.steal(domain, bytes, bytes)
+    }
+
     /// As [`Level::carve_object`], but refills the own buffer if need be. For users without thread buffers, whose objects are
     /// the only requests.
     pub fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {

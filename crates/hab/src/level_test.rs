@@ -294,3 +294,14 @@ fn while_one_thread_refills_the_others_of_its_domain_use_the_spare_buffer() {
     assert_eq!(heap.requests.borrow().len(), 2);
     assert_eq!(level.largest_tail(), 0);
 }
+
+#[test]
+fn an_object_gets_the_last_tail_of_any_domain() {
+    let (heap, counters) = (Heap::of(8 << 10), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
+    level.allocate(CpuIndex(1), 1024, 1024).unwrap();
+    assert_eq!(level.carve_object(CPU0, 512), None);
+    assert!(level.carve_object_from_tails(CPU0, 512).is_some());
+    assert_eq!(counters[0].get(Counter::Stolen), 1);
+    assert_eq!(heap.requests.borrow().len(), 1, "no refill");
+}
