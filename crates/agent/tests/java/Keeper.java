@@ -86,7 +86,7 @@ final class Keeper {
 
     private int length() {
         int kind = random.nextInt(100);
-        return random.nextInt(kind < 60 ? 65 : kind < 90 ? 513 : kind < 99 ? 4097 : largest + 1);
+        return random.nextInt(Math.min(kind < 60 ? 64 : kind < 90 ? 512 : kind < 99 ? 4096 : largest, largest) + 1);
     }
 
     private void release() {

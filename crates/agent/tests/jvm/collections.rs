@@ -32,6 +32,12 @@ pub fn cases(cases: &mut Vec<Case>) {
             _ => launch.flags("-Xmn8m -XX:+VerifyBeforeExit").collects(3),
         }
     });
+    // Verification makes the heap parsable, and with that retires the buffers: the collections must do without it, too.
+    hazard(cases, "load_unverified", JDKS, &SERVED[..5], |setting| {
+        let launch = Launch::new("Load").without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]);
+        let launch = launch.flags("-XX:+VerifyBeforeExit").collects(3);
+        if USUAL.contains(&setting.collector) { launch.flags("-Xmn8m") } else { launch.args(&["gc=20"]) }
+    });
     // Threads come and go: their TLABs are retired at odd moments.
     hazard(cases, "short_lived_threads", JDKS, USUAL, |_| {
         Launch::new("Load").args(&["threads=32", "rounds=200"]).flags("-Xmn8m").collects(1)

@@ -19,7 +19,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             let helper = artifacts::helper("late").expect("the helper agent");
             let most = if setting.collector == Collector::Epsilon { "-Xmx1g" } else { "-Xmx64m" };
             let launch = leaving(by)
-                .flags(&format!("-agentpath:{}=300 {most} -Xlog:gc:file=gc.log", helper.display()));
+                .flags(&format!("-agentpath:{}={late} {most} -Xlog:gc:file=gc.log", helper.display()));
             launch.after(move |finished| {
                 let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
                 let paused = log.lines().filter(|line| line.contains("Pause")).count() as u64;
