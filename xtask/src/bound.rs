@@ -4,9 +4,7 @@ use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
 use lab::Result;
-use lab::agent::Tlab;
 use lab::jdk::Collector;
-use lab::workload::Workload;
 use serde_json::json;
 use std::time::Duration;
 
@@ -28,14 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             for threads in [2, 16] {
                 let mut row = vec![format!("{} {}, {threads} threads", collector.name(), jdk.feature)];
                 for tlab in [1 << 10, 4 << 10] {
-                    let case = Case {
-                        workload: Workload::Alloc,
-                        threads: Some(threads),
-                        jdk: jdk.clone(),
-                        collector: Some(collector),
-                        flags: vec!["-Xms2g", "-Xmx2g", "-Xmn1g"],
-                        tlab: Tlab::Bytes(tlab),
-                    };
+                    let case = Case::alloc(&jdk, collector, threads, tlab);
                     let outcome =
                         case.in_process(Mode::Bound, 3, arguments.seconds, Duration::from_millis(100))?;
                     eprintln!("{}, TLAB {}k: {}", case.name(), tlab >> 10, shown(&outcome.ratio));

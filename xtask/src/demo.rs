@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         jdks.truncate(1);
     }
     let mut rows =
-        table_of(&["program", "a", "b", "a", "a/b per second", "a/b per CPU-second", "collections a : b"]);
+        table_of(&["program", "a / b", "a", "a/b per second", "per CPU-second", "collections a : b"]);
     let mut results = Vec::new();
     for jdk in &jdks {
         for outcome in one_jdk(jdk)? {
@@ -81,8 +81,7 @@ fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, Outcome)>> {
     for (collector, tlab) in
         [(Collector::Parallel, 1 << 10), (Collector::Parallel, 4 << 10), (Collector::G1, 1 << 10)]
     {
-        let alloc =
-            case(Workload::Alloc, Some(CPUS), Some(collector), vec!["-Xmx2g", "-Xmn1g"], Tlab::Bytes(tlab));
+        let alloc = Case::alloc(jdk, collector, CPUS, tlab);
         let name = format!("{}, TLAB {}k", alloc.name(), tlab >> 10);
         outcomes.push((name, alloc.in_process(Mode::Off, 3, 12, Duration::from_millis(100))?));
     }
@@ -102,8 +101,7 @@ fn row(name: &str, outcome: &Outcome) -> Vec<String> {
     };
     vec![
         name.to_owned(),
-        outcome.sides.a.name.clone(),
-        outcome.sides.b.name.clone(),
+        if outcome.mode == "forks" { "terrace / stock" } else { "buffers on / off" }.to_owned(),
         format!("{}{unit}", count(outcome.sides.a.throughput.median)),
         shown(&outcome.ratio),
         outcome.ratio_cpu.as_ref().map_or("unavailable".into(), shown),

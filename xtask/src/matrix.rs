@@ -4,9 +4,7 @@ use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
 use lab::Result;
-use lab::agent::Tlab;
 use lab::jdk::Collector;
-use lab::workload::Workload;
 use serde_json::json;
 use std::time::Duration;
 
@@ -50,14 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             for threads in THREADS {
                 let mut row = vec![format!("{} {}, {threads} threads", collector.name(), jdk.feature)];
                 for tlab in TLABS {
-                    let case = Case {
-                        workload: Workload::Alloc,
-                        threads: Some(threads),
-                        jdk: jdk.clone(),
-                        collector: Some(collector),
-                        flags: vec!["-Xms2g", "-Xmx2g", "-Xmn1g"],
-                        tlab: Tlab::Bytes(tlab),
-                    };
+                    let case = Case::alloc(jdk, collector, threads, tlab);
                     let outcome =
                         case.in_process(Mode::Off, 3, arguments.seconds, Duration::from_millis(100))?;
                     row.push(shown(&outcome.ratio));

@@ -34,6 +34,18 @@ pub struct Case {
 }
 
 impl Case {
+    /// `alloc` with a fixed TLAB, in a heap whose collections are few.
+    pub fn alloc(jdk: &Jdk, collector: Collector, threads: u32, tlab: u64) -> Case {
+        Case {
+            workload: Workload::Alloc,
+            threads: Some(threads),
+            jdk: jdk.clone(),
+            collector: Some(collector),
+            flags: vec!["-Xms2g", "-Xmx2g", "-Xmn1g"],
+            tlab: Tlab::Bytes(tlab),
+        }
+    }
+
     /// Windows in one JVM, buffers on against `against`.
     pub fn in_process(&self, against: Mode, warmup: u64, seconds: u64, window: Duration) -> Result<Outcome> {
         self.run(Method::Windows { window, skip: Duration::from_millis(5), against }, warmup, seconds)

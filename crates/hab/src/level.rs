@@ -10,63 +10,16 @@
 //!
 //! No step waits for another thread, and nothing is held while the upper source is at work.
 
+mod domain;
+mod refill;
+
 use crate::buffer::{Carve, Closed, Frame};
 use crate::primitive::{Ordering, Relaxed64, fence};
-use crate::{Access, Buffer, Counter, Counters, CpuIndex, DomainIndex, Extent, Shape, Source, State};
+use crate::{Access, Buffer, Counter, Counters, CpuIndex, Extent, Shape, Source, State};
 use alloc::boxed::Box;
-
-/// Which CPUs share a buffer, and which buffers are near each other.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// The domain of each CPU, by dense number. A CPU beyond it (plugged in later) gets some domain of it.
-    pub domain_of_cpu: Box<[DomainIndex]>,
-    /// The group (memory node or package) of each domain, in which stealing looks first. Its length is the number of domains.
-    pub group_of_domain: Box<[u16]>,
-    /// Whether a domain has more than one CPU: its counters then need locked additions.
-    pub shared: bool,
-}
-
-/// Threads of one domain that may be refilling at the same time, before others have to go elsewhere. A refilling thread can be
-/// without a CPU for as long as all other runnable threads take their turns; in that time the domain uses up many extents, and each
-/// refill may lose its CPU as well (with G1, on `Heap_lock`). Four were enough for eight busy threads on a core.
-const BUFFERS_PER_DOMAIN: usize = 4;
-
-/// The buffers of one domain, alone on their cache lines: 128 bytes, because the prefetchers of many processors fetch pairs of
-/// lines.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Domain<A> {
-    /// The first one serves. The others serve while those before them are being refilled; what is left of them then is the next
-    /// extent of the first.
-    buffers: [Buffer<A>; BUFFERS_PER_DOMAIN],
-}
-
-impl<A: Access> Domain<A> {
-    fn new() -> Self {
-        Domain { buffers: core::array::from_fn(|_| Buffer::default()) }
-    }
-
-    #[inline(always)]
-    fn first(&self) -> &Buffer<A> {
-        &self.buffers[0]
-    }
-
-    fn largest_rest(&self, frame: Frame) -> usize {
-        self.buffers.iter().map(|buffer| buffer.rest(frame)).max().unwrap_or(0)
-    }
-}
-
-/// How the attempt to refill a buffer ended.
-enum Refill {
-    /// With bytes for the request.
-    Served(Extent),
-    /// Another thread is refilling.
-    Busy,
-    /// Its tail is too large to be given up.
-    Kept,
-    /// The upper source has not enough.
-    Refused,
-}
+use domain::Domain;
+pub use domain::Layout;
+use refill::Refill;
 
 /// A rank of buffers.
 ///
@@ -86,8 +39,6 @@ pub struct Level<'a, A, S> {
 
 /// A buffer smaller than this many requests would be refilled all the time; such requests go to the upper source.
 const REQUESTS_PER_BUFFER: usize = 2;
-/// A tail up to this fraction of a buffer may be given up at once (HotSpot's `TLABRefillWasteFraction` is 64, too).
-const WASTE_FRACTION: usize = 64;
 
 impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// A level of empty buffers of `size` bytes (rounded down to grains; cut to what a buffer's word can hold).
@@ -179,37 +130,6 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         self.allocate_slowly(cpu, domain, min, desired)
     }
 
-    /// Steps 2 to 4 of a request that the own buffer could not serve at once.
-    #[cold]
-    #[inline(never)]
-    pub fn allocate_slowly(
-        &self,
-        cpu: CpuIndex,
-        domain: usize,
-        min: usize,
-        desired: usize,
-    ) -> Option<Extent> {
-        if desired * REQUESTS_PER_BUFFER <= self.size() {
-            match self.refill(cpu, domain, min, desired) {
-                Refill::Served(extent) => {
-                    self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
-                    return Some(extent);
-                }
-                // The request's own affair, as long as the upper source can serve it: others' buffers are left alone.
-                Refill::Kept if self.upper.available(cpu) >= desired => {}
-                Refill::Kept | Refill::Busy | Refill::Refused => {
-                    if let Some(extent) = self.steal(domain, min, desired) {
-                        return Some(extent);
-                    }
-                }
-            }
-        }
-        let extent = self.upper.acquire(cpu, min, desired)?;
-        self.counters[domain].add(Counter::Direct, 1);
-        self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
-        Some(extent)
-    }
-
     /// Serves a single object of exactly `bytes` from what the own buffer holds, and only from that: no refill, no stealing.
     #[inline(always)]
     pub fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
@@ -276,125 +196,6 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         let domain = self.domain(before);
         if domain != self.domain(after) {
             self.counters[domain].add(Counter::Foreign, 1);
-        }
-    }
-
-    /// Step 2: gives the own buffer, or else a spare one, a new extent and takes the request from it.
-    fn refill(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Refill {
-        for buffer in &self.domains[domain].buffers {
-            match self.refill_one(buffer, cpu, domain, min, desired) {
-                Refill::Busy => {}
-                end => return end,
-            }
-        }
-        Refill::Busy
-    }
-
-    fn refill_one(
-        &self,
-        buffer: &Buffer<A>,
-        cpu: CpuIndex,
-        domain: usize,
-        min: usize,
-        desired: usize,
-    ) -> Refill {
-        let frame = self.frame;
-        let tail = loop {
-            match buffer.carve(frame, min, desired) {
-                Carve::Served(extent) => return Refill::Served(extent),
-                Carve::Refilling => return Refill::Busy,
-                // Keep a large tail, for requests that it fits; each time that it is in the way it has to be larger to stay.
-                // (Multiplied first: the limit of a tiny buffer must not be stuck at 0.)
-                Carve::Short { rest } if rest > self.size() * buffer.patience() / WASTE_FRACTION => {
-                    buffer.lose_patience();
-                    return Refill::Kept;
-                }
-                Carve::Short { rest } => {
-                    if let Some(tail) = buffer.claim(frame, rest) {
-                        break tail;
-                    }
-                }
-            }
-        };
-        // From here to `publish` this thread owns the buffer, across any collection. The tail is given up first: the upper source
-        // may collect, and then nobody else would know of it.
-        self.retire_tail(domain, tail, Counter::WasteRefill);
-        let extent = self.take_spare(domain, min).or_else(|| self.fetch(cpu, domain, min, desired));
-        let (mine, rest) = match extent {
-            Some(extent) => extent.split(frame.shape.cut(extent.bytes, min, desired)),
-            None => (frame.nothing(), frame.nothing()),
-        };
-        buffer.publish(frame, rest);
-        // SeqCst: orders the publication before the look at the flag, as `close` orders the flag before its look at the buffer:
-        // one of the two sees the other, and no tail survives a close.
-        fence(Ordering::SeqCst);
-        if self.closed.is_set() {
-            self.retire_tail(domain, buffer.take(frame), Counter::WasteCollection);
-        }
-        if mine.bytes > 0 { Refill::Served(mine) } else { Refill::Refused }
-    }
-
-    /// What is left in a spare buffer that can serve the request.
-    fn take_spare(&self, domain: usize, min: usize) -> Option<Extent> {
-        for spare in &self.domains[domain].buffers[1..] {
-            let tail = spare.take(self.frame);
-            if tail.bytes > 0 && tail.bytes >= min {
-                return Some(tail);
-            }
-            self.retire_tail(domain, tail, Counter::WasteRefill);
-        }
-        None
-    }
-
-    /// Gets an extent from the upper source.
-    fn fetch(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        let shape = self.frame.shape;
-        // Not more than is free: the upper source would rather collect than give less. Where hardly the request fits, the request
-        // itself has to decide what happens (step 4), as if there were no buffers: an extent a little larger than the request
-        // cannot be cut so that the remainder takes a filler, and would be lost to it.
-        let size = self.size().min(shape.floor(self.upper.available(cpu)));
-        if size < desired + shape.min_remainder {
-            return None;
-        }
-        // At least a filler: whatever the request leaves of the extent may have to be retired.
-        let extent = self.upper.acquire(cpu, min.max(shape.min_remainder), size)?;
-        let counters = &self.counters[domain];
-        counters.add(Counter::Refills, 1);
-        counters.add(Counter::RefillBytes, extent.bytes as u64);
-        let (extent, surplus) = extent.split(shape.floor(extent.bytes).min(Frame::max_bytes(shape)));
-        self.retire_tail(domain, surplus, Counter::WasteAlignment);
-        Some(extent)
-    }
-
-    /// Step 3: takes from the tails of other domains: first of the own group, then of the others, each in a ring.
-    fn steal(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        if !A::SHARED {
-            return None;
-        }
-        let groups = &self.layout.group_of_domain;
-        let count = self.domains.len();
-        for near in [true, false] {
-            for step in 1..count {
-                let other = (domain + step) % count;
-                if (groups[other] == groups[domain]) != near {
-                    continue;
-                }
-                for buffer in &self.domains[other].buffers {
-                    if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
-                        self.counters[domain].add(Counter::Stolen, 1);
-                        self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
-                        return Some(extent);
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    fn retire_tail(&self, domain: usize, tail: Extent, cause: Counter) {
-        if tail.bytes > 0 {
-            self.upper.retire(tail);
-            self.counters[domain].add(cause, tail.bytes as u64);
         }
     }
 

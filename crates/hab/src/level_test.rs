@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Private, Shared};
+use crate::{DomainIndex, Private, Shared};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
