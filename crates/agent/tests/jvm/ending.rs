@@ -18,6 +18,8 @@ pub fn cases(cases: &mut Vec<Case>) {
         hazard(cases, &format!("late_collections::{by}"), JDKS, SERVED, move |setting| {
             let helper = artifacts::helper("late").expect("the helper agent");
             let most = if setting.collector == Collector::Epsilon { "-Xmx1g" } else { "-Xmx64m" };
+            // With G1 it takes some hundred collections until an object is lost.
+            let late = if setting.collector == Collector::G1 { 1200 } else { 250 };
             let launch = leaving(by)
                 .flags(&format!("-agentpath:{}={late} {most} -Xlog:gc:file=gc.log", helper.display()));
             launch.after(move |finished| {
