@@ -30,6 +30,10 @@ public final class Load {
         int gc = arguments.number("gc", 0);
         String command = arguments.text("command", "");
         gentle = gc > 0 || !command.isEmpty() || !arguments.text("until", "").isEmpty();
+        if (!command.isEmpty()) {
+            // Its classes are loaded while nobody is in the way.
+            command(command);
+        }
         List<Thread> running = new ArrayList<>();
         for (int number = 0; number < threads; number++) {
             int first = number;
@@ -53,7 +57,7 @@ public final class Load {
         Thread.sleep(arguments.number("millis", 500));
         // Among so many busy threads one may wait long for its turn: without it the load has shown nothing.
         for (int wait = 0; wait < 2000 && !Keeper.stop; wait++) {
-            if ((gc == 0 || ASKED.get() > 1) && (command.isEmpty() || COMMANDS.get() > 1)) {
+            if ((gc == 0 || ASKED.get() > 1) && (command.isEmpty() || COMMANDS.get() > 3)) {
                 break;
             }
             Thread.sleep(10);

@@ -29,7 +29,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             Collector::Shenandoah | Collector::GenerationalShenandoah => {
                 launch.flags("-XX:+ShenandoahVerify").collects(1)
             }
-            _ => launch.flags("-Xmn8m -XX:+VerifyBeforeExit").collects(3),
+            _ => launch.flags("-Xmn8m -XX:+VerifyBeforeExit").collects(1),
         }
     });
     // Verification makes the heap parsable, and with that retires the buffers: the collections must do without it, too.

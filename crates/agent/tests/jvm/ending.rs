@@ -20,7 +20,10 @@ pub fn cases(cases: &mut Vec<Case>) {
             let most = if setting.collector == Collector::Epsilon { "-Xmx1g" } else { "-Xmx64m" };
             // With G1 it takes some hundred collections until an object is lost.
             let late = if setting.collector == Collector::G1 { 1200 } else { 250 };
+            // Verification makes the heap parsable, and with that retires the buffers: what has to be shown is
+            // that they are retired without it.
             let launch = leaving(by)
+                .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
                 .flags(&format!("-agentpath:{}={late} {most} -Xlog:gc:file=gc.log", helper.display()));
             launch.after(move |finished| {
                 let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
@@ -45,7 +48,10 @@ pub fn cases(cases: &mut Vec<Case>) {
                 move |setting| {
                     QUIET.shared(|| {
                         for _ in 0..6 {
+                            // Verification makes the heap parsable, and with that retires the buffers: what has to be shown is
+                            // that they are retired without it.
                             let launch = leaving(by)
+                                .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
                                 .args(&["millis=10"])
                                 .flags(&jdk::collector_flags(setting.collector).join(" "));
                             launch.run(setting.jdk)?;

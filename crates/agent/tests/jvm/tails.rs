@@ -1,21 +1,22 @@
 //! Near the end of memory: what buffers hold is free, too, and out of memory comes as in the stock JVM.
 
 use crate::jdk::collector_flags;
-use crate::launch::{JDKS, Launch, Setting, USUAL, hazard, matrix};
+use crate::launch::{JDKS, Launch, Setting, USUAL, matrix};
 use crate::process::Finished;
 use crate::runner::{Case, Outcome, QUIET};
 use hotspot::collector::Collector;
 
 pub fn cases(cases: &mut Vec<Case>) {
-    hazard(cases, "stranded_tails", JDKS, &[Collector::Parallel], |_| {
+    matrix(cases, "stranded_tails", JDKS, &[Collector::Parallel], |setting| {
         // Small objects only: they all come out of thread buffers. Many collections: the first ones, while HotSpot starts, differ.
-        Launch::new("Load")
+        let launch = Launch::new("Load")
             .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
             .args(&["millis=1500", "largest=100"])
-            .flags("-Xmn16m -XX:-UseAdaptiveSizePolicy -Xlog:gc+heap=debug:file=gc.log")
+            .flags("-Xmn16m -XX:+UseParallelGC -XX:-UseAdaptiveSizePolicy -Xlog:gc+heap=debug:file=gc.log")
             .agent("core=512k")
             .collects(12)
-            .after(eden_was_full)
+            .after(eden_was_full);
+        QUIET.alone(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
     for (name, options) in
         [("defaults", "log=warn"), ("large_buffers", "levels=core+processor,core=256k,processor=1m")]
@@ -38,8 +39,8 @@ fn eden_was_full(finished: &Finished) -> Result<(), String> {
     let report = finished.report()?;
     let collections = report.number("collections").max(1);
     let tails = report.sum(0, "waste_collection_bytes") / collections;
-    // A thread buffer that fits no more for each of two domains, or a little more. Without the hook it is more than 150 KB.
-    if tails > 64 << 10 {
+    // A thread buffer that fits no more for each of two domains, or a little more. Without the hook it is 90 to 300 KB.
+    if tails > 80 << 10 {
         return Err(format!("{tails} bytes of tails are lost to each of {collections} collections"));
     }
     let lowest = before.iter().sum::<u64>() / before.len().max(1) as u64;
@@ -53,9 +54,11 @@ struct Exhausted {
 
 fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String> {
     // Soft references are let go of last, whatever the time; and no limit ends the program before the heap does.
-    let mut launch = Launch::bare("Exhaust").flags(
-        "-Xmx24m -Xms24m -XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log",
-    );
+    let mut launch = Launch::bare("Exhaust")
+        .flags("-XX:-UseGCOverheadLimit -XX:SoftRefLRUPolicyMSPerMB=1000000 -Xlog:gc:file=gc.log");
+    // G1's smallest region is a megabyte, and which of them are in whose hands at the end differs: 24 of them are too few to count.
+    launch =
+        launch.flags(if setting.collector == Collector::G1 { "-Xmx64m -Xms64m" } else { "-Xmx24m -Xms24m" });
     launch = launch.flags(&collector_flags(setting.collector).join(" "));
     launch = match options {
         Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),
@@ -91,7 +94,9 @@ fn as_stock(setting: Setting, options: &str) -> Result<(), String> {
     // Which thread meets the end, and when, makes the number of full collections differ by half from run to run. One collection for
     // each buffer would make it differ many times over.
     let most = stock.iter().map(|run| run.full).max().unwrap_or(0);
-    if live(&ours) * 100 < live(&stock) * 98 || full(&ours) > most + most / 2 + 4 {
+    // With G1 what is live at the end depends on how many regions were given to whom, by some percent in the stock JVM itself.
+    let least = stock.iter().map(|run| run.live).min().unwrap_or(0);
+    if live(&ours) * 100 < least * 98 || full(&ours) > most + most / 2 + 4 {
         return Err(told);
     }
     Ok(())
