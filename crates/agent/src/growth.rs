@@ -9,7 +9,7 @@ use std::cell::Cell;
 /// The first TLAB of a cycle, in bytes.
 pub(crate) const FIRST: usize = 2 << 10;
 /// The largest TLAB, in bytes.
-pub(crate) const LAST: usize = 64 << 10;
+pub(crate) const LAST: usize = 256 << 10;
 
 thread_local! {
     /// The cycle and the size of this thread's last TLAB.
@@ -38,9 +38,8 @@ mod tests {
 
     #[test]
     fn doubles_within_a_cycle_and_starts_again_with_the_next() {
-        let sizes: Vec<usize> = (0..6).map(|_| next(7, usize::MAX)).collect();
-        assert_eq!(sizes, [2048, 4096, 8192, 16384, 32768, 65536]);
-        assert_eq!(next(7, usize::MAX), 65536);
+        let sizes: Vec<usize> = (0..9).map(|_| next(7, usize::MAX) >> 10).collect();
+        assert_eq!(sizes, [2, 4, 8, 16, 32, 64, 128, 256, 256]);
         assert_eq!(next(8, usize::MAX), FIRST);
     }
 

@@ -17,10 +17,10 @@ impl Agent {
         CpuIndex(self.cpu_source.current().0)
     }
 
-    /// The size of this thread's next TLAB with `tlab=auto`: a few of them must fit into a buffer.
+    /// The size of this thread's next TLAB with `tlab=auto`: at most half a buffer, since a buffer serves no more.
     #[inline(always)]
     fn grown(&self, min: usize, requested: usize) -> usize {
-        let limit = self.shape.floor(self.hierarchy.thread_level_size() / 4);
+        let limit = self.shape.floor(self.hierarchy.thread_level_size() / 2);
         requested.min(growth::next(self.control.collections(), limit)).max(min)
     }
 
