@@ -44,7 +44,11 @@ pub(crate) fn set_flags(
         (Tlab::Auto, _) if options.levels == Levels::None => return Ok(InForce::of("stock")),
         // The user's own -XX flags are a more explicit wish than a default.
         (Tlab::Auto, Some(_)) => return Ok(InForce::of("as by -XX flags")),
-        (Tlab::Auto, None) => growth::LAST,
+        // HotSpot's flags stay: its own strategy decides what a thread asks for, the growth what it gets.
+        (Tlab::Auto, None) => {
+            let text = format!("{} to {}, growing", size::format(growth::FIRST), size::format(growth::LAST));
+            return Ok(InForce { text, grows: true });
+        }
         (Tlab::Fixed(bytes), _) => bytes,
     };
     let bytes = bytes.next_multiple_of(jvm.grain());
@@ -58,12 +62,8 @@ pub(crate) fn set_flags(
             .and_then(|()| flags.set_number("TLABSize", bytes))
     }
     .map_err(|error| error.to_string())?;
-    if when == When::Attach && options.tlab != Tlab::Auto {
+    if when == When::Attach {
         remarks.push(format!("tlab={bytes} applies to threads that start from now on"));
-    }
-    if options.tlab == Tlab::Auto {
-        let text = format!("{} to {}, growing", size::format(growth::FIRST), size::format(growth::LAST));
-        return Ok(InForce { text, grows: true });
     }
     Ok(InForce::of(size::format(bytes)))
 }
