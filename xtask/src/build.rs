@@ -1,8 +1,8 @@
 //! Everything that the `terrace` command needs, into one folder.
 
 use crate::shell::{cargo, root, run};
-use lab::install::Install;
-use lab::jdk;
+use lab::jvm::install::Install;
+use lab::jvm::jdk;
 use lab::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;

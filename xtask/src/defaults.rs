@@ -3,9 +3,9 @@
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use lab::Result;
-use lab::agent::Tlab;
-use lab::jdk::Collector;
-use lab::workload::Workload;
+use lab::jvm::agent::Tlab;
+use lab::jvm::jdk::Collector;
+use lab::jvm::workload::Workload;
 use serde_json::json;
 
 /// Options of `defaults`.

@@ -3,11 +3,11 @@
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
-use lab::agent::Tlab;
-use lab::jdk::{Collector, Jdk};
-use lab::result::Outcome;
+use lab::comparison::result::Outcome;
+use lab::jvm::agent::Tlab;
+use lab::jvm::jdk::{Collector, Jdk};
+use lab::jvm::workload::Workload;
 use lab::size::count;
-use lab::workload::Workload;
 use lab::{Error, Result};
 use serde_json::json;
 use std::time::{Duration, Instant};

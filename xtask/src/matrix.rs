@@ -4,7 +4,7 @@ use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
 use lab::Result;
-use lab::jdk::Collector;
+use lab::jvm::jdk::Collector;
 use serde_json::json;
 use std::time::Duration;
 

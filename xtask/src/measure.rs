@@ -4,13 +4,13 @@ use crate::build;
 use crate::shell::root;
 use comfy_table::{ContentArrangement, Table};
 use control::Mode;
-use lab::agent::{AgentOptions, Tlab};
+use lab::comparison::result::Outcome;
 use lab::comparison::{Comparison, Method, Program};
-use lab::jdk::{Collector, Jdk};
+use lab::jvm::agent::{AgentOptions, Tlab};
+use lab::jvm::jdk::{Collector, Jdk};
+use lab::jvm::workload::{Parameters, Workload};
 use lab::progress::Progress;
-use lab::result::Outcome;
 use lab::statistics::Interval;
-use lab::workload::{Parameters, Workload};
 use lab::{Error, Result, table};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -117,5 +117,5 @@ pub fn json(outcome: &Outcome) -> Result<Value> {
 
 /// The JDKs found that the agent supports.
 pub fn supported_jdks() -> Vec<Jdk> {
-    lab::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
+    lab::jvm::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::measure::{keep, shown, supported_jdks, table_of};
-use lab::jdk::Jdk;
+use lab::jvm::jdk::Jdk;
 use lab::statistics::{Interval, bootstrap};
 use lab::{Error, Result};
 use serde_json::json;

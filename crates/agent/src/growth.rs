@@ -1,12 +1,13 @@
 //! `tlab=auto`: a thread's buffer grows with what the thread allocates.
 //!
-//! In each collection cycle a thread's first TLAB is small; each further one is twice as large, up to a limit. So a thread that
-//! allocates a few KB costs a few KB, a thread that allocates much comes to HotSpot's slow path seldom, and what a thread leaves
-//! unused at a collection is at most about what it has allocated since the last one. See docs/decisions/growing-tlab.md.
+//! A thread's first TLAB is small; within a collection cycle each further one is twice as large, up to a limit; with each new cycle
+//! it is half as large again. So a thread that allocates a few KB costs a few KB, a thread that allocates much comes to HotSpot's
+//! slow path seldom, and what a thread leaves unused at a collection is at most about what it has allocated since the last one, or
+//! a falling part of what it allocated before. See docs/decisions/growing-tlab.md.
 
 use std::cell::Cell;
 
-/// The first TLAB of a cycle, in bytes.
+/// A thread's first TLAB, in bytes.
 pub(crate) const FIRST: usize = 2 << 10;
 /// The largest TLAB, in bytes.
 pub(crate) const LAST: usize = 256 << 10;
@@ -28,8 +29,12 @@ pub(crate) fn next(cycle: u64, limit: usize) -> usize {
 
 #[inline(always)]
 fn after((then, bytes): (u64, usize), cycle: u64, limit: usize) -> usize {
-    let bytes = if then == cycle && bytes > 0 { bytes * 2 } else { FIRST };
-    bytes.min(LAST).min(limit)
+    let bytes = match cycle.saturating_sub(then) {
+        0 => bytes * 2,
+        // As many halvings as cycles; beyond 2^30 bytes there is nothing to halve.
+        cycles => bytes >> cycles.min(30),
+    };
+    bytes.clamp(FIRST, LAST).min(limit)
 }
 
 #[cfg(test)]
@@ -37,10 +42,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_within_a_cycle_and_starts_again_with_the_next() {
+    fn doubles_within_a_cycle() {
         let sizes: Vec<usize> = (0..9).map(|_| next(7, usize::MAX) >> 10).collect();
         assert_eq!(sizes, [2, 4, 8, 16, 32, 64, 128, 256, 256]);
-        assert_eq!(next(8, usize::MAX), FIRST);
+    }
+
+    #[test]
+    fn halves_with_each_cycle() {
+        assert_eq!(after((7, 64 << 10), 8, usize::MAX), 32 << 10);
+        assert_eq!(after((7, 64 << 10), 10, usize::MAX), 8 << 10);
+        assert_eq!(after((7, LAST), 1000, usize::MAX), FIRST);
     }
 
     #[test]
@@ -53,5 +64,6 @@ mod tests {
     fn a_small_buffer_limits_the_growth() {
         assert_eq!(after((1, 4096), 1, 6000), 6000);
         assert_eq!(after((0, 0), 0, 1024), 1024);
+        assert_eq!(after((1, 6000), 2, 1024), 1024);
     }
 }

@@ -1,10 +1,10 @@
 //! Options that `run` and `compare` share.
 
 use clap::{Args, ValueEnum};
-use lab::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use lab::comparison::Program;
-use lab::jdk::{self, Collector, Jdk};
-use lab::workload::{Parameters, Workload};
+use lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use lab::jvm::jdk::{self, Collector, Jdk};
+use lab::jvm::workload::{Parameters, Workload};
 use lab::{Error, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;

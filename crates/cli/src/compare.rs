@@ -6,9 +6,9 @@ use crate::arguments::{
 use clap::{Args, ValueEnum};
 use control::Mode;
 use lab::comparison::{Comparison, Method};
-use lab::install::Install;
+use lab::jvm::install::Install;
+use lab::jvm::workload::Workload;
 use lab::progress::Progress;
-use lab::workload::Workload;
 use lab::{Error, Result, table};
 use std::path::PathBuf;
 use std::time::Duration;

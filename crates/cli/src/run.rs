@@ -2,8 +2,8 @@
 
 use crate::arguments::{BufferArguments, ProgramArguments, seconds, some_seconds};
 use clap::Args;
-use lab::agent::{AgentOptions, absolute};
-use lab::install::Install;
+use lab::jvm::agent::{AgentOptions, absolute};
+use lab::jvm::install::Install;
 use lab::{Error, Result};
 use std::time::Duration;
 

@@ -26,7 +26,7 @@ pub struct Status {
 impl Status {
     /// Reads and prints.
     pub fn execute(self) -> Result<()> {
-        let status = lab::status::of(self.pid)?;
+        let status = lab::jvm::status::of(self.pid)?;
         match self.format {
             Format::Json => {
                 println!(

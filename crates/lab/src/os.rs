@@ -1,4 +1,4 @@
-//! What we need from Linux and the standard library does not have. The only file of this crate with `unsafe`.
+//! What we need from Linux and the standard library does not have. Outside of the native kernels the only file with `unsafe`.
 
 use crate::primitive::{AtomicI32, Ordering, SharedWord};
 use std::fs::File;
@@ -46,6 +46,21 @@ pub fn process_cpu(pid: u32) -> Option<Duration> {
         return None;
     }
     Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// CPU time, in seconds, of this process and of the children that it has waited for.
+pub fn own_cpu_seconds() -> f64 {
+    let of = |who: libc::c_int| {
+        // SAFETY: rusage is made of plain numbers, for which zero is valid.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `usage` is a valid place for the result.
+        if unsafe { libc::getrusage(who, &mut usage) } != 0 {
+            return 0.0;
+        }
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
 }
 
 /// Sends a signal to a process group that we made.

@@ -1,11 +1,11 @@
 //! Results as tables that fit the terminal, plain text elsewhere.
 
-use crate::measure::Waste;
+use crate::comparison::measure::Waste;
+use crate::comparison::result::{Outcome, Side};
+use crate::jvm::status::Status;
 use crate::os;
-use crate::result::{Outcome, Side};
 use crate::size::{count, human};
 use crate::statistics::{Interval, Verdict};
-use crate::status::Status;
 use comfy_table::{ContentArrangement, Table};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -213,8 +213,8 @@ pub fn status(status: &Status, columns: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::result::{Method, SCHEMA, Sides};
     use crate::machine::Machine;
-    use crate::result::{Method, SCHEMA, Sides};
     use control::{Control, Mode};
     use hab::Counter;
 
@@ -318,7 +318,7 @@ mod tests {
         control.set_mode(Mode::On);
         control.set_settings(r#"{"levels":"core"}"#);
         control.counters(0)[5].add(Counter::BufferBytes, 1_000_000);
-        let text = status(&crate::status::read(&control), 100);
+        let text = status(&crate::jvm::status::read(&control), 100);
         assert!(text.contains("1.00 MB") && text.contains("all 64"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("| core")).count(), 2, "{text}");
         assert!(widest_table_line(&text) <= 100, "{text}");

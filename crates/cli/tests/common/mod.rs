@@ -80,7 +80,7 @@ pub fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
 
 /// A real java, or the test's name in a line that says that it was skipped.
 pub fn real_java(test: &str) -> Option<String> {
-    let found = lab::jdk::discover().first().map(|jdk| text(&jdk.java()));
+    let found = lab::jvm::jdk::discover().first().map(|jdk| text(&jdk.java()));
     if found.is_none() {
         eprintln!("SKIPPED {test}: no JDK found");
     }

@@ -1,16 +1,32 @@
-//! The one call: what to compare, and how.
+//! Two ways of running one Java program, in pairs. [`Comparison::run`] is the one call; it gives an [`Outcome`].
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`windows`], `process` | buffers on and off in turn inside one JVM |
+//! | `forks` | whole JVMs in turn, A B B A |
+//! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
+//! | [`result`] | the JSON |
+//!
+//! A comparison that failed is an [`crate::Error`], never a ratio.
 
-use crate::agent::{AgentOptions, Levels};
-use crate::install::Install;
-use crate::jdk::Jdk;
-use crate::launch::Launch;
+mod forks;
+pub mod measure;
+mod process;
+pub mod result;
+pub mod summary;
+pub mod windows;
+
+use crate::comparison::measure::{Amount, Pair};
+use crate::comparison::result::{Outcome, SCHEMA, Sides};
+use crate::jvm::agent::{AgentOptions, Levels};
+use crate::jvm::install::Install;
+use crate::jvm::jdk::Jdk;
+use crate::jvm::launch::Launch;
+use crate::jvm::workload::{self, Parameters, Workload};
 use crate::machine::Machine;
-use crate::measure::{Amount, Pair};
 use crate::progress::Progress;
-use crate::result::{self, Outcome, SCHEMA, Sides};
 use crate::statistics::{RESAMPLES, verdict};
-use crate::workload::{self, Parameters, Workload};
-use crate::{Error, Result, forks, process, summary};
+use crate::{Error, Result};
 use control::Mode;
 use serde_json::Value;
 use std::ffi::OsString;

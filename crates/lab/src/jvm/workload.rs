@@ -1,8 +1,8 @@
 //! The known workloads: their command lines and what they print.
 
-use crate::install::Install;
-use crate::jdk::Jdk;
-use crate::launch::Launch;
+use crate::jvm::install::Install;
+use crate::jvm::jdk::Jdk;
+use crate::jvm::launch::Launch;
 use crate::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! From pairs to ratios, intervals and the notes that a reader needs.
 
-use crate::measure::{Amount, Measure, Pair, Waste};
-use crate::result::Side;
+use crate::comparison::measure::{Amount, Measure, Pair, Waste};
+use crate::comparison::result::Side;
 use crate::statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
 use crate::{Error, Result, size};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::measure::Amount;
+use crate::comparison::measure::Amount;
 use crate::statistics::bootstrap;
 use control::{Control, State};
 use hab::Counter;
@@ -101,7 +101,7 @@ impl Subject for Shared {
     fn counts(&mut self) -> Result<Counts> {
         Ok(Counts {
             at: self.1.elapsed(),
-            bytes: crate::observe::served(&self.0, false),
+            bytes: crate::jvm::observe::served(&self.0, false),
             ..Counts::default()
         })
     }

@@ -1,7 +1,7 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
+use crate::comparison::measure::Waste;
 use crate::machine::Machine;
-use crate::measure::Waste;
 use crate::statistics::{Interval, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! What terrace is doing in a running JVM.
 
-use crate::measure::Waste;
-use crate::observe::{served, settings, waste};
+use crate::comparison::measure::Waste;
+use crate::jvm::observe::{served, settings, waste};
 use crate::{Error, Result, os};
 use control::{Control, Mode, default_path};
 use hab::Counter;

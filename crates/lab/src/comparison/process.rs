@@ -1,14 +1,14 @@
 //! Process mode: one JVM with the agent, switched between two modes.
 
-use crate::agent::AgentOptions;
+use crate::comparison::measure::Counts;
+use crate::comparison::windows::{self, Plan, Subject};
 use crate::comparison::{Comparison, Measured};
-use crate::measure::Counts;
-use crate::observe::Jvms;
+use crate::jvm::agent::AgentOptions;
+use crate::jvm::observe::Jvms;
+use crate::jvm::progress_file::{Phase, ProgressFile};
+use crate::jvm::running::Running;
+use crate::jvm::workload::Report;
 use crate::progress::Progress;
-use crate::progress_file::{Phase, ProgressFile};
-use crate::running::Running;
-use crate::windows::{self, Plan, Subject};
-use crate::workload::Report;
 use crate::{Error, Result};
 use control::Mode;
 use std::time::{Duration, Instant};

@@ -2,15 +2,15 @@
 //!
 //! For what is decided when a JVM starts: the size of thread buffers, HotSpot's own growing strategy.
 
-use crate::agent::AgentOptions;
+use crate::comparison::measure::{Amount, Counts, Measure, Pair, Waste};
+use crate::comparison::process::await_agent;
 use crate::comparison::{Comparison, Measured};
-use crate::launch::Launch;
-use crate::measure::{Amount, Counts, Measure, Pair, Waste};
-use crate::observe::Jvms;
-use crate::process::await_agent;
+use crate::jvm::agent::AgentOptions;
+use crate::jvm::launch::Launch;
+use crate::jvm::observe::Jvms;
+use crate::jvm::running::Running;
+use crate::jvm::workload::Report;
 use crate::progress::Progress;
-use crate::running::Running;
-use crate::workload::Report;
 use crate::{Error, Result};
 use serde_json::Value;
 use std::time::{Duration, Instant};

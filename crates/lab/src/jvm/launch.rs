@@ -1,6 +1,6 @@
 //! A Java program to start.
 
-use crate::jdk::on_path;
+use crate::jvm::jdk::on_path;
 use crate::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,9 @@
-//! The machine on which something was measured.
+//! The machine that a measurement is from.
+//!
+//! [`Machine`] is what a single comparison says of it, [`page`] what a report does; [`disturbance`] is what else happened on it.
+
+pub mod disturbance;
+pub mod page;
 
 use serde::{Deserialize, Serialize};
 

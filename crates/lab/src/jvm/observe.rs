@@ -1,7 +1,7 @@
 //! The JVMs of one program, seen through their control files.
 
-use crate::agent::{AgentOptions, Levels};
-use crate::measure::{Counts, Waste};
+use crate::comparison::measure::{Counts, Waste};
+use crate::jvm::agent::{AgentOptions, Levels};
 use crate::{Error, Result, os};
 use control::{Control, Mode, State};
 use hab::{Counter, Counters};

@@ -1,6 +1,6 @@
 //! A program that we started, measure, and must not leave behind.
 
-use crate::launch::Launch;
+use crate::jvm::launch::Launch;
 use crate::os::{self, Exit};
 use crate::{Error, Result};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! Neighbours share the machine's frequency, the heap's state and the compiler's work, so that their ratio is steadier than
 //! any of them. The random order keeps a drift inside the pairs from favouring a side.
 
-use crate::measure::{Counts, Pair};
+use crate::comparison::measure::{Counts, Pair};
 use crate::statistics::Random;
 use crate::{Error, Result};
 use control::Mode;

@@ -1,0 +1,223 @@
+//! An experiment's words and data: what is asked, varied, measured, drawn, and what was published. Plain data that is kept
+//! with the results, so that a report needs nothing else.
+
+use super::value::{Parameters, Value, parameters};
+use serde::{Deserialize, Serialize};
+
+/// What is asked and in what words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Declaration {
+    /// A short name, as typed: `atomics`.
+    pub name: String,
+    /// A heading.
+    pub title: String,
+    /// The question, as one sentence.
+    pub question: String,
+    /// Whose experiment it repeats.
+    pub source: Option<Source>,
+    /// What varies, in the order of tables.
+    pub parameters: Vec<Parameter>,
+    /// What is measured, the most important one first.
+    pub metrics: Vec<Metric>,
+    /// Pictures.
+    pub plots: Vec<Plot>,
+    /// Published values.
+    pub references: Vec<Reference>,
+}
+
+impl Declaration {
+    /// The metric with this key.
+    pub fn metric(&self, key: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.key == key)
+    }
+}
+
+/// A published document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Who.
+    pub authors: String,
+    /// Its title.
+    pub title: String,
+    /// The machine that it was measured on.
+    pub machine: String,
+}
+
+impl Source {
+    /// A document.
+    pub fn new(authors: &str, title: &str, machine: &str) -> Source {
+        Source { authors: authors.into(), title: title.into(), machine: machine.into() }
+    }
+}
+
+/// What varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its key in cells.
+    pub key: String,
+    /// Its name in headings.
+    pub name: String,
+    /// Its unit, empty for words and plain numbers. `bytes` is shown as 4k, 2m and so on.
+    pub unit: String,
+}
+
+impl Parameter {
+    /// A parameter.
+    pub fn new(key: &str, name: &str, unit: &str) -> Parameter {
+        Parameter { key: key.into(), name: name.into(), unit: unit.into() }
+    }
+}
+
+/// Which way is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Less is better: times.
+    Lower,
+    /// More is better: rates.
+    Higher,
+    /// Neither: it explains.
+    Neither,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its key in samples.
+    pub key: String,
+    /// Its name in headings.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is good.
+    pub better: Better,
+    /// How it comes about, as a formula in prose.
+    pub definition: String,
+    /// What must be known to read it rightly; may be empty.
+    pub caveat: String,
+}
+
+impl Metric {
+    /// A metric with its definition.
+    pub fn new(key: &str, name: &str, unit: &str, better: Better, definition: &str) -> Metric {
+        Metric {
+            key: key.into(),
+            name: name.into(),
+            unit: unit.into(),
+            better,
+            definition: definition.into(),
+            caveat: String::new(),
+        }
+    }
+
+    /// The same with a caveat.
+    pub fn caveat(mut self, caveat: &str) -> Metric {
+        self.caveat = caveat.into();
+        self
+    }
+}
+
+/// How a plot is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A line through the medians, with the intervals as a band. For a parameter that is a scale.
+    Lines,
+    /// A bar for each median with its interval. For words, or few values.
+    Bars,
+    /// A field of colours over two parameters: `x` across, the first of `series` down.
+    Heat,
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// Its heading.
+    pub title: String,
+    /// What to look for.
+    pub caption: String,
+    /// How it is drawn.
+    pub kind: Kind,
+    /// The metric's key.
+    pub metric: String,
+    /// The parameter across.
+    pub x: String,
+    /// Parameters of which every combination is a line, a group of bars, or with [`Kind::Heat`] a row.
+    pub series: Vec<String>,
+    /// Parameters of which every combination is a picture of its own.
+    pub panels: Vec<String>,
+    /// Only cells with these values.
+    pub only: Parameters,
+    /// Logarithmic across.
+    pub log_x: bool,
+    /// Logarithmic upwards.
+    pub log_y: bool,
+}
+
+impl Plot {
+    /// A plot of a metric over a parameter, a line (or group of bars) for each combination of `series`.
+    pub fn new(kind: Kind, title: &str, metric: &str, x: &str, series: &[&str]) -> Plot {
+        Plot {
+            title: title.into(),
+            caption: String::new(),
+            kind,
+            metric: metric.into(),
+            x: x.into(),
+            series: series.iter().map(|key| (*key).into()).collect(),
+            panels: Vec::new(),
+            only: Parameters::new(),
+            log_x: false,
+            log_y: false,
+        }
+    }
+
+    /// With a caption.
+    pub fn caption(mut self, caption: &str) -> Plot {
+        self.caption = caption.into();
+        self
+    }
+
+    /// A picture for each combination of these parameters.
+    pub fn panels(mut self, keys: &[&str]) -> Plot {
+        self.panels = keys.iter().map(|key| (*key).into()).collect();
+        self
+    }
+
+    /// Only cells with these values.
+    pub fn only<const N: usize>(mut self, pairs: [(&str, Value); N]) -> Plot {
+        self.only = parameters(pairs);
+        self
+    }
+
+    /// Logarithmic across.
+    pub fn log_x(mut self) -> Plot {
+        self.log_x = true;
+        self
+    }
+
+    /// Logarithmic upwards.
+    pub fn log_y(mut self) -> Plot {
+        self.log_y = true;
+        self
+    }
+}
+
+/// A published value. It was not measured in this run and is never shown as if it were.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Where it comes from, short enough for a legend: `Opsian, Core i7-4770`.
+    pub label: String,
+    /// The metric's key.
+    pub metric: String,
+    /// Where it belongs among the cells; parameters that the source does not give are absent.
+    pub parameters: Parameters,
+    /// The value in the metric's unit.
+    pub value: f64,
+}
+
+impl Reference {
+    /// A published value.
+    pub fn new<const N: usize>(label: &str, metric: &str, at: [(&str, Value); N], value: f64) -> Reference {
+        Reference { label: label.into(), metric: metric.into(), parameters: parameters(at), value }
+    }
+}

@@ -1,0 +1,169 @@
+//! What was measured, as conclusions look it up.
+
+use super::declaration::Declaration;
+use super::value::{Parameters, Value};
+use crate::statistics::{Interval, bootstrap};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is known of a metric in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Quantity {
+    /// Measured.
+    Known {
+        /// The median of all values with its bootstrap 95 % interval.
+        #[serde(flatten)]
+        interval: Interval,
+        /// The values in the order in which they were measured.
+        values: Vec<f64>,
+    },
+    /// Not to be had, and why.
+    Unavailable {
+        /// Why.
+        unavailable: String,
+    },
+}
+
+impl Quantity {
+    /// From values; none are unavailable for the reason given.
+    pub fn of(values: Vec<f64>, reason: &str) -> Quantity {
+        match bootstrap(&values, 1) {
+            Some(interval) => Quantity::Known { interval, values },
+            None => Quantity::Unavailable { unavailable: reason.to_owned() },
+        }
+    }
+
+    /// The interval, if it was measured.
+    pub fn interval(&self) -> Option<Interval> {
+        match self {
+            Quantity::Known { interval, .. } => Some(*interval),
+            Quantity::Unavailable { .. } => None,
+        }
+    }
+}
+
+/// A cell with all its runs taken together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredCell {
+    /// Its values.
+    pub parameters: Parameters,
+    /// How often it was run.
+    pub runs: usize,
+    /// By the metric's key.
+    pub metrics: BTreeMap<String, Quantity>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// What was in force in the last run.
+    pub settings: serde_json::Value,
+}
+
+/// All cells of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// The experiment's declaration.
+    pub declaration: &'a Declaration,
+    /// Its cells.
+    pub cells: &'a [MeasuredCell],
+}
+
+impl<'a> Measured<'a> {
+    /// The cells that have all of these values.
+    pub fn select(&self, at: &[(&str, Value)]) -> impl Iterator<Item = &'a MeasuredCell> {
+        let at: Vec<(String, Value)> =
+            at.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        self.cells
+            .iter()
+            .filter(move |cell| at.iter().all(|(key, value)| cell.parameters.get(key) == Some(value)))
+    }
+
+    /// A metric of the first such cell, if it was measured.
+    pub fn get(&self, metric: &str, at: &[(&str, Value)]) -> Option<Interval> {
+        self.select(at).find_map(|cell| cell.metrics.get(metric)?.interval())
+    }
+
+    /// The median of it.
+    pub fn median(&self, metric: &str, at: &[(&str, Value)]) -> Option<f64> {
+        self.get(metric, at).map(|interval| interval.median)
+    }
+
+    /// The different values of a parameter among cells where the metric was measured, numbers in ascending order, words as met.
+    pub fn values(&self, key: &str, metric: &str) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        for cell in self.cells {
+            let known = cell.metrics.get(metric).is_some_and(|quantity| quantity.interval().is_some());
+            if let Some(value) = cell.parameters.get(key).filter(|value| known && !found.contains(value)) {
+                found.push(value.clone());
+            }
+        }
+        if found.iter().all(|value| value.number().is_some()) {
+            found.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        }
+        found
+    }
+}
+
+/// A claim of a source, looked at here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// The claim.
+    pub claim: String,
+    /// What was found here, with numbers.
+    pub found: String,
+    /// Whether it holds here; `null` when it could not be looked at, and `found` says why.
+    pub holds: Option<bool>,
+}
+
+impl Check {
+    /// A claim and whether it holds; `None` for what could not be measured.
+    pub fn new(claim: &str, found: impl Into<String>, holds: Option<bool>) -> Check {
+        Check { claim: claim.into(), found: found.into(), holds }
+    }
+}
+
+/// What the cells say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conclusion {
+    /// The question's answer in a sentence, with numbers of this run.
+    pub answer: String,
+    /// The sources' claims.
+    pub checks: Vec<Check>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::parameters;
+
+    fn cell(threads: u32, values: &[f64]) -> MeasuredCell {
+        MeasuredCell {
+            parameters: parameters([("threads", threads.into()), ("layout", "shared".into())]),
+            metrics: [("ns".to_owned(), Quantity::of(values.to_vec(), "not run"))].into(),
+            ..MeasuredCell::default()
+        }
+    }
+
+    #[test]
+    fn cells_are_found_by_some_of_their_values() {
+        let declaration = Declaration::default();
+        let cells = [cell(2, &[4.0, 6.0, 5.0]), cell(1, &[1.0]), cell(4, &[])];
+        let measured = Measured { declaration: &declaration, cells: &cells };
+        assert_eq!(measured.median("ns", &[("threads", 2_u32.into())]), Some(5.0));
+        assert_eq!(measured.median("ns", &[("threads", 4_u32.into())]), None);
+        assert_eq!(measured.median("ops", &[("threads", 2_u32.into())]), None);
+        assert_eq!(measured.values("threads", "ns"), [Value::Number(1.0), Value::Number(2.0)]);
+        assert_eq!(measured.select(&[("layout", "shared".into())]).count(), 3);
+    }
+
+    #[test]
+    fn what_was_not_measured_says_why_in_json() {
+        let text = serde_json::to_string(&Quantity::of(vec![], "no counters in this machine")).unwrap();
+        assert_eq!(text, r#"{"unavailable":"no counters in this machine"}"#);
+        let known = Quantity::of(vec![2.0], "");
+        assert_eq!(
+            serde_json::to_string(&known).unwrap(),
+            r#"{"median":2.0,"low":2.0,"high":2.0,"values":[2.0]}"#
+        );
+        assert_eq!(serde_json::from_str::<Quantity>(&serde_json::to_string(&known).unwrap()).unwrap(), known);
+    }
+}

@@ -1,0 +1,8 @@
+//! The experiments, one file each.
+
+use crate::experiment::Experiment;
+
+/// All of them, in the order in which they are run and shown.
+pub fn all() -> Vec<Experiment> {
+    vec![]
+}

@@ -1,0 +1,17 @@
+//! Java programs: what is started, and what is seen of it while it runs.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
+//! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
+
+pub mod agent;
+pub mod install;
+pub mod jdk;
+pub mod launch;
+pub mod observe;
+pub mod progress_file;
+pub mod running;
+pub mod status;
+pub mod workload;

@@ -1,0 +1,3 @@
+//! Kernels that are measured in this process: small loops whose instructions are known. The measuring itself is in [`time`].
+
+pub mod time;

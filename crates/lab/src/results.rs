@@ -1,0 +1,101 @@
+//! What a run of the lab found: `results.json`. The field `schema` changes when a field changes meaning.
+
+use crate::experiment::measured::MeasuredCell;
+use crate::experiment::{Check, Declaration, Effort, Measured};
+use crate::machine::disturbance::Disturbance;
+use crate::machine::page::Page;
+use crate::statistics::Interval;
+use serde::{Deserialize, Serialize};
+
+/// The number of this layout.
+pub const SCHEMA: u32 = 1;
+
+/// A run of the lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The version of terrace.
+    pub terrace: String,
+    /// How much was measured.
+    pub effort: Effort,
+    /// The command that measures the same again.
+    pub command: String,
+    /// When it began, in seconds since 1970.
+    pub started_unix: u64,
+    /// How long it took, in seconds, with all continuations.
+    pub seconds: f64,
+    /// Whether all of it was measured.
+    pub state: State,
+    /// Where.
+    pub machine: Page,
+    /// What else happened on the machine meanwhile.
+    pub disturbance: Disturbance,
+    /// The same short measurement, repeated through the run.
+    pub canaries: Vec<Canary>,
+    /// What the harness itself costs: a kernel's time through it over the time of a bare loop.
+    pub overhead: Option<Interval>,
+    /// The experiments.
+    pub experiments: Vec<Findings>,
+    /// What a reader must know of the whole run, each with its remedy.
+    pub notes: Vec<String>,
+}
+
+/// Whether all of it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// All cells were run as often as planned.
+    Finished,
+    /// It was interrupted; `terrace lab run --resume` continues.
+    Interrupted,
+    /// Some cells failed; their metrics say why.
+    Failed,
+}
+
+/// The same short measurement, repeated through a run: what it shows is the machine, not an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Canary {
+    /// What it measures.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Seconds since the beginning of the run.
+    pub at: Vec<f64>,
+    /// The values then.
+    pub values: Vec<f64>,
+    /// The median with its interval.
+    pub interval: Option<Interval>,
+    /// Robust scatter: 1.48 times the median deviation from the median, over the median.
+    pub scatter: Option<f64>,
+    /// The median of the last quarter over that of the first.
+    pub drift: Option<f64>,
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Its words, metrics, plots and published values.
+    pub declaration: Declaration,
+    /// How often each cell was to be run.
+    pub rounds: usize,
+    /// Whether all cells were run.
+    pub state: State,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The cells.
+    pub cells: Vec<MeasuredCell>,
+    /// The question's answer in a sentence, with numbers of this run.
+    pub answer: String,
+    /// The sources' claims, looked at here.
+    pub checks: Vec<Check>,
+    /// What a reader must know, each with its remedy.
+    pub notes: Vec<String>,
+}
+
+impl Findings {
+    /// For looking values up.
+    pub fn measured(&self) -> Measured<'_> {
+        Measured { declaration: &self.declaration, cells: &self.cells }
+    }
+}
