@@ -49,4 +49,5 @@ pub use error::Error;
 pub use fake::Fake;
 pub use id::{CPU_LIMIT, CpuId, DomainIndex};
 pub use machine::{Cpu, Machine};
+pub use rseq::RseqArea;
 pub use source::CpuSource;

@@ -1,7 +1,7 @@
 //! The area of restartable sequences (rseq) that glibc registers for each thread: the kernel keeps the number of the
 //! current CPU there, so that reading it is one load.
 //!
-//! We only read the number; no sequence is ever made restartable here.
+//! Here the number is only read. Who makes sequences restartable gets the area's place from [`RseqArea`].
 
 use std::ffi::{CStr, c_int, c_long, c_uint};
 
@@ -19,6 +19,26 @@ const LEAST_SIZE: c_uint = 8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rseq {
     cpu_id: isize,
+}
+
+/// Where the calling thread's rseq area is, for code that makes sequences restartable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RseqArea {
+    offset: isize,
+}
+
+impl RseqArea {
+    /// Finds the area and checks that it tells the truth, or says why there is none to be used.
+    pub fn find() -> Result<RseqArea, &'static str> {
+        let rseq = Rseq::find()?;
+        rseq.check()?;
+        Ok(RseqArea { offset: rseq.cpu_id.wrapping_sub(CPU_ID_OFFSET) })
+    }
+
+    /// The distance of `struct rseq` from the thread pointer, in bytes: the same in every thread that glibc has made.
+    pub const fn offset(self) -> isize {
+        self.offset
+    }
 }
 
 impl Rseq {

@@ -1,0 +1,364 @@
+//! The arena itself.
+
+use crate::builder::Builder;
+use crate::error::AllocError;
+use crate::levels::Levels;
+use crate::primitive::{AtomicU64, Ordering};
+use crate::reserve::GRAIN;
+use crate::stats::Stats;
+use crate::thread::{self, Sizes, Slow};
+use crate::zero::Zeroing;
+use hab::Extent;
+use pages::{Fallback, Mapping};
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use topology::CpuSource;
+
+/// A bump allocator that many threads share: what it hands out lives until the arena is reset or dropped.
+///
+/// Values are never dropped, as with every bump arena: use `allocator_api2::boxed::Box::new_in(value, &arena)` for those that must
+/// be.
+///
+/// ```
+/// let arena = arena::Arena::new();
+/// std::thread::scope(|scope| {
+///     for number in 0..4_u64 {
+///         let arena = &arena;
+///         scope.spawn(move || {
+///             let value: &mut u64 = arena.alloc(number);
+///             *value += 1;
+///         });
+///     }
+/// });
+/// assert!(arena.stats().used_bytes > 0);
+/// ```
+#[derive(Debug)]
+pub struct Arena {
+    /// Never the same for two arenas, nor before and after a reset.
+    number: u64,
+    threads: Option<Sizes>,
+    zeroing: Zeroing,
+    /// The address behind the last byte that was handed out before the last reset: beyond it everything is as the kernel gave it.
+    dirty: usize,
+    levels: Levels,
+    mapping: Mapping,
+    fallback: Option<Fallback>,
+    /// Why there are no restartable sequences.
+    why: Option<&'static str>,
+    source: CpuSource,
+}
+
+/// The next arena's number. 0 is no arena.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+fn next_number() -> u64 {
+    // Relaxed: only that no two are the same matters.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A place in an arena's life to go back to, with [`Arena::reset_to`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    arena: usize,
+    used: usize,
+}
+
+impl Default for Arena {
+    fn default() -> Arena {
+        Arena::new()
+    }
+}
+
+impl Arena {
+    /// An arena with everything at its default: thread buffers over core buffers, 64 GB of address space.
+    ///
+    /// # Panics
+    /// If so much address space cannot be had; [`Arena::builder`] gives an error instead.
+    pub fn new() -> Arena {
+        match Arena::builder().build() {
+            Ok(arena) => arena,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// For everything that can be chosen.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn from_parts(
+        levels: Levels,
+        mapping: Mapping,
+        threads: Option<Sizes>,
+        zeroing: Zeroing,
+        fallback: Option<Fallback>,
+        why: Option<&'static str>,
+        source: CpuSource,
+    ) -> Arena {
+        let dirty = levels.reserve().base();
+        Arena { number: next_number(), threads, zeroing, dirty, levels, mapping, fallback, why, source }
+    }
+
+    /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
+    ///
+    /// Cost with thread buffers when it fits: a compare of the arena's number, an add, a bounds check, a store. With core buffers: a
+    /// restartable sequence of ten instructions.
+    #[inline(always)]
+    pub fn try_alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
+        let (size, align) = (layout.size(), layout.align());
+        if size == 0 {
+            return Ok(NonNull::without_provenance(layout.align().try_into().map_err(|_| AllocError)?));
+        }
+        // No overflow: a layout's size, rounded up to its alignment, is at most `isize::MAX`.
+        let bytes = (size + GRAIN - 1) & !(GRAIN - 1);
+        let start = if self.threads.is_some() {
+            match thread::take(self.number, bytes, align) {
+                Some(start) => start,
+                None => self.refill(bytes, align)?,
+            }
+        } else if align <= GRAIN {
+            self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)?
+        } else {
+            self.over_aligned(bytes, align)?
+        };
+        if self.zeroing == Zeroing::AtAllocation {
+            self.zero(Extent { start, bytes });
+        }
+        Ok(self.pointer(start))
+    }
+
+    #[inline(always)]
+    fn pointer(&self, start: usize) -> NonNull<u8> {
+        let pointer = ptr::with_exposed_provenance_mut(start);
+        // SAFETY: an address inside the mapping, which is not at 0.
+        unsafe { NonNull::new_unchecked(pointer) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        let Some(sizes) = self.threads else { return Err(AllocError) };
+        // Room for the gap before an aligned start.
+        let room = bytes.checked_add(align.saturating_sub(GRAIN)).ok_or(AllocError)?;
+        loop {
+            match thread::miss(self.number, room, sizes) {
+                Slow::Again => {}
+                Slow::Refill(size) => match self.levels.allocate(size, |extent| self.fresh(extent)) {
+                    Some(start) => thread::install(self.number, start, size),
+                    // Less than a buffer is left: perhaps still enough for this one.
+                    None => return self.over_aligned(bytes, align),
+                },
+                Slow::Past => return self.over_aligned(bytes, align),
+            }
+            if let Some(start) = thread::take(self.number, bytes, align) {
+                return Ok(start);
+            }
+        }
+    }
+
+    /// Past the thread's buffer, at any alignment.
+    #[cold]
+    #[inline(never)]
+    fn over_aligned(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        let gap = align.saturating_sub(GRAIN);
+        // A large gap is not worth a buffer's bytes.
+        if gap <= bytes.max(256)
+            && let Some(start) = self.levels.allocate(bytes + gap, |extent| self.fresh(extent))
+        {
+            return Ok((start + align - 1) & !(align - 1));
+        }
+        let start = self.levels.reserve().aligned(bytes, align).ok_or(AllocError)?;
+        self.fresh(Extent { start, bytes });
+        Ok(start)
+    }
+
+    /// A range that nobody has seen since the last reset.
+    #[inline]
+    fn fresh(&self, extent: Extent) {
+        if self.zeroing == Zeroing::AtRefill {
+            self.zero(extent);
+        }
+    }
+
+    fn zero(&self, extent: Extent) {
+        let bytes = extent.end().min(self.dirty).saturating_sub(extent.start);
+        if bytes > 0 {
+            // SAFETY: inside the mapping, and handed to this thread alone just now.
+            unsafe { self.pointer(extent.start).write_bytes(0, bytes) };
+        }
+    }
+
+    /// As [`Arena::try_alloc_layout`].
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[inline(always)]
+    pub fn alloc_layout(&self, layout: Layout) -> NonNull<u8> {
+        match self.try_alloc_layout(layout) {
+            Ok(place) => place,
+            Err(error) => exhausted(error),
+        }
+    }
+
+    /// A value, or an error when the arena has no room for it (the value is then dropped).
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc<T>(&self, value: T) -> Result<&mut T, AllocError> {
+        let place = self.try_alloc_layout(Layout::new::<T>())?.cast::<T>();
+        // SAFETY: of T's size and alignment, nobody else's, alive until a reset, which needs `&mut self`.
+        unsafe {
+            place.write(value);
+            Ok(&mut *place.as_ptr())
+        }
+    }
+
+    /// A value.
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc<T>(&self, value: T) -> &mut T {
+        match self.try_alloc(value) {
+            Ok(value) => value,
+            Err(error) => exhausted(error),
+        }
+    }
+
+    /// Room for so many values, not yet written to.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_slice_uninit<T>(&self, length: usize) -> Result<&mut [MaybeUninit<T>], AllocError> {
+        let layout = Layout::array::<T>(length).map_err(|_| AllocError)?;
+        let place = self.try_alloc_layout(layout)?.cast::<MaybeUninit<T>>();
+        // SAFETY: of the slice's size and alignment, nobody else's, alive until a reset; any contents are right for MaybeUninit.
+        Ok(unsafe { &mut *ptr::slice_from_raw_parts_mut(place.as_ptr(), length) })
+    }
+
+    /// A slice of values, each made by a function of its index. If the function panics, what was made stays undropped.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_slice_with<T>(
+        &self,
+        length: usize,
+        mut make: impl FnMut(usize) -> T,
+    ) -> Result<&mut [T], AllocError> {
+        let slice = self.try_alloc_slice_uninit::<T>(length)?;
+        for (index, place) in slice.iter_mut().enumerate() {
+            place.write(make(index));
+        }
+        // SAFETY: every one was just written.
+        Ok(unsafe { &mut *(ptr::from_mut(slice) as *mut [T]) })
+    }
+
+    /// A copy of a slice.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_slice_copy<T: Copy>(&self, from: &[T]) -> Result<&mut [T], AllocError> {
+        let slice = self.try_alloc_slice_uninit::<T>(from.len())?;
+        // SAFETY: as long as `from`, and new, so that they do not overlap; T is Copy.
+        unsafe {
+            ptr::copy_nonoverlapping(from.as_ptr(), slice.as_mut_ptr().cast::<T>(), from.len());
+            Ok(&mut *(ptr::from_mut(slice) as *mut [T]))
+        }
+    }
+
+    /// As [`Arena::try_alloc_slice_with`].
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc_slice_with<T>(&self, length: usize, make: impl FnMut(usize) -> T) -> &mut [T] {
+        self.try_alloc_slice_with(length, make).unwrap_or_else(|error| exhausted(error))
+    }
+
+    /// As [`Arena::try_alloc_slice_copy`].
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc_slice_copy<T: Copy>(&self, from: &[T]) -> &mut [T] {
+        self.try_alloc_slice_copy(from).unwrap_or_else(|error| exhausted(error))
+    }
+
+    /// A copy of a text.
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc_str(&self, from: &str) -> &mut str {
+        let bytes = self.alloc_slice_copy(from.as_bytes());
+        // SAFETY: a copy of what is UTF-8.
+        unsafe { std::str::from_utf8_unchecked_mut(bytes) }
+    }
+
+    /// Takes everything back, in a time that depends on the number of cores only. Memory stays with the arena.
+    pub fn reset(&mut self) {
+        self.reset_to_used(0);
+    }
+
+    /// Takes everything back and gives the memory to the kernel; what is handed out then is zero.
+    ///
+    /// # Errors
+    /// When the kernel does not take it; the arena is reset all the same.
+    pub fn reset_and_release(&mut self) -> Result<(), pages::Error> {
+        self.reset();
+        self.mapping.discard()?;
+        self.dirty = self.levels.reserve().base();
+        Ok(())
+    }
+
+    /// A place to go back to. What buffers hold at this moment is given up.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        let used = self.levels.reserve().used();
+        self.reset_to_used(used);
+        Checkpoint { arena: self.levels.reserve().base(), used }
+    }
+
+    /// Takes everything back that was handed out after a checkpoint of this arena; what was handed out before stays as it is. A later
+    /// checkpoint than the last reset is needed: another one changes nothing.
+    pub fn reset_to(&mut self, checkpoint: Checkpoint) {
+        if checkpoint.arena == self.levels.reserve().base() && checkpoint.used <= self.levels.reserve().used()
+        {
+            self.reset_to_used(checkpoint.used);
+        }
+    }
+
+    fn reset_to_used(&mut self, used: usize) {
+        let reserve = self.levels.reserve();
+        self.dirty = self.dirty.max(reserve.base() + reserve.used());
+        self.levels.reset_to(used);
+        // Every thread's buffer is of an arena that is no more.
+        self.number = next_number();
+    }
+
+    /// What it holds and how it works, at this moment.
+    pub fn stats(&self) -> Stats {
+        Stats::of(self)
+    }
+
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        Parts {
+            levels: &self.levels,
+            mapping: &self.mapping,
+            threads: self.threads,
+            fallback: self.fallback.as_ref(),
+            why: self.why,
+            source: &self.source,
+        }
+    }
+}
+
+/// What [`Stats`] looks at.
+pub(crate) struct Parts<'a> {
+    pub(crate) levels: &'a Levels,
+    pub(crate) mapping: &'a Mapping,
+    pub(crate) threads: Option<Sizes>,
+    pub(crate) fallback: Option<&'a Fallback>,
+    pub(crate) why: Option<&'static str>,
+    pub(crate) source: &'a CpuSource,
+}
+
+#[cold]
+#[inline(never)]
+fn exhausted(error: AllocError) -> ! {
+    panic!("{error}")
+}

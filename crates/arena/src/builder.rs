@@ -1,0 +1,208 @@
+//! How an arena is made.
+
+use crate::arena::Arena;
+use crate::error::BuildError;
+use crate::levels::{Levels, Sizes, Way};
+use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
+use crate::thread;
+use crate::zero::Zeroing;
+use pages::{Mapping, Policy};
+use topology::{CpuSource, Machine, RseqArea};
+
+/// The size of a level's buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// The arena's choice.
+    #[default]
+    Auto,
+    /// So many bytes.
+    Bytes(usize),
+    /// No buffers on this level.
+    Off,
+}
+
+/// Which way to a buffer is taken first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Path {
+    /// Thread buffers.
+    #[default]
+    Auto,
+    /// Thread buffers: the fastest, and memory for every thread.
+    Thread,
+    /// No thread buffers: core buffers in restartable sequences where the system has them, otherwise by compare and swap. Memory
+    /// for every core, whatever the number of threads.
+    Core,
+    /// No thread buffers, and core buffers by compare and swap even where sequences could be had.
+    CoreExchange,
+    /// No buffers: one shared top. For comparisons.
+    Shared,
+}
+
+/// How an arena is made; see [`Arena::builder`].
+#[derive(Clone, Debug)]
+pub struct Builder {
+    pub(crate) reserve: usize,
+    pub(crate) limit: Option<usize>,
+    pub(crate) pages: Policy,
+    pub(crate) touch: bool,
+    pub(crate) zeroing: Zeroing,
+    pub(crate) path: Path,
+    pub(crate) thread: Size,
+    pub(crate) core: Size,
+    pub(crate) processor: Size,
+    pub(crate) machine: Option<Machine>,
+}
+
+/// Address space that costs nothing.
+const RESERVE: usize = 64 << 30;
+/// The first thread buffer of a thread, and what it doubles to.
+const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
+/// A core's buffer that serves objects.
+const CORE_FOR_OBJECTS: usize = 64 << 10;
+/// A core's buffer that serves thread buffers.
+const CORE_FOR_THREADS: usize = 4 << 20;
+/// A processor's buffer.
+const PROCESSOR: usize = 16 << 20;
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder {
+            reserve: RESERVE,
+            limit: None,
+            pages: Policy::Small,
+            touch: false,
+            zeroing: Zeroing::None,
+            path: Path::Auto,
+            thread: Size::Auto,
+            core: Size::Auto,
+            processor: Size::Off,
+            machine: None,
+        }
+    }
+}
+
+impl Builder {
+    /// Address space in bytes, 64 GB if nothing is said. It costs no memory until it is written to, except with explicit huge pages,
+    /// which are taken from their pool at once.
+    pub fn reserve(mut self, bytes: usize) -> Builder {
+        self.reserve = bytes;
+        self
+    }
+
+    /// The most bytes that are handed out; the reserve if nothing is said.
+    pub fn limit(mut self, bytes: usize) -> Builder {
+        self.limit = Some(bytes);
+        self
+    }
+
+    /// The kind of pages; small ones if nothing is said. Where it cannot be had the next smaller one is used, and
+    /// [`Stats::fallback`](crate::Stats) says so.
+    pub fn pages(mut self, policy: Policy) -> Builder {
+        self.pages = policy;
+        self
+    }
+
+    /// Finds memory for the whole limit now instead of at the first touch.
+    pub fn pre_touch(mut self, touch: bool) -> Builder {
+        self.touch = touch;
+        self
+    }
+
+    /// When memory is made zero; never if nothing is said.
+    pub fn zeroing(mut self, zeroing: Zeroing) -> Builder {
+        self.zeroing = zeroing;
+        self
+    }
+
+    /// Which way to a buffer is taken first.
+    pub fn path(mut self, path: Path) -> Builder {
+        self.path = path;
+        self
+    }
+
+    /// The largest thread buffer; a thread's first one is at most 4 KB.
+    pub fn thread_buffers(mut self, size: Size) -> Builder {
+        self.thread = size;
+        self
+    }
+
+    /// The core buffers.
+    pub fn core_buffers(mut self, size: Size) -> Builder {
+        self.core = size;
+        self
+    }
+
+    /// The processor buffers between core buffers and reserve; none if nothing is said.
+    pub fn processor_buffers(mut self, size: Size) -> Builder {
+        self.processor = size;
+        self
+    }
+
+    /// Another machine than this one, for tests.
+    pub fn machine(mut self, machine: Machine) -> Builder {
+        self.machine = Some(machine);
+        self
+    }
+
+    fn thread_sizes(&self) -> Option<thread::Sizes> {
+        if !matches!(self.path, Path::Auto | Path::Thread) {
+            return None;
+        }
+        match self.thread {
+            Size::Off => None,
+            Size::Auto => Some(THREAD),
+            Size::Bytes(bytes) => {
+                let last = bytes.next_multiple_of(GRAIN).max(GRAIN);
+                Some(thread::Sizes { first: THREAD.first.min(last), last })
+            }
+        }
+    }
+
+    fn sizes(&self, threads: bool) -> Sizes {
+        let of = |size: Size, auto: usize| match size {
+            Size::Off => None,
+            Size::Auto => Some(auto),
+            Size::Bytes(bytes) => Some(bytes.next_multiple_of(GRAIN)),
+        };
+        if self.path == Path::Shared {
+            return Sizes { core: None, processor: None };
+        }
+        Sizes {
+            core: of(self.core, if threads { CORE_FOR_THREADS } else { CORE_FOR_OBJECTS }),
+            processor: of(self.processor, PROCESSOR),
+        }
+    }
+
+    /// Maps the address space and builds the levels.
+    ///
+    /// # Errors
+    /// When the address space cannot be had, or is more than 8 TB; the text has the remedy.
+    pub fn build(self) -> Result<Arena, BuildError> {
+        let most = hab::Level::<hab::Shared, &Reserve>::max_span(hab::Shape {
+            grain_shift: GRAIN_SHIFT,
+            min_remainder: 0,
+        });
+        let bytes = self.limit.map_or(self.reserve, |limit| limit.min(self.reserve).max(1));
+        if bytes > most {
+            return Err(BuildError(format!(
+                "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
+            )));
+        }
+        let (mut mapping, fallback) =
+            Mapping::or_smaller(bytes, self.pages).map_err(|error| BuildError(error.to_string()))?;
+        if self.touch {
+            mapping.touch().map_err(|error| BuildError(error.to_string()))?;
+        }
+        let limit = self.limit.unwrap_or(mapping.len()).min(mapping.len());
+        let threads = self.thread_sizes();
+        let (way, why) = match (self.path, RseqArea::find()) {
+            (Path::CoreExchange, _) => (Way::Exchange, Some("asked for")),
+            (_, Ok(area)) => (Way::Sequences(area), None),
+            (_, Err(reason)) => (Way::Exchange, Some(reason)),
+        };
+        let machine = self.machine.clone().unwrap_or_else(Machine::detect);
+        let reserve = Reserve::new(mapping.as_mut_ptr().expose_provenance(), limit);
+        let levels = Levels::new(reserve, self.sizes(threads.is_some()), way, &machine);
+        Ok(Arena::from_parts(levels, mapping, threads, self.zeroing, fallback, why, CpuSource::detect()))
+    }
+}

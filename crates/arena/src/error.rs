@@ -1,0 +1,27 @@
+//! What can go wrong.
+
+use std::fmt;
+
+/// An arena could not be built; the text has the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError(pub(crate) String);
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// The arena has not so many bytes left, or no address of that alignment; raise its limit, or reset it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocError;
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the arena has not so many bytes left; raise its limit, or reset it")
+    }
+}
+
+impl std::error::Error for AllocError {}

@@ -1,0 +1,30 @@
+//! Terrace: the arena. A bump allocator that many threads share, on the hierarchy of `crates/hab`.
+//!
+//! | path | what a request costs when it fits | memory |
+//! |---|---|---|
+//! | thread buffers | a compare, an add, a bounds check, a store | a buffer for each thread, 4 KB growing to 256 KB |
+//! | core buffers in restartable sequences | ten instructions, none of them locked | a buffer for each core |
+//! | core buffers by compare and swap | a locked instruction on a line that the core owns | a buffer for each core |
+//! | one shared top | a locked instruction on a line that all cores want | none |
+//!
+//! Allocation is not for signal handlers: a handler that interrupts an allocation with thread buffers would be given the same bytes.
+
+mod arena;
+mod builder;
+mod error;
+mod levels;
+mod owned;
+mod percpu;
+mod primitive;
+mod reserve;
+mod sequence;
+mod stats;
+mod thread;
+mod zero;
+
+pub use arena::{Arena, Checkpoint};
+pub use builder::{Builder, Path, Size};
+pub use error::{AllocError, BuildError};
+pub use pages::{PageSize, Policy};
+pub use stats::{LevelStats, Stats};
+pub use zero::Zeroing;

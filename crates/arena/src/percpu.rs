@@ -1,0 +1,226 @@
+//! Core buffers without a locked instruction: one for each CPU, changed in restartable sequences.
+//!
+//! A buffer is one word, as in `crates/hab`: the top in the upper 40 bits, the rest in the lower 24, in grains. A word whose rest
+//! is 0 serves nobody: it is empty, or being refilled. While the rest is not 0 only sequences on the word's own CPU change it; a word
+//! that is being refilled belongs to the one thread that made it so, on whatever CPU that thread is by then, and only that thread
+//! publishes. So no thread waits for another.
+//!
+//! Each CPU has spare words for while the first one is being refilled: a thread that lost its CPU in the middle of that would send
+//! all others of this CPU past the buffers.
+
+use crate::primitive::{AtomicU64, Ordering};
+use crate::reserve::GRAIN_SHIFT;
+use crate::sequence::{REST_BITS, REST_MASK, STRIDE, Taken, replace, take};
+use hab::{CpuIndex, Extent, Source};
+use std::ptr::NonNull;
+use topology::{CpuSource, RseqArea};
+
+const EMPTY: u64 = 0;
+/// No top of a range of 8 TB less a grain, no rest.
+const REFILLING: u64 = !REST_MASK;
+/// Words of a CPU.
+const WORDS: usize = 4;
+/// A request of more than this part of a buffer goes past it: a tail that is given up for another one is smaller.
+const REQUESTS_PER_BUFFER: usize = 16;
+
+/// The words of a CPU, and what happened there.
+#[repr(C, align(128))]
+#[derive(Debug)]
+struct Slot {
+    words: [AtomicU64; WORDS],
+    refills: AtomicU64,
+    reserved: AtomicU64,
+    wasted: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Slot>() == STRIDE);
+
+impl Slot {
+    fn new() -> Slot {
+        let zero = || AtomicU64::new(0);
+        Slot { words: std::array::from_fn(|_| zero()), refills: zero(), reserved: zero(), wasted: zero() }
+    }
+}
+
+/// What happened in all of them, in bytes but for `refills`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Happened {
+    pub(crate) refills: u64,
+    pub(crate) reserved: u64,
+    pub(crate) wasted: u64,
+    pub(crate) remaining: u64,
+}
+
+/// A buffer for each CPU.
+#[derive(Debug)]
+pub(crate) struct PerCpu {
+    area: RseqArea,
+    source: CpuSource,
+    base: usize,
+    size: usize,
+    slots: Box<[Slot]>,
+}
+
+fn pack(base: usize, extent: Extent) -> u64 {
+    if extent.bytes == 0 {
+        return EMPTY;
+    }
+    (((extent.start - base) >> GRAIN_SHIFT) as u64) << REST_BITS | (extent.bytes >> GRAIN_SHIFT) as u64
+}
+
+impl PerCpu {
+    /// Buffers of `size` bytes for the CPUs `0..count`, over extents behind `base`.
+    pub(crate) fn new(area: RseqArea, base: usize, size: usize, count: u32) -> PerCpu {
+        let largest = (REST_MASK as usize) << GRAIN_SHIFT;
+        PerCpu {
+            area,
+            source: CpuSource::detect(),
+            base,
+            size: size.min(largest),
+            slots: (0..count).map(|_| Slot::new()).collect(),
+        }
+    }
+
+    fn start(&self, word: u64) -> usize {
+        self.base + (((word >> REST_BITS) as usize) << GRAIN_SHIFT)
+    }
+
+    /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer.
+    #[inline(always)]
+    pub(crate) fn allocate(
+        &self,
+        bytes: usize,
+        upper: &impl Source,
+        fresh: impl Fn(Extent),
+    ) -> Option<usize> {
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        if grains <= REST_MASK {
+            let words = NonNull::from(&*self.slots).cast();
+            // SAFETY: the slots are `count` of them, `STRIDE` apart, alive as long as `self`, their first field is the word, and the
+            // module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
+            if let Taken::Done(word) = unsafe { take(self.area, words, self.slots.len() as u32, grains) } {
+                return Some(self.start(word));
+            }
+        }
+        self.allocate_slowly(bytes, upper, fresh)
+    }
+
+    /// The same after the own CPU's first word was too short. `fresh` hears of each extent before anything of it is handed out.
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
+        if bytes <= self.size / REQUESTS_PER_BUFFER {
+            'moved: loop {
+                let cpu = self.source.current().0;
+                let Some(slot) = self.slots.get(cpu as usize) else { break };
+                for number in 0..WORDS {
+                    match self.serve(slot, number, cpu, bytes, upper, &fresh) {
+                        Served::At(start) => return Some(start),
+                        Served::Moved => continue 'moved,
+                        Served::Busy => {}
+                        Served::Refused => break 'moved,
+                    }
+                }
+                break;
+            }
+        }
+        let extent = upper.acquire(CpuIndex(self.source.current().0), bytes, bytes)?;
+        fresh(extent);
+        Some(extent.start)
+    }
+
+    fn serve(
+        &self,
+        slot: &Slot,
+        number: usize,
+        cpu: u32,
+        bytes: usize,
+        upper: &impl Source,
+        fresh: &impl Fn(Extent),
+    ) -> Served {
+        let word = &slot.words[number];
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        let at = NonNull::from(word).cast::<u64>();
+        loop {
+            // Acquire: with the publisher's Release; what the publisher did to the bytes (zeroing) is seen by whoever takes them.
+            let old = word.load(Ordering::Acquire);
+            if old == REFILLING {
+                return Served::Busy;
+            }
+            let rest = old & REST_MASK;
+            let (new, serves) = if rest >= grains {
+                (old.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), true)
+            } else {
+                (REFILLING, false)
+            };
+            // SAFETY: a word of CPU `cpu`, alive as long as `self`.
+            if !unsafe { replace(self.area, at, cpu, old, new) } {
+                if self.source.current().0 != cpu {
+                    return Served::Moved;
+                }
+                continue;
+            }
+            if serves {
+                return Served::At(self.start(old));
+            }
+            slot.wasted.fetch_add((rest << GRAIN_SHIFT) as u64, Ordering::Relaxed);
+            return self.refill(slot, number, cpu, bytes, upper, fresh);
+        }
+    }
+
+    /// This thread owns the word until it publishes.
+    fn refill(
+        &self,
+        slot: &Slot,
+        number: usize,
+        cpu: u32,
+        bytes: usize,
+        upper: &impl Source,
+        fresh: &impl Fn(Extent),
+    ) -> Served {
+        let extent = upper.acquire(CpuIndex(cpu), bytes, self.size);
+        let (mine, rest) = match extent {
+            Some(extent) => {
+                fresh(extent);
+                slot.refills.fetch_add(1, Ordering::Relaxed);
+                slot.reserved.fetch_add(extent.bytes as u64, Ordering::Relaxed);
+                extent.split(bytes)
+            }
+            None => (Extent { start: 0, bytes: 0 }, Extent { start: self.base, bytes: 0 }),
+        };
+        // Release: pairs with the Acquire in `serve`; the fast path's plain load has the same effect on this architecture.
+        slot.words[number].store(pack(self.base, rest), Ordering::Release);
+        if mine.bytes == 0 { Served::Refused } else { Served::At(mine.start) }
+    }
+
+    /// Empties all buffers. The caller is alone.
+    pub(crate) fn reset(&self) {
+        for word in self.slots.iter().flat_map(|slot| &slot.words) {
+            // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
+            word.store(EMPTY, Ordering::Relaxed);
+        }
+    }
+
+    /// What happened so far; other threads may be at work.
+    pub(crate) fn happened(&self) -> Happened {
+        let mut sum = Happened::default();
+        for slot in &self.slots {
+            let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            sum.refills += of(&slot.refills);
+            sum.reserved += of(&slot.reserved);
+            sum.wasted += of(&slot.wasted);
+            sum.remaining += slot.words.iter().map(|word| (of(word) & REST_MASK) << GRAIN_SHIFT).sum::<u64>();
+        }
+        sum
+    }
+}
+
+enum Served {
+    At(usize),
+    /// Another thread is refilling this word.
+    Busy,
+    /// The upper source has not enough.
+    Refused,
+    /// This thread is on another CPU by now.
+    Moved,
+}

@@ -1,0 +1,141 @@
+//! Restartable sequences: short pieces of code that the kernel starts again from the beginning when the thread was preempted,
+//! migrated or interrupted by a signal inside them. A store that ends one is therefore atomic for everything that happens on this
+//! CPU, without a locked instruction (rseq(2); the paper's wish in its section III.A).
+//!
+//! A sequence is described by a `struct rseq_cs`; its address is stored into the thread's rseq area, and from the first instruction
+//! to the one that commits the kernel watches. If it interferes it goes on at the abort handler, which begins again. The four bytes
+//! before a handler are the signature that glibc registered.
+//!
+//! Both sequences here have one store as their end, into a word that only code on that word's CPU may change by a sequence.
+
+use std::arch::asm;
+use std::ptr::NonNull;
+use topology::RseqArea;
+
+/// Words lie so far apart, in bytes: pairs of lines, which prefetchers fetch together.
+pub(crate) const STRIDE: usize = 128;
+/// Bits of a word's lower field.
+pub(crate) const REST_BITS: u32 = 24;
+/// The lower field.
+pub(crate) const REST_MASK: u64 = (1 << REST_BITS) - 1;
+
+/// What became of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Taken; the word as it was.
+    Done(u64),
+    /// The word of this CPU has too little, or the CPU has none.
+    Short,
+}
+
+/// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.
+///
+/// Cost when it fits: two loads, two compares and two stores; no locked instruction, no store that another CPU sees.
+///
+/// # Safety
+/// `words` points to `count` words, [`STRIDE`] bytes apart, word `i` belonging to CPU `i`: it is changed by nothing but these
+/// sequences while its lower field is not 0. They stay alive during the call. `grains` is not 0 and at most [`REST_MASK`].
+#[inline(always)]
+pub(crate) unsafe fn take(area: RseqArea, words: NonNull<u8>, count: u32, grains: u64) -> Taken {
+    let word: u64;
+    let done: u32;
+    // SAFETY: FS is the base of the thread's control block; the area at `offset` belongs to this thread and lives as long (glibc).
+    // The descriptor and the handler are constant and stay loaded. Everything read and written is what the caller vouches for.
+    unsafe {
+        asm!(
+            ".pushsection __rseq_cs, \"aw\"",
+            ".balign 32",
+            "77:",
+            ".long 0, 0",
+            ".quad 22f, 33f - 22f, 44f",
+            ".popsection",
+            "55:",
+            "lea {slot}, [rip + 77b]",
+            "mov qword ptr fs:[{area} + 8], {slot}",
+            "22:",
+            "mov {slot:e}, dword ptr fs:[{area} + 4]",
+            "xor {done:e}, {done:e}",
+            "cmp {slot:e}, {count:e}",
+            "jae 66f",
+            "shl {slot}, 7",
+            "mov {word}, qword ptr [{words} + {slot}]",
+            "mov {next:e}, {word:e}",
+            "and {next:e}, {mask}",
+            "cmp {next}, {grains}",
+            "jb 66f",
+            "lea {next}, [{word} + {delta}]",
+            "mov qword ptr [{words} + {slot}], {next}",
+            "33:",
+            "mov {done:e}, 1",
+            "66:",
+            ".pushsection __rseq_failure, \"ax\"",
+            // An instruction that cannot be executed, whose last four bytes are the signature.
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "44:",
+            "jmp 55b",
+            ".popsection",
+            area = in(reg) area.offset(),
+            words = in(reg) words.as_ptr(),
+            count = in(reg) count,
+            grains = in(reg) grains,
+            delta = in(reg) (grains << REST_BITS).wrapping_sub(grains),
+            mask = const REST_MASK,
+            slot = out(reg) _,
+            next = out(reg) _,
+            word = out(reg) word,
+            done = out(reg) done,
+            options(nostack),
+        );
+    }
+    if done != 0 { Taken::Done(word) } else { Taken::Short }
+}
+
+/// Stores `new` into a word of CPU `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.
+///
+/// # Safety
+/// `word` belongs to CPU `cpu` as in [`take`], and stays alive during the call.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn replace(area: RseqArea, word: NonNull<u64>, cpu: u32, old: u64, new: u64) -> bool {
+    let done: u32;
+    // SAFETY: as in `take`.
+    unsafe {
+        asm!(
+            ".pushsection __rseq_cs, \"aw\"",
+            ".balign 32",
+            "77:",
+            ".long 0, 0",
+            ".quad 22f, 33f - 22f, 44f",
+            ".popsection",
+            "55:",
+            "lea {scratch}, [rip + 77b]",
+            "mov qword ptr fs:[{area} + 8], {scratch}",
+            "22:",
+            "xor {done:e}, {done:e}",
+            "cmp {cpu:e}, dword ptr fs:[{area} + 4]",
+            "jne 66f",
+            "cmp {old}, qword ptr [{word}]",
+            "jne 66f",
+            "mov qword ptr [{word}], {new}",
+            "33:",
+            "mov {done:e}, 1",
+            "66:",
+            ".pushsection __rseq_failure, \"ax\"",
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "44:",
+            "jmp 55b",
+            ".popsection",
+            area = in(reg) area.offset(),
+            word = in(reg) word.as_ptr(),
+            cpu = in(reg) cpu,
+            old = in(reg) old,
+            new = in(reg) new,
+            scratch = out(reg) _,
+            done = out(reg) done,
+            options(nostack),
+        );
+    }
+    done != 0
+}

@@ -1,0 +1,79 @@
+//! What an arena holds and how it works.
+
+use crate::arena::Arena;
+use crate::percpu::Happened;
+
+/// What an arena holds and how it works, at one moment. All sizes in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// Address space.
+    pub reserved_bytes: usize,
+    /// What may be handed out.
+    pub limit_bytes: usize,
+    /// What buffers and large objects have taken of it since the last reset.
+    pub used_bytes: usize,
+    /// How threads are served: `thread buffers of 4 KB to 256 KB`, or that there are none.
+    pub thread_buffers: String,
+    /// How core buffers are used: `restartable sequences`, `compare and swap` (and why), or that there are none.
+    pub core_buffers: String,
+    /// Where the current CPU is known from.
+    pub cpu_source: String,
+    /// The core buffers.
+    pub core: Option<LevelStats>,
+    /// The processor buffers.
+    pub processor: Option<LevelStats>,
+    /// The kind of pages asked for.
+    pub pages: String,
+    /// What is used instead, why, and how to get what was asked for.
+    pub fallback: Option<String>,
+}
+
+/// A level's buffers since the arena was made: reserved = handed out + wasted + remaining.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelStats {
+    /// Refills.
+    pub refills: u64,
+    /// Bytes of those.
+    pub reserved_bytes: u64,
+    /// Bytes of tails that were given up.
+    pub wasted_bytes: u64,
+    /// Bytes that buffers hold now.
+    pub remaining_bytes: u64,
+}
+
+impl From<Happened> for LevelStats {
+    fn from(happened: Happened) -> LevelStats {
+        LevelStats {
+            refills: happened.refills,
+            reserved_bytes: happened.reserved,
+            wasted_bytes: happened.wasted,
+            remaining_bytes: happened.remaining,
+        }
+    }
+}
+
+impl Stats {
+    pub(crate) fn of(arena: &Arena) -> Stats {
+        let parts = arena.parts();
+        let reserve = parts.levels.reserve();
+        let way = parts.levels.way();
+        Stats {
+            reserved_bytes: parts.mapping.len(),
+            limit_bytes: reserve.limit(),
+            used_bytes: reserve.used(),
+            thread_buffers: match parts.threads {
+                Some(sizes) => format!("{} to {} bytes", sizes.first, sizes.last),
+                None => "none".into(),
+            },
+            core_buffers: match parts.why {
+                Some(why) if way == "compare and swap" => format!("{way} ({why})"),
+                _ => way.into(),
+            },
+            cpu_source: parts.source.to_string(),
+            core: parts.levels.core().map(LevelStats::from),
+            processor: parts.levels.processor().map(LevelStats::from),
+            pages: parts.mapping.policy().to_string(),
+            fallback: parts.fallback.map(ToString::to_string),
+        }
+    }
+}
