@@ -9,6 +9,7 @@
 //!
 //! Allocation is not for signal handlers: a handler that interrupts an allocation with thread buffers would be given the same bytes.
 
+mod allocator;
 mod arena;
 mod builder;
 mod error;
