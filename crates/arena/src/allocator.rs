@@ -26,7 +26,7 @@ unsafe impl Allocator for &Arena {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        if place.addr().get() % new.align() == 0 {
+        if place.addr().get().is_multiple_of(new.align()) {
             return Ok(NonNull::slice_from_raw_parts(place, new.size()));
         }
         let moved = self.allocate(new)?;

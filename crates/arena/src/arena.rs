@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::error::AllocError;
 use crate::levels::Levels;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::{Atomic64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
 use crate::thread::{self, Sizes, Slow};
@@ -50,7 +50,7 @@ pub struct Arena {
 }
 
 /// The next arena's number. 0 is no arena.
-static NEXT: AtomicU64 = AtomicU64::new(1);
+static NEXT: Atomic64 = Atomic64::new(1);
 
 fn next_number() -> u64 {
     // Relaxed: only that no two are the same matters.
@@ -164,13 +164,19 @@ impl Arena {
         let gap = align.saturating_sub(GRAIN);
         // A large gap is not worth a buffer's bytes.
         if gap <= bytes.max(256)
-            && let Some(start) = self.levels.allocate(bytes + gap, |extent| self.fresh(extent))
+            && let Some(room) = bytes.checked_add(gap)
+            && let Some(start) = self.levels.allocate(room, |extent| self.fresh(extent))
         {
             return Ok((start + align - 1) & !(align - 1));
         }
-        let start = self.levels.reserve().aligned(bytes, align).ok_or(AllocError)?;
-        self.fresh(Extent { start, bytes });
-        Ok(start)
+        if let Some(start) = self.levels.reserve().aligned(bytes, align) {
+            self.fresh(Extent { start, bytes });
+            return Ok(start);
+        }
+        // Perhaps a buffer still holds so much.
+        let room = bytes.checked_add(gap).ok_or(AllocError)?;
+        let start = self.levels.allocate(room, |extent| self.fresh(extent)).ok_or(AllocError)?;
+        Ok((start + align - 1) & !(align - 1))
     }
 
     /// A range that nobody has seen since the last reset.

@@ -7,7 +7,7 @@ use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
 use crate::thread;
 use crate::zero::Zeroing;
 use pages::{Mapping, Policy};
-use topology::{CpuSource, Machine, RseqArea};
+use topology::{CpuSource, DomainKind, Machine, RseqArea};
 
 /// The size of a level's buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,8 @@ const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 const CORE_FOR_OBJECTS: usize = 64 << 10;
 /// A core's buffer that serves thread buffers.
 const CORE_FOR_THREADS: usize = 4 << 20;
+/// The part of the limit that all buffers of a level may hold together is one of so many.
+const PART: usize = 8;
 /// A processor's buffer.
 const PROCESSOR: usize = 16 << 20;
 
@@ -158,9 +160,13 @@ impl Builder {
         }
     }
 
-    fn sizes(&self, threads: bool) -> Sizes {
+    fn sizes(&self, threads: bool, limit: usize, machine: &Machine) -> Sizes {
+        // All buffers of a level together hold at most an eighth of the limit: what they hold at the end cannot be handed out.
+        let most = |kind: DomainKind| (limit / PART / machine.count(kind)) & !(GRAIN - 1);
+        let (core, processor) = (most(DomainKind::Core), most(machine.processor_kind()));
         let of = |size: Size, auto: usize| match size {
             Size::Off => None,
+            Size::Auto if auto == 0 => None,
             Size::Auto => Some(auto),
             Size::Bytes(bytes) => Some(bytes.next_multiple_of(GRAIN)),
         };
@@ -168,8 +174,8 @@ impl Builder {
             return Sizes { core: None, processor: None };
         }
         Sizes {
-            core: of(self.core, if threads { CORE_FOR_THREADS } else { CORE_FOR_OBJECTS }),
-            processor: of(self.processor, PROCESSOR),
+            core: of(self.core, core.min(if threads { CORE_FOR_THREADS } else { CORE_FOR_OBJECTS })),
+            processor: of(self.processor, processor.min(PROCESSOR)),
         }
     }
 
@@ -202,7 +208,7 @@ impl Builder {
         };
         let machine = self.machine.clone().unwrap_or_else(Machine::detect);
         let reserve = Reserve::new(mapping.as_mut_ptr().expose_provenance(), limit);
-        let levels = Levels::new(reserve, self.sizes(threads.is_some()), way, &machine);
+        let levels = Levels::new(reserve, self.sizes(threads.is_some(), limit, &machine), way, &machine);
         Ok(Arena::from_parts(levels, mapping, threads, self.zeroing, fallback, why, CpuSource::detect()))
     }
 }

@@ -8,7 +8,7 @@
 //! Each CPU has spare words for while the first one is being refilled: a thread that lost its CPU in the middle of that would send
 //! all others of this CPU past the buffers.
 
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::{Atomic64, Ordering};
 use crate::reserve::GRAIN_SHIFT;
 use crate::sequence::{REST_BITS, REST_MASK, STRIDE, Taken, replace, take};
 use hab::{CpuIndex, Extent, Source};
@@ -27,17 +27,17 @@ const REQUESTS_PER_BUFFER: usize = 16;
 #[repr(C, align(128))]
 #[derive(Debug)]
 struct Slot {
-    words: [AtomicU64; WORDS],
-    refills: AtomicU64,
-    reserved: AtomicU64,
-    wasted: AtomicU64,
+    words: [Atomic64; WORDS],
+    refills: Atomic64,
+    reserved: Atomic64,
+    wasted: Atomic64,
 }
 
 const _: () = assert!(size_of::<Slot>() == STRIDE);
 
 impl Slot {
     fn new() -> Slot {
-        let zero = || AtomicU64::new(0);
+        let zero = || Atomic64::new(0);
         Slot { words: std::array::from_fn(|_| zero()), refills: zero(), reserved: zero(), wasted: zero() }
     }
 }
@@ -124,9 +124,39 @@ impl PerCpu {
                 break;
             }
         }
-        let extent = upper.acquire(CpuIndex(self.source.current().0), bytes, bytes)?;
-        fresh(extent);
-        Some(extent.start)
+        match upper.acquire(CpuIndex(self.source.current().0), bytes, bytes) {
+            Some(extent) => {
+                fresh(extent);
+                Some(extent.start)
+            }
+            None => self.last_resort(bytes),
+        }
+    }
+
+    /// The upper source has nothing left: whatever any word of this CPU holds, however large the request is.
+    fn last_resort(&self, bytes: usize) -> Option<usize> {
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        'moved: loop {
+            let cpu = self.source.current().0;
+            for word in &self.slots.get(cpu as usize)?.words {
+                loop {
+                    // Acquire: as in `serve`.
+                    let old = word.load(Ordering::Acquire);
+                    if old & REST_MASK < grains {
+                        break;
+                    }
+                    let new = old.wrapping_add((grains << REST_BITS).wrapping_sub(grains));
+                    // SAFETY: a word of CPU `cpu`, alive as long as `self`.
+                    if unsafe { replace(self.area, NonNull::from(word).cast(), cpu, old, new) } {
+                        return Some(self.start(old));
+                    }
+                    if self.source.current().0 != cpu {
+                        continue 'moved;
+                    }
+                }
+            }
+            return None;
+        }
     }
 
     fn serve(
@@ -163,7 +193,8 @@ impl PerCpu {
             if serves {
                 return Served::At(self.start(old));
             }
-            slot.wasted.fetch_add((rest << GRAIN_SHIFT) as u64, Ordering::Relaxed);
+            // Relaxed: a statistic.
+            slot.wasted.fetch_add(rest << GRAIN_SHIFT, Ordering::Relaxed);
             return self.refill(slot, number, cpu, bytes, upper, fresh);
         }
     }
@@ -205,7 +236,7 @@ impl PerCpu {
     pub(crate) fn happened(&self) -> Happened {
         let mut sum = Happened::default();
         for slot in &self.slots {
-            let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            let of = |counter: &Atomic64| counter.load(Ordering::Relaxed);
             sum.refills += of(&slot.refills);
             sum.reserved += of(&slot.reserved);
             sum.wasted += of(&slot.wasted);

@@ -1,6 +1,6 @@
 //! The address range that an arena hands out, from its beginning to its limit: the top that all threads share.
 
-use crate::primitive::{AtomicUsize, Ordering};
+use crate::primitive::{AtomicSize, Ordering};
 use hab::{CpuIndex, Extent, Source};
 
 /// Everything is cut in grains of this many bytes.
@@ -15,13 +15,13 @@ pub(crate) struct Reserve {
     /// Bytes that may be handed out, a whole number of grains.
     limit: usize,
     /// Bytes that are.
-    used: AtomicUsize,
+    used: AtomicSize,
 }
 
 impl Reserve {
     /// The `limit` bytes from `base`, both whole numbers of grains.
     pub(crate) fn new(base: usize, limit: usize) -> Reserve {
-        Reserve { base, limit: limit & !(GRAIN - 1), used: AtomicUsize::new(0) }
+        Reserve { base, limit: limit & !(GRAIN - 1), used: AtomicSize::new(0) }
     }
 
     /// The first address.

@@ -1,0 +1,161 @@
+/*
+ * Terrace: the arena. A bump allocator that many threads share.
+ *
+ * Memory lives until the arena is reset or destroyed; nothing is freed by itself. All functions may be called by any thread at any
+ * time, but reset, checkpoint and destroy: the caller sees to it that nobody uses the arena meanwhile, nor its memory afterwards.
+ * Generated from crates/arena-c by cbindgen; do not change it by hand.
+ */
+
+#ifndef TERRACE_ARENA_H
+#define TERRACE_ARENA_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// The kind of pages.
+typedef enum terrace_pages {
+  // Small pages.
+  TERRACE_PAGES_SMALL,
+  // Transparent huge pages.
+  TERRACE_PAGES_TRANSPARENT,
+  // Huge pages of 2 MB from their pool.
+  TERRACE_PAGES_HUGE2M,
+  // Huge pages of 1 GB from their pool.
+  TERRACE_PAGES_HUGE1G,
+} terrace_pages;
+
+// Which way to a buffer is taken first.
+typedef enum terrace_path {
+  // The arena's choice: thread buffers.
+  TERRACE_PATH_AUTO,
+  // Thread buffers: the fastest, and memory for every thread.
+  TERRACE_PATH_THREAD,
+  // Core buffers only: memory for every core, whatever the number of threads.
+  TERRACE_PATH_CORE,
+} terrace_path;
+
+// When memory is made zero.
+typedef enum terrace_zeroing {
+  // Never: after a reset memory holds what was there before.
+  TERRACE_ZEROING_NONE,
+  // A whole buffer at once.
+  TERRACE_ZEROING_AT_REFILL,
+  // Each allocation by itself.
+  TERRACE_ZEROING_AT_ALLOCATION,
+} terrace_zeroing;
+
+// An arena.
+typedef struct terrace_arena terrace_arena;
+
+// A place in an arena's life to go back to.
+typedef struct terrace_checkpoint terrace_checkpoint;
+
+// How an arena is made. All zeros is a good choice.
+typedef struct terrace_arena_options {
+  // Address space in bytes; 0 is 64 GB. It costs no memory until it is written to.
+  size_t reserve;
+  // The most bytes that are handed out; 0 is the reserve.
+  size_t limit;
+  // The kind of pages, one of `terrace_pages`; what cannot be had is replaced by the next smaller kind.
+  uint32_t pages;
+  // Which way to a buffer is taken first, one of `terrace_path`.
+  uint32_t path;
+  // When memory is made zero, one of `terrace_zeroing`.
+  uint32_t zeroing;
+  // Finds memory for the whole limit now.
+  bool pre_touch;
+  // The largest thread buffer in bytes; 0 is the arena's choice.
+  size_t thread_buffer;
+  // A core's buffer in bytes; 0 is the arena's choice.
+  size_t core_buffer;
+  // A processor's buffer in bytes; 0 is none.
+  size_t processor_buffer;
+} terrace_arena_options;
+
+// What an arena holds, in bytes.
+typedef struct terrace_stats {
+  // Address space.
+  size_t reserved;
+  // What may be handed out.
+  size_t limit;
+  // What buffers and large objects have taken of it since the last reset.
+  size_t used;
+  // Whether core buffers are used in restartable sequences, without a locked instruction.
+  bool restartable;
+} terrace_stats;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Makes an arena; `options` may be NULL. On failure NULL, and the reason with its remedy as a text in `reason` (at most
+// `reason_length` bytes with the final 0), unless that is NULL.
+//
+// # Safety
+// `options` is NULL or points to options; `reason` is NULL or points to `reason_length` bytes.
+struct terrace_arena *terrace_arena_create(const struct terrace_arena_options *options,
+                                           char *reason,
+                                           size_t reason_length);
+
+// Gives an arena and all of its memory back. NULL does nothing.
+//
+// # Safety
+// `arena` is NULL or from `terrace_arena_create`, is not used any more, and neither is its memory.
+void terrace_arena_destroy(struct terrace_arena *arena);
+
+// `size` bytes at a multiple of 16, or NULL when the arena has not so many left. `size` may be 0.
+//
+// # Safety
+// `arena` is from `terrace_arena_create` and not destroyed.
+void *terrace_arena_alloc(const struct terrace_arena *arena, size_t size);
+
+// `size` bytes at a multiple of `align`, a power of two; NULL when the arena has not so many left, or `align` is none.
+//
+// # Safety
+// As for `terrace_arena_alloc`.
+void *terrace_arena_alloc_aligned(const struct terrace_arena *arena, size_t size, size_t align);
+
+// Takes everything back, in a time that does not depend on how much was handed out.
+//
+// # Safety
+// As for `terrace_arena_alloc`; nobody else uses the arena meanwhile, nor its memory afterwards.
+void terrace_arena_reset(struct terrace_arena *arena);
+
+// Takes everything back and gives the memory to the kernel; false when the kernel does not take it.
+//
+// # Safety
+// As for `terrace_arena_reset`.
+bool terrace_arena_reset_and_release(struct terrace_arena *arena);
+
+// A place to go back to; free it with `terrace_checkpoint_free`.
+//
+// # Safety
+// As for `terrace_arena_alloc`; nobody else uses the arena meanwhile.
+struct terrace_checkpoint *terrace_arena_checkpoint(struct terrace_arena *arena);
+
+// Takes everything back that was handed out after the checkpoint.
+//
+// # Safety
+// As for `terrace_arena_reset`, for what was handed out after it; the checkpoint is this arena's.
+void terrace_arena_reset_to(struct terrace_arena *arena, const struct terrace_checkpoint *to);
+
+// Frees a checkpoint; the arena stays as it is. NULL does nothing.
+//
+// # Safety
+// `checkpoint` is NULL or from `terrace_arena_checkpoint`, and not used any more.
+void terrace_checkpoint_free(struct terrace_checkpoint *checkpoint);
+
+// What the arena holds.
+//
+// # Safety
+// As for `terrace_arena_alloc`; `stats` points to a place for the answer.
+void terrace_arena_stats(const struct terrace_arena *arena, struct terrace_stats *stats);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TERRACE_ARENA_H */

@@ -1,0 +1,301 @@
+//! The C interface of the arena: `include/terrace_arena.h` is generated from this file.
+//!
+//! No panic crosses the border: what could fail gives NULL or false.
+#![allow(non_camel_case_types, reason = "C's names")]
+
+use arena::{Arena, PageSize, Path, Policy, Size, Zeroing};
+use std::alloc::Layout;
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+/// An arena.
+pub struct terrace_arena {
+    arena: Arena,
+}
+
+/// The kind of pages.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum terrace_pages {
+    /// Small pages.
+    Small,
+    /// Transparent huge pages.
+    Transparent,
+    /// Huge pages of 2 MB from their pool.
+    Huge2m,
+    /// Huge pages of 1 GB from their pool.
+    Huge1g,
+}
+
+/// Which way to a buffer is taken first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum terrace_path {
+    /// The arena's choice: thread buffers.
+    Auto,
+    /// Thread buffers: the fastest, and memory for every thread.
+    Thread,
+    /// Core buffers only: memory for every core, whatever the number of threads.
+    Core,
+}
+
+/// When memory is made zero.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum terrace_zeroing {
+    /// Never: after a reset memory holds what was there before.
+    None,
+    /// A whole buffer at once.
+    AtRefill,
+    /// Each allocation by itself.
+    AtAllocation,
+}
+
+/// How an arena is made. All zeros is a good choice.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct terrace_arena_options {
+    /// Address space in bytes; 0 is 64 GB. It costs no memory until it is written to.
+    pub reserve: usize,
+    /// The most bytes that are handed out; 0 is the reserve.
+    pub limit: usize,
+    /// The kind of pages, one of `terrace_pages`; what cannot be had is replaced by the next smaller kind.
+    pub pages: u32,
+    /// Which way to a buffer is taken first, one of `terrace_path`.
+    pub path: u32,
+    /// When memory is made zero, one of `terrace_zeroing`.
+    pub zeroing: u32,
+    /// Finds memory for the whole limit now.
+    pub pre_touch: bool,
+    /// The largest thread buffer in bytes; 0 is the arena's choice.
+    pub thread_buffer: usize,
+    /// A core's buffer in bytes; 0 is the arena's choice.
+    pub core_buffer: usize,
+    /// A processor's buffer in bytes; 0 is none.
+    pub processor_buffer: usize,
+}
+
+/// What an arena holds, in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct terrace_stats {
+    /// Address space.
+    pub reserved: usize,
+    /// What may be handed out.
+    pub limit: usize,
+    /// What buffers and large objects have taken of it since the last reset.
+    pub used: usize,
+    /// Whether core buffers are used in restartable sequences, without a locked instruction.
+    pub restartable: bool,
+}
+
+/// A place in an arena's life to go back to.
+pub struct terrace_checkpoint {
+    checkpoint: arena::Checkpoint,
+}
+
+fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
+fn size(bytes: usize, otherwise: Size) -> Size {
+    if bytes == 0 { otherwise } else { Size::Bytes(bytes) }
+}
+
+// C can store any number where an enumeration is meant: the fields are numbers, and looked at.
+
+fn pages(number: u32) -> Result<Policy, String> {
+    match number {
+        _ if number == terrace_pages::Small as u32 => Ok(Policy::Small),
+        _ if number == terrace_pages::Transparent as u32 => Ok(Policy::Transparent),
+        _ if number == terrace_pages::Huge2m as u32 => Ok(Policy::Explicit(PageSize::TwoMegabytes)),
+        _ if number == terrace_pages::Huge1g as u32 => Ok(Policy::Explicit(PageSize::OneGigabyte)),
+        _ => Err(format!("pages {number} is none of terrace_pages; use one of those")),
+    }
+}
+
+fn path(number: u32) -> Result<Path, String> {
+    match number {
+        _ if number == terrace_path::Auto as u32 => Ok(Path::Auto),
+        _ if number == terrace_path::Thread as u32 => Ok(Path::Thread),
+        _ if number == terrace_path::Core as u32 => Ok(Path::Core),
+        _ => Err(format!("path {number} is none of terrace_path; use one of those")),
+    }
+}
+
+fn zeroing(number: u32) -> Result<Zeroing, String> {
+    match number {
+        _ if number == terrace_zeroing::None as u32 => Ok(Zeroing::None),
+        _ if number == terrace_zeroing::AtRefill as u32 => Ok(Zeroing::AtRefill),
+        _ if number == terrace_zeroing::AtAllocation as u32 => Ok(Zeroing::AtAllocation),
+        _ => Err(format!("zeroing {number} is none of terrace_zeroing; use one of those")),
+    }
+}
+
+/// Makes an arena; `options` may be NULL. On failure NULL, and the reason with its remedy as a text in `reason` (at most
+/// `reason_length` bytes with the final 0), unless that is NULL.
+///
+/// # Safety
+/// `options` is NULL or points to options; `reason` is NULL or points to `reason_length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_create(
+    options: *const terrace_arena_options,
+    reason: *mut c_char,
+    reason_length: usize,
+) -> *mut terrace_arena {
+    // SAFETY: the caller's promise.
+    let options = unsafe { options.as_ref() }.copied();
+    let built = guarded(Err("a defect of the arena; please report it".to_owned()), || {
+        let mut builder = Arena::builder();
+        if let Some(options) = options {
+            builder = builder
+                .pages(pages(options.pages)?)
+                .path(path(options.path)?)
+                .zeroing(zeroing(options.zeroing)?)
+                .pre_touch(options.pre_touch)
+                .thread_buffers(size(options.thread_buffer, Size::Auto))
+                .core_buffers(size(options.core_buffer, Size::Auto))
+                .processor_buffers(size(options.processor_buffer, Size::Off));
+            if options.reserve > 0 {
+                builder = builder.reserve(options.reserve);
+            }
+            if options.limit > 0 {
+                builder = builder.limit(options.limit);
+            }
+        }
+        builder.build().map_err(|error| error.to_string())
+    });
+    match built {
+        Ok(arena) => Box::into_raw(Box::new(terrace_arena { arena })),
+        Err(text) => {
+            if !reason.is_null() && reason_length > 0 {
+                let length = text.len().min(reason_length - 1);
+                // SAFETY: `reason_length` bytes are there, by the caller's promise; the text is shorter.
+                unsafe {
+                    reason.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
+                    reason.add(length).write(0);
+                }
+            }
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Gives an arena and all of its memory back. NULL does nothing.
+///
+/// # Safety
+/// `arena` is NULL or from `terrace_arena_create`, is not used any more, and neither is its memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_destroy(arena: *mut terrace_arena) {
+    if !arena.is_null() {
+        // SAFETY: from `Box::into_raw`, given back once by the caller's promise.
+        let arena = unsafe { Box::from_raw(arena) };
+        guarded((), || drop(arena));
+    }
+}
+
+/// `size` bytes at a multiple of 16, or NULL when the arena has not so many left. `size` may be 0.
+///
+/// # Safety
+/// `arena` is from `terrace_arena_create` and not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_alloc(arena: *const terrace_arena, size: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { terrace_arena_alloc_aligned(arena, size, 16) }
+}
+
+/// `size` bytes at a multiple of `align`, a power of two; NULL when the arena has not so many left, or `align` is none.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_alloc_aligned(
+    arena: *const terrace_arena,
+    size: usize,
+    align: usize,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &(*arena).arena };
+    let Ok(layout) = Layout::from_size_align(size, align) else { return ptr::null_mut() };
+    arena.try_alloc_layout(layout).map_or(ptr::null_mut(), |place| place.as_ptr().cast())
+}
+
+/// Takes everything back, in a time that does not depend on how much was handed out.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`; nobody else uses the arena meanwhile, nor its memory afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_reset(arena: *mut terrace_arena) {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &mut (*arena).arena };
+    guarded((), || arena.reset());
+}
+
+/// Takes everything back and gives the memory to the kernel; false when the kernel does not take it.
+///
+/// # Safety
+/// As for `terrace_arena_reset`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_reset_and_release(arena: *mut terrace_arena) -> bool {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &mut (*arena).arena };
+    guarded(false, || arena.reset_and_release().is_ok())
+}
+
+/// A place to go back to; free it with `terrace_checkpoint_free`.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`; nobody else uses the arena meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_checkpoint(arena: *mut terrace_arena) -> *mut terrace_checkpoint {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &mut (*arena).arena };
+    guarded(ptr::null_mut(), || {
+        Box::into_raw(Box::new(terrace_checkpoint { checkpoint: arena.checkpoint() }))
+    })
+}
+
+/// Takes everything back that was handed out after the checkpoint.
+///
+/// # Safety
+/// As for `terrace_arena_reset`, for what was handed out after it; the checkpoint is this arena's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_reset_to(arena: *mut terrace_arena, to: *const terrace_checkpoint) {
+    // SAFETY: the caller's promise.
+    let (arena, to) = unsafe { (&mut (*arena).arena, &(*to).checkpoint) };
+    guarded((), || arena.reset_to(*to));
+}
+
+/// Frees a checkpoint; the arena stays as it is. NULL does nothing.
+///
+/// # Safety
+/// `checkpoint` is NULL or from `terrace_arena_checkpoint`, and not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_checkpoint_free(checkpoint: *mut terrace_checkpoint) {
+    if !checkpoint.is_null() {
+        // SAFETY: from `Box::into_raw`, given back once by the caller's promise.
+        drop(unsafe { Box::from_raw(checkpoint) });
+    }
+}
+
+/// What the arena holds.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`; `stats` points to a place for the answer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_stats(arena: *const terrace_arena, stats: *mut terrace_stats) {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &(*arena).arena };
+    let found = guarded(terrace_stats::default(), || {
+        let stats = arena.stats();
+        terrace_stats {
+            reserved: stats.reserved_bytes,
+            limit: stats.limit_bytes,
+            used: stats.used_bytes,
+            restartable: stats.core_buffers == "restartable sequences",
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { stats.write(found) };
+}
