@@ -43,6 +43,8 @@ pub struct Arena {
     dirty: usize,
     levels: Levels,
     mapping: Mapping,
+    /// The checkpoints that can be gone back to, the first one first.
+    checkpoints: Vec<Checkpoint>,
     fallback: Option<Fallback>,
     /// Why there are no restartable sequences.
     why: Option<&'static str>,
@@ -60,7 +62,8 @@ fn next_number() -> u64 {
 /// A place in an arena's life to go back to, with [`Arena::reset_to`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    arena: usize,
+    /// Never the same for two checkpoints of any arenas.
+    number: u64,
     used: usize,
 }
 
@@ -97,7 +100,8 @@ impl Arena {
         source: CpuSource,
     ) -> Arena {
         let dirty = levels.reserve().base();
-        Arena { number: next_number(), threads, zeroing, dirty, levels, mapping, fallback, why, source }
+        let (number, checkpoints) = (next_number(), Vec::new());
+        Arena { number, threads, zeroing, dirty, levels, mapping, checkpoints, fallback, why, source }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -298,6 +302,7 @@ impl Arena {
 
     /// Takes everything back, in a time that depends on the number of cores only. Memory stays with the arena.
     pub fn reset(&mut self) {
+        self.checkpoints.clear();
         self.reset_to_used(0);
     }
 
@@ -312,18 +317,27 @@ impl Arena {
         Ok(())
     }
 
-    /// A place to go back to. What buffers hold at this moment is given up.
+    /// A place to go back to, until the next reset, or the next return to an earlier one. What buffers hold at this moment is given
+    /// up.
     pub fn checkpoint(&mut self) -> Checkpoint {
         let used = self.levels.reserve().used();
         self.reset_to_used(used);
-        Checkpoint { arena: self.levels.reserve().base(), used }
+        match self.checkpoints.last() {
+            Some(last) if last.used == used => *last,
+            _ => {
+                let checkpoint = Checkpoint { number: next_number(), used };
+                self.checkpoints.push(checkpoint);
+                checkpoint
+            }
+        }
     }
 
-    /// Takes everything back that was handed out after a checkpoint of this arena; what was handed out before stays as it is. A later
-    /// checkpoint than the last reset is needed: another one changes nothing.
+    /// Takes everything back that was handed out after a checkpoint; what was handed out before stays as it is. A checkpoint of
+    /// another arena, from before the last reset, or itself taken back by a return to an earlier one changes nothing.
     pub fn reset_to(&mut self, checkpoint: Checkpoint) {
-        if checkpoint.arena == self.levels.reserve().base() && checkpoint.used <= self.levels.reserve().used()
-        {
+        // Numbers only grow.
+        if let Ok(at) = self.checkpoints.binary_search_by_key(&checkpoint.number, |one| one.number) {
+            self.checkpoints.truncate(at + 1);
             self.reset_to_used(checkpoint.used);
         }
     }

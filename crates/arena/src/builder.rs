@@ -66,6 +66,17 @@ const PART: usize = 8;
 /// A processor's buffer.
 const PROCESSOR: usize = 16 << 20;
 
+/// What a buffer's word can say, in bytes.
+fn most_bytes() -> usize {
+    let shape = hab::Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
+    hab::Level::<hab::Shared, &Reserve>::max_span(shape)
+}
+
+/// A size that somebody asked for, in whole grains and at most an arena.
+fn whole_grains(bytes: usize) -> usize {
+    bytes.min(most_bytes()).next_multiple_of(GRAIN)
+}
+
 impl Default for Builder {
     fn default() -> Builder {
         Builder {
@@ -154,7 +165,7 @@ impl Builder {
             Size::Off => None,
             Size::Auto => Some(THREAD),
             Size::Bytes(bytes) => {
-                let last = bytes.next_multiple_of(GRAIN).max(GRAIN);
+                let last = whole_grains(bytes).max(GRAIN);
                 Some(thread::Sizes { first: THREAD.first.min(last), last })
             }
         }
@@ -168,7 +179,7 @@ impl Builder {
             Size::Off => None,
             Size::Auto if auto == 0 => None,
             Size::Auto => Some(auto),
-            Size::Bytes(bytes) => Some(bytes.next_multiple_of(GRAIN)),
+            Size::Bytes(bytes) => Some(whole_grains(bytes)),
         };
         if self.path == Path::Shared {
             return Sizes { core: None, processor: None };
@@ -184,10 +195,7 @@ impl Builder {
     /// # Errors
     /// When the address space cannot be had, or is more than 8 TB; the text has the remedy.
     pub fn build(self) -> Result<Arena, BuildError> {
-        let most = hab::Level::<hab::Shared, &Reserve>::max_span(hab::Shape {
-            grain_shift: GRAIN_SHIFT,
-            min_remainder: 0,
-        });
+        let most = most_bytes();
         let bytes = self.limit.map_or(self.reserve, |limit| limit.min(self.reserve).max(1));
         if bytes > most {
             return Err(BuildError(format!(
@@ -199,7 +207,8 @@ impl Builder {
         if self.touch {
             mapping.touch().map_err(|error| BuildError(error.to_string()))?;
         }
-        let limit = self.limit.unwrap_or(mapping.len()).min(mapping.len());
+        // Whole pages may be more than an arena can have.
+        let limit = self.limit.unwrap_or(most).min(mapping.len()).min(most);
         let threads = self.thread_sizes();
         let (way, why) = match (self.path, RseqArea::find()) {
             (Path::CoreExchange, _) => (Way::Exchange, Some("asked for")),

@@ -10,7 +10,7 @@
 
 use crate::primitive::{Atomic64, Ordering};
 use crate::reserve::GRAIN_SHIFT;
-use crate::sequence::{REST_BITS, REST_MASK, STRIDE, Taken, replace, take};
+use crate::sequence::{self, REST_BITS, REST_MASK, STRIDE, Taken, replace, take};
 use hab::{CpuIndex, Extent, Source};
 use std::ptr::NonNull;
 use topology::{CpuSource, RseqArea};
@@ -111,8 +111,7 @@ impl PerCpu {
     fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
         if bytes <= self.size / REQUESTS_PER_BUFFER {
             'moved: loop {
-                let cpu = self.source.current().0;
-                let Some(slot) = self.slots.get(cpu as usize) else { break };
+                let Some((cpu, slot)) = self.here() else { break };
                 for number in 0..WORDS {
                     match self.serve(slot, number, cpu, bytes, upper, &fresh) {
                         Served::At(start) => return Some(start),
@@ -133,12 +132,19 @@ impl PerCpu {
         }
     }
 
+    /// The CPU that this thread is on, and its slot; `None` if there are no sequences here: the CPU is none of the machine's, or
+    /// this thread has no area.
+    fn here(&self) -> Option<(u32, &Slot)> {
+        let cpu = sequence::cpu(self.area)?;
+        Some((cpu, self.slots.get(cpu as usize)?))
+    }
+
     /// The upper source has nothing left: whatever any word of this CPU holds, however large the request is.
     fn last_resort(&self, bytes: usize) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
         'moved: loop {
-            let cpu = self.source.current().0;
-            for word in &self.slots.get(cpu as usize)?.words {
+            let (cpu, slot) = self.here()?;
+            for word in &slot.words {
                 loop {
                     // Acquire: as in `serve`.
                     let old = word.load(Ordering::Acquire);
@@ -150,7 +156,7 @@ impl PerCpu {
                     if unsafe { replace(self.area, NonNull::from(word).cast(), cpu, old, new) } {
                         return Some(self.start(old));
                     }
-                    if self.source.current().0 != cpu {
+                    if sequence::cpu(self.area) != Some(cpu) {
                         continue 'moved;
                     }
                 }
@@ -185,7 +191,7 @@ impl PerCpu {
             };
             // SAFETY: a word of CPU `cpu`, alive as long as `self`.
             if !unsafe { replace(self.area, at, cpu, old, new) } {
-                if self.source.current().0 != cpu {
+                if sequence::cpu(self.area) != Some(cpu) {
                     return Served::Moved;
                 }
                 continue;
@@ -224,11 +230,15 @@ impl PerCpu {
         if mine.bytes == 0 { Served::Refused } else { Served::At(mine.start) }
     }
 
-    /// Empties all buffers. The caller is alone.
+    /// Empties all buffers; what they hold is wasted. The caller is alone.
     pub(crate) fn reset(&self) {
-        for word in self.slots.iter().flat_map(|slot| &slot.words) {
-            // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
-            word.store(EMPTY, Ordering::Relaxed);
+        for slot in &self.slots {
+            for word in &slot.words {
+                // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
+                let rest = word.load(Ordering::Relaxed) & REST_MASK;
+                slot.wasted.fetch_add(rest << GRAIN_SHIFT, Ordering::Relaxed);
+                word.store(EMPTY, Ordering::Relaxed);
+            }
         }
     }
 

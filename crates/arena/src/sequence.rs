@@ -28,6 +28,24 @@ pub(crate) enum Taken {
     Short,
 }
 
+/// The CPU that this thread is on, as the kernel tells for sequences; `None` in a thread without any, because other code has taken
+/// its area over.
+#[inline(always)]
+pub(crate) fn cpu(area: RseqArea) -> Option<u32> {
+    let cpu: u32;
+    // SAFETY: as in `take`; an aligned load of four bytes is not torn.
+    unsafe {
+        asm!(
+            "mov {cpu:e}, dword ptr fs:[{area} + 4]",
+            cpu = lateout(reg) cpu,
+            area = in(reg) area.offset(),
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    // The kernel's words for "not registered" are negative numbers.
+    (cpu as i32 >= 0).then_some(cpu)
+}
+
 /// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.
 ///
 /// Cost when it fits: two loads, two compares and two stores; no locked instruction, no store that another CPU sees.

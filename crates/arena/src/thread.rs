@@ -5,7 +5,7 @@
 //! So neither a reset nor a drop has to find the threads.
 
 use crate::reserve::GRAIN;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 /// The buffer at hand. All zeros is a buffer of no arena: the look at the number is the look at the initialisation.
 struct Local {
@@ -24,15 +24,25 @@ struct Aside {
     size: usize,
 }
 
-/// Buffers of other arenas that a thread keeps; the one put aside first goes when there are more.
+const NONE: Aside = Aside { arena: 0, top: 0, end: 0, size: 0 };
+
+/// Buffers of other arenas that a thread keeps.
 const KEPT: usize = 16;
 /// A request of more than this part of a buffer goes past it: a tail that is given up for another one is smaller.
 const REQUESTS_PER_BUFFER: usize = 8;
 
+/// The buffers put aside. In place, without a destructor: a list on the process's heap would be gone while a thread ends, could not
+/// grow without memory, and would allocate in the middle of an allocation, perhaps from this very buffer.
+struct Kept {
+    places: [Cell<Aside>; KEPT],
+    /// The place that is used next when the buffer that is fetched leaves none.
+    next: Cell<usize>,
+}
+
 thread_local! {
     static LOCAL: Local =
         const { Local { arena: Cell::new(0), top: Cell::new(0), end: Cell::new(0), size: Cell::new(0) } };
-    static ASIDE: RefCell<Vec<Aside>> = const { RefCell::new(Vec::new()) };
+    static ASIDE: Kept = const { Kept { places: [const { Cell::new(NONE) }; KEPT], next: Cell::new(0) } };
 }
 
 /// The sizes of thread buffers, in bytes: the first, and what it doubles to.
@@ -80,10 +90,11 @@ pub(crate) fn miss(number: u64, bytes: usize, sizes: Sizes) -> Slow {
             }
         }
         let size = (local.size.get() * 2).clamp(sizes.first, sizes.last);
-        if bytes * REQUESTS_PER_BUFFER > size { Slow::Past } else { Slow::Refill(size) }
+        if bytes > size / REQUESTS_PER_BUFFER { Slow::Past } else { Slow::Refill(size) }
     })
 }
 
+/// Puts the buffer at hand aside and brings arena `number`'s to hand, or an empty one.
 #[cold]
 fn exchange(local: &Local, number: u64) {
     let old = Aside {
@@ -92,19 +103,16 @@ fn exchange(local: &Local, number: u64) {
         end: local.end.get(),
         size: local.size.get(),
     };
-    // While the thread ends the list may be gone; the buffer put aside is then lost, which only wastes it.
-    let found = ASIDE.try_with(|aside| {
-        let mut aside = aside.borrow_mut();
-        let found = aside.iter().position(|one| one.arena == number).map(|at| aside.remove(at));
-        if old.arena != 0 && old.end > old.top {
-            if aside.len() == KEPT {
-                aside.remove(0);
-            }
-            aside.push(old);
-        }
-        found
+    let new = ASIDE.with(|kept| {
+        // Where the fetched one was, or the place that has not been used for longest; what is there is lost, which only wastes it.
+        let place = kept.places.iter().find(|place| place.get().arena == number).unwrap_or_else(|| {
+            let next = kept.next.get();
+            kept.next.set((next + 1) % KEPT);
+            &kept.places[next]
+        });
+        let there = place.replace(old);
+        if there.arena == number { there } else { Aside { arena: number, ..NONE } }
     });
-    let new = found.ok().flatten().unwrap_or(Aside { arena: number, top: 0, end: 0, size: 0 });
     local.arena.set(number);
     local.top.set(new.top);
     local.end.set(new.end);

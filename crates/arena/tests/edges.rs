@@ -1,0 +1,126 @@
+//! What callers may ask for, at its edges.
+
+use arena::{Arena, Path, Size};
+use std::alloc::Layout;
+
+const PATHS: [Path; 4] = [Path::Thread, Path::Core, Path::CoreExchange, Path::Shared];
+
+#[test]
+fn a_request_beyond_all_bounds_takes_nothing() {
+    for path in PATHS {
+        let arena = Arena::builder().reserve(1 << 20).path(path).build().unwrap();
+        // Eight times these are 0 and a little more, in 64 bits.
+        for size in [1 << 61, (1 << 61) + 8, 1 << 62, isize::MAX as usize - 7] {
+            assert!(arena.try_alloc_layout(Layout::from_size_align(size, 8).unwrap()).is_err());
+        }
+        assert_eq!(arena.stats().used_bytes, 0, "{path:?}");
+    }
+}
+
+#[test]
+fn any_size_of_buffers_is_one() {
+    for path in PATHS {
+        for size in [Size::Bytes(0), Size::Bytes(1), Size::Bytes(usize::MAX), Size::Off] {
+            let arena = Arena::builder()
+                .reserve(1 << 20)
+                .path(path)
+                .thread_buffers(size)
+                .core_buffers(size)
+                .processor_buffers(size)
+                .build()
+                .unwrap();
+            let (first, second) = (arena.alloc(1_u64), arena.alloc(2_u64));
+            assert_eq!((*first, *second), (1, 2), "{path:?} {size:?}");
+        }
+    }
+}
+
+#[test]
+fn the_limit_is_within_what_a_word_can_say_though_pages_are_whole() {
+    let error = Arena::builder().reserve(usize::MAX).build().unwrap_err().to_string();
+    let most: usize = error.split("can have, ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
+    match Arena::builder().reserve(most).build() {
+        Ok(arena) => assert!(arena.stats().limit_bytes <= most, "{} of {most}", arena.stats().limit_bytes),
+        Err(error) => eprintln!("skipped: so much address space: {error}"),
+    }
+}
+
+#[test]
+fn a_checkpoint_from_before_a_reset_changes_nothing() {
+    for path in PATHS {
+        let mut arena = Arena::builder().reserve(1 << 20).path(path).build().unwrap();
+        let take = |arena: &mut Arena| {
+            arena.alloc([1_u8; 5000]);
+            arena.checkpoint();
+            arena.stats().used_bytes
+        };
+        take(&mut arena);
+        let outer = arena.checkpoint();
+        take(&mut arena);
+        let inner = arena.checkpoint();
+        take(&mut arena);
+        arena.reset_to(inner);
+        arena.reset_to(outer);
+        take(&mut arena);
+        let used = take(&mut arena);
+        arena.reset_to(inner);
+        assert_eq!(arena.stats().used_bytes, used, "{path:?}: inner is of what outer took back");
+        arena.reset();
+        take(&mut arena);
+        let used = take(&mut arena);
+        arena.reset_to(outer);
+        assert_eq!(arena.stats().used_bytes, used, "{path:?}: outer is from before the reset");
+        let mut other = Arena::builder().reserve(1 << 20).path(path).build().unwrap();
+        take(&mut other);
+        let (own, used) = (other.checkpoint(), take(&mut other));
+        other.reset_to(arena.checkpoint());
+        assert_eq!(other.stats().used_bytes, used, "{path:?}: another arena's");
+        other.reset_to(own);
+        assert!(other.stats().used_bytes < used);
+    }
+}
+
+#[test]
+fn a_reset_counts_what_it_takes_from_the_core_buffers() {
+    for path in [Path::Core, Path::CoreExchange] {
+        let mut arena = Arena::builder().reserve(1 << 20).path(path).build().unwrap();
+        for _ in 0..100 {
+            arena.alloc([1_u64; 8]);
+        }
+        arena.reset();
+        let core = arena.stats().core.unwrap();
+        assert_eq!(core.remaining_bytes, 0, "{path:?}");
+        assert_eq!(core.reserved_bytes, 6400 + core.wasted_bytes, "{path:?}");
+    }
+}
+
+/// The kernel restarts nothing in a thread that has given its area up (other code may do so and register its own).
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_thread_without_restartable_sequences_is_served() {
+    let arena = Arena::builder().reserve(1 << 24).path(Path::Core).build().unwrap();
+    let Ok(area) = topology::RseqArea::find() else {
+        eprintln!("skipped: no restartable sequences here");
+        return;
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            arena.alloc(1_u64);
+            let thread: usize;
+            // SAFETY: the first word of a thread's control block is its own address.
+            unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
+            let at = thread.wrapping_add_signed(area.offset());
+            // Its length is the C library's secret; the kernel takes no other one.
+            // SAFETY: nobody but this test relies on the area in this thread.
+            let given_up = (32..=256_u32)
+                .any(|bytes| unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 1, 0x5305_3053_u32) } == 0);
+            if !given_up {
+                eprintln!("skipped: the area cannot be given up");
+                return;
+            }
+            let places: Vec<&mut [u64; 4]> = (0..1000).map(|number| arena.alloc([number; 4])).collect();
+            assert!(places.iter().zip(0..).all(|(place, number)| place[3] == number));
+            while arena.try_alloc([0_u64; 1000]).is_ok() {}
+        });
+    });
+}
