@@ -57,14 +57,18 @@ fn lints() -> Result<()> {
     Ok(())
 }
 
-/// Loom replaces the atomics of the hierarchy: another build, in a folder of its own.
+/// Loom replaces the atomics of the hierarchy and of the arena: another build, in a folder of its own.
 fn model_checking() -> Result<()> {
-    shell::run(
-        cargo()
-            .env("RUSTFLAGS", "--cfg loom")
-            .args(["test", "--quiet", "--release", "-p", "terrace-hab", "--test", "loom", "--target-dir"])
-            .arg(root().join("target/loom")),
-    )
+    for tests in [&["-p", "terrace-hab", "--test", "loom"], &["-p", "terrace-arena", "--lib", "model"][..]] {
+        shell::run(
+            cargo()
+                .env("RUSTFLAGS", "--cfg loom")
+                .args(["test", "--quiet", "--release", "--target-dir"])
+                .arg(root().join("target/loom"))
+                .args(tests),
+        )?;
+    }
+    Ok(())
 }
 
 /// Everything else, among it the agent in real JVMs and the command line.

@@ -1,9 +1,13 @@
 //! The arena itself.
 
+mod reset;
+
+pub use reset::Checkpoint;
+
 use crate::builder::Builder;
 use crate::error::AllocError;
 use crate::levels::Levels;
-use crate::primitive::{Atomic64, Ordering};
+use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
 use crate::thread::{self, Sizes, Slow};
@@ -33,6 +37,24 @@ use topology::CpuSource;
 /// });
 /// assert!(arena.stats().used_bytes > 0);
 /// ```
+///
+/// It can be sent and shared:
+///
+/// ```
+/// fn for_threads<T: Send + Sync>() {}
+/// for_threads::<arena::Arena>();
+/// for_threads::<&arena::Arena>();
+/// ```
+///
+/// What it handed out does not outlive it:
+///
+/// ```compile_fail,E0597
+/// let kept: &u64 = {
+///     let arena = arena::Arena::new();
+///     arena.alloc(1)
+/// };
+/// assert_eq!(*kept, 1);
+/// ```
 #[derive(Debug)]
 pub struct Arena {
     /// Never the same for two arenas, nor before and after a reset.
@@ -52,19 +74,11 @@ pub struct Arena {
 }
 
 /// The next arena's number. 0 is no arena.
-static NEXT: Atomic64 = Atomic64::new(1);
+static NEXT: Count64 = Count64::new(1);
 
 fn next_number() -> u64 {
     // Relaxed: only that no two are the same matters.
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// A place in an arena's life to go back to, with [`Arena::reset_to`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// Never the same for two checkpoints of any arenas.
-    number: u64,
-    used: usize,
 }
 
 impl Default for Arena {
@@ -298,56 +312,6 @@ impl Arena {
         let bytes = self.alloc_slice_copy(from.as_bytes());
         // SAFETY: a copy of what is UTF-8.
         unsafe { std::str::from_utf8_unchecked_mut(bytes) }
-    }
-
-    /// Takes everything back, in a time that depends on the number of cores only. Memory stays with the arena.
-    pub fn reset(&mut self) {
-        self.checkpoints.clear();
-        self.reset_to_used(0);
-    }
-
-    /// Takes everything back and gives the memory to the kernel; what is handed out then is zero.
-    ///
-    /// # Errors
-    /// When the kernel does not take it; the arena is reset all the same.
-    pub fn reset_and_release(&mut self) -> Result<(), pages::Error> {
-        self.reset();
-        self.mapping.discard()?;
-        self.dirty = self.levels.reserve().base();
-        Ok(())
-    }
-
-    /// A place to go back to, until the next reset, or the next return to an earlier one. What buffers hold at this moment is given
-    /// up.
-    pub fn checkpoint(&mut self) -> Checkpoint {
-        let used = self.levels.reserve().used();
-        self.reset_to_used(used);
-        match self.checkpoints.last() {
-            Some(last) if last.used == used => *last,
-            _ => {
-                let checkpoint = Checkpoint { number: next_number(), used };
-                self.checkpoints.push(checkpoint);
-                checkpoint
-            }
-        }
-    }
-
-    /// Takes everything back that was handed out after a checkpoint; what was handed out before stays as it is. A checkpoint of
-    /// another arena, from before the last reset, or itself taken back by a return to an earlier one changes nothing.
-    pub fn reset_to(&mut self, checkpoint: Checkpoint) {
-        // Numbers only grow.
-        if let Ok(at) = self.checkpoints.binary_search_by_key(&checkpoint.number, |one| one.number) {
-            self.checkpoints.truncate(at + 1);
-            self.reset_to_used(checkpoint.used);
-        }
-    }
-
-    fn reset_to_used(&mut self, used: usize) {
-        let reserve = self.levels.reserve();
-        self.dirty = self.dirty.max(reserve.base() + reserve.used());
-        self.levels.reset_to(used);
-        // Every thread's buffer is of an arena that is no more.
-        self.number = next_number();
     }
 
     /// What it holds and how it works, at this moment.

@@ -3,6 +3,7 @@
 use crate::owned::Owned;
 use crate::percpu::{Happened, PerCpu};
 use crate::reserve::{GRAIN_SHIFT, Reserve};
+use crate::sequence;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
 use topology::{CpuSource, DomainKind, DomainMap, Machine, RseqArea};
 
@@ -102,7 +103,7 @@ impl Levels {
         let nearest = match (sizes.core, way) {
             (None, _) => Nearest::Upper(upper),
             (Some(size), Way::Sequences(area)) => {
-                Nearest::Sequences(PerCpu::new(area, base, size, table), upper)
+                Nearest::Sequences(PerCpu::new(sequence::area(area), base, size, table), upper)
             }
             (Some(size), Way::Exchange) => {
                 Nearest::Exchange(Level::new(base, SHAPE, size, layout(&cores, table), core, upper))

@@ -18,7 +18,9 @@ mod owned;
 mod percpu;
 mod primitive;
 mod reserve;
+#[cfg_attr(loom, path = "sequence_model.rs")]
 mod sequence;
+mod slot;
 mod stats;
 mod thread;
 mod zero;

@@ -8,39 +8,18 @@
 //! Each CPU has spare words for while the first one is being refilled: a thread that lost its CPU in the middle of that would send
 //! all others of this CPU past the buffers.
 
-use crate::primitive::{Atomic64, Ordering};
+use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN_SHIFT;
-use crate::sequence::{self, REST_BITS, REST_MASK, STRIDE, Taken, replace, take};
+use crate::sequence::{self, Area, replace, take};
+use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};
-use std::ptr::NonNull;
-use topology::{CpuSource, RseqArea};
+use topology::CpuSource;
 
-const EMPTY: u64 = 0;
-/// No top of a range of 8 TB less a grain, no rest.
-const REFILLING: u64 = !REST_MASK;
-/// Words of a CPU.
-const WORDS: usize = 4;
+#[cfg(all(test, loom))]
+mod model;
+
 /// A request of more than this part of a buffer goes past it: a tail that is given up for another one is smaller.
-const REQUESTS_PER_BUFFER: usize = 16;
-
-/// The words of a CPU, and what happened there.
-#[repr(C, align(128))]
-#[derive(Debug)]
-struct Slot {
-    words: [Atomic64; WORDS],
-    refills: Atomic64,
-    reserved: Atomic64,
-    wasted: Atomic64,
-}
-
-const _: () = assert!(size_of::<Slot>() == STRIDE);
-
-impl Slot {
-    fn new() -> Slot {
-        let zero = || Atomic64::new(0);
-        Slot { words: std::array::from_fn(|_| zero()), refills: zero(), reserved: zero(), wasted: zero() }
-    }
-}
+const REQUESTS_PER_BUFFER: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// What happened in all of them, in bytes but for `refills`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,23 +33,16 @@ pub(crate) struct Happened {
 /// A buffer for each CPU.
 #[derive(Debug)]
 pub(crate) struct PerCpu {
-    area: RseqArea,
+    area: Area,
     source: CpuSource,
     base: usize,
     size: usize,
     slots: Box<[Slot]>,
 }
 
-fn pack(base: usize, extent: Extent) -> u64 {
-    if extent.bytes == 0 {
-        return EMPTY;
-    }
-    (((extent.start - base) >> GRAIN_SHIFT) as u64) << REST_BITS | (extent.bytes >> GRAIN_SHIFT) as u64
-}
-
 impl PerCpu {
     /// Buffers of `size` bytes for the CPUs `0..count`, over extents behind `base`.
-    pub(crate) fn new(area: RseqArea, base: usize, size: usize, count: u32) -> PerCpu {
+    pub(crate) fn new(area: Area, base: usize, size: usize, count: u32) -> PerCpu {
         let largest = (REST_MASK as usize) << GRAIN_SHIFT;
         PerCpu {
             area,
@@ -95,10 +67,8 @@ impl PerCpu {
     ) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
         if grains <= REST_MASK {
-            let words = NonNull::from(&*self.slots).cast();
-            // SAFETY: the slots are `count` of them, `STRIDE` apart, alive as long as `self`, their first field is the word, and the
-            // module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
-            if let Taken::Done(word) = unsafe { take(self.area, words, self.slots.len() as u32, grains) } {
+            // SAFETY: the module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
+            if let Taken::Done(word) = unsafe { take(self.area, &self.slots, grains) } {
                 return Some(self.start(word));
             }
         }
@@ -110,8 +80,7 @@ impl PerCpu {
     #[inline(never)]
     fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
         if bytes <= self.size / REQUESTS_PER_BUFFER {
-            'moved: loop {
-                let Some((cpu, slot)) = self.here() else { break };
+            'moved: while let Some((cpu, slot)) = self.here() {
                 for number in 0..WORDS {
                     match self.serve(slot, number, cpu, bytes, upper, &fresh) {
                         Served::At(start) => return Some(start),
@@ -152,8 +121,8 @@ impl PerCpu {
                         break;
                     }
                     let new = old.wrapping_add((grains << REST_BITS).wrapping_sub(grains));
-                    // SAFETY: a word of CPU `cpu`, alive as long as `self`.
-                    if unsafe { replace(self.area, NonNull::from(word).cast(), cpu, old, new) } {
+                    // SAFETY: a word of CPU `cpu`.
+                    if unsafe { replace(self.area, word, cpu, old, new) } {
                         return Some(self.start(old));
                     }
                     if sequence::cpu(self.area) != Some(cpu) {
@@ -176,7 +145,6 @@ impl PerCpu {
     ) -> Served {
         let word = &slot.words[number];
         let grains = (bytes >> GRAIN_SHIFT) as u64;
-        let at = NonNull::from(word).cast::<u64>();
         loop {
             // Acquire: with the publisher's Release; what the publisher did to the bytes (zeroing) is seen by whoever takes them.
             let old = word.load(Ordering::Acquire);
@@ -189,8 +157,8 @@ impl PerCpu {
             } else {
                 (REFILLING, false)
             };
-            // SAFETY: a word of CPU `cpu`, alive as long as `self`.
-            if !unsafe { replace(self.area, at, cpu, old, new) } {
+            // SAFETY: a word of CPU `cpu`.
+            if !unsafe { replace(self.area, word, cpu, old, new) } {
                 if sequence::cpu(self.area) != Some(cpu) {
                     return Served::Moved;
                 }
@@ -246,11 +214,15 @@ impl PerCpu {
     pub(crate) fn happened(&self) -> Happened {
         let mut sum = Happened::default();
         for slot in &self.slots {
-            let of = |counter: &Atomic64| counter.load(Ordering::Relaxed);
+            let of = |counter: &Count64| counter.load(Ordering::Relaxed);
             sum.refills += of(&slot.refills);
             sum.reserved += of(&slot.reserved);
             sum.wasted += of(&slot.wasted);
-            sum.remaining += slot.words.iter().map(|word| (of(word) & REST_MASK) << GRAIN_SHIFT).sum::<u64>();
+            sum.remaining += slot
+                .words
+                .iter()
+                .map(|word| (word.load(Ordering::Relaxed) & REST_MASK) << GRAIN_SHIFT)
+                .sum::<u64>();
         }
         sum
     }

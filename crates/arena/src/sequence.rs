@@ -8,30 +8,27 @@
 //!
 //! Both sequences here have one store as their end, into a word that only code on that word's CPU may change by a sequence.
 
+use crate::primitive::Atomic64;
+use crate::slot::{REST_BITS, REST_MASK, STRIDE, Slot, Taken};
 use std::arch::asm;
 use std::ptr::NonNull;
 use topology::RseqArea;
 
-/// Words lie so far apart, in bytes: pairs of lines, which prefetchers fetch together.
-pub(crate) const STRIDE: usize = 128;
-/// Bits of a word's lower field.
-pub(crate) const REST_BITS: u32 = 24;
-/// The lower field.
-pub(crate) const REST_MASK: u64 = (1 << REST_BITS) - 1;
+/// What makes sequences restartable.
+pub(crate) type Area = RseqArea;
 
-/// What became of a sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// Taken; the word as it was.
-    Done(u64),
-    /// The word of this CPU has too little, or the CPU has none.
-    Short,
+/// The area that the system has.
+pub(crate) fn area(found: RseqArea) -> Area {
+    found
 }
+
+const _: () = assert!(size_of::<Slot>() == STRIDE && 1 << STRIDE_SHIFT == STRIDE);
+const STRIDE_SHIFT: u32 = 7;
 
 /// The CPU that this thread is on, as the kernel tells for sequences; `None` in a thread without any, because other code has taken
 /// its area over.
 #[inline(always)]
-pub(crate) fn cpu(area: RseqArea) -> Option<u32> {
+pub(crate) fn cpu(area: Area) -> Option<u32> {
     let cpu: u32;
     // SAFETY: as in `take`; an aligned load of four bytes is not torn.
     unsafe {
@@ -51,10 +48,12 @@ pub(crate) fn cpu(area: RseqArea) -> Option<u32> {
 /// Cost when it fits: two loads, two compares and two stores; no locked instruction, no store that another CPU sees.
 ///
 /// # Safety
-/// `words` points to `count` words, [`STRIDE`] bytes apart, word `i` belonging to CPU `i`: it is changed by nothing but these
-/// sequences while its lower field is not 0. They stay alive during the call. `grains` is not 0 and at most [`REST_MASK`].
+/// The first word of slot `i` belongs to CPU `i`: it is changed by nothing but these sequences while its lower field is not 0.
+/// `grains` is not 0 and at most [`REST_MASK`].
 #[inline(always)]
-pub(crate) unsafe fn take(area: RseqArea, words: NonNull<u8>, count: u32, grains: u64) -> Taken {
+pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
+    let (words, count) = (slots.as_ptr(), slots.len() as u32);
     let word: u64;
     let done: u32;
     // SAFETY: FS is the base of the thread's control block; the area at `offset` belongs to this thread and lives as long (glibc).
@@ -75,7 +74,7 @@ pub(crate) unsafe fn take(area: RseqArea, words: NonNull<u8>, count: u32, grains
             "xor {done:e}, {done:e}",
             "cmp {slot:e}, {count:e}",
             "jae 66f",
-            "shl {slot}, 7",
+            "shl {slot}, {shift}",
             "mov {word}, qword ptr [{words} + {slot}]",
             "mov {next:e}, {word:e}",
             "and {next:e}, {mask}",
@@ -94,11 +93,12 @@ pub(crate) unsafe fn take(area: RseqArea, words: NonNull<u8>, count: u32, grains
             "jmp 55b",
             ".popsection",
             area = in(reg) area.offset(),
-            words = in(reg) words.as_ptr(),
+            words = in(reg) words,
             count = in(reg) count,
             grains = in(reg) grains,
             delta = in(reg) (grains << REST_BITS).wrapping_sub(grains),
             mask = const REST_MASK,
+            shift = const STRIDE_SHIFT,
             slot = out(reg) _,
             next = out(reg) _,
             word = out(reg) word,
@@ -112,10 +112,11 @@ pub(crate) unsafe fn take(area: RseqArea, words: NonNull<u8>, count: u32, grains
 /// Stores `new` into a word of CPU `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.
 ///
 /// # Safety
-/// `word` belongs to CPU `cpu` as in [`take`], and stays alive during the call.
+/// `word` belongs to CPU `cpu` as in [`take`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn replace(area: RseqArea, word: NonNull<u64>, cpu: u32, old: u64, new: u64) -> bool {
+pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, new: u64) -> bool {
+    let word = NonNull::from(word);
     let done: u32;
     // SAFETY: as in `take`.
     unsafe {
