@@ -1,5 +1,6 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
+mod bench;
 mod bound;
 mod build;
 mod defaults;
@@ -40,6 +41,9 @@ enum Command {
     Bound(bound::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
+    /// Measure a library of Terrace's against its peers in one process.
+    #[command(subcommand)]
+    Bench(bench::Subject),
     /// Run random operation programs against the models of the hierarchy and the arena (needs a nightly toolchain and cargo-fuzz).
     Fuzz(fuzz::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Defaults(arguments) => defaults::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
+        Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Sanitize => sanitize::run(),
         Command::Jdks => jdks::install().map(|_| ()),

@@ -33,8 +33,7 @@ static void *collect(void *number) {
 
 int main(void) {
     char reason[256];
-    /* The default reserve, 64 GB of address space, is more than Valgrind has. */
-    terrace_arena_options options = {.path = TERRACE_PATH_CORE, .reserve = (size_t)1 << 30};
+    terrace_arena_options options = {.path = TERRACE_PATH_CORE};
     arena = terrace_arena_create(&options, reason, sizeof reason);
     if (arena == NULL) {
         fprintf(stderr, "%s\n", reason);

@@ -7,6 +7,7 @@ pub use reset::Checkpoint;
 use crate::builder::Builder;
 use crate::error::AllocError;
 use crate::levels::Levels;
+use crate::percpu::Fast;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
@@ -60,6 +61,8 @@ pub struct Arena {
     /// Never the same for two arenas, nor before and after a reset.
     number: u64,
     threads: Option<Sizes>,
+    /// The way to the core buffers where there are no thread buffers; of `levels`.
+    fast: Option<Fast>,
     zeroing: Zeroing,
     /// The address behind the last byte that was handed out before the last reset: beyond it everything is as the kernel gave it.
     dirty: usize,
@@ -115,7 +118,8 @@ impl Arena {
     ) -> Arena {
         let dirty = levels.reserve().base();
         let (number, checkpoints) = (next_number(), Vec::new());
-        Arena { number, threads, zeroing, dirty, levels, mapping, checkpoints, fallback, why, source }
+        let fast = if threads.is_none() { levels.fast() } else { None };
+        Arena { number, threads, fast, zeroing, dirty, levels, mapping, checkpoints, fallback, why, source }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -136,7 +140,11 @@ impl Arena {
                 None => self.refill(bytes, align)?,
             }
         } else if align <= GRAIN {
-            self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)?
+            // SAFETY: the levels that it is of are alive as long as `self`.
+            match self.fast.and_then(|fast| unsafe { fast.take(bytes) }) {
+                Some(start) => start,
+                None => self.from_levels(bytes)?,
+            }
         } else {
             self.over_aligned(bytes, align)?
         };
@@ -151,6 +159,11 @@ impl Arena {
         let pointer = ptr::with_exposed_provenance_mut(start);
         // SAFETY: an address inside the mapping, which is not at 0.
         unsafe { NonNull::new_unchecked(pointer) }
+    }
+
+    #[inline(never)]
+    fn from_levels(&self, bytes: usize) -> Result<usize, AllocError> {
+        self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
     }
 
     #[cold]

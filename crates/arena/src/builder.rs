@@ -6,7 +6,7 @@ use crate::levels::{Levels, Sizes, Way};
 use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
 use crate::thread;
 use crate::zero::Zeroing;
-use pages::{Mapping, Policy};
+use pages::{Fallback, Mapping, Policy};
 use topology::{CpuSource, DomainKind, Machine, RseqArea};
 
 /// The size of a level's buffers.
@@ -41,7 +41,7 @@ pub enum Path {
 /// How an arena is made; see [`Arena::builder`].
 #[derive(Clone, Debug)]
 pub struct Builder {
-    pub(crate) reserve: usize,
+    pub(crate) reserve: Option<usize>,
     pub(crate) limit: Option<usize>,
     pub(crate) pages: Policy,
     pub(crate) touch: bool,
@@ -55,6 +55,8 @@ pub struct Builder {
 
 /// Address space that costs nothing.
 const RESERVE: usize = 64 << 30;
+/// What it is at least, where that is a choice.
+const LEAST: usize = 256 << 20;
 /// The first thread buffer of a thread, and what it doubles to.
 const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 /// A core's buffer that serves objects.
@@ -80,7 +82,7 @@ fn whole_grains(bytes: usize) -> usize {
 impl Default for Builder {
     fn default() -> Builder {
         Builder {
-            reserve: RESERVE,
+            reserve: None,
             limit: None,
             pages: Policy::Small,
             touch: false,
@@ -95,10 +97,10 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Address space in bytes, 64 GB if nothing is said. It costs no memory until it is written to, except with explicit huge pages,
+    /// Address space in bytes; if nothing is said 64 GB, or the half of it, and so on, where a limit of the process forbids that. It costs no memory until it is written to, except with explicit huge pages,
     /// which are taken from their pool at once.
     pub fn reserve(mut self, bytes: usize) -> Builder {
-        self.reserve = bytes;
+        self.reserve = Some(bytes);
         self
     }
 
@@ -196,14 +198,15 @@ impl Builder {
     /// When the address space cannot be had, or is more than 8 TB; the text has the remedy.
     pub fn build(self) -> Result<Arena, BuildError> {
         let most = most_bytes();
-        let bytes = self.limit.map_or(self.reserve, |limit| limit.min(self.reserve).max(1));
+        let asked = self.reserve.unwrap_or(RESERVE);
+        let bytes = self.limit.map_or(asked, |limit| limit.min(asked).max(1));
         if bytes > most {
             return Err(BuildError(format!(
                 "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
             )));
         }
-        let (mut mapping, fallback) =
-            Mapping::or_smaller(bytes, self.pages).map_err(|error| BuildError(error.to_string()))?;
+        let least = if self.reserve.is_some() { bytes } else { bytes.min(LEAST) };
+        let (mut mapping, fallback) = map(bytes, least, self.pages)?;
         if self.touch {
             mapping.touch().map_err(|error| BuildError(error.to_string()))?;
         }
@@ -219,5 +222,17 @@ impl Builder {
         let reserve = Reserve::new(mapping.as_mut_ptr().expose_provenance(), limit);
         let levels = Levels::new(reserve, self.sizes(threads.is_some(), limit, &machine), way, &machine);
         Ok(Arena::from_parts(levels, mapping, threads, self.zeroing, fallback, why, CpuSource::detect()))
+    }
+}
+
+/// Maps `bytes`, or the half, and so on down to `least`, on pages of a kind or of a smaller one.
+fn map(bytes: usize, least: usize, pages: Policy) -> Result<(Mapping, Option<Fallback>), BuildError> {
+    let mut asked = bytes;
+    loop {
+        match Mapping::or_smaller(asked, pages) {
+            Ok(mapped) => return Ok(mapped),
+            Err(_) if asked / 2 >= least => asked /= 2,
+            Err(error) => return Err(BuildError(error.to_string())),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What stands between threads and the reserve.
 
 use crate::owned::Owned;
-use crate::percpu::{Happened, PerCpu};
+use crate::percpu::{Fast, Happened, PerCpu};
 use crate::reserve::{GRAIN_SHIFT, Reserve};
 use crate::sequence;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
@@ -114,6 +114,14 @@ impl Levels {
 
     pub(crate) fn reserve(&self) -> &Reserve {
         self.reserve.get()
+    }
+
+    /// The core buffers' fast path, where there is one. It is of use for as long as `self` lives.
+    pub(crate) fn fast(&self) -> Option<Fast> {
+        match &self.nearest {
+            Nearest::Sequences(buffers, _) => Some(buffers.fast()),
+            Nearest::Exchange(_) | Nearest::Upper(_) => None,
+        }
     }
 
     /// Exactly `bytes` (whole grains, not 0) for one object or one thread buffer.

@@ -13,6 +13,7 @@ use crate::reserve::GRAIN_SHIFT;
 use crate::sequence::{self, Area, replace, take};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};
+use std::ptr::NonNull;
 use topology::CpuSource;
 
 #[cfg(all(test, loom))]
@@ -28,6 +29,46 @@ pub(crate) struct Happened {
     pub(crate) reserved: u64,
     pub(crate) wasted: u64,
     pub(crate) remaining: u64,
+}
+
+/// What the fast path needs of [`PerCpu`], without a way through several structures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fast {
+    area: Area,
+    slots: NonNull<[Slot]>,
+    base: usize,
+}
+
+// SAFETY: the slots are made of atomics; who holds this sees to it that they live.
+unsafe impl Send for Fast {}
+// SAFETY: as above.
+unsafe impl Sync for Fast {}
+
+impl Fast {
+    /// Takes so many bytes (whole grains, not 0) from this CPU's first word, or nothing.
+    ///
+    /// # Safety
+    /// The [`PerCpu`] that this is of is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self, bytes: usize) -> Option<usize> {
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        if grains > REST_MASK {
+            return None;
+        }
+        // SAFETY: alive by the caller's promise.
+        let slots = unsafe { self.slots.as_ref() };
+        // SAFETY: the module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
+        match unsafe { take(self.area, slots, grains) } {
+            Taken::Done(word) => Some(start(self.base, word)),
+            Taken::Short => None,
+        }
+    }
+}
+
+/// The address that a word's top stands for.
+#[inline(always)]
+fn start(base: usize, word: u64) -> usize {
+    base + (((word >> REST_BITS) as usize) << GRAIN_SHIFT)
 }
 
 /// A buffer for each CPU.
@@ -54,28 +95,22 @@ impl PerCpu {
     }
 
     fn start(&self, word: u64) -> usize {
-        self.base + (((word >> REST_BITS) as usize) << GRAIN_SHIFT)
+        start(self.base, word)
     }
 
-    /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer.
-    #[inline(always)]
-    pub(crate) fn allocate(
-        &self,
-        bytes: usize,
-        upper: &impl Source,
-        fresh: impl Fn(Extent),
-    ) -> Option<usize> {
-        let grains = (bytes >> GRAIN_SHIFT) as u64;
-        if grains <= REST_MASK {
-            // SAFETY: the module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
-            if let Taken::Done(word) = unsafe { take(self.area, &self.slots, grains) } {
-                return Some(self.start(word));
-            }
-        }
-        self.allocate_slowly(bytes, upper, fresh)
+    /// The fast path alone. It is of use for as long as `self` lives; moving `self` does no harm.
+    pub(crate) fn fast(&self) -> Fast {
+        Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base }
     }
 
-    /// The same after the own CPU's first word was too short. `fresh` hears of each extent before anything of it is handed out.
+    /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer. `fresh` hears of each extent before anything
+    /// of it is handed out.
+    pub(crate) fn allocate(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
+        // SAFETY: `self` is alive.
+        unsafe { self.fast().take(bytes) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
+    }
+
+    /// The same after the own CPU's first word was too short.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {

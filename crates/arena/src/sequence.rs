@@ -9,7 +9,7 @@
 //! Both sequences here have one store as their end, into a word that only code on that word's CPU may change by a sequence.
 
 use crate::primitive::Atomic64;
-use crate::slot::{REST_BITS, REST_MASK, STRIDE, Slot, Taken};
+use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
 use std::arch::asm;
 use std::ptr::NonNull;
 use topology::RseqArea;
@@ -55,7 +55,6 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
     let (words, count) = (slots.as_ptr(), slots.len() as u32);
     let word: u64;
-    let done: u32;
     // SAFETY: FS is the base of the thread's control block; the area at `offset` belongs to this thread and lives as long (glibc).
     // The descriptor and the handler are constant and stay loaded. Everything read and written is what the caller vouches for.
     unsafe {
@@ -71,21 +70,21 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
             "mov qword ptr fs:[{area} + 8], {slot}",
             "22:",
             "mov {slot:e}, dword ptr fs:[{area} + 4]",
-            "xor {done:e}, {done:e}",
             "cmp {slot:e}, {count:e}",
-            "jae 66f",
+            "jae 88f",
             "shl {slot}, {shift}",
             "mov {word}, qword ptr [{words} + {slot}]",
             "mov {next:e}, {word:e}",
             "and {next:e}, {mask}",
             "cmp {next}, {grains}",
-            "jb 66f",
+            "jb 88f",
             "lea {next}, [{word} + {delta}]",
             "mov qword ptr [{words} + {slot}], {next}",
             "33:",
-            "mov {done:e}, 1",
-            "66:",
             ".pushsection __rseq_failure, \"ax\"",
+            "88:",
+            "xor {word:e}, {word:e}",
+            "jmp 33b",
             // An instruction that cannot be executed, whose last four bytes are the signature.
             ".byte 0x0f, 0xb9, 0x3d",
             ".long 0x53053053",
@@ -102,11 +101,11 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
             slot = out(reg) _,
             next = out(reg) _,
             word = out(reg) word,
-            done = out(reg) done,
             options(nostack),
         );
     }
-    if done != 0 { Taken::Done(word) } else { Taken::Short }
+    // A word that serves has a rest.
+    if word != EMPTY { Taken::Done(word) } else { Taken::Short }
 }
 
 /// Stores `new` into a word of CPU `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.

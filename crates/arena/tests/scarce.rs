@@ -29,6 +29,14 @@ fn a_build_that_finds_no_address_space() {
     }
 }
 
+fn a_default_reserve_under_a_limit_of_the_process() {
+    limit_to(2 << 30);
+    let arena = Arena::new();
+    let limit = arena.stats().limit_bytes;
+    assert!((256 << 20..=1 << 30).contains(&limit), "{limit}");
+    assert_eq!(*arena.alloc(7_u8), 7);
+}
+
 /// From now on the kernel answers this advice with "out of memory"; false where it cannot be told to.
 fn refuse(advice: libc::c_int) -> bool {
     const NUMBER: u32 = 0;
@@ -132,6 +140,7 @@ fn an_allocation_without_any_other_memory() {
 fn scarce_memory_gives_errors() {
     let cases: [(&str, fn()); 5] = [
         ("build", a_build_that_finds_no_address_space),
+        ("default", a_default_reserve_under_a_limit_of_the_process),
         ("touch", a_touch_that_finds_no_memory),
         ("release", a_release_that_is_refused),
         ("threads", threads_that_find_no_address_space),

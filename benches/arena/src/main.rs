@@ -1,0 +1,179 @@
+//! Terrace's arena against its peers, in one process image and one run.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`contestants`] | who is measured, and what is unfair in a comparison with it |
+//! | [`objects`] | allocate many objects, then drop them all |
+//! | [`memory`] | what 1,000 threads hold that allocate little |
+//! | [`fill`] | filling gigabytes on huge pages |
+//! | [`report`], [`reach`] | the tables; what was to be reached and what was |
+
+mod contestants;
+mod fill;
+mod memory;
+mod objects;
+mod reach;
+mod report;
+
+use arena::{PageSize, Policy};
+use clap::Parser;
+use contestants::Contestant;
+use memory::Held;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+/// Measures the arena against its peers.
+#[derive(Parser)]
+#[command(name = "terrace-arena-bench", version)]
+struct Arguments {
+    /// A quarter of the memory, and few rounds: to see that it works.
+    #[arg(long)]
+    quick: bool,
+
+    /// Seconds for each size of objects and number of threads; at least six rounds are made in any case [default: 10, quick: 0].
+    #[arg(long)]
+    seconds: Option<u64>,
+
+    /// The most memory that all objects of a pass take together [default: 256, quick: 64]. Beyond the caches the memory's bandwidth
+    /// is measured too, which threads share; below about 16 the threads' start is.
+    #[arg(long)]
+    megabytes: Option<usize>,
+
+    /// Leave the peers' settings alone. Otherwise they are told to keep freed memory, as the arena does.
+    #[arg(long)]
+    as_shipped: bool,
+
+    /// Measures what 1,000 threads hold with this contestant, in this process, and prints that.
+    #[arg(long, hide = true)]
+    memory_of: Option<Contestant>,
+}
+
+/// The peers' settings: keep memory that was freed, so that page faults do not hide what allocation costs. snmalloc has none.
+const KEEP: [(&str, &str); 4] = [
+    ("MIMALLOC_PURGE_DELAY", "-1"),
+    ("_RJEM_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1"),
+    ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
+    ("MALLOC_MMAP_THRESHOLD_", "33554432"),
+];
+
+/// Everything that a run found.
+#[derive(Serialize)]
+struct Findings {
+    quick: bool,
+    megabytes: usize,
+    peers_keep_memory: bool,
+    cpus: usize,
+    cells: Vec<objects::Cell>,
+    memory: BTreeMap<Contestant, Vec<Held>>,
+    fills: Vec<fill::Filled>,
+    /// Why something was not measured.
+    missing: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.memory_of {
+        Some(contestant) => memory::here(contestant).and_then(|held| {
+            println!("{}", serde_json::to_string(&held).map_err(|error| error.to_string())?);
+            Ok(())
+        }),
+        None => run(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("terrace-arena-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The libraries read their settings when the process begins: so it begins again with them.
+fn begin_again_with_settings() -> Result<(), String> {
+    if KEEP.iter().all(|(name, _)| std::env::var_os(name).is_some()) {
+        return Ok(());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let error = Command::new(program).args(std::env::args_os().skip(1)).envs(KEEP).exec();
+    Err(format!("beginning again with settings: {error}"))
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    if !arguments.as_shipped {
+        begin_again_with_settings()?;
+    }
+    let since = Instant::now();
+    let quick = arguments.quick;
+    let seconds = arguments.seconds.unwrap_or(if quick { 0 } else { 10 });
+    let megabytes = arguments.megabytes.unwrap_or(if quick { 64 } else { 256 }).clamp(1, 1024);
+    let length = Duration::from_secs(seconds);
+    let mut missing = vec!["mmtk: see benches/arena/README.md for what stands in the way".to_owned()];
+    if !cfg!(feature = "snmalloc") {
+        missing.push("snmalloc: built without its feature (needs cmake and a C++ compiler)".into());
+    }
+
+    let mut cells = Vec::new();
+    for bytes in objects::SIZES {
+        for threads in objects::THREADS {
+            let cell = objects::cell(bytes, threads, megabytes << 20, length)?;
+            eprintln!("{:4} s: {}", since.elapsed().as_secs(), report::line(&cell));
+            cells.push(cell);
+        }
+    }
+
+    let mut memory: BTreeMap<Contestant, Vec<Held>> = BTreeMap::new();
+    for round in 1..=if quick { 1 } else { 5 } {
+        for contestant in memory::contestants() {
+            memory.entry(contestant).or_default().push(memory::in_a_process(contestant)?);
+        }
+        eprintln!("{:4} s: {} threads, round {round}", since.elapsed().as_secs(), memory::THREADS);
+    }
+
+    let bytes = if quick { 512 << 20 } else { 2 << 30 };
+    let explicit = Policy::Explicit(PageSize::TwoMegabytes);
+    let mut policies = Vec::new();
+    match Policy::Transparent.available(bytes) {
+        Ok(()) => policies.push(Policy::Transparent),
+        Err(error) => missing.push(format!("fill on transparent huge pages: {error}")),
+    }
+    match fill::explicit_available(bytes) {
+        Ok(()) => policies.push(explicit),
+        Err(error) => missing.push(format!("fill on explicit 2 MB pages: {error}")),
+    }
+    let mut fills = Vec::new();
+    for policy in policies {
+        fills.push(fill::measure(bytes, policy, lab::statistics::FEW_PAIRS, length)?);
+        eprintln!("{:4} s: fill on {policy}", since.elapsed().as_secs());
+    }
+
+    let findings = Findings {
+        quick,
+        megabytes,
+        peers_keep_memory: !arguments.as_shipped,
+        cpus: objects::cpus(),
+        cells,
+        memory,
+        fills,
+        missing,
+    };
+    let figures = reach::figures(&findings);
+    report::show(&findings, &figures);
+    keep(
+        &serde_json::json!({ "found": findings, "reach": figures, "intervals": report::intervals(&findings.cells) }),
+    )
+}
+
+/// Writes everything to `target/terrace/bench-arena.json`.
+fn keep(value: &serde_json::Value) -> Result<(), String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/terrace");
+    let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(folder.join("bench-arena.json"), text + "\n"))
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    println!("all figures: target/terrace/bench-arena.json");
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What was to be reached, and what was.
+
+use crate::Findings;
+use crate::contestants::Contestant;
+use crate::fill::{Filled, Way};
+use crate::memory::Held;
+use crate::objects::{Cell, Pass, SIZES};
+use lab::statistics::{Interval, bootstrap, median};
+use serde::Serialize;
+
+/// One figure that was asked for.
+#[derive(Debug, Serialize)]
+pub struct Figure {
+    /// What is compared.
+    pub what: String,
+    /// `at most 1.10` or `at least 3.00`.
+    pub limit: String,
+    /// What was found.
+    pub found: String,
+    /// Whether the median is on the right side.
+    pub reached: bool,
+    /// The figure itself.
+    pub value: f64,
+}
+
+impl Figure {
+    /// In a word, or with the figure that was not enough.
+    pub fn verdict(&self) -> String {
+        if self.reached { "reached".into() } else { format!("not reached: {:.2}", self.value) }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Limit {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+fn figure(what: impl Into<String>, limit: Limit, value: f64, found: String) -> Figure {
+    let (text, reached) = match limit {
+        Limit::AtMost(most) => (format!("at most {most:.2}"), value <= most),
+        Limit::AtLeast(least) => (format!("at least {least:.2}"), value >= least),
+    };
+    Figure { what: what.into(), limit: text, found, reached, value }
+}
+
+/// `1.32 [1.28, 1.35]`.
+pub fn shown(interval: &Interval) -> String {
+    format!("{:.2} [{:.2}, {:.2}]", interval.median, interval.low, interval.high)
+}
+
+/// The ratios a / b of the same rounds.
+pub fn ratio(cell: &Cell, a: Contestant, b: Contestant, pick: impl Fn(&Pass) -> f64) -> Option<Interval> {
+    let (a, b) = (cell.rounds.get(&a)?, cell.rounds.get(&b)?);
+    let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| pick(a) / pick(b)).collect();
+    bootstrap(&ratios, 1)
+}
+
+/// The median of a contestant's rounds.
+pub fn middle(cell: &Cell, contestant: Contestant, pick: impl Fn(&Pass) -> f64) -> Option<f64> {
+    median(&cell.rounds.get(&contestant)?.iter().map(pick).collect::<Vec<_>>())
+}
+
+/// The median of what processes held.
+pub fn held(findings: &Findings, contestant: Contestant, pick: impl Fn(&Held) -> Option<u64>) -> Option<f64> {
+    let values: Vec<f64> =
+        findings.memory.get(&contestant)?.iter().filter_map(pick).map(|bytes| bytes as f64).collect();
+    median(&values)
+}
+
+/// All of them, in the order of the issue that asks for them.
+pub fn figures(findings: &Findings) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let cell = |bytes: usize, threads: usize| {
+        findings.cells.iter().find(|cell| cell.bytes == bytes && cell.threads == threads)
+    };
+    let paired = |bytes, threads, a: Contestant, b: Contestant, limit| {
+        let interval = ratio(cell(bytes, threads)?, a, b, |pass| pass.allocate)?;
+        let what = format!("{a} / {b}, {bytes} bytes, {threads} thr., allocate");
+        Some(figure(what, limit, interval.median, shown(&interval)))
+    };
+    for bytes in SIZES {
+        figures.extend(paired(bytes, 1, Contestant::Thread, Contestant::Bumpalo, Limit::AtMost(1.1)));
+    }
+    for bytes in SIZES {
+        let flat = |contestant| {
+            let time = |threads| middle(cell(bytes, threads)?, contestant, |pass| pass.allocate);
+            Some(time(2.min(findings.cpus))? / time(1)?)
+        };
+        if let (Some(value), Some(floor)) = (flat(Contestant::Thread), flat(Contestant::Floor)) {
+            let found = format!("{value:.2}, not paired; the floor: {floor:.2}");
+            let what = format!("thread, {bytes} bytes: each CPU's time with 2 threads / with 1, allocate");
+            figures.push(figure(what, Limit::AtMost(1.1), value, found));
+        }
+    }
+    for bytes in SIZES {
+        for threads in [1, 2] {
+            figures.extend(paired(bytes, threads, Contestant::Core, Contestant::Thread, Limit::AtMost(2.0)));
+        }
+    }
+    for bytes in SIZES {
+        figures.extend(paired(bytes, 2, Contestant::Shared, Contestant::Core, Limit::AtLeast(3.0)));
+    }
+    figures.extend(Contestant::MALLOCS.iter().filter_map(|malloc| against_malloc(findings, *malloc)));
+    let mut half = |what: &str, pick: fn(&Held) -> Option<u64>| {
+        let of = |contestant| held(findings, contestant, pick);
+        if let (Some(core), Some(thread)) = (of(Contestant::Core), of(Contestant::Thread)) {
+            let (value, kilobytes) = (core / thread, |bytes: f64| (bytes / 1024.0).round());
+            let found = format!("{value:.2}: {} KB / {} KB", kilobytes(core), kilobytes(thread));
+            figures.push(figure(
+                format!("core / thread, 1,000 threads, {what}"),
+                Limit::AtMost(0.5),
+                value,
+                found,
+            ));
+        }
+    };
+    half("taken from the reserve", |held| held.used);
+    half("resident growth", |held| Some(held.resident));
+    figures.extend(findings.fills.iter().filter_map(fill));
+    figures
+}
+
+/// The worst cell of all sizes and threads decides.
+fn against_malloc(findings: &Findings, malloc: Contestant) -> Option<Figure> {
+    const LEAST: f64 = 3.0;
+    let mut ratios: Vec<(Interval, &Cell)> = findings
+        .cells
+        .iter()
+        .filter_map(|cell| Some((ratio(cell, malloc, Contestant::Thread, |pass| pass.all)?, cell)))
+        .collect();
+    ratios.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
+    let ((worst, at), (best, _)) = (ratios.first()?, ratios.last()?);
+    let reached = ratios.iter().filter(|(ratio, _)| ratio.median >= LEAST).count();
+    let found = format!(
+        "worst {} at {} bytes, {} threads; best {:.2}; {reached} of {} cells reach it",
+        shown(worst),
+        at.bytes,
+        at.threads,
+        best.median,
+        ratios.len()
+    );
+    let what = format!("{malloc} / thread, allocate and free all");
+    Some(figure(what, Limit::AtLeast(LEAST), worst.median, found))
+}
+
+/// The arena's better way of writing against the better way of writing plain memory, in the same rounds.
+fn fill(filled: &Filled) -> Option<Figure> {
+    let of = |way| filled.rounds.get(&way).map(Vec::as_slice);
+    let best = |a: Way, b: Way| {
+        let (a, b) = (of(a)?, of(b)?);
+        Some(if median(a)? > median(b)? { a } else { b })
+    };
+    let arena = best(Way::ArenaOrdinary, Way::ArenaStreaming)?;
+    let plain = best(Way::PlainOrdinary, Way::PlainStreaming)?;
+    let ratios: Vec<f64> = arena.iter().zip(plain).map(|(arena, plain)| arena / plain).collect();
+    let interval = bootstrap(&ratios, 1)?;
+    let found = format!("{}: {:.2} / {:.2} GB/s", shown(&interval), median(arena)?, median(plain)?);
+    Some(figure(
+        format!("fill on {}, arena / plain memory, the better stores of each", filled.asked),
+        Limit::AtLeast(0.9),
+        interval.median,
+        found,
+    ))
+}

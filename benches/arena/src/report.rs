@@ -1,0 +1,162 @@
+//! What the user sees.
+
+use crate::Findings;
+use crate::contestants::Contestant;
+use crate::fill::{Filled, Way};
+use crate::objects::{Cell, SIZES, THREADS};
+use crate::reach::{Figure, held, middle, ratio, shown};
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{ContentArrangement, Table};
+use lab::statistics::{Interval, bootstrap, median};
+use serde_json::{Value, json};
+
+fn table_of(header: Vec<String>) -> Table {
+    let mut rows = Table::new();
+    rows.load_style(UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(lab::table::columns());
+    rows.set_header(header);
+    rows
+}
+
+fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// One line of progress.
+pub fn line(cell: &Cell) -> String {
+    let times: Vec<String> = Contestant::ALL
+        .iter()
+        .filter_map(|one| Some(format!("{one} {:.2}", middle(cell, *one, |pass| pass.all)?)))
+        .collect();
+    format!("{} bytes, {} threads, ns: {}", cell.bytes, cell.threads, times.join(", "))
+}
+
+/// All tables.
+pub fn show(findings: &Findings, figures: &[Figure]) {
+    objects(findings);
+    memory(findings);
+    findings.fills.iter().for_each(fill);
+    let mut rows = table_of(words(&["asked for", "limit", "found: median [95 % interval]", "verdict"]));
+    for figure in figures {
+        rows.add_row([figure.what.clone(), figure.limit.clone(), figure.found.clone(), figure.verdict()]);
+    }
+    println!("{rows}");
+    let mut rows = table_of(words(&["peer", "what is unfair in the comparison"]));
+    for one in Contestant::ALL.iter().filter(|one| !one.unfair().is_empty()) {
+        rows.add_row([one.name(), one.unfair()]);
+    }
+    println!("{rows}");
+    if findings.peers_keep_memory {
+        println!(
+            "mimalloc, jemalloc and glibc were told to keep freed memory; --as-shipped leaves them alone"
+        );
+    }
+    for missing in &findings.missing {
+        println!("not measured: {missing}");
+    }
+    if findings.quick {
+        println!("a quick run: few objects and rounds, good to see that it works, not to quote");
+    }
+}
+
+fn objects(findings: &Findings) {
+    let mut header = words(&["bytes", "contestant"]);
+    header.extend(THREADS.map(|threads| format!("{threads} thr.")));
+    let mut ratios = table_of(header.clone());
+    header.push("faults".into());
+    let mut times = table_of(header);
+    for bytes in SIZES {
+        let cells: Vec<&Cell> = findings.cells.iter().filter(|cell| cell.bytes == bytes).collect();
+        for &one in Contestant::ALL {
+            let names = [bytes.to_string(), one.name().to_owned()];
+            let time = |cell: &&Cell| {
+                let of = |pick: fn(&crate::objects::Pass) -> f64| {
+                    short(middle(cell, one, pick).unwrap_or(f64::NAN))
+                };
+                format!("{} / {}", of(|pass| pass.allocate), of(|pass| pass.all))
+            };
+            let faults =
+                cells.iter().filter_map(|cell| middle(cell, one, |pass| pass.faults)).fold(0.0, f64::max);
+            let row = names.iter().cloned().chain(cells.iter().map(time)).chain([short(faults)]);
+            times.add_row(row);
+            if one != Contestant::Thread {
+                let against = |cell: &&Cell| {
+                    let found = ratio(cell, one, Contestant::Thread, |pass| pass.all);
+                    let text = |found: Interval| {
+                        format!("{} [{}, {}]", short(found.median), short(found.low), short(found.high))
+                    };
+                    found.map(text).unwrap_or_default()
+                };
+                ratios.add_row(names.into_iter().chain(cells.iter().map(against)));
+            }
+        }
+    }
+    println!("{times}");
+    println!(
+        "ns for each object and CPU ({} CPUs), medians of rounds: allocate / allocate and drop all; faults: page faults for each 1,000 objects, the most of the row; all objects of a pass together take at most {} MB",
+        findings.cpus, findings.megabytes
+    );
+    println!("{ratios}");
+    println!(
+        "allocate and drop all, over that of thread in the same round: median [bootstrap 95 % interval]"
+    );
+}
+
+/// Two places after the point below 10, one below 100.
+fn short(value: f64) -> String {
+    let places = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.places$}")
+}
+
+fn memory(findings: &Findings) {
+    let mut rows = table_of(words(&["contestant", "from the reserve, KB", "resident growth, KB"]));
+    let kilobytes = |bytes: Option<f64>| bytes.map_or("-".into(), |bytes| format!("{:.0}", bytes / 1024.0));
+    for one in findings.memory.keys() {
+        let used = held(findings, *one, |held| held.used);
+        let resident = held(findings, *one, |held| Some(held.resident));
+        rows.add_row([one.name().to_owned(), kilobytes(used), kilobytes(resident)]);
+    }
+    println!("{rows}");
+    println!(
+        "1,000 threads alive, each with 16 objects of 64 bytes; each contestant in a process of its own; floor allocates nothing. \
+         glibc has set up a part of its threads' memory before: threads themselves use it"
+    );
+}
+
+fn fill(filled: &Filled) {
+    let mut rows = table_of(vec![format!("fill on {}", filled.asked), "GB/s: median [95 % interval]".into()]);
+    for way in Way::ALL {
+        let rounds = filled.rounds.get(&way).and_then(|rounds| bootstrap(rounds, 1));
+        rows.add_row([way.name().to_owned(), rounds.as_ref().map(shown).unwrap_or_default()]);
+    }
+    println!("{rows}");
+    println!(
+        "{} MB in blocks of 64 KB by {} threads, touched before; plain memory lies on {}, the arena has {}",
+        filled.bytes >> 20,
+        filled.threads,
+        filled.obtained[0],
+        filled.obtained[1]
+    );
+}
+
+/// Medians and intervals of everything, for the file.
+pub fn intervals(cells: &[Cell]) -> Vec<Value> {
+    let of = |cell: &Cell, one: Contestant| {
+        let values = |pick: fn(&crate::objects::Pass) -> f64| -> Vec<f64> {
+            cell.rounds.get(&one).into_iter().flatten().map(pick).collect()
+        };
+        json!({
+            "bytes": cell.bytes,
+            "threads": cell.threads,
+            "contestant": one,
+            "rounds": values(|pass| pass.all).len(),
+            "allocate_ns": bootstrap(&values(|pass| pass.allocate), 1),
+            "all_ns": bootstrap(&values(|pass| pass.all), 1),
+            "faults_per_1000": median(&values(|pass| pass.faults)),
+            "allocate_over_thread": ratio(cell, one, Contestant::Thread, |pass| pass.allocate),
+            "all_over_thread": ratio(cell, one, Contestant::Thread, |pass| pass.all),
+        })
+    };
+    cells.iter().flat_map(|cell| Contestant::ALL.iter().map(move |one| of(cell, *one))).collect()
+}
