@@ -68,7 +68,7 @@ pub fn held(findings: &Findings, contestant: Contestant, pick: impl Fn(&Held) ->
     median(&values)
 }
 
-/// All of them, in the order of the issue that asks for them.
+/// All of them, in the order in which they were asked for.
 pub fn figures(findings: &Findings) -> Vec<Figure> {
     let mut figures = Vec::new();
     let cell = |bytes: usize, threads: usize| {

@@ -143,7 +143,7 @@ impl Arena {
             // SAFETY: the levels that it is of are alive as long as `self`.
             match self.fast.and_then(|fast| unsafe { fast.take(bytes) }) {
                 Some(start) => start,
-                None => self.from_levels(bytes)?,
+                None => self.past_the_first_word(bytes)?,
             }
         } else {
             self.over_aligned(bytes, align)?
@@ -162,7 +162,7 @@ impl Arena {
     }
 
     #[inline(never)]
-    fn from_levels(&self, bytes: usize) -> Result<usize, AllocError> {
+    fn past_the_first_word(&self, bytes: usize) -> Result<usize, AllocError> {
         self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
     }
 

@@ -105,7 +105,12 @@ impl PerCpu {
 
     /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer. `fresh` hears of each extent before anything
     /// of it is handed out.
-    pub(crate) fn allocate(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
+    pub(crate) fn allocate(
+        &self,
+        bytes: usize,
+        upper: &impl Source,
+        fresh: impl Fn(Extent),
+    ) -> Option<usize> {
         // SAFETY: `self` is alive.
         unsafe { self.fast().take(bytes) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
     }

@@ -138,7 +138,7 @@ fn an_allocation_without_any_other_memory() {
 
 #[test]
 fn scarce_memory_gives_errors() {
-    let cases: [(&str, fn()); 5] = [
+    let cases: [(&str, fn()); 6] = [
         ("build", a_build_that_finds_no_address_space),
         ("default", a_default_reserve_under_a_limit_of_the_process),
         ("touch", a_touch_that_finds_no_memory),
