@@ -5,6 +5,7 @@
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
+//! | [`safepoints`] | what a JVM logged of its stops |
 
 pub mod agent;
 pub mod install;
@@ -13,5 +14,6 @@ pub mod launch;
 pub mod observe;
 pub mod progress_file;
 pub mod running;
+pub mod safepoints;
 pub mod status;
 pub mod workload;
