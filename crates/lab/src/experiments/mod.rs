@@ -1,8 +1,11 @@
 //! The experiments, one file each.
 
+pub mod atomics;
+pub mod words;
+
 use crate::experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown.
 pub fn all() -> Vec<Experiment> {
-    vec![]
+    vec![atomics::experiment()]
 }
