@@ -70,10 +70,6 @@ fn read(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn number(path: impl AsRef<Path>) -> Option<u64> {
-    read(path)?.parse().ok()
-}
-
 fn unavailable(what: &str) -> String {
     format!("unavailable: the kernel does not show {what} here")
 }
@@ -115,20 +111,8 @@ fn caches_in(folder: &Path) -> Vec<Cache> {
 
 /// The pools of explicit huge pages, smallest pages first.
 pub fn pools() -> Vec<Pool> {
-    let mut pools: Vec<Pool> = (fs::read_dir("/sys/kernel/mm/hugepages").into_iter().flatten().flatten())
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let kilobytes: u64 =
-                name.to_str()?.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
-            Some(Pool {
-                page_bytes: kilobytes << 10,
-                pages: number(entry.path().join("nr_hugepages"))?,
-                free: number(entry.path().join("free_hugepages"))?,
-            })
-        })
-        .collect();
-    pools.sort_by_key(|pool| pool.page_bytes);
-    pools
+    let pools = pages::pools().into_iter();
+    pools.map(|pool| Pool { page_bytes: pool.page_bytes, pages: pool.pages, free: pool.free }).collect()
 }
 
 /// The word in brackets of a file such as `always [madvise] never`.
