@@ -1,11 +1,16 @@
 //! The experiments, one file each.
 
+pub mod atomics;
 pub mod words;
 pub mod zeroing;
 
 use crate::experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown.
+#[rustfmt::skip]
 pub fn all() -> Vec<Experiment> {
-    vec![zeroing::experiment()]
+    vec![
+        atomics::experiment(),
+        zeroing::experiment(),
+    ]
 }

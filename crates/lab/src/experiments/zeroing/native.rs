@@ -5,6 +5,7 @@ use crate::Result;
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
 use crate::machine::page::caches;
 use crate::native::bandwidth;
+use crate::native::quiet::{DISTURBED, Shared, quietest, shared};
 use crate::native::zeroing::{Method, Zeroed, fresh, sweep};
 use pages::{Mapping, Policy, transparent_page_bytes};
 use serde_json::json;
@@ -95,34 +96,58 @@ fn cell(method: &str, bytes: usize, threads: u32, seconds: f64, runner: Runner) 
     Cell { parameters, seconds, runner }
 }
 
-fn all_bandwidth(ground: &mut Mapping, threads: u32, repetitions: usize) -> Sample {
-    let mut sample = Sample::default();
-    for _ in 0..repetitions {
-        sample.add("rate", bandwidth::write(ground.as_mut_slice(), threads, 3 * BANDWIDTH_SLICE) / 1e9);
-    }
-    let reason = "the write bandwidth has no objects";
-    sample.lacks("ns", reason).lacks("used", reason).lacks("share", "it is what shares are of")
+/// Repetitions of a cell, and whether something disturbed one that could not be had better.
+#[derive(Default)]
+struct Repeated {
+    sample: Sample,
+    disturbed: bool,
 }
 
-/// A way to zero, with the bandwidth before and after it.
-fn swept(ground: &mut Mapping, method: Method, bytes: usize, threads: u32, repetitions: usize) -> Sample {
-    let mut sample = Sample::default();
-    let together = |ground: &mut Mapping, used: bool| -> Zeroed {
-        let all = bandwidth::in_parts(ground.as_mut_slice(), threads, |part| {
-            sweep(method, part, bytes, used, SLICE)
-        });
-        Zeroed::of_all(&all)
-    };
+impl Repeated {
+    fn quietest<T>(&mut self, measure: impl FnMut() -> Shared<T>) -> T {
+        let measured = quietest(measure);
+        self.disturbed |= !measured.undisturbed();
+        measured.value
+    }
+
+    fn finish(self) -> Sample {
+        if self.disturbed { self.sample.note(DISTURBED) } else { self.sample }
+    }
+}
+
+fn all_bandwidth(ground: &mut Mapping, threads: u32, repetitions: usize) -> Sample {
+    let mut repeated = Repeated::default();
     for _ in 0..repetitions {
-        let zeroed = together(ground, false);
-        sample.add("ns", zeroed.seconds * 1e9);
-        sample.add("used", together(ground, true).seconds * 1e9);
+        let rate =
+            repeated.quietest(|| bandwidth::write(ground.as_mut_slice(), threads, 3 * BANDWIDTH_SLICE));
+        repeated.sample.add("rate", rate / 1e9);
+    }
+    let reason = "the write bandwidth has no objects";
+    repeated.finish().lacks("ns", reason).lacks("used", reason).lacks("share", "it is what shares are of")
+}
+
+/// A way to zero, with the bandwidth after it.
+fn swept(ground: &mut Mapping, method: Method, bytes: usize, threads: u32, repetitions: usize) -> Sample {
+    let mut repeated = Repeated::default();
+    for _ in 0..repetitions {
+        let mut all = |used: bool| {
+            repeated.quietest(|| {
+                let work = |part: &mut [u8]| sweep(method, part, bytes, used, SLICE);
+                let all = bandwidth::in_parts(ground.as_mut_slice(), threads, work);
+                Shared { value: Zeroed::of_all(&all.value), share: all.share }
+            })
+        };
+        let (zeroed, used) = (all(false), all(true));
+        repeated.sample.add("ns", zeroed.seconds * 1e9);
+        repeated.sample.add("used", used.seconds * 1e9);
         if method != Method::None {
-            let most = bandwidth::write(ground.as_mut_slice(), threads, BANDWIDTH_SLICE);
-            sample.add("rate", zeroed.rate / 1e9);
-            sample.add("share", 100.0 * zeroed.rate / most);
+            let most =
+                repeated.quietest(|| bandwidth::write(ground.as_mut_slice(), threads, BANDWIDTH_SLICE));
+            repeated.sample.add("rate", zeroed.rate / 1e9);
+            repeated.sample.add("share", 100.0 * zeroed.rate / most);
         }
     }
+    let mut sample = repeated.finish();
     if method == Method::None {
         let reason = "nothing but the first byte is written";
         sample = sample.lacks("rate", reason).lacks("share", reason);
@@ -133,15 +158,17 @@ fn swept(ground: &mut Mapping, method: Method, bytes: usize, threads: u32, repet
 /// The kernel's zeroing: memory is given back to it and touched again.
 fn kernel(ground: &mut Mapping, policy: Policy, bytes: usize, repetitions: usize) -> Result<Sample> {
     let mut object = Mapping::new(bytes, policy)?;
-    let mut sample = Sample::default();
+    let mut repeated = Repeated::default();
     for _ in 0..repetitions {
-        let zeroed = fresh(&mut object, bytes, false, SLICE)?;
-        sample.add("ns", zeroed.seconds * 1e9);
-        sample.add("rate", zeroed.rate / 1e9);
-        sample.add("used", fresh(&mut object, bytes, true, SLICE)?.seconds * 1e9);
-        let most = bandwidth::write(ground.as_mut_slice(), 1, BANDWIDTH_SLICE);
-        sample.add("share", 100.0 * zeroed.rate / most);
+        let zeroed = repeated.quietest(|| shared(|| fresh(&mut object, bytes, false, SLICE)))?;
+        let used = repeated.quietest(|| shared(|| fresh(&mut object, bytes, true, SLICE)))?;
+        let most = repeated.quietest(|| bandwidth::write(ground.as_mut_slice(), 1, BANDWIDTH_SLICE));
+        repeated.sample.add("ns", zeroed.seconds * 1e9);
+        repeated.sample.add("used", used.seconds * 1e9);
+        repeated.sample.add("rate", zeroed.rate / 1e9);
+        repeated.sample.add("share", 100.0 * zeroed.rate / most);
     }
+    let mut sample = repeated.finish();
     let obtained = object.obtained()?;
     if policy == Policy::Transparent && obtained.huge() < bytes as u64 {
         sample = sample.note(format!(
