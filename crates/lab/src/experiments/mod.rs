@@ -1,8 +1,10 @@
 //! The experiments, one file each.
 
+pub mod hab;
+
 use crate::experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown.
 pub fn all() -> Vec<Experiment> {
-    vec![]
+    vec![hab::experiment()]
 }

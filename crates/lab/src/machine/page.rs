@@ -131,6 +131,16 @@ pub fn pools() -> Vec<Pool> {
     pools
 }
 
+/// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.
+pub fn memory_bytes() -> u64 {
+    let memory = read("/proc/meminfo").unwrap_or_default();
+    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes =
+        total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0);
+    let limit = number("/sys/fs/cgroup/memory.max").unwrap_or(u64::MAX);
+    (kilobytes << 10).min(limit)
+}
+
 /// The word in brackets of a file such as `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
@@ -145,9 +155,6 @@ impl Page {
             Some(line.split_once(':')?.1.trim().to_owned())
         };
         let topology = topology::Machine::detect();
-        let memory = read("/proc/meminfo").unwrap_or_default();
-        let kilobytes = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-        let kilobytes = kilobytes.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
         let hypervisor =
             field("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
         Page {
@@ -157,7 +164,7 @@ impl Page {
             topology: topology.to_string(),
             remarks: topology.remarks().to_vec(),
             caches: caches(),
-            memory_bytes: kilobytes.unwrap_or(0) << 10,
+            memory_bytes: memory_bytes(),
             kernel: read("/proc/sys/kernel/osrelease").unwrap_or_else(|| unavailable("its release")),
             virtualization: read("/sys/hypervisor/type")
                 .or_else(|| read("/sys/class/dmi/id/sys_vendor").filter(|_| hypervisor))
