@@ -28,7 +28,7 @@ const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
 
 /// `atomics`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, conclude: conclusion::conclude }
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
 }
 
 fn declaration() -> Declaration {
@@ -326,6 +326,7 @@ fn java_cell(
         warmup,
         iterations,
         reads,
+        counters: Vec::new(),
     };
     let length = |(times, each): (u32, Duration)| f64::from(times) * each.as_secs_f64();
     // Two JVMs start: JMH's own and the measured one.

@@ -1,6 +1,7 @@
 //! The experiments, one file each.
 
 pub mod atomics;
+pub mod hab;
 pub mod words;
 pub mod zeroing;
 
@@ -11,6 +12,7 @@ use crate::experiment::Experiment;
 pub fn all() -> Vec<Experiment> {
     vec![
         atomics::experiment(),
+        hab::experiment(),
         zeroing::experiment(),
     ]
 }

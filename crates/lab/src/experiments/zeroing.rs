@@ -23,7 +23,7 @@ const BANDWIDTH: &str = "write bandwidth";
 
 /// `zeroing`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, conclude: conclusion::conclude }
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
 }
 
 fn declaration() -> Declaration {

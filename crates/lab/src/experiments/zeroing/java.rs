@@ -14,6 +14,8 @@ use std::time::Duration;
 const SIZES: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
 /// The size that the source looks for pauses with.
 const WATCHED_SIZE: u64 = 100_000;
+/// About how many seconds it takes to touch the heap.
+const TOUCHING: f64 = 0.4;
 
 pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
     let Some(jdk) = bench.jdks.first() else {
@@ -40,7 +42,6 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
 }
 
 fn cell(language: &str, method: &str, bytes: u64, jmh: &Jmh, runner: impl FnOnce(Jmh) -> Runner) -> Cell {
-    let length = |(times, each): (u32, Duration)| f64::from(times) * each.as_secs_f64();
     Cell {
         parameters: parameters([
             ("language", language.into()),
@@ -48,8 +49,7 @@ fn cell(language: &str, method: &str, bytes: u64, jmh: &Jmh, runner: impl FnOnce
             ("bytes", bytes.into()),
             ("threads", jmh.threads.into()),
         ]),
-        // Two JVMs start, and the heap is touched.
-        seconds: length(jmh.warmup) + length(jmh.iterations) + 1.2,
+        seconds: jmh.seconds() + TOUCHING,
         runner: runner(jmh.clone()),
     }
 }
@@ -74,7 +74,8 @@ fn timed(bench: &Bench, jdk: &Jdk, method: &str, bytes: u64) -> Jmh {
         threads,
         warmup,
         iterations,
-        reads: vec![read("", "ns", 1.0), Read { inverse: true, ..read("", "rate", gigabytes) }],
+        reads: vec![Read::times("", "ns", 1.0), Read::over("", "rate", gigabytes)],
+        counters: Vec::new(),
     }
 }
 
@@ -90,10 +91,6 @@ fn flags() -> Vec<String> {
     flags.map(str::to_owned).into()
 }
 
-fn read(label: &str, metric: &str, factor: f64) -> Read {
-    Read { label: label.into(), metric: metric.into(), factor, inverse: false }
-}
-
 /// The same with a watcher beside it; its own times are not asked for, because it disturbs them.
 fn watched(bench: &Bench, jdk: &Jdk, method: &str) -> Jmh {
     let mut jmh = timed(bench, jdk, method, WATCHED_SIZE);
@@ -101,9 +98,9 @@ fn watched(bench: &Bench, jdk: &Jdk, method: &str) -> Jmh {
     jmh.parameters.push(("watch".into(), "true".into()));
     let each = 1.0 / jmh.iterations.1.as_secs_f64();
     jmh.reads = vec![
-        read("pauses", "watched_count", each),
-        read("pausedMillis", "watched_time", each),
-        read("longestPauseMillis", "watched_longest", 1.0),
+        Read::times("pauses", "watched_count", each),
+        Read::times("pausedMillis", "watched_time", each),
+        Read::times("longestPauseMillis", "watched_longest", 1.0),
     ];
     jmh
 }
