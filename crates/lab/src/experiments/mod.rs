@@ -2,6 +2,7 @@
 
 pub mod atomics;
 pub mod hab;
+pub mod pages;
 pub mod words;
 pub mod zeroing;
 
@@ -14,5 +15,6 @@ pub fn all() -> Vec<Experiment> {
         atomics::experiment(),
         hab::experiment(),
         zeroing::experiment(),
+        pages::experiment(),
     ]
 }

@@ -5,9 +5,10 @@ mod java;
 mod native;
 
 use crate::Result;
+use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
-    Source,
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity,
+    Reference, Source, Value,
 };
 
 const JAVA: &str = "java";
@@ -23,15 +24,16 @@ const BANDWIDTH: &str = "write bandwidth";
 
 /// `zeroing`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
+    Experiment { declaration: declaration(), plan, derive: Some(shares), conclude: conclusion::conclude }
 }
 
 fn declaration() -> Declaration {
     Declaration {
         name: "zeroing".into(),
         title: "What zeros cost".into(),
-        question: "How much of an allocation's time goes into zeroing, and which way of zeroing is the fastest for which size?"
-            .into(),
+        question:
+            "How much of an allocation's time goes into zeroing, and which way of zeroing is the fastest?"
+                .into(),
         source: Some(Source::new(
             "Aleksey Shipilëv",
             "JVM Anatomy Quark on initialization costs",
@@ -50,18 +52,20 @@ fn declaration() -> Declaration {
 }
 
 fn metrics() -> Vec<Metric> {
+    let lower = |key, name, unit, definition| Metric::new(key, name, unit, Better::Lower, definition);
     vec![
         Metric::new(
             "ns",
             "Time for an object",
             "ns",
             Better::Lower,
-            "Java: time of a thread for a byte array of this length, collections included (JMH, average time). Native: time \
-             to zero so many bytes, object after object through memory that is several times the largest cache",
+            "Java: time of a thread for a byte array of this length, collections included (JMH, average time). Native: \
+             time to zero so many bytes, object after object through memory that is several times the largest cache",
         )
         .caveat(
-            "Java's heap was touched before (-XX:+AlwaysPreTouch), so that the kernel's zeroing of new pages is not in it; \
-             it is what the fresh pages show. 'none' stores into the first byte alone, as a header does.",
+            "Java's heap was touched before (-XX:+AlwaysPreTouch), so that the kernel's zeroing of new pages is not in \
+             it; it is what the fresh pages show. 'none' stores into the first byte alone, as a header does. What does \
+             not fit into a TLAB, and everything above 1 MB, the JVM's slow path zeroes even when asked not to.",
         ),
         Metric::new(
             "rate",
@@ -76,7 +80,8 @@ fn metrics() -> Vec<Metric> {
             "Share of the write bandwidth",
             "%",
             Better::Higher,
-            "rate over the write bandwidth with as many threads, both measured in turns in the same run of the cell",
+            "rate over the write bandwidth with as many threads; native ways: both measured in turns in the same run of the cell; \
+             Java: over the median of the bandwidth's cell",
         ),
         Metric::new(
             "used",
@@ -86,13 +91,29 @@ fn metrics() -> Vec<Metric> {
             "as the time for an object, and one byte of every cache line is read and written right after the zeroing",
         )
         .caveat("What goes around the caches must be fetched from memory when it is used: this is what a program pays."),
-        Metric::new("watched_count", "Pauses seen", "1/s", Better::Lower, "sleeps of 1 ms of a watching thread that ended over 1 ms late, for each second")
-            .caveat("The watcher waits for a CPU as every thread does; what it sees is more than the JVM's own stops."),
-        Metric::new("watched_time", "Time in pauses seen", "ms/s", Better::Lower, "by how much they were late, for each second"),
-        Metric::new("watched_longest", "Longest pause seen", "ms", Better::Lower, "by how much the latest was late"),
-        Metric::new("safepoint_count", "Safepoints", "1/s", Better::Lower, "safepoints in the JVM's own log (-Xlog:safepoint), for each second of the log's end that is as long as the measured time"),
-        Metric::new("safepoint_time", "Time in safepoints", "ms/s", Better::Lower, "the sum of their totals, for each second"),
-        Metric::new("safepoint_longest", "Longest safepoint", "ms", Better::Lower, "the largest total"),
+        lower(
+            "watched_count",
+            "Pauses seen",
+            "1/s",
+            "sleeps of 1 ms of a watching thread that ended over 1 ms late, for each second",
+        )
+        .caveat("The watcher waits for a CPU as every thread does; what it sees is more than the JVM's own stops."),
+        lower(
+            "watched_time",
+            "Time in pauses seen",
+            "ms/s",
+            "by how much they were late, for each second",
+        ),
+        lower("watched_longest", "Longest pause seen", "ms", "by how much the latest was late"),
+        lower(
+            "safepoint_count",
+            "Safepoints",
+            "1/s",
+            "safepoints in the JVM's own log (-Xlog:safepoint), for each second of the log's end that is as long as \
+             the measured time",
+        ),
+        lower("safepoint_time", "Time in safepoints", "ms/s", "the sum of their totals, for each second"),
+        lower("safepoint_longest", "Longest safepoint", "ms", "the largest total"),
     ]
 }
 
@@ -171,8 +192,10 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells: Vec<Cell> = native::cells(bench);
     cells.extend(java::cells(bench));
     let mut notes = vec![
-        "Java: as many threads as CPUs, Parallel collector, 2 GB heap with 1.5 GB for new objects, touched before.".to_owned(),
-        "Native: 4 KB pages, as a JVM's heap has them by default, and one thread unless another number stands there.".to_owned(),
+        "Java: as many threads as CPUs, Parallel collector, 2 GB heap with 1.5 GB for new objects, touched before."
+            .to_owned(),
+        "Native: 4 KB pages, as a JVM's heap has them by default; one thread unless another number stands there."
+            .to_owned(),
     ];
     if bench.effort == Effort::Quick {
         notes.push(
@@ -182,9 +205,56 @@ fn plan(bench: &Bench) -> Result<Plan> {
     Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes })
 }
 
+/// The share of the write bandwidth that Java's zeroed arrays come to.
+fn shares(cells: &mut [MeasuredCell]) {
+    let is = |cell: &MeasuredCell, key: &str, word: &str| cell.parameters.get(key) == Some(&word.into());
+    let bandwidths: Vec<(Option<Value>, f64)> = (cells.iter())
+        .filter(|cell| is(cell, "method", BANDWIDTH))
+        .filter_map(|cell| {
+            let median = cell.metrics.get("rate")?.interval()?.median;
+            Some((cell.parameters.get("threads").cloned(), median))
+        })
+        .collect();
+    for cell in cells.iter_mut().filter(|cell| is(cell, "language", JAVA)) {
+        let most = bandwidths.iter().find(|(threads, _)| cell.parameters.get("threads") == threads.as_ref());
+        let quantity = match (most, cell.metrics.get("rate")) {
+            _ if is(cell, "method", UNINITIALIZED) => Quantity::of(vec![], "its bytes are not written"),
+            (Some((_, most)), Some(Quantity::Known { values, .. })) => {
+                Quantity::of(values.iter().map(|rate| 100.0 * rate / most).collect(), "")
+            }
+            _ => Quantity::of(vec![], "the write bandwidth with as many threads was not measured"),
+        };
+        cell.metrics.insert("share".into(), quantity);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::parameters;
+
+    #[test]
+    fn javas_share_is_of_the_bandwidth_with_as_many_threads() {
+        let cell = |language: &str, method: &str, threads: u32, rate: f64| MeasuredCell {
+            parameters: parameters([
+                ("language", language.into()),
+                ("method", method.into()),
+                ("threads", threads.into()),
+            ]),
+            metrics: [("rate".to_owned(), Quantity::of(vec![rate], ""))].into(),
+            ..MeasuredCell::default()
+        };
+        let mut cells = [
+            cell(NATIVE, BANDWIDTH, 1, 10.0),
+            cell(NATIVE, BANDWIDTH, 2, 20.0),
+            cell(JAVA, ZEROED, 2, 5.0),
+            cell(JAVA, UNINITIALIZED, 2, 5.0),
+            cell(JAVA, ZEROED, 4, 5.0),
+        ];
+        shares(&mut cells);
+        let share = |cell: &MeasuredCell| cell.metrics["share"].interval().map(|interval| interval.median);
+        assert_eq!([share(&cells[2]), share(&cells[3]), share(&cells[4])], [Some(25.0), None, None]);
+    }
 
     #[test]
     fn plots_and_references_name_what_is_declared() {

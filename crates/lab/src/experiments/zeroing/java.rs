@@ -11,11 +11,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+const QUICK_SIZES: [u64; 6] = [1, 100, 1000, 10_000, 100_000, 10_000_000];
 const SIZES: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
 /// The size that the source looks for pauses with.
 const WATCHED_SIZE: u64 = 100_000;
-/// About how many seconds it takes to touch the heap.
-const TOUCHING: f64 = 0.4;
+/// About how many seconds it takes to touch the heap and to get the code compiled.
+const TOUCHING: f64 = 0.6;
 
 pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
     let Some(jdk) = bench.jdks.first() else {
@@ -26,7 +27,7 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
         }];
     };
     let mut cells = Vec::new();
-    for bytes in SIZES {
+    for &bytes in bench.effort.pick(&QUICK_SIZES[..], &SIZES) {
         for method in [ZEROED, UNINITIALIZED] {
             let jmh = timed(bench, jdk, method, bytes);
             cells.push(cell(JAVA, method, bytes, &jmh, |jmh| Runner::Jmh(Box::new(jmh))));
@@ -80,14 +81,7 @@ fn timed(bench: &Bench, jdk: &Jdk, method: &str, bytes: u64) -> Jmh {
 }
 
 fn flags() -> Vec<String> {
-    let flags = [
-        "-XX:+UseParallelGC",
-        "-Xms2g",
-        "-Xmx2g",
-        "-Xmn1500m",
-        "-XX:+AlwaysPreTouch",
-        "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-    ];
+    let flags = ["-XX:+UseParallelGC", "-Xms2g", "-Xmx2g", "-Xmn1500m", "-XX:+AlwaysPreTouch"];
     flags.map(str::to_owned).into()
 }
 
