@@ -7,7 +7,7 @@ use crate::native::zeroing::Method;
 use crate::size;
 use crate::statistics::Interval;
 
-/// A way must be faster than `memset` by this factor to be worth choosing.
+/// A way must be faster than `memset` by this factor, and with all of its interval, to be worth choosing.
 const WORTH: f64 = 1.05;
 /// Times that differ by less are alike: noise of a quiet machine is well below.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.8..=1.25;
@@ -49,13 +49,14 @@ pub fn best(measured: &Measured) -> Vec<Best> {
                 ("bytes", size.clone()),
                 ("threads", 1_u32.into()),
             ];
-            measured.median("used", &at)
+            measured.get("used", &at)
         };
-        let Some(memset) = used(Method::Memset) else { continue };
+        let Some(memset) = used(Method::Memset).map(|interval| interval.median) else { continue };
         let mut best = Best { bytes, method: Method::Memset.name(), ns: memset };
         for method in [Method::RepStosb, Method::NonTemporal] {
-            if let Some(ns) = used(method).filter(|ns| ns * WORTH < memset && *ns < best.ns) {
-                best = Best { bytes, method: method.name(), ns };
+            let Some(other) = used(method) else { continue };
+            if other.median * WORTH < memset && other.high < memset && other.median < best.ns {
+                best = Best { bytes, method: method.name(), ns: other.median };
             }
         }
         table.push(best);
@@ -177,8 +178,8 @@ impl Seen<'_> {
         );
         if let Some(ratio) = self.ratio(*largest).filter(|ratio| *ratio < 2.0) {
             found += &format!(
-                "; at {} it is {}: what the JVM allocates outside of a TLAB it zeroes although it was asked not to",
-                size::format(*largest as u64),
+                "; at {} MB it is {}: what the JVM allocates outside of a TLAB it zeroes although it was asked not to",
+                digits(*largest / 1e6),
                 times(ratio)
             );
         }

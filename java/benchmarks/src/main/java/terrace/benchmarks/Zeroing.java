@@ -22,16 +22,16 @@ public class Zeroing {
     @Param({"1", "10", "100", "1000", "10000", "100000", "1000000", "10000000"})
     public int size;
 
+    /** From this size on an iteration makes too few arrays for the compiler to notice. */
+    private static final int FEW = 100_000;
+
     private int compiled;
 
-    /**
-     * Gets the code compiled before it is measured: interpreted code zeroes what it should leave as it is, and with large arrays
-     * an iteration makes too few of them for the compiler to notice.
-     */
+    /** Gets the code compiled that makes large arrays: interpreted code zeroes what it should leave as it is. */
     @Setup(Level.Trial)
     public void compile() {
         long end = System.nanoTime() + 200_000_000;
-        while (System.nanoTime() < end) {
+        while (size >= FEW && System.nanoTime() < end) {
             compiled += Internals.uninitialized(1).length;
         }
     }
