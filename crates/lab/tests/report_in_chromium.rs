@@ -1,0 +1,91 @@
+//! The page as a browser shows it: what is drawn is what was measured, and it can be read on a desk and on a telephone.
+
+mod chromium;
+mod report_fixture;
+
+use chromium::Browser;
+use std::path::Path;
+use terrace_lab::experiment::Quantity;
+use terrace_lab::results::{Findings, Results};
+
+const SKIPPED: &str =
+    "skipped: report in Chromium: no chromium on PATH (apt-get install chromium, or set TERRACE_CHROMIUM)";
+
+/// How many cells a plot has, said again in other words than the page's.
+fn known_cells(findings: &Findings, plot: usize) -> usize {
+    let plot = &findings.declaration.plots[plot];
+    let of_plot = findings.cells.iter().filter(|cell| {
+        plot.only.iter().all(|(key, value)| cell.parameters.get(key) == Some(value))
+            && cell.parameters.contains_key(&plot.x)
+    });
+    of_plot.filter(|cell| matches!(cell.metrics.get(&plot.metric), Some(Quantity::Known { .. }))).count()
+}
+
+fn every_plot_has_its_points(browser: &mut Browser, results: &Results) {
+    for findings in &results.experiments {
+        let name = &findings.declaration.name;
+        for index in 0..findings.declaration.plots.len() {
+            let figure =
+                format!(r#"document.querySelector('figure[data-experiment="{name}"][data-plot="{index}"]')"#);
+            let drawn = browser.ask(&format!("{figure}.dataset.points"));
+            assert_eq!(drawn, known_cells(findings, index).to_string(), "points of {name} {index}");
+            let references = browser.ask(&format!("Number({figure}.dataset.references)"));
+            assert!(references.as_u64().is_some(), "references of {name} {index}");
+            let size = browser.ask(&format!("{figure}.querySelector('.canvas').clientHeight"));
+            assert!(size.as_u64().unwrap() > 40, "{name} {index} is empty");
+        }
+    }
+    let canaries: usize = results.canaries.iter().map(|canary| canary.values.len()).sum();
+    assert_eq!(browser.ask("document.getElementById('canaries').dataset.points"), canaries.to_string());
+}
+
+fn it_can_be_read(browser: &mut Browser, what: &str) {
+    let overflow = browser.ask("document.documentElement.scrollWidth - innerWidth");
+    assert!(overflow.as_i64().unwrap() <= 0, "{what}: {overflow} px too wide");
+    let small = browser.ask(
+        "[...document.querySelectorAll('body *')].filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())
+            && !e.closest('script, noscript') && parseFloat(getComputedStyle(e).fontSize) < 11).map(e => e.outerHTML.slice(0, 80))",
+    );
+    assert_eq!(small, serde_json::json!([]), "{what}: too small to read");
+    // Something is drawn on every canvas: its pixels differ.
+    let blank = browser.ask(
+        "[...document.querySelectorAll('figure canvas')].filter(c => {
+            const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+            return !d.some((v, i) => i % 4 === 3 && v === 255);
+        }).length",
+    );
+    assert_eq!(blank, 0, "{what}: blank plots");
+}
+
+#[test]
+fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
+    let Some(program) = chromium::found() else {
+        println!("{SKIPPED}");
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    let written = report_fixture::results();
+    terrace_lab::report::write(&written, &folder).unwrap();
+    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+    let results: Results = serde_json::from_str(&text).unwrap();
+    assert_eq!(results, written);
+
+    let mut browser = Browser::start(&program);
+    let url = format!("file://{}", folder.join("index.html").display());
+    for (width, height) in [(1280, 900), (390, 844)] {
+        for scheme in ["light", "dark"] {
+            let what = format!("{width}-{scheme}");
+            browser.look(width, height, scheme);
+            browser.open(&url);
+            every_plot_has_its_points(&mut browser, &results);
+            it_can_be_read(&mut browser, &what);
+            let picture = browser.screenshot(true);
+            assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000, "{what}");
+            std::fs::write(folder.join(format!("{what}.png")), picture).unwrap();
+        }
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let elsewhere: Vec<String> =
+        browser.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();
+    assert_eq!(elsewhere, Vec::<String>::new(), "the page needs the network");
+}
