@@ -27,6 +27,15 @@ fn table(columns: u16, header: &[&str]) -> Table {
     table
 }
 
+/// A table of words.
+pub fn plain<const N: usize>(header: &[&str; N], rows: &[[String; N]], columns: u16) -> String {
+    let mut lines = table(columns, header);
+    for row in rows {
+        lines.add_row(row.iter());
+    }
+    lines.to_string()
+}
+
 fn rate(amount: f64, unit: &str) -> String {
     match unit {
         "bytes/s" => format!("{}/s", human(amount)),
