@@ -1,11 +1,12 @@
 //! The experiments, one file each.
 
 pub mod atomics;
+pub mod latency;
 pub mod words;
 
 use crate::experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown.
 pub fn all() -> Vec<Experiment> {
-    vec![atomics::experiment()]
+    vec![atomics::experiment(), latency::experiment()]
 }
