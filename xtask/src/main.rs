@@ -25,7 +25,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the agent, the command and the workloads into target/release.
+    /// Build the agent, the command, the workloads and the benchmarks into target/release.
     Build,
     /// Run every test.
     Test(test::Arguments),

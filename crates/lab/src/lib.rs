@@ -6,6 +6,7 @@
 //! | [`comparison`] | two ways of running one program, in pairs |
 //! | [`experiment`] | what an experiment is |
 //! | [`experiments`] | the experiments, one file each |
+//! | [`session`] | a run of experiments: order, repetition, noise, resuming |
 //! | [`results`] | what a run of experiments found |
 //! | [`native`] | kernels measured in this process |
 //! | [`jvm`] | JDKs, command lines, running JVMs |
@@ -23,6 +24,7 @@ pub mod os;
 mod primitive;
 pub mod progress;
 pub mod results;
+pub mod session;
 pub mod size;
 pub mod statistics;
 pub mod table;

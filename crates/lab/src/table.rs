@@ -231,6 +231,8 @@ mod tests {
             collections_unit: "million operations".into(),
             collection_seconds: None,
             waste,
+            requests: None,
+            rates: Vec::new(),
         }
     }
 

@@ -70,6 +70,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Memory of this machine in bytes, or what a control group leaves of it.
+    pub fn memory_bytes(&self) -> u64 {
+        crate::machine::page::memory_bytes()
+    }
+
     /// 1, 2, 4 ... up to twice the CPUs: the numbers of threads that show contention on this machine.
     pub fn thread_counts(&self) -> Vec<u32> {
         let most = 2 * self.machine.cpus as u32;

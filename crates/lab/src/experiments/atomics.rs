@@ -28,7 +28,7 @@ const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
 
 /// `atomics`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, conclude: conclusion::conclude }
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
 }
 
 fn declaration() -> Declaration {
@@ -297,13 +297,7 @@ fn java_cell(
         values.insert("layout".into(), Value::from(layout.unwrap_or(Layout::Shared).name()));
     }
     asked.extend(layout.map(|layout| ("layout".to_owned(), layout.name().to_owned())));
-    let read = |label: &str, metric: &str, factor, inverse| Read {
-        label: label.to_owned(),
-        metric: metric.to_owned(),
-        factor,
-        inverse,
-    };
-    let mut reads = vec![read("", "rate", 1.0, false), read("", "ns", 1e9, true)];
+    let mut reads = vec![Read::times("", "rate", 1.0), Read::over("", "ns", 1e9)];
     let method = match operation {
         INCREMENT_AND_GET => "incrementAndGet",
         COMPARE_AND_SET => "compareAndSet",
@@ -311,7 +305,7 @@ fn java_cell(
         _ => "claimed",
     };
     if operation == COMPARE_AND_SET {
-        reads.push(read("retries", "failed", 1.0, false));
+        reads.push(Read::times("retries", "failed", 1.0));
     }
     let (warmup, iterations) = bench.effort.pick(
         ((2, Duration::from_millis(300)), (3, Duration::from_millis(300))),
@@ -326,10 +320,9 @@ fn java_cell(
         warmup,
         iterations,
         reads,
+        counters: Vec::new(),
     };
-    let length = |(times, each): (u32, Duration)| f64::from(times) * each.as_secs_f64();
-    // Two JVMs start: JMH's own and the measured one.
-    let seconds = length(warmup) + length(iterations) + 1.0;
+    let seconds = jmh.seconds();
     let runner = if operation == COMPARE_AND_SET {
         let bench = bench.clone();
         Runner::native(move || jmh.run(&bench).map(for_each_success))

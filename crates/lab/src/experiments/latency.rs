@@ -28,7 +28,7 @@ const NO_CLOCK: &str = "on this architecture there is no loop that tells the cor
 
 /// `latency`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, conclude: conclusion::conclude }
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
 }
 
 fn declaration() -> Declaration {

@@ -1,6 +1,7 @@
 //! The experiments, one file each.
 
 pub mod atomics;
+pub mod hab;
 pub mod latency;
 pub mod words;
 
@@ -8,5 +9,5 @@ use crate::experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown.
 pub fn all() -> Vec<Experiment> {
-    vec![atomics::experiment(), latency::experiment()]
+    vec![atomics::experiment(), hab::experiment(), latency::experiment()]
 }
