@@ -71,6 +71,12 @@ impl From<control::Error> for Error {
     }
 }
 
+impl From<pages::Error> for Error {
+    fn from(error: pages::Error) -> Error {
+        Error::failed(error.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,20 +115,8 @@ fn caches_in(folder: &Path) -> Vec<Cache> {
 
 /// The pools of explicit huge pages, smallest pages first.
 pub fn pools() -> Vec<Pool> {
-    let mut pools: Vec<Pool> = (fs::read_dir("/sys/kernel/mm/hugepages").into_iter().flatten().flatten())
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let kilobytes: u64 =
-                name.to_str()?.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
-            Some(Pool {
-                page_bytes: kilobytes << 10,
-                pages: number(entry.path().join("nr_hugepages"))?,
-                free: number(entry.path().join("free_hugepages"))?,
-            })
-        })
-        .collect();
-    pools.sort_by_key(|pool| pool.page_bytes);
-    pools
+    let pools = pages::pools().into_iter();
+    pools.map(|pool| Pool { page_bytes: pool.page_bytes, pages: pool.pages, free: pool.free }).collect()
 }
 
 /// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.

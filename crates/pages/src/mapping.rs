@@ -1,0 +1,284 @@
+//! Anonymous memory on pages of a kind.
+
+use crate::error::{Error, Result};
+use crate::fallback::Fallback;
+use crate::obtained::Obtained;
+use crate::policy::{PageSize, Policy, small_page_bytes};
+use std::ptr::NonNull;
+
+const OUT_OF_MEMORY: &str = "ask for fewer bytes, or free memory";
+
+/// Anonymous private memory, zero where nothing was written; unmapped when dropped.
+///
+/// Small and transparent pages are promised without a reservation of memory, so that address space can be had generously; pages of
+/// a pool are reserved in it when they are mapped. Inaccessible pages lie on both sides of small and transparent mappings: a run
+/// over the end is caught, and the kernel never joins two mappings, so that [`Mapping::obtained`] counts this one alone.
+#[derive(Debug)]
+pub struct Mapping {
+    /// What is unmapped at the end: the accessible part with what lies on both sides.
+    whole: (NonNull<u8>, usize),
+    base: NonNull<u8>,
+    len: usize,
+    policy: Policy,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread; shared access gives shared slices and plain numbers only.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps at least `bytes`, rounded up to whole pages of the kind; untouched. An error says what to do to get such pages.
+    pub fn new(bytes: usize, policy: Policy) -> Result<Mapping> {
+        let granule = policy.granule();
+        let len = (bytes.max(1).checked_next_multiple_of(granule))
+            .filter(|len| *len <= isize::MAX as usize)
+            .ok_or_else(|| Error::new(format!("{bytes} bytes are no mapping; {OUT_OF_MEMORY}")))?;
+        match policy {
+            Policy::Explicit(size) => Mapping::explicit(len, size),
+            Policy::Small | Policy::Transparent => {
+                policy.available(len)?;
+                Mapping::between_guards(len, granule, policy)
+            }
+        }
+    }
+
+    /// The same with every page touched.
+    pub fn touched(bytes: usize, policy: Policy) -> Result<Mapping> {
+        let mut mapping = Mapping::new(bytes, policy)?;
+        mapping.touch()?;
+        Ok(mapping)
+    }
+
+    /// Maps on pages of this kind, or of the next smaller kind that can be had, and says so.
+    pub fn or_smaller(bytes: usize, policy: Policy) -> Result<(Mapping, Option<Fallback>)> {
+        let mut reasons = Vec::new();
+        let mut used = policy;
+        loop {
+            match (Mapping::new(bytes, used), used.smaller()) {
+                (Ok(mapping), _) if reasons.is_empty() => return Ok((mapping, None)),
+                (Ok(mapping), _) => return Ok((mapping, Some(Fallback { asked: policy, used, reasons }))),
+                (Err(reason), Some(smaller)) => {
+                    reasons.push(reason);
+                    used = smaller;
+                }
+                (Err(reason), None) => return Err(reason),
+            }
+        }
+    }
+
+    fn explicit(len: usize, size: PageSize) -> Result<Mapping> {
+        let flag = match size {
+            PageSize::TwoMegabytes => libc::MAP_HUGE_2MB,
+            PageSize::OneGigabyte => libc::MAP_HUGE_1GB,
+        };
+        let base =
+            map(len, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_HUGETLB | flag).ok_or_else(|| {
+                // The pool's own words are better than the kernel's "out of memory".
+                let failed =
+                    Error::last(&format!("mapping {len} bytes on explicit {size} pages"), OUT_OF_MEMORY);
+                Policy::Explicit(size).available(len).err().unwrap_or(failed)
+            })?;
+        Ok(Mapping { whole: (base, len), base, len, policy: Policy::Explicit(size) })
+    }
+
+    fn between_guards(len: usize, granule: usize, policy: Policy) -> Result<Mapping> {
+        let what = || format!("mapping {len} bytes on {policy}");
+        let guard = small_page_bytes();
+        let room = (len.checked_add(granule + 2 * guard))
+            .ok_or_else(|| Error::new(format!("{}: too many; {OUT_OF_MEMORY}", what())))?;
+        let start = map(room, libc::PROT_NONE, libc::MAP_NORESERVE)
+            .ok_or_else(|| Error::last(&what(), OUT_OF_MEMORY))?;
+        let first = start.as_ptr() as usize + guard;
+        let skip = guard + first.next_multiple_of(granule) - first;
+        // SAFETY: `skip` is at most a guard and a granule, and a guard, `len` and a granule fit into `room`.
+        let base = unsafe { start.add(skip) };
+        let mapping = Mapping { whole: (start, room), base, len, policy };
+        let at = base.as_ptr().cast();
+        // SAFETY: the range lies inside the new mapping, which nobody else knows.
+        if unsafe { libc::mprotect(at, len, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
+            return Err(Error::last(&what(), OUT_OF_MEMORY));
+        }
+        let advice = if policy == Policy::Small { libc::MADV_NOHUGEPAGE } else { libc::MADV_HUGEPAGE };
+        // SAFETY: as above; the advice changes no contents.
+        let advised = unsafe { libc::madvise(at, len, advice) } == 0;
+        // A kernel without transparent huge pages does not know the advice, and gives small ones.
+        if !advised && policy == Policy::Transparent {
+            return Err(Error::last(&what(), "ask for small pages"));
+        }
+        Ok(mapping)
+    }
+
+    /// The first byte.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.base.as_ptr()
+    }
+
+    /// The first byte, to write to.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Bytes that can be used: those asked for, rounded up to whole pages of the kind.
+    #[allow(clippy::len_without_is_empty, reason = "there is always a page")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What was asked for.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// All of it, to read. Reading a page that was never touched does not find memory for it.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: readable, zero where nothing was written, alive as long as `self`; writing needs `&mut self`.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.len) }
+    }
+
+    /// All of it.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_slice`, writable, and borrowed by nobody else because `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.len) }
+    }
+
+    /// Makes the kernel find memory for every page now. The contents stay. An error where it finds none, instead of a signal
+    /// later.
+    pub fn touch(&mut self) -> Result<()> {
+        let at = self.base.as_ptr().cast();
+        // SAFETY: the mapping is ours and writable; populating changes no contents.
+        if unsafe { libc::madvise(at, self.len, libc::MADV_POPULATE_WRITE) } == 0 {
+            return Ok(());
+        }
+        // Linux before 5.14 does not know the advice.
+        if std::io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) {
+            return Err(Error::last(
+                &format!("touching {} bytes on {}", self.len, self.policy),
+                OUT_OF_MEMORY,
+            ));
+        }
+        for page in self.as_mut_slice().chunks_mut(small_page_bytes()) {
+            let byte = &raw mut page[0];
+            // SAFETY: `byte` points into the page, which is borrowed mutably. Volatile: the write must happen.
+            unsafe { byte.write_volatile(byte.read_volatile()) };
+        }
+        Ok(())
+    }
+
+    /// Gives the memory back to the kernel; the addresses stay, and read zero.
+    pub fn discard(&mut self) -> Result<()> {
+        // SAFETY: the mapping is ours, anonymous and private, and no slice of it is alive because `self` is borrowed mutably.
+        if unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, libc::MADV_DONTNEED) } == 0 {
+            return Ok(());
+        }
+        Err(Error::last(
+            &format!("giving {} bytes on {} back", self.len, self.policy),
+            "drop the mapping instead (explicit pages can be given back since Linux 5.18)",
+        ))
+    }
+
+    /// Bytes on pages of each kind that are resident now, as the kernel counts them.
+    pub fn obtained(&self) -> Result<Obtained> {
+        let start = self.base.as_ptr() as usize;
+        Obtained::of_range(start..start + self.len)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let (start, room) = self.whole;
+        // SAFETY: mapped by us, and nothing borrowed from `self` outlives it.
+        unsafe { libc::munmap(start.as_ptr().cast(), room) };
+    }
+}
+
+/// New anonymous private memory at an address of the kernel's choice.
+fn map(len: usize, protection: libc::c_int, flags: libc::c_int) -> Option<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
+    // SAFETY: a new mapping at an address of the kernel's choice disturbs no other memory.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+    if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::transparent_page_bytes;
+    use crate::pool::Pool;
+    use crate::test_support::skip;
+
+    #[test]
+    fn small_pages_are_obtained_when_they_are_touched_and_given_back() {
+        let bytes = 8 << 20;
+        let mut mapping = Mapping::new(bytes, Policy::Small).unwrap();
+        assert_eq!((mapping.len(), mapping.obtained().unwrap().resident()), (bytes, 0));
+        mapping.touch().unwrap();
+        let obtained = mapping.obtained().unwrap();
+        assert_eq!((obtained.small, obtained.huge()), (bytes as u64, 0));
+        mapping.as_mut_slice()[bytes - 1] = 7;
+        assert_eq!(mapping.as_slice()[bytes - 1], 7);
+        mapping.discard().unwrap();
+        assert_eq!((mapping.as_slice()[bytes - 1], mapping.obtained().unwrap().small), (0, 0));
+    }
+
+    #[test]
+    fn touching_keeps_what_was_written() {
+        let mut mapping = Mapping::new(3 * small_page_bytes(), Policy::Small).unwrap();
+        mapping.as_mut_slice()[small_page_bytes()] = 9;
+        mapping.touch().unwrap();
+        assert_eq!(mapping.as_slice().iter().map(|byte| u64::from(*byte)).sum::<u64>(), 9);
+    }
+
+    #[test]
+    fn neighbours_are_counted_apart() {
+        let mut mappings: Vec<Mapping> =
+            (0..4).map(|_| Mapping::new(1 << 20, Policy::Small).unwrap()).collect();
+        mappings[2].touch().unwrap();
+        let resident: Vec<u64> =
+            mappings.iter().map(|mapping| mapping.obtained().unwrap().resident()).collect();
+        assert_eq!(resident, [0, 0, 1 << 20, 0]);
+    }
+
+    #[test]
+    fn transparent_pages_are_aligned_and_counted() {
+        let bytes = 4 * transparent_page_bytes();
+        let mut mapping = match Mapping::new(bytes - 1, Policy::Transparent) {
+            Ok(mapping) => mapping,
+            Err(reason) => return skip(&reason.to_string()),
+        };
+        assert_eq!((mapping.len(), mapping.as_ptr() as usize % transparent_page_bytes()), (bytes, 0));
+        mapping.touch().unwrap();
+        let obtained = mapping.obtained().unwrap();
+        // How many of them are huge is the kernel's affair; that they add up is ours.
+        assert_eq!(obtained.small + obtained.transparent, bytes as u64);
+    }
+
+    #[test]
+    fn an_empty_pool_is_an_error_that_names_the_command_or_a_reported_fallback() {
+        let size = PageSize::OneGigabyte;
+        let Ok(pool) = Pool::find(size) else { return skip("this machine has no pool of 1 GB pages") };
+        if pool.available() + pool.overcommit > 0 {
+            return skip("the pool of 1 GB pages is not empty");
+        }
+        let error = Mapping::new(1, Policy::Explicit(size)).unwrap_err().to_string();
+        assert!(error.contains("echo") && error.contains("hugepages-1048576kB/nr_hugepages"), "{error}");
+        let (mapping, fallback) = Mapping::or_smaller(1 << 20, Policy::Explicit(size)).unwrap();
+        let fallback = fallback.unwrap();
+        assert_eq!((fallback.asked, fallback.used), (Policy::Explicit(size), mapping.policy()));
+        assert!(fallback.to_string().contains("instead of explicit 1 GB pages: 0 of 1"), "{fallback}");
+    }
+
+    #[test]
+    fn address_space_is_generous_and_its_end_an_error() {
+        assert!(Mapping::new(1 << 40, Policy::Small).is_ok());
+        for bytes in [1 << 62, usize::MAX] {
+            let error = Mapping::new(bytes, Policy::Small).unwrap_err().to_string();
+            assert!(error.contains(OUT_OF_MEMORY), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_fits_needs_no_fallback() {
+        assert!(Mapping::or_smaller(1, Policy::Small).unwrap().1.is_none());
+    }
+}

@@ -1,0 +1,21 @@
+//! What the tests of several files need.
+
+use crate::policy::PageSize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A pool's folder with `nr`, `free`, `resv` and `nr_overcommit` pages.
+pub(crate) fn pool_folder(root: &Path, size: PageSize, numbers: [u64; 4]) -> PathBuf {
+    let folder = crate::pool::folder(root, size);
+    fs::create_dir(&folder).unwrap();
+    for (name, number) in ["nr", "free", "resv", "nr_overcommit"].iter().zip(numbers) {
+        fs::write(folder.join(format!("{name}_hugepages")), format!("{number}\n")).unwrap();
+    }
+    folder
+}
+
+/// Says by name which test was not run and why.
+pub(crate) fn skip(reason: &str) {
+    let thread = std::thread::current();
+    eprintln!("SKIPPED {}: {reason}", thread.name().unwrap_or("a test"));
+}
