@@ -14,6 +14,7 @@ pub mod schedule;
 pub mod store;
 
 use crate::experiment::{Bench, Experiment, Parameters, Plan};
+use crate::machine::counters::hardware_counters;
 use crate::machine::disturbance::Watch;
 use crate::machine::page::Page;
 use crate::progress::Progress;
@@ -105,7 +106,7 @@ impl Request {
         } else {
             Store::create(&self.folder, &self.header())?
         };
-        let page = Page::here(&self.bench.jdks, crate::machine::counters::hardware_counters().to_string());
+        let page = Page::here(&self.bench.jdks, hardware_counters().to_string());
         let overhead = overhead::measure();
         let watch = Watch::begin();
         let mut canaries = Canaries::resume(store.canaries(), store.spent());

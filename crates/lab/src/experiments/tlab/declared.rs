@@ -1,6 +1,6 @@
 //! The experiment's words, and what Opsian published.
 
-use super::{CORE, NONE, PARALLEL, SMALLEST, TLAB};
+use super::{NONE, PARALLEL, SMALLEST, TLAB};
 use crate::experiment::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
 
 const MACHINE: &str = "Core i7-4770";
@@ -162,6 +162,7 @@ fn published() -> Vec<Reference> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CORE;
     use super::*;
 
     #[test]
