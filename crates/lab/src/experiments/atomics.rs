@@ -94,6 +94,14 @@ fn declaration() -> Declaration {
                 Better::Lower,
                 "attempts of compare-and-exchange that found another value, over those that succeeded",
             ),
+            Metric::new(
+                "share",
+                "Share of the CPUs",
+                "",
+                Better::Neither,
+                "CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there",
+            )
+            .caveat("Where it is low, threads took turns with other programs and contended less than they should."),
         ],
         plots: vec![
             Plot::new(Kind::Lines, "One counter for all", "ns", "threads", &["language", "operation"])
@@ -230,8 +238,11 @@ fn measure(
             Some(failed) => sample.add("failed", failed),
             None => sample = sample.lacks("failed", CANNOT_FAIL),
         }
+        match counted.share {
+            Some(share) => sample.add("share", share),
+            None => sample = sample.lacks("share", "the kernel does not tell a thread's CPU time here"),
+        }
     }
-    let shares: Vec<f64> = slices.iter().filter_map(|counted| counted.share).collect();
     if slices.iter().any(|counted| !undisturbed(counted)) {
         sample = sample.note(
             "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop what \
@@ -243,13 +254,14 @@ fn measure(
         "usable_cpus": places.len(),
         "cpus": cpus,
         "slice_ms": slice.as_millis() as u64,
-        "share_of_cpus": shares,
     })))
 }
 
-/// Whether the threads had their CPUs to themselves; the rest is the kernel's.
+/// Threads that have less of their CPUs than this are not taken to contend; the rest is the kernel's.
+const ENOUGH: f64 = 0.9;
+
 fn undisturbed(counted: &Counted) -> bool {
-    counted.share.is_none_or(|share| share >= 0.9)
+    counted.share.is_none_or(|share| share >= ENOUGH)
 }
 
 fn java(bench: &Bench, jdk: &Jdk) -> Vec<Cell> {
@@ -323,6 +335,7 @@ fn java_cell(
         counters: Vec::new(),
     };
     let seconds = jmh.seconds();
+    // JMH's threads go where the kernel puts them, and it does not tell their CPU time: no share.
     let runner = if operation == COMPARE_AND_SET {
         let bench = bench.clone();
         Runner::native(move || jmh.run(&bench).map(for_each_success))
