@@ -57,12 +57,43 @@ fn it_can_be_read(browser: &mut Browser, what: &str) {
     assert_eq!(blank, 0, "{what}: blank plots");
 }
 
+/// Pointer, keyboard, legend and theme do what they say.
+fn it_answers(browser: &mut Browser) {
+    let panel = "document.querySelector('figure[data-experiment=atomics][data-plot=\"0\"] .panel')";
+    browser.ask(&format!("{panel}.scrollIntoView({{block: 'center', behavior: 'instant'}}); {panel}.focus({{preventScroll: true}})"));
+    let tip = format!("{panel}.querySelector('.tip')");
+    for _ in 0..2 {
+        browser.ask(&format!(
+            "{panel}.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowRight', bubbles: true}}))"
+        ));
+        browser.settle();
+    }
+    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
+    let read = read.as_str().unwrap();
+    assert!(read.starts_with("threads 2") && read.contains("147 ns") && read.contains("lock xadd"), "{read}");
+    let over = browser.ask(&format!(
+        "(r => ({{x: r.x + r.width * 0.72, y: r.y + r.height * 0.6}}))({panel}.querySelector('.u-over').getBoundingClientRect())"
+    ));
+    let moved = serde_json::json!({"type": "mouseMoved", "x": over["x"], "y": over["y"]});
+    browser.call("Input.dispatchMouseEvent", moved);
+    browser.settle();
+    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
+    assert!(read.as_str().unwrap().starts_with("threads 8"), "{read}");
+
+    let legend = "document.querySelector('figure[data-experiment=atomics] .legend button')";
+    browser.ask(&format!("{legend}.click()"));
+    assert_eq!(browser.ask(&format!("{legend}.getAttribute('aria-pressed')")), "false");
+    browser.ask(&format!("{legend}.click()"));
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let before = browser.ask(paper);
+    browser.ask("document.getElementById('theme').click()");
+    assert_ne!(browser.ask(paper), before, "the toggle changes the theme");
+    browser.ask("document.getElementById('theme').click()");
+    assert_eq!(browser.ask(paper), before);
+}
+
 #[test]
 fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
-    let Some(program) = chromium::found() else {
-        println!("{SKIPPED}");
-        return;
-    };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     let written = report_fixture::results();
     terrace_lab::report::write(&written, &folder).unwrap();
@@ -70,6 +101,12 @@ fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
     let results: Results = serde_json::from_str(&text).unwrap();
     assert_eq!(results, written);
 
+    let tables = terrace_lab::report::text::run(&written, 100);
+    std::fs::write(folder.join("tables.txt"), tables).unwrap();
+    let Some(program) = chromium::found() else {
+        println!("{SKIPPED}");
+        return;
+    };
     let mut browser = Browser::start(&program);
     let url = format!("file://{}", folder.join("index.html").display());
     for (width, height) in [(1280, 900), (390, 844)] {
@@ -82,6 +119,10 @@ fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
             let picture = browser.screenshot(true);
             assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000, "{what}");
             std::fs::write(folder.join(format!("{what}.png")), picture).unwrap();
+            it_answers(&mut browser);
+            std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
+            it_can_be_read(&mut browser, &what);
+            every_plot_has_its_points(&mut browser, &results);
         }
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());

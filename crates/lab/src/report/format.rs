@@ -103,6 +103,21 @@ pub fn interval(interval: &Interval, unit: &str) -> String {
     format!("{median} [{low}, {high}] {}", scale.unit).trim_end().to_owned()
 }
 
+/// A unit as a column has room for it: the prefix of a count, times and sizes as they are. The rest is in the heading.
+pub fn short(unit: &str) -> &str {
+    let head = unit.split(['/', ' ']).next().unwrap_or_default();
+    if head.chars().count() <= 2 { head } else { "" }
+}
+
+/// The same as [`interval`] with a short unit: `12.3 [12.1, 12.6] M`.
+pub fn brief(found: &Interval, unit: &str) -> String {
+    let scale = fitting(found.median, unit);
+    let text = interval(found, unit);
+    format!("{} {}", text.strip_suffix(&scale.unit).unwrap_or(&text).trim_end(), short(&scale.unit))
+        .trim_end()
+        .to_owned()
+}
+
 /// What is known of a metric: a value with its interval, or `unavailable: reason`.
 pub fn known(known: Option<&Quantity>, unit: &str) -> String {
     match known {
@@ -118,7 +133,7 @@ pub fn lacking(reason: &str) -> String {
     format!("unavailable: {reason}")
 }
 
-/// A parameter's value without its name: sizes as 4k, 2m; 1000 bytes as 1000 B.
+/// A parameter's value without its name: sizes as 4k, 2m; 1000 bytes as 1 kB.
 pub fn parameter(parameter: Option<&Parameter>, value: &Value) -> String {
     let number = match value {
         Value::Text(text) => return text.clone(),
@@ -135,7 +150,7 @@ fn plain(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number}") } else { three(number) }
 }
 
-/// Exact, and shorter where that loses nothing: 64k, 100 B, 100 kB.
+/// Exact, and shorter where that loses nothing: 64k in powers of 1024, 100 B and 100 kB in powers of 1000.
 fn bytes(number: f64) -> String {
     if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
         return size::human(number);
@@ -145,7 +160,7 @@ fn bytes(number: f64) -> String {
         return size::format(whole);
     }
     let power = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
-    let short = power.iter().find(|(power, _)| whole >= 10 * power && whole.is_multiple_of(*power));
+    let short = power.iter().find(|(power, _)| whole >= *power && whole.is_multiple_of(*power));
     short.map_or(format!("{whole} B"), |(power, unit)| format!("{} {unit}", whole / power))
 }
 
@@ -240,6 +255,8 @@ mod tests {
         let of = |median, low, high| Interval { median, low, high };
         assert_eq!(interval(&of(1050.0, 990.0, 1100.0), "ns"), "1.05 [0.990, 1.10] µs");
         assert_eq!(interval(&of(17.0, 16.0, 18.0), "collections"), "17 [16, 18] collections");
+        assert_eq!(brief(&of(2e8, 1.9e8, 2.1e8), "objects/s"), "200 [190, 210] M");
+        assert_eq!(brief(&of(20.0, 19.5, 21.0), "ns/load"), "20.0 [19.5, 21.0] ns");
         assert_eq!(known(Some(&Quantity::of(vec![], "no counters")), "ns"), "unavailable: no counters");
     }
 

@@ -14,6 +14,7 @@ pub mod csv;
 pub mod diff;
 pub mod figure;
 pub mod format;
+mod grid;
 pub mod html;
 mod machine;
 pub mod noise;

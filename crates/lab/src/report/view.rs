@@ -59,12 +59,13 @@ struct CheckLine {
 pub(super) struct Verdict {
     pub(super) mark: &'static str,
     pub(super) words: &'static str,
+    plural: &'static str,
     class: &'static str,
 }
 
 #[derive(Serialize)]
 struct Tally {
-    count: usize,
+    words: String,
     verdict: Verdict,
 }
 
@@ -74,6 +75,8 @@ struct FigureView {
     figure: Figure,
     id: String,
     better: &'static str,
+    /// Nothing at all to draw, for one reason, which stands in the plot's place.
+    empty: bool,
     table: Table,
 }
 
@@ -96,9 +99,15 @@ pub(super) struct Table {
     pub(super) fixed: String,
 }
 
-const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", class: "holds" };
-const FAILS: Verdict = Verdict { mark: "✗", words: "does not hold here", class: "fails" };
-const UNKNOWN: Verdict = Verdict { mark: "?", words: "could not be looked at", class: "unknown" };
+const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", plural: "hold", class: "holds" };
+const FAILS: Verdict =
+    Verdict { mark: "✗", words: "does not hold here", plural: "do not hold here", class: "fails" };
+const UNKNOWN: Verdict = Verdict {
+    mark: "?",
+    words: "could not be looked at",
+    plural: "could not be looked at",
+    class: "unknown",
+};
 
 /// A check's result.
 pub(super) fn verdict(check: &Check) -> Verdict {
@@ -127,11 +136,15 @@ pub(super) fn better(metric: &Metric) -> &'static str {
     }
 }
 
-/// A metric's heading: its name and which way is good.
-fn verdicts(checks: &[Check]) -> Vec<Tally> {
+/// How many claims hold, do not, or were not looked at.
+fn tallies(checks: &[Check]) -> Vec<Tally> {
     let count = |verdict_: Verdict| checks.iter().filter(|check| verdict(check) == verdict_).count();
-    let tally = |verdict| Tally { count: count(verdict), verdict };
-    [HOLDS, FAILS, UNKNOWN].into_iter().map(tally).filter(|tally| tally.count > 0).collect()
+    let tally = |verdict: Verdict| match count(verdict) {
+        0 => None,
+        1 => Some(Tally { words: format!("1 {}", verdict.words), verdict }),
+        more => Some(Tally { words: format!("{more} {}", verdict.plural), verdict }),
+    };
+    [HOLDS, FAILS, UNKNOWN].into_iter().filter_map(tally).collect()
 }
 
 /// Declared parameters that differ between these cells, and in words those that do not.
@@ -238,7 +251,7 @@ pub(super) fn published(findings: &Findings) -> Option<Table> {
     };
     (!declaration.references.is_empty()).then(|| Table {
         columns: ["source", "where", "metric", "published", "measured here"].map(str::to_owned).into(),
-        headers: 1,
+        headers: 3,
         rows: declaration.references.iter().map(row).collect(),
         fixed: String::new(),
     })
@@ -249,7 +262,15 @@ fn section(findings: &Findings) -> Section {
     let figures = declaration.plots.iter().enumerate().map(|(index, plot)| {
         let figure = Figure::new(findings, index, plot);
         let id = format!("{}-{index}", declaration.name);
-        FigureView { id, better: better(&figure.metric), table: figure_table(findings, &figure), figure }
+        let marks = figure.panels.iter().any(|panel| !panel.references.is_empty());
+        let empty = figure.points() == 0 && !marks && figure.missing.len() == 1;
+        FigureView {
+            id,
+            empty,
+            better: better(&figure.metric),
+            table: figure_table(findings, &figure),
+            figure,
+        }
     });
     let metrics = declaration.metrics.iter().map(|metric| MetricView {
         name: metric.name.clone(),
@@ -277,7 +298,7 @@ fn section(findings: &Findings) -> Section {
             findings.rounds,
             format::duration(findings.seconds)
         ),
-        tally: verdicts(&findings.checks),
+        tally: tallies(&findings.checks),
         checks: checks.collect(),
         figures: figures.collect(),
         published: published(findings),

@@ -141,8 +141,12 @@ impl Browser {
             assert!(Instant::now() < until, "not ready; {:?}", self.complaints());
             std::thread::sleep(Duration::from_millis(50));
         }
-        // Two frames: observers of sizes have been called.
-        self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        self.settle();
+    }
+
+    /// Two frames: observers of sizes and pointers have been called.
+    pub fn settle(&mut self) {
+        self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))");
     }
 
     /// Errors and warnings of the console, and exceptions.

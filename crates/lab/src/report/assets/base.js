@@ -41,6 +41,12 @@ Report.short = (unit) => {
   return head.length <= 2 || head === "ratio" ? head : "";
 };
 
+/** A written value with a unit as short as a tick's: `404 [394, 412] M` of `404 [394, 412] M objects/s`. */
+Report.brief = (text) => {
+  const [, number, range, unit] = text.match(/^(\S+)( \[.*?\])? ?(.*)$/);
+  return { number, range: (range ?? "").trim(), unit: Report.short(unit) };
+};
+
 /** What was measured of a metric in a cell. A figure that is not about cells brings its values along. */
 Report.measured = (figure, cell) => {
   if (figure.values) return figure.values[cell];

@@ -10,20 +10,22 @@ Report.textWidth = (() => {
 })();
 Report.font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif';
 
-/** The ticks across that have room, the measured places first of all. */
+/** The ticks across that have room: the outermost first, then what fits between. */
 Report.placesWithRoom = (plot, axis) => {
   const { min, max } = plot.scales.x;
-  const shown = [];
-  let free = -Infinity;
-  for (const tick of axis.ticks) {
-    if (tick.at < min || tick.at > max) continue;
+  const ticks = axis.ticks.filter((tick) => tick.at >= min && tick.at <= max);
+  const taken = [];
+  const room = (tick) => {
     const half = Report.textWidth(tick.label) / 2 + 5;
     const centre = plot.valToPos(tick.at, "x");
-    if (centre - half < free) continue;
-    shown.push(tick.at);
-    free = centre + half;
-  }
-  return shown;
+    const free = taken.every(([from, to]) => centre + half <= from || centre - half >= to);
+    if (free) taken.push([centre - half, centre + half]);
+    return free;
+  };
+  const last = ticks.length - 1;
+  const shown = ticks.filter((tick, index) => (index === 0 || index === last) && room(tick));
+  shown.push(...ticks.filter((tick, index) => index > 0 && index < last && room(tick)));
+  return shown.map((tick) => tick.at).sort((a, b) => a - b);
 };
 
 /** The data of a panel, in the columns that uPlot wants: places, then low, high and median of each series. */
@@ -132,7 +134,7 @@ const tipFor = (figure, panel, hidden) => {
     entries.sort((a, b) => b.value - a.value);
     const distance = (entry) => Math.abs(plot.valToPos(entry.value, "y") - top);
     const near = entries.reduce((best, entry) => (!best || distance(entry) < distance(best) ? entry : best), null);
-    const label = figure.x.ticks.find((tick) => tick.at === at)?.label ?? Report.significant(at);
+    const label = figure.x.ticks.find((tick) => tick.at === at)?.label ?? `${Report.significant(at)} ${figure.x.unit ?? ""}`;
     tip.replaceChildren(Report.element("p", {}, `${figure.x.name} ${label}`));
     for (const entry of entries) {
       const name = figure.series[entry.series].label;
@@ -158,7 +160,7 @@ const tipFor = (figure, panel, hidden) => {
 Report.drawLines = (figure, panel, host, options) => {
   const { hidden, range, height } = options;
   const { xs, columns } = Report.columns(figure, panel);
-  for (const own of columns) own.dense = xs.length > 60;
+  for (const own of columns) own.dense = host.clientWidth / xs.length < 16;
   const axis = figure.x;
   const ink = Report.colour("muted");
   const gaps = stepsToWords(axis, xs);
@@ -219,9 +221,9 @@ Report.drawLines = (figure, panel, host, options) => {
     hooks: { draw: [(u) => drawMarks(u, figure, columns, hidden)], setCursor: [show] },
   }, data, host);
   plot.root.append(tip);
-  plot.root.setAttribute("aria-hidden", "true");
+  plot.root.querySelector("canvas").setAttribute("aria-hidden", "true");
   plot.over.addEventListener("mouseleave", () => { tip.hidden = true; });
-  host.append(Report.element("p", { class: "hint x-name" }, axis.name));
+  host.append(Report.element("p", { class: "x-name" }, axis.name));
   host.onkeydown = (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;

@@ -67,11 +67,9 @@ const draw = (figure, element) => {
     element.dataset.points = String(panels.reduce((sum, panel) => sum + panel.points, 0));
   };
   make();
-  if (figure.kind === "lines") canvas.append(Report.element("p", { class: "hint" }, "Bands and bars are 95 % intervals. Point at a value to read it, drag to zoom in, double-click to zoom out; names in the legend hide and show."));
   return {
     resize: () => panels.forEach((panel) => panel.resize?.()),
     redraw: () => {
-      if (figure.kind !== "lines") return;
       panels.forEach((panel) => panel.remove());
       make();
     },
@@ -81,18 +79,22 @@ const draw = (figure, element) => {
 /** The canaries as a figure like the others: each value as a share of its canary's median. */
 const canaryFigure = () => {
   const { canaries } = Report.results;
+  const long = canaries.some((canary) => canary.at.some((at) => at > 120));
+  const unit = long ? { factor: 60, name: "min" } : { factor: 1, name: "s" };
   const values = [];
-  const points = canaries.flatMap((canary, series) => canary.at.map((at, index) => {
+  const points = canaries.flatMap((canary, series) => canary.at.map((seconds, index) => {
     const median = canary.values[index] / (canary.interval?.median ?? canary.values[0]);
     const cell = values.push({ median, low: median, high: median }) - 1;
-    return { series, at, cell, text: `${Report.significant(canary.values[index])} ${canary.unit}` };
+    return { series, at: seconds / unit.factor, cell, text: `${Report.significant(canary.values[index])} ${canary.unit}` };
   }));
-  const places = [...new Set(points.map((point) => point.at))].sort((a, b) => a - b);
-  const minutes = (at) => (places[places.length - 1] > 120 ? `${Number((at / 60).toFixed(1))} min` : `${Report.significant(at)} s`);
+  const last = Math.max(0, ...points.map((point) => point.at));
   return {
     kind: "lines", title: "Canaries", values, scales: [], log_y: false, missing: [], notes: [],
     tick: (value) => `${Number((value * 100).toFixed(1))} %`,
-    x: { name: "time since the beginning of the run", words: false, log: false, ticks: places.map((at) => ({ at, label: minutes(at), number: true })) },
+    x: {
+      name: "time since the beginning of the run", unit: unit.name, words: false, log: false,
+      ticks: last ? Report.linearTicks(0, last, 8).map((at) => ({ at, label: `${at} ${unit.name}`, number: true })) : [],
+    },
     series: canaries.map((canary) => ({ label: canary.name, published: false, like: null })),
     panels: [{ title: "", points, references: [], gaps: [] }],
   };

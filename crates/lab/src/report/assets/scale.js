@@ -36,20 +36,15 @@ Report.linearTicks = (low, high, most) => {
   return ticks;
 };
 
-/** Powers of ten on a logarithmic scale, with 2 and 5 between where there are few. */
+/** Round numbers on a logarithmic scale: as many between the powers of ten, or as few powers, as there is room for. */
 Report.logTicks = (low, high, most) => {
-  const decades = Math.log10(high / low);
-  const factors = decades <= 1.2 ? [1, 1.5, 2, 3, 5, 7] : decades <= 3 ? [1, 2, 5] : [1];
-  const every = Math.max(1, Math.ceil(decades / Math.max(1, most)));
-  const ticks = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
-    if (power % every !== 0) continue;
-    for (const factor of factors) {
-      const value = Number(`${factor}e${power}`);
-      if (value >= low && value <= high) ticks.push(value);
-    }
-  }
-  return ticks.length > 1 ? ticks : Report.linearTicks(low, high, most);
+  const powers = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) powers.push(power);
+  const ticks = (factors, every) => powers.filter((power) => power % every === 0)
+    .flatMap((power) => factors.map((factor) => Number(`${factor}e${power}`))).filter((value) => value >= low && value <= high);
+  const choices = [[[1, 1.5, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 4], [[1], 6]].map(([factors, every]) => ticks(factors, every));
+  const fitting = choices.find((choice) => choice.length >= 2 && choice.length <= most + 2);
+  return fitting ?? (high / low < 10 ? Report.linearTicks(low, high, most) : choices.filter((choice) => choice.length >= 2).pop() ?? choices[0]);
 };
 
 Report.ticks = (low, high, log, most) => (log ? Report.logTicks : Report.linearTicks)(low, high, most);
