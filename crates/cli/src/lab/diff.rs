@@ -24,14 +24,11 @@ impl Diff {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let [before, after] = [&self.before, &self.after].map(|folder| ::lab::results::read(folder));
-        let diff = before?.schema + after?.schema;
+        let diff = report::diff::compare(&before?, &after?);
         if self.format == crate::arguments::Format::Json {
             println!("{}", serde_json::to_string(&diff).map_err(|error| Error::failed(error.to_string()))?);
         } else {
-            print!("{}", {
-                let _ = table::columns();
-                diff
-            });
+            print!("{}", report::diff::text(&diff, table::columns()));
         }
         Ok(())
     }

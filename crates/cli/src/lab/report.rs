@@ -28,10 +28,7 @@ impl Report {
             );
             return Ok(());
         }
-        print!("{}", {
-            let _ = table::columns();
-            ""
-        });
+        print!("{}", report::text::run(&results, table::columns()));
         for file in files {
             println!("written: {}", file.display());
         }

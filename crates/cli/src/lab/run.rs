@@ -152,10 +152,7 @@ impl Run {
                 serde_json::to_string(&outcome.results).map_err(|error| Error::failed(error.to_string()))?
             );
         } else {
-            print!("{}", {
-                let _ = table::columns();
-                ""
-            });
+            print!("{}", report::text::run(&outcome.results, table::columns()));
             for file in files
                 .iter()
                 .filter(|file| file.extension().is_some_and(|kind| kind == "html" || kind == "json"))
