@@ -167,8 +167,8 @@ fn pairs(views: &[View], buffers: &str, more: bool) -> Vec<(bool, String, Option
         .filter_map(|view| {
             let (one, two) = view.pair(buffers)?;
             let holds = if more { above(two, one) } else { above(one, two) };
-            let open = if holds.is_none() { ", intervals overlap" } else { "" };
-            let text = format!("{} times ({}{open})", Significant(ratio((one, two))), view.name());
+            let times = Significant(ratio((one, two)));
+            let text = format!("{times} times ({}{})", view.name(), overlapping(holds));
             Some((is_sources(view), text, holds))
         })
         .collect()
@@ -194,20 +194,33 @@ fn half(views: &[View]) -> Check {
 
 fn same(views: &[View]) -> Check {
     let found = views.iter().filter_map(|view| {
-        let rates: Vec<f64> = [SMALLEST, 48, 144]
-            .iter()
-            .map(|bytes| Some(view.of(*bytes, 2, NONE)?.median))
-            .collect::<Option<_>>()?;
-        let most = rates.iter().copied().fold(0.0, f64::max);
-        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-        let listed: Vec<String> = rates.iter().map(|rate| Significant(rate / 1e6).to_string()).collect();
-        let text = format!("{} M/s with 16, 48 and 144 bytes ({})", listed.join(", "), view.name());
-        Some((is_sources(view), text, Some(most / least <= SAME)))
+        let rates: Vec<Interval> =
+            [SMALLEST, 48, 144].iter().map(|bytes| view.of(*bytes, 2, NONE)).collect::<Option<_>>()?;
+        let most = rates.iter().copied().max_by(|a, b| a.median.total_cmp(&b.median))?;
+        let least = rates.iter().copied().min_by(|a, b| a.median.total_cmp(&b.median))?;
+        let holds = match most.median / least.median {
+            ratio if ratio <= SAME => Some(true),
+            // They differ, but the intervals do not say so.
+            _ => above(most, least).map(|_| false),
+        };
+        let listed: Vec<String> =
+            rates.iter().map(|rate| Significant(rate.median / 1e6).to_string()).collect();
+        let text = format!(
+            "{} M/s with 16, 48 and 144 bytes ({}{})",
+            listed.join(", "),
+            view.name(),
+            overlapping(holds)
+        );
+        Some((is_sources(view), text, holds))
     });
     told(
         "contended, objects of 16, 48 and 144 bytes fall to about the same rate without TLABs",
         found.collect(),
     )
+}
+
+fn overlapping(holds: Option<bool>) -> &'static str {
+    if holds.is_none() { ", intervals overlap" } else { "" }
 }
 
 #[cfg(test)]
