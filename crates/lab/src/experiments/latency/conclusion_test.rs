@@ -39,8 +39,12 @@ fn cells(huge_obtained: bool) -> Vec<MeasuredCell> {
             cells.push(cell);
         }
     }
-    let between =
-        parameters([("measurement", TRANSFER.into()), ("from", 0_u32.into()), ("to", 1_u32.into())]);
+    let between = parameters([
+        ("measurement", TRANSFER.into()),
+        ("from", 0_u32.into()),
+        ("to", 1_u32.into()),
+        ("relation", SHARED_CACHE.into()),
+    ]);
     cells.push(cell(between, &[("transfer_ns", 30.0)]));
     cells.push(cell(parameters([("measurement", ALONE.into())]), &[("locked_ns", 4.0)]));
     cells
@@ -69,6 +73,16 @@ fn huge_pages_that_were_not_obtained_prove_nothing() {
     let conclusion = conclusion(&cells(false));
     assert_eq!(conclusion.checks[1].holds, None);
     assert!(conclusion.checks[0].found.contains("on 4 KB pages"));
+}
+
+#[test]
+fn neighbours_that_are_far_are_noticed() {
+    let mut cells = cells(true);
+    let transfer = cells.iter_mut().find(|cell| cell.parameters["measurement"] == TRANSFER.into()).unwrap();
+    transfer.metrics.insert("transfer_ns".into(), Quantity::of(vec![190.0], ""));
+    let conclusion = conclusion(&cells);
+    assert_eq!(conclusion.checks[4].holds, Some(false));
+    assert!(conclusion.checks[4].found.contains("190 ns"), "{}", conclusion.checks[4].found);
 }
 
 #[test]
