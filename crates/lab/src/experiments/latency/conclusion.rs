@@ -38,7 +38,11 @@ fn at<'a>(pages: &str, bytes: f64) -> [(&'a str, Value); 3] {
 fn about(bytes: f64) -> String {
     let step = (bytes.log2().floor() - 3.0).exp2().max(1.0);
     let rounded = ((bytes / step).round() * step) as u64;
-    let (unit, letter) = if rounded >= 1 << 20 { (1 << 20, "MB") } else { (1 << 10, "KB") };
+    let (unit, letter) = match rounded {
+        0..0x10_0000 => (1 << 10, "KB"),
+        0x10_0000..0x4000_0000 => (1 << 20, "MB"),
+        _ => (1 << 30, "GB"),
+    };
     format!("{} {letter}", (rounded as f64 / unit as f64 * 10.0).round() / 10.0)
 }
 
@@ -96,11 +100,11 @@ impl<'a> Seen<'a> {
             })
             .collect();
         if let (Some(most), Some(time)) = (self.most, self.largest(self.pages)) {
-            let mut part = format!("over {} {}", about(most), nanoseconds(time.median));
-            if let (HUGE, Some(small)) = (self.pages, self.largest(SMALL)) {
-                part += &format!(" on huge pages and {} on small ones", nanoseconds(small.median));
-            }
-            parts.push(part);
+            let small = self.largest(SMALL).filter(|_| self.pages == HUGE);
+            let small =
+                small.map(|small| format!(" on huge pages and {} on small ones", nanoseconds(small.median)));
+            let time = nanoseconds(time.median);
+            parts.push(format!("{time}{} over {}", small.unwrap_or_default(), about(most)));
         }
         if parts.is_empty() {
             return "Loads could not be measured here: see the notes for why.".into();
@@ -121,7 +125,7 @@ impl<'a> Seen<'a> {
         if self.knees.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: the kernel does not tell the sizes of caches here",
+                "not looked at: no size within a cache was measured, or the kernel does not tell the caches' sizes",
                 None,
             );
         }
@@ -183,7 +187,7 @@ impl<'a> Seen<'a> {
         if told.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: the core's clock is not known on this architecture",
+                "not looked at: no cycles of a cache were measured; the cells say why",
                 None,
             );
         }
@@ -205,7 +209,7 @@ impl<'a> Seen<'a> {
                 );
                 Check::new(claim, found, Some(least > locked))
             }
-            _ => Check::new(claim, "not looked at: it needs two CPUs", None),
+            _ => Check::new(claim, "not looked at: no transfer was measured; it needs two CPUs", None),
         }
     }
 
