@@ -1,6 +1,7 @@
 //! What the loads say about caches and pages.
 
 use super::knees::{Knee, Point, knees};
+use super::pairs::SHARED_CACHE;
 use super::{ALONE, HUGE, LOADS, SMALL, TRANSFER};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, times};
@@ -15,6 +16,7 @@ pub(super) fn conclude(measured: &Measured) -> Conclusion {
             seen.huge_pages_help(),
             seen.table_holds(),
             seen.transfers_cost(),
+            seen.neighbours_are_near(),
         ],
     }
 }
@@ -36,7 +38,11 @@ fn at<'a>(pages: &str, bytes: f64) -> [(&'a str, Value); 3] {
 fn about(bytes: f64) -> String {
     let step = (bytes.log2().floor() - 3.0).exp2().max(1.0);
     let rounded = ((bytes / step).round() * step) as u64;
-    let (unit, letter) = if rounded >= 1 << 20 { (1 << 20, "MB") } else { (1 << 10, "KB") };
+    let (unit, letter) = match rounded {
+        0..0x10_0000 => (1 << 10, "KB"),
+        0x10_0000..0x4000_0000 => (1 << 20, "MB"),
+        _ => (1 << 30, "GB"),
+    };
     format!("{} {letter}", (rounded as f64 / unit as f64 * 10.0).round() / 10.0)
 }
 
@@ -66,12 +72,22 @@ impl<'a> Seen<'a> {
         Some(nanoseconds * of("cycles")? / of("ns")?)
     }
 
+    /// The largest size, if the caches are lost in it.
+    fn beyond_caches(&self) -> Option<f64> {
+        let last = self.knees.last()?.cache_bytes;
+        self.most.filter(|most| *most >= 4.0 * last)
+    }
+
     fn largest(&self, pages: &str) -> Option<Interval> {
         self.measured.get("ns", &at(pages, self.most?))
     }
 
     fn transfers(&self) -> Vec<f64> {
-        (self.measured.select(&[("measurement", TRANSFER.into())]))
+        self.transfers_of(&[("measurement", TRANSFER.into())])
+    }
+
+    fn transfers_of(&self, at: &[(&str, Value)]) -> Vec<f64> {
+        (self.measured.select(at))
             .filter_map(|cell| Some(cell.metrics.get("transfer_ns")?.interval()?.median))
             .collect()
     }
@@ -84,11 +100,11 @@ impl<'a> Seen<'a> {
             })
             .collect();
         if let (Some(most), Some(time)) = (self.most, self.largest(self.pages)) {
-            let mut part = format!("over {} {}", about(most), nanoseconds(time.median));
-            if let (HUGE, Some(small)) = (self.pages, self.largest(SMALL)) {
-                part += &format!(" on huge pages and {} on small ones", nanoseconds(small.median));
-            }
-            parts.push(part);
+            let small = self.largest(SMALL).filter(|_| self.pages == HUGE);
+            let small =
+                small.map(|small| format!(" on huge pages and {} on small ones", nanoseconds(small.median)));
+            let time = nanoseconds(time.median);
+            parts.push(format!("{time}{} over {}", small.unwrap_or_default(), about(most)));
         }
         if parts.is_empty() {
             return "Loads could not be measured here: see the notes for why.".into();
@@ -109,7 +125,7 @@ impl<'a> Seen<'a> {
         if self.knees.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: the kernel does not tell the sizes of caches here",
+                "not looked at: no size within a cache was measured, or the kernel does not tell the caches' sizes",
                 None,
             );
         }
@@ -163,16 +179,15 @@ impl<'a> Seen<'a> {
                 holds &= (low..=high).contains(&cycles);
             }
         }
-        let last = self.knees.last().map_or(0.0, |knee| knee.cache_bytes);
-        let memory = self.most.filter(|most| *most >= 4.0 * last);
-        if let Some(cycles) = memory.and_then(|_| self.cycles(self.largest(self.pages)?.median)) {
+        if let Some(cycles) = self.beyond_caches().and_then(|_| self.cycles(self.largest(self.pages)?.median))
+        {
             told.push(format!("memory {}", digits(cycles)));
             holds &= cycles >= 100.0;
         }
         if told.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: the core's clock is not known on this architecture",
+                "not looked at: no cycles of a cache were measured; the cells say why",
                 None,
             );
         }
@@ -194,7 +209,33 @@ impl<'a> Seen<'a> {
                 );
                 Check::new(claim, found, Some(least > locked))
             }
-            _ => Check::new(claim, "not looked at: it needs two CPUs", None),
+            _ => Check::new(claim, "not looked at: no transfer was measured; it needs two CPUs", None),
+        }
+    }
+
+    /// Terrace's buffers follow the kernel's word on who shares what; a hypervisor may have made it up.
+    fn neighbours_are_near(&self) -> Check {
+        let claim = "CPUs that are told to share the last cache hand a line over without going to memory";
+        let at = [("measurement", TRANSFER.into()), ("relation", SHARED_CACHE.into())];
+        let times = self.transfers_of(&at);
+        let slowest = times.into_iter().max_by(f64::total_cmp);
+        match (slowest, self.beyond_caches().and_then(|_| self.largest(self.pages))) {
+            (Some(slowest), Some(memory)) => {
+                let mut found = format!(
+                    "the slowest such pair takes {}, a load from memory {}",
+                    nanoseconds(slowest),
+                    nanoseconds(memory.median)
+                );
+                let holds = slowest < memory.median / 2.0;
+                if !holds {
+                    found += "; in a virtual machine the caches and cores that the kernel tells need not be the machine's";
+                }
+                Check::new(claim, found, Some(holds))
+            }
+            (None, _) => {
+                Check::new(claim, "not looked at: no two usable CPUs are told to share a last cache", None)
+            }
+            (_, None) => Check::new(claim, "not looked at: no load went beyond the caches", None),
         }
     }
 }

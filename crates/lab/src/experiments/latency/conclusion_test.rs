@@ -39,8 +39,12 @@ fn cells(huge_obtained: bool) -> Vec<MeasuredCell> {
             cells.push(cell);
         }
     }
-    let between =
-        parameters([("measurement", TRANSFER.into()), ("from", 0_u32.into()), ("to", 1_u32.into())]);
+    let between = parameters([
+        ("measurement", TRANSFER.into()),
+        ("from", 0_u32.into()),
+        ("to", 1_u32.into()),
+        ("relation", SHARED_CACHE.into()),
+    ]);
     cells.push(cell(between, &[("transfer_ns", 30.0)]));
     cells.push(cell(parameters([("measurement", ALONE.into())]), &[("locked_ns", 4.0)]));
     cells
@@ -57,8 +61,8 @@ fn a_regular_machine_is_told_in_a_sentence() {
     assert!(conclusion.checks.iter().all(|check| check.holds == Some(true)), "{:#?}", conclusion.checks);
     assert_eq!(
         conclusion.answer,
-        "A load takes 1.00 ns (4.00 cycles) from L1, 3.50 ns (14.0 cycles) from L2, 11.0 ns (44.0 cycles) from L3, over 128 MB \
-         100 ns on huge pages and 150 ns on small ones; it rises at 36 KB, 1.1 MB, 36 MB; handing a line to another CPU takes \
+        "A load takes 1.00 ns (4.00 cycles) from L1, 3.50 ns (14.0 cycles) from L2, 11.0 ns (44.0 cycles) from L3, 100 ns \
+         on huge pages and 150 ns on small ones over 128 MB; it rises at 36 KB, 1.1 MB, 36 MB; handing a line to another CPU takes \
          30.0 ns."
     );
     assert!(conclusion.checks[1].found.ends_with("1.50x"), "{}", conclusion.checks[1].found);
@@ -69,6 +73,16 @@ fn huge_pages_that_were_not_obtained_prove_nothing() {
     let conclusion = conclusion(&cells(false));
     assert_eq!(conclusion.checks[1].holds, None);
     assert!(conclusion.checks[0].found.contains("on 4 KB pages"));
+}
+
+#[test]
+fn neighbours_that_are_far_are_noticed() {
+    let mut cells = cells(true);
+    let transfer = cells.iter_mut().find(|cell| cell.parameters["measurement"] == TRANSFER.into()).unwrap();
+    transfer.metrics.insert("transfer_ns".into(), Quantity::of(vec![190.0], ""));
+    let conclusion = conclusion(&cells);
+    assert_eq!(conclusion.checks[4].holds, Some(false));
+    assert!(conclusion.checks[4].found.contains("190 ns"), "{}", conclusion.checks[4].found);
 }
 
 #[test]
@@ -84,5 +98,5 @@ fn sizes_are_told_roughly() {
         (about(49152.0), about(51000.0), about(1048576.0)),
         ("48 KB".into(), "48 KB".into(), "1 MB".into())
     );
-    assert_eq!(about(34.2 * 1048576.0), "36 MB");
+    assert_eq!((about(34.2 * 1048576.0), about(1073741824.0)), ("36 MB".into(), "1 GB".into()));
 }

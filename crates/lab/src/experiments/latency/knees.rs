@@ -32,17 +32,17 @@ pub(super) const RISE: f64 = 1.3;
 
 /// The knee of each cache (level, bytes), from points in ascending order of size.
 ///
-/// A level's plateau is the least time between the geometric middle of the level below and itself (there the smaller cache
-/// no longer helps) and itself; the knee is the first size from there on at which a load takes [`RISE`] times as long, between
+/// A level's plateau is the least time between three times the level below, where that hardly helps any more (or the geometric
+/// middle of the two, where that is less), and itself; the knee is the first size from there on at which a load takes [`RISE`] times as long, between
 /// two measured sizes on the line through them in logarithms. A level without a point on its plateau is left out.
 pub(super) fn knees(points: &[Point], caches: &[(u32, f64)]) -> Vec<Knee> {
     let mut below = points.first().map_or(1.0, |point| point.bytes);
     let mut knees = Vec::new();
     for &(level, cache_bytes) in caches {
-        let middle = (below * cache_bytes).sqrt();
+        let from = (below * cache_bytes).sqrt().min(3.0 * below);
         below = cache_bytes;
         let on_plateau = (points.iter().enumerate())
-            .filter(|(_, point)| (middle..=cache_bytes).contains(&point.bytes))
+            .filter(|(_, point)| (from..=cache_bytes).contains(&point.bytes))
             .min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time));
         if let Some((index, lowest)) = on_plateau {
             let at_bytes = first_above(&points[index..], lowest.time * RISE);
@@ -97,9 +97,11 @@ mod tests {
 
     #[test]
     fn a_cache_that_is_smaller_than_told_is_noticed() {
-        let knees = knees(&points([48.0 * 1024.0, 1048576.0, 8.0 * 1048576.0]), &CACHES);
+        let knees = knees(&points([48.0 * 1024.0, 1048576.0, 6.0 * 1048576.0]), &CACHES);
         let fits: Vec<_> = knees.iter().map(Knee::fits).collect();
         assert_eq!(fits, [Some(true), Some(true), Some(false)]);
+        // Of what there is of it, the time is still the cache's.
+        assert_eq!(knees[2].plateau, 12.0);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use topology::{Cpu, DomainKind, Machine};
 
+/// The relation of CPUs behind one last cache.
+pub(super) const SHARED_CACHE: &str = "the last cache";
+
 /// Two CPUs, by the kernel's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
@@ -50,7 +53,7 @@ fn shared(a: &Cpu, b: &Cpu) -> DomainKind {
 const fn relation(kind: DomainKind) -> &'static str {
     match kind {
         DomainKind::Core => "a core",
-        DomainKind::Cache => "the last cache",
+        DomainKind::Cache => SHARED_CACHE,
         DomainKind::Package => "a package",
         DomainKind::Node | DomainKind::Machine => "the machine",
     }
