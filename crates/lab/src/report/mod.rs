@@ -16,6 +16,7 @@ pub mod figure;
 pub mod format;
 mod grid;
 pub mod html;
+mod layout;
 mod machine;
 pub mod noise;
 pub mod text;

@@ -62,7 +62,7 @@ const draw = (figure, element) => {
       host.setAttribute("role", "group");
       host.setAttribute("aria-label", words);
       const range = figure.range ?? Report.range(extent, figure.log_y, false);
-      return Report.drawLines(figure, panel, host, { hidden, range, height: many ? 270 : Math.min(400, 240 + host.clientWidth * 0.12) });
+      return Report.drawLines(figure, panel, host, { hidden, range, height: many ? 300 : Math.min(400, 240 + host.clientWidth * 0.12) });
     });
     element.dataset.points = String(panels.reduce((sum, panel) => sum + panel.points, 0));
   };
