@@ -2,7 +2,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`format`] | numbers as people read them |
+//! | [`mod@format`] | numbers as people read them |
 //! | [`figure`] | which cells are points of which plot |
 //! | [`noise`] | what the canaries say of a run |
 //! | [`html`] | the page: one file, no network |
@@ -16,6 +16,7 @@ pub mod figure;
 pub mod format;
 mod grid;
 pub mod html;
+mod layout;
 mod machine;
 pub mod noise;
 pub mod text;

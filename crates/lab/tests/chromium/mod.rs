@@ -136,8 +136,8 @@ impl Browser {
         self.ask("delete document.documentElement.dataset.ready");
         self.call("Page.navigate", json!({"url": url}));
         let until = Instant::now() + PATIENCE;
-        let ready = format!("document.documentElement?.dataset.ready === 'true'");
-        while self.ask(&ready) != true {
+        let ready = "document.documentElement?.dataset.ready === 'true'";
+        while self.ask(ready) != true {
             assert!(Instant::now() < until, "not ready; {:?}", self.complaints());
             std::thread::sleep(Duration::from_millis(50));
         }

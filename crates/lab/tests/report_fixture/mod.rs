@@ -298,6 +298,9 @@ pub fn hab() -> Findings {
                 .caption("Above 1 the buffers win. The paper's Figure 2."),
             Plot::new(Kind::Lines, "Wall time of javac", "seconds", "tlab", &["buffers"]),
             Plot::new(Kind::Heat, "Foreign allocations", "foreign", "buffers", &["tlab"]),
+            Plot::new(Kind::Lines, "Foreign allocations by size of the buffers", "foreign", "tlab", &[])
+                .panels(&["buffers"])
+                .log_y(),
         ],
         references: vec![
             Reference::new(

@@ -4,7 +4,7 @@
 Report.drawBars = (figure, panel, host, range) => {
   const log = figure.log_y;
   const percent = (value) => `${(100 * Report.share(value, range, log)).toFixed(3)}%`;
-  const ticks = Report.ticks(range[0], range[1], log, Math.max(3, Math.min(6, host.clientWidth / 75)));
+  const ticks = Report.ticks(range[0], range[1], log, Math.max(3, Math.min(6, host.clientWidth / 60)));
   const rules = () => ticks.map((tick) => Report.element("span", { class: "rule", style: { left: percent(tick) } }));
   const box = Report.element("div", { class: "bars" });
   let points = 0;

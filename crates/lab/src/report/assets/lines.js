@@ -31,7 +31,8 @@ Report.placesWithRoom = (plot, axis) => {
 /** The data of a panel, in the columns that uPlot wants: places, then low, high and median of each series. */
 Report.columns = (figure, panel) => {
   const places = new Set([...panel.points, ...panel.references].map((one) => one.at).filter((at) => at !== null));
-  const xs = [...places].sort((a, b) => a - b);
+  // Where there is nothing but values that hold everywhere, the places are the other panels'.
+  const xs = (places.size ? [...places] : figure.x.ticks.map((tick) => tick.at)).sort((a, b) => a - b);
   const at = new Map(xs.map((x, index) => [x, index]));
   const empty = () => xs.map(() => null);
   const columns = [];
@@ -142,16 +143,15 @@ const tipFor = (figure, panel, hidden) => {
         Report.element("span", { class: "of" }, name), Report.element("span", {}, entry.text)));
     }
     tip.hidden = entries.length === 0;
+    // Beside the pointer where the window has room, else below the plot.
     const box = plot.over;
-    const right = left > box.clientWidth / 2;
+    const from = plot.root.getBoundingClientRect().left;
+    const x = box.offsetLeft + left;
     const wide = tip.offsetWidth;
-    const room = plot.root.clientWidth;
-    let x = box.offsetLeft + left + (right ? -wide - 14 : 14);
-    x = Math.max(0, Math.min(x, room - wide));
-    tip.style.left = `${x}px`;
-    tip.style.top = `${box.offsetTop + box.clientHeight + 30}px`;
-    const over = box.offsetTop + Math.min(top + 14, box.clientHeight);
-    if (wide + 28 < room) tip.style.top = `${over}px`;
+    const last = document.documentElement.clientWidth - 8 - wide - from;
+    const beside = x + 16 <= last ? x + 16 : x - 16 - wide + from >= 8 ? x - 16 - wide : null;
+    tip.style.left = `${beside ?? Math.max(8 - from, Math.min(x - wide / 2, last))}px`;
+    tip.style.top = `${beside === null ? box.offsetTop + box.clientHeight + 30 : box.offsetTop + Math.min(top + 12, box.clientHeight)}px`;
   };
   return { tip, show };
 };

@@ -52,9 +52,13 @@ const draw = (figure, element) => {
   const make = () => {
     panels = figure.panels.map((panel, index) => {
       const host = hosts[index];
+      if (panel.points.length + panel.references.length === 0) {
+        host.append(Report.element("p", { class: "empty unavailable" }, panel.gaps[0]?.text ?? "nothing was measured here"));
+        return { points: 0, toggle() {}, resize() {}, remove: () => host.replaceChildren() };
+      }
       if (figure.kind === "heat") {
         const values = figure.panels.flatMap((one) => one.points.map((point) => Report.measured(figure, point.cell).median));
-        return Report.drawHeat(figure, panel, host, [Math.min(...values), Math.max(...values)]);
+        return Report.drawHeat(figure, panel, host, values.length ? [Math.min(...values), Math.max(...values)] : [0, 1]);
       }
       if (figure.kind === "bars") return Report.drawBars(figure, panel, host, Report.range(extent, figure.log_y, true));
       const words = `${figure.title}${panel.title ? `, ${panel.title}` : ""}: ${panel.points.length} points. Arrow keys read the values; the table below has them all.`;
@@ -62,7 +66,7 @@ const draw = (figure, element) => {
       host.setAttribute("role", "group");
       host.setAttribute("aria-label", words);
       const range = figure.range ?? Report.range(extent, figure.log_y, false);
-      return Report.drawLines(figure, panel, host, { hidden, range, height: many ? 270 : Math.min(400, 240 + host.clientWidth * 0.12) });
+      return Report.drawLines(figure, panel, host, { hidden, range, height: many ? 300 : Math.min(400, 240 + host.clientWidth * 0.12) });
     });
     element.dataset.points = String(panels.reduce((sum, panel) => sum + panel.points, 0));
   };
@@ -126,16 +130,18 @@ const start = () => {
     redraw();
   });
   dark.addEventListener("change", () => { name(); redraw(); });
-  // Paper is light.
+  // Paper is light, and narrower than most windows: plots are drawn for its width.
   let before = "";
   addEventListener("beforeprint", () => {
     before = root.dataset.theme ?? "";
     root.dataset.theme = "light";
+    root.dataset.paper = "";
     redraw();
   });
   addEventListener("afterprint", () => {
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
+    delete root.dataset.paper;
     redraw();
   });
   let width = root.clientWidth;
