@@ -18,16 +18,11 @@ impl List {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let scratch = ::lab::session::store::scratch()?;
-        let jdks = chosen_jdks(&[], Effort::Full)?;
+        let jdks = chosen_jdks(&[])?;
         let mut rows = Vec::new();
         for experiment in experiments::all() {
             let seconds = |effort| -> Result<f64> {
-                let jdks = if effort == Effort::Quick {
-                    jdks.iter().take(1).cloned().collect()
-                } else {
-                    jdks.clone()
-                };
-                Ok((experiment.plan)(&bench(effort, jdks, false, scratch.path())?)?.seconds())
+                Ok((experiment.plan)(&bench(effort, jdks.clone(), false, scratch.path())?)?.seconds())
             };
             rows.push((experiment.declaration.clone(), seconds(Effort::Quick)?, seconds(Effort::Full)?));
         }

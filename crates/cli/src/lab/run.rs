@@ -34,7 +34,7 @@ pub struct Run {
     #[arg(long)]
     full: bool,
 
-    /// A JDK: its folder or its bin/java; may be repeated [default: the newest found; with --full all of 17, 21 and 25].
+    /// A JDK: its folder or its bin/java; may be repeated; a quick run uses the first of them for most [default: all of 17, 21 and 25, the newest first].
     #[arg(long, value_name = "HOME")]
     java: Vec<PathBuf>,
 
@@ -56,7 +56,7 @@ pub struct Run {
 }
 
 /// The JDKs given, or found.
-pub fn chosen_jdks(given: &[PathBuf], effort: Effort) -> Result<Vec<Jdk>> {
+pub fn chosen_jdks(given: &[PathBuf]) -> Result<Vec<Jdk>> {
     if !given.is_empty() {
         return given
             .iter()
@@ -67,9 +67,6 @@ pub fn chosen_jdks(given: &[PathBuf], effort: Effort) -> Result<Vec<Jdk>> {
         (jdk::discover().into_iter()).filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect();
     found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
     found.dedup_by_key(|jdk| jdk.feature);
-    if effort == Effort::Quick {
-        found.truncate(1);
-    }
     Ok(found)
 }
 
@@ -117,7 +114,7 @@ impl Run {
         };
         let jdks = match &kept {
             Some(header) if header.jdks.is_empty() => Vec::new(),
-            _ => chosen_jdks(&java, effort)?,
+            _ => chosen_jdks(&java)?,
         };
         let allow = self.allow_sysctl || kept.is_some_and(|header| header.allow_sysctl);
         let command = std::iter::once("terrace lab run".to_owned())
