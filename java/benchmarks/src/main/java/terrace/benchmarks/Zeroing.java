@@ -4,10 +4,12 @@ import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /** A byte array for each operation: zeroed, as Java has it, and uninitialized. */
@@ -19,6 +21,20 @@ public class Zeroing {
     /** The array's length in bytes. */
     @Param({"1", "10", "100", "1000", "10000", "100000", "1000000", "10000000"})
     public int size;
+
+    private int compiled;
+
+    /**
+     * Gets the code compiled before it is measured: interpreted code zeroes what it should leave as it is, and with large arrays
+     * an iteration makes too few of them for the compiler to notice.
+     */
+    @Setup(Level.Trial)
+    public void compile() {
+        long end = System.nanoTime() + 200_000_000;
+        while (System.nanoTime() < end) {
+            compiled += Internals.uninitialized(1).length;
+        }
+    }
 
     /** What every Java program does. */
     @Benchmark
