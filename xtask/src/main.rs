@@ -6,6 +6,7 @@ mod defaults;
 mod demo;
 mod fuzz;
 mod jdks;
+mod lab_run;
 mod matrix;
 mod measure;
 mod shell;
@@ -37,6 +38,8 @@ enum Command {
     Defaults(defaults::Arguments),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
     Bound(bound::Arguments),
+    /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
+    Lab(lab_run::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
     /// Run random operation programs against the model of the hierarchy (needs a nightly toolchain and cargo-fuzz).
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Matrix(arguments) => matrix::run(&arguments),
         Command::Defaults(arguments) => defaults::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
+        Command::Lab(arguments) => lab_run::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Jdks => jdks::install().map(|_| ()),

@@ -97,6 +97,14 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
+impl Plan {
+    /// About how long all runs of all cells take, in seconds.
+    pub fn seconds(&self) -> f64 {
+        let runs = self.cells.iter().filter(|cell| !matches!(cell.runner, Runner::Unavailable(_)));
+        runs.map(|cell| cell.seconds).sum::<f64>() * self.rounds as f64
+    }
+}
+
 /// One combination of parameters.
 pub struct Cell {
     /// Its values.

@@ -1,14 +1,13 @@
 //! Counting with several threads: which instruction, where the counter is, and what claiming in batches buys.
 
 mod conclusion;
+mod java;
 
 use crate::Result;
-use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{
     Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
-    Runner, Sample, Source, Value, parameters,
+    Runner, Sample, Source, parameters,
 };
-use crate::jvm::jdk::Jdk;
 use crate::native::atomics::{Counted, INSTRUCTIONS, Layout, Operation, count};
 use crate::native::pin;
 use serde_json::json;
@@ -21,9 +20,6 @@ const LOCK_ADD: &str = "lock add";
 const LOCK_XADD: &str = "lock xadd";
 const COMPARE_EXCHANGE: &str = "lock cmpxchg loop";
 const CLAIMED: &str = "claimed in batches";
-const INCREMENT_AND_GET: &str = "incrementAndGet";
-const COMPARE_AND_SET: &str = "compareAndSet loop";
-const LONG_ADDER: &str = "LongAdder";
 const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
 
 /// `atomics`.
@@ -94,6 +90,14 @@ fn declaration() -> Declaration {
                 Better::Lower,
                 "attempts of compare-and-exchange that found another value, over those that succeeded",
             ),
+            Metric::new(
+                "share",
+                "Share of the CPUs",
+                "",
+                Better::Neither,
+                "CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there",
+            )
+            .caveat("Where it is low, threads took turns with other programs and contended less than they should."),
         ],
         plots: vec![
             Plot::new(Kind::Lines, "One counter for all", "ns", "threads", &["language", "operation"])
@@ -128,7 +132,7 @@ fn slices(effort: Effort) -> (Duration, u32) {
 fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = native(bench);
     match bench.jdks.first() {
-        Some(jdk) => cells.extend(java(bench, jdk)),
+        Some(jdk) => cells.extend(java::cells(bench, jdk)),
         None => cells.push(Cell {
             parameters: parameters([("language", JAVA.into())]),
             seconds: 0.0,
@@ -230,8 +234,11 @@ fn measure(
             Some(failed) => sample.add("failed", failed),
             None => sample = sample.lacks("failed", CANNOT_FAIL),
         }
+        match counted.share {
+            Some(share) => sample.add("share", share),
+            None => sample = sample.lacks("share", "the kernel does not tell a thread's CPU time here"),
+        }
     }
-    let shares: Vec<f64> = slices.iter().filter_map(|counted| counted.share).collect();
     if slices.iter().any(|counted| !undisturbed(counted)) {
         sample = sample.note(
             "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop what \
@@ -243,126 +250,19 @@ fn measure(
         "usable_cpus": places.len(),
         "cpus": cpus,
         "slice_ms": slice.as_millis() as u64,
-        "share_of_cpus": shares,
     })))
 }
 
-/// Whether the threads had their CPUs to themselves; the rest is the kernel's.
+/// Threads that have less of their CPUs than this are not taken to contend; the rest is the kernel's.
+const ENOUGH: f64 = 0.9;
+
 fn undisturbed(counted: &Counted) -> bool {
-    counted.share.is_none_or(|share| share >= 0.9)
-}
-
-fn java(bench: &Bench, jdk: &Jdk) -> Vec<Cell> {
-    let quick = bench.effort == Effort::Quick;
-    let counts: Vec<u32> =
-        bench.thread_counts().into_iter().filter(|threads| !quick || [1, 2, 4].contains(threads)).collect();
-    let mut cells = Vec::new();
-    for &threads in &counts {
-        for layout in Layout::ALL {
-            for operation in [INCREMENT_AND_GET, COMPARE_AND_SET] {
-                let falsely =
-                    layout == Layout::FalseSharing && operation == INCREMENT_AND_GET && threads == 2;
-                let wanted = if quick { falsely } else { threads > 1 };
-                if layout == Layout::Shared || wanted {
-                    cells.push(java_cell(bench, jdk, operation, Some(layout), threads, None));
-                }
-            }
-        }
-        if !quick || threads == 2 {
-            cells.push(java_cell(bench, jdk, LONG_ADDER, None, threads, None));
-        }
-        for batch in [1_u64, 16, 256, 4096].into_iter().filter(|_| !quick) {
-            cells.push(java_cell(bench, jdk, CLAIMED, None, threads, Some(batch)));
-        }
-    }
-    cells
-}
-
-/// A benchmark of `terrace.benchmarks.Atomics`. The adder has no layout of its own: it stands among the shared ones.
-fn java_cell(
-    bench: &Bench,
-    jdk: &Jdk,
-    operation: &'static str,
-    layout: Option<Layout>,
-    threads: u32,
-    batch: Option<u64>,
-) -> Cell {
-    let mut values =
-        parameters([("language", JAVA.into()), ("operation", operation.into()), ("threads", threads.into())]);
-    let mut asked = Vec::new();
-    if let Some(batch) = batch {
-        values.insert("batch".into(), batch.into());
-        asked.push(("batch".to_owned(), batch.to_string()));
-    } else {
-        values.insert("layout".into(), Value::from(layout.unwrap_or(Layout::Shared).name()));
-    }
-    asked.extend(layout.map(|layout| ("layout".to_owned(), layout.name().to_owned())));
-    let read = |label: &str, metric: &str, factor, inverse| Read {
-        label: label.to_owned(),
-        metric: metric.to_owned(),
-        factor,
-        inverse,
-    };
-    let mut reads = vec![read("", "rate", 1.0, false), read("", "ns", 1e9, true)];
-    let method = match operation {
-        INCREMENT_AND_GET => "incrementAndGet",
-        COMPARE_AND_SET => "compareAndSet",
-        LONG_ADDER => "longAdder",
-        _ => "claimed",
-    };
-    if operation == COMPARE_AND_SET {
-        reads.push(read("retries", "failed", 1.0, false));
-    }
-    let (warmup, iterations) = bench.effort.pick(
-        ((2, Duration::from_millis(300)), (3, Duration::from_millis(300))),
-        ((5, Duration::from_secs(1)), (5, Duration::from_secs(1))),
-    );
-    let jmh = Jmh {
-        jdk: jdk.clone(),
-        flags: Vec::new(),
-        benchmark: format!("terrace.benchmarks.Atomics.{method}"),
-        parameters: asked,
-        threads,
-        warmup,
-        iterations,
-        reads,
-        counters: Vec::new(),
-    };
-    let length = |(times, each): (u32, Duration)| f64::from(times) * each.as_secs_f64();
-    // Two JVMs start: JMH's own and the measured one.
-    let seconds = length(warmup) + length(iterations) + 1.0;
-    let runner = if operation == COMPARE_AND_SET {
-        let bench = bench.clone();
-        Runner::native(move || jmh.run(&bench).map(for_each_success))
-    } else {
-        Runner::Jmh(Box::new(jmh))
-    };
-    Cell { parameters: values, seconds, runner }
-}
-
-/// JMH gives the failed exchanges as a rate; over the rate of the operations they are the failures for each success.
-fn for_each_success(mut sample: Sample) -> Sample {
-    let rates = sample.values.get("rate").cloned().unwrap_or_default();
-    if let Some(failed) = sample.values.get_mut("failed") {
-        failed.truncate(rates.len());
-        failed.iter_mut().zip(rates).for_each(|(failed, rate)| *failed /= rate);
-    }
-    sample
+    counted.share.is_none_or(|share| share >= ENOUGH)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn failures_are_told_for_each_success() {
-        let mut sample = Sample::default();
-        for (rate, failed) in [(100.0, 50.0), (200.0, 20.0)] {
-            sample.add("rate", rate);
-            sample.add("failed", failed);
-        }
-        assert_eq!(for_each_success(sample).values["failed"], [0.5, 0.1]);
-    }
 
     #[test]
     fn a_native_cell_gives_a_value_for_each_repetition() {

@@ -14,6 +14,7 @@ pub mod schedule;
 pub mod store;
 
 use crate::experiment::{Bench, Experiment, Parameters, Plan};
+use crate::machine::counters::hardware_counters;
 use crate::machine::disturbance::Watch;
 use crate::machine::page::Page;
 use crate::progress::Progress;
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 pub struct Request {
     /// What is run, in this order.
     pub experiments: Vec<Experiment>,
+    /// Only cells with these values, `key=value`; none means all.
+    pub only: Vec<String>,
     /// With what.
     pub bench: Bench,
     /// The folder for everything that is kept.
@@ -62,6 +65,7 @@ impl Request {
             terrace: env!("CARGO_PKG_VERSION").into(),
             effort: self.bench.effort,
             experiments: self.experiments.iter().map(|one| one.declaration.name.clone()).collect(),
+            only: self.only.clone(),
             jdks: self.bench.jdks.iter().map(|jdk| jdk.home.clone()).collect(),
             allow_sysctl: self.bench.allow_sysctl,
             command: self.command.clone(),
@@ -69,18 +73,14 @@ impl Request {
         }
     }
 
-    /// Runs what is not there yet. An error is returned only when nothing could begin.
-    pub fn run(&self, progress: &Progress) -> Result<Outcome> {
-        let mut store = if self.resume {
-            Store::resume(&self.folder, &self.header())?
-        } else {
-            Store::create(&self.folder, &self.header())?
-        };
+    fn planned(&self) -> Result<Vec<Planned>> {
+        let only = schedule::Only::parse(&self.only)?;
         let mut planned = Vec::new();
         for experiment in &self.experiments {
-            let plan = (experiment.plan)(&self.bench).map_err(|error| {
+            let mut plan = (experiment.plan)(&self.bench).map_err(|error| {
                 Error::failed(format!("{} cannot be planned: {error}", experiment.declaration.name))
             })?;
+            plan.cells.retain(|cell| only.wants(&cell.parameters));
             planned.push(Planned {
                 experiment: experiment.clone(),
                 plan,
@@ -88,7 +88,25 @@ impl Request {
                 seconds: 0.0,
             });
         }
-        let page = Page::here(&self.bench.jdks, String::new());
+        if planned.iter().all(|one| one.plan.cells.is_empty()) {
+            return Err(Error::usage(format!(
+                "no cell has {}; 'terrace lab list --format json' shows the parameters, results.json their values",
+                self.only.join(" and ")
+            )));
+        }
+        Ok(planned)
+    }
+
+    /// Runs what is not there yet. An error is returned only when nothing could begin.
+    pub fn run(&self, progress: &Progress) -> Result<Outcome> {
+        // Before anything is written: what cannot be planned leaves nothing behind.
+        let mut planned = self.planned()?;
+        let mut store = if self.resume {
+            Store::resume(&self.folder, &self.header())?
+        } else {
+            Store::create(&self.folder, &self.header())?
+        };
+        let page = Page::here(&self.bench.jdks, hardware_counters().to_string());
         let overhead = overhead::measure();
         let watch = Watch::begin();
         let mut canaries = Canaries::resume(store.canaries(), store.spent());

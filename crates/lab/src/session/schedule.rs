@@ -3,7 +3,30 @@
 //! Each round goes through all cells of an experiment, every second one backwards (A B C, C B A): what drifts steadily
 //! favours nobody, and no cell always follows the same one.
 
-use crate::experiment::{Plan, Runner};
+use crate::experiment::{Parameters, Plan, Runner};
+use crate::{Error, Result};
+
+/// Which cells are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only(Vec<(String, String)>);
+
+impl Only {
+    /// From `key=value`; all must hold. Values are compared as they are shown.
+    pub fn parse(words: &[String]) -> Result<Only> {
+        let pair = |word: &String| {
+            let (key, value) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
+                Error::usage(format!("--only '{word}': write KEY=VALUE, such as threads=2"))
+            })?;
+            Ok((key.to_owned(), value.to_owned()))
+        };
+        words.iter().map(pair).collect::<Result<_>>().map(Only)
+    }
+
+    /// Whether a cell is.
+    pub fn wants(&self, parameters: &Parameters) -> bool {
+        self.0.iter().all(|(key, value)| parameters.get(key).is_some_and(|own| own.to_string() == *value))
+    }
+}
 
 /// One run of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +62,7 @@ pub fn tasks(plans: &[&Plan], done: impl Fn(usize, usize, usize) -> bool) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Cell, Parameters, Sample};
+    use crate::experiment::{Cell, Sample, parameters};
 
     fn plan(cells: usize, rounds: usize) -> Plan {
         let cell = |_| Cell {
@@ -48,6 +71,18 @@ mod tests {
             runner: Runner::native(|| Ok(Sample::default())),
         };
         Plan { cells: (0..cells).map(cell).collect(), rounds, notes: vec![] }
+    }
+
+    #[test]
+    fn only_cells_with_all_values_are_wanted() {
+        let cell = parameters([("threads", 2_u32.into()), ("operation", "lock xadd".into())]);
+        let wants = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Only::parse(&words).unwrap().wants(&cell)
+        };
+        assert!(wants(&[]) && wants(&["threads=2"]) && wants(&["threads=2", "operation=lock xadd"]));
+        assert!(!wants(&["threads=1"]) && !wants(&["layout=shared"]));
+        assert!(Only::parse(&["threads".into()]).unwrap_err().to_string().contains("threads=2"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
 
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub struct Header {
     pub effort: Effort,
     /// The experiments by name.
     pub experiments: Vec<String>,
+    /// Only cells with these values, `key=value`.
+    pub only: Vec<String>,
     /// The JDKs' folders.
     pub jdks: Vec<PathBuf>,
     /// Whether kernel settings may be changed.
@@ -73,6 +76,48 @@ pub fn header(folder: &Path) -> Result<Header> {
     serde_json::from_str(&text).map_err(|error| {
         Error::failed(format!("{}: {error}; begin again in another folder with --out", path.display()))
     })
+}
+
+/// The n-th folder for results: `terrace-lab`, `terrace-lab-2`, ...
+fn numbered(parent: &Path, number: u32) -> PathBuf {
+    parent.join(if number == 1 { "terrace-lab".to_owned() } else { format!("terrace-lab-{number}") })
+}
+
+/// A folder that is not there yet.
+pub fn new_folder(parent: &Path) -> PathBuf {
+    let mut number = 1;
+    while numbered(parent, number).exists() {
+        number += 1;
+    }
+    numbered(parent, number)
+}
+
+/// The last folder that holds a run.
+pub fn last_folder(parent: &Path) -> Result<PathBuf> {
+    let mut last = None;
+    let mut number = 1;
+    while numbered(parent, number).exists() {
+        last = Some(numbered(parent, number));
+        number += 1;
+    }
+    last.ok_or_else(|| {
+        Error::usage("no run to continue here; name its folder with --out, or leave out --resume")
+    })
+}
+
+/// A folder for files that a run needs and nobody keeps. On a disk, not in memory: mapped files are measured there.
+pub fn scratch() -> Result<TempDir> {
+    let parent = std::env::var_os("TMPDIR").map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from);
+    tempfile::Builder::new()
+        .prefix("terrace-lab-")
+        .tempdir_in(&parent)
+        .or_else(|_| tempfile::tempdir())
+        .map_err(|error| {
+            Error::failed(format!(
+                "no temporary folder in {}: {error}; set TMPDIR to one that you can write",
+                parent.display()
+            ))
+        })
 }
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error + use<'_> {
@@ -218,6 +263,7 @@ mod tests {
             terrace: "1".into(),
             effort: Effort::Quick,
             experiments: vec!["atomics".into()],
+            only: vec![],
             jdks: vec![],
             allow_sysctl: false,
             command: "terrace lab run".into(),
@@ -243,6 +289,18 @@ mod tests {
         store.keep("atomics", &cell, 1, Sample::default().value("ns", 5.0)).unwrap();
         let again = Store::resume(folder.path(), &asked()).unwrap();
         assert_eq!(again.samples("atomics", &cell).len(), 2);
+    }
+
+    #[test]
+    fn folders_are_numbered() {
+        let parent = tempfile::tempdir().unwrap();
+        assert!(last_folder(parent.path()).is_err());
+        for name in ["terrace-lab", "terrace-lab-2"] {
+            let folder = new_folder(parent.path());
+            assert!(folder.ends_with(name));
+            fs::create_dir(&folder).unwrap();
+            assert_eq!(last_folder(parent.path()).unwrap(), folder);
+        }
     }
 
     #[test]

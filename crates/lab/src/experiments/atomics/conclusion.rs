@@ -1,6 +1,6 @@
 //! What the counting threads say about Thompson's claims.
 
-use super::{CLAIMED, COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
+use super::{CLAIMED, COMPARE_EXCHANGE, ENOUGH, LOCK_ADD, LOCK_XADD, NATIVE};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, setting, times};
 use crate::native::atomics::Layout;
@@ -49,7 +49,13 @@ impl<'a> Seen<'a> {
             ("layout", layout.name().into()),
             ("threads", threads.into()),
         ];
-        self.measured.get("ns", &at)
+        self.get("ns", &at)
+    }
+
+    /// A metric, unless other programs had too much of the CPUs for it to be about contention.
+    fn get(&self, metric: &str, at: &[(&str, Value)]) -> Option<Interval> {
+        let share = self.measured.median("share", at);
+        self.measured.get(metric, at).filter(|_| share.is_none_or(|share| share >= ENOUGH))
     }
 
     fn shared(&self, operation: &str, threads: u32) -> Option<f64> {
@@ -63,14 +69,16 @@ impl<'a> Seen<'a> {
             ("batch", batch.clone()),
             ("threads", threads.into()),
         ];
-        self.measured.median("rate", &at)
+        Some(self.get("rate", &at)?.median)
     }
 
     fn unseen(&self, claim: &str) -> Check {
         let reason = if self.cpus < 2.0 {
             "not looked at: threads contend only where there are two CPUs or more".to_owned()
         } else {
-            "not looked at: the cells for it were not measured; run the experiment again".to_owned()
+            "not looked at: the cells for it were not measured, or other programs had a part of their CPUs; stop what runs \
+             beside and measure again"
+                .to_owned()
         };
         Check::new(claim, reason, None)
     }

@@ -63,6 +63,20 @@ fn threads_that_take_turns_prove_nothing() {
 }
 
 #[test]
+fn threads_that_were_disturbed_prove_nothing() {
+    let mut cells = cells(2);
+    for cell in cells.iter_mut().filter(|cell| cell.parameters["threads"] == 2_u32.into()) {
+        cell.metrics.insert("share".into(), Quantity::of(vec![0.5, 0.6, 0.99], ""));
+    }
+    let conclusion = conclusion(&cells);
+    let holds: Vec<_> = conclusion.checks.iter().map(|check| check.holds).collect();
+    // What one thread shows is still to be seen.
+    assert_eq!(holds, [None, None, Some(true), None, None]);
+    assert!(conclusion.checks[0].found.contains("other programs"));
+    assert!(conclusion.answer.contains("could not be measured"));
+}
+
+#[test]
 fn what_is_not_so_is_told_so() {
     let mut cells = cells(2);
     for cell in &mut cells {
