@@ -3,7 +3,7 @@
 use crate::primitive::{AtomicI32, Ordering, SharedWord};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr::NonNull;
@@ -108,46 +108,6 @@ pub fn die_with_us(command: &mut Command) {
             if libc::getppid() == us { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
         });
     }
-}
-
-/// `struct perf_event_attr` of the kernel's first version, which every later one accepts.
-#[repr(C)]
-#[derive(Default)]
-struct PerfEvent {
-    kind: u32,
-    size: u32,
-    event: u64,
-    period: u64,
-    sample: u64,
-    format: u64,
-    flags: u64,
-    wakeup: u32,
-    breakpoint: u32,
-    address: u64,
-}
-
-/// Lets the processor count the cycles of a short loop of this thread in user mode.
-pub fn count_cycles() -> io::Result<u64> {
-    // PERF_TYPE_HARDWARE and PERF_COUNT_HW_CPU_CYCLES are both 0. Bits 5 and 6: neither the kernel's cycles nor a hypervisor's,
-    // which needs no privilege up to perf_event_paranoid 2.
-    let event =
-        PerfEvent { size: size_of::<PerfEvent>() as u32, flags: 1 << 5 | 1 << 6, ..PerfEvent::default() };
-    let (this_thread, any_cpu, no_group, close_on_exec) = (0, -1, -1, 8_u64);
-    // SAFETY: `event` has the size that it names, and the kernel only reads it.
-    let descriptor = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &event, this_thread, any_cpu, no_group, close_on_exec)
-    };
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a new descriptor, which nobody else has.
-    let mut counter = unsafe { File::from_raw_fd(descriptor as i32) };
-    (0..100_000_u32).for_each(|number| {
-        std::hint::black_box(number);
-    });
-    let mut count = [0; 8];
-    io::Read::read_exact(&mut counter, &mut count)?;
-    Ok(u64::from_ne_bytes(count))
 }
 
 static STOPPED_BY: AtomicI32 = AtomicI32::new(0);

@@ -128,7 +128,7 @@ fn metrics() -> Vec<Metric> {
             "dtlb",
             "dTLB misses for a read",
             "",
-            "dTLB-load-misses over reads, counted around the measured JVM",
+            "dTLB-load-misses over reads: of the reading thread, in Java counted around the measured JVM",
         )
         .caveat(&totals("17.1", "2.2")),
         lower("itlb", "iTLB misses for a read", "", "iTLB-load-misses over reads, likewise")

@@ -1,7 +1,7 @@
 //! Whether the processor's own counters can be read here, and if not, why and what to do.
 
 use crate::jvm::jdk::on_path;
-use crate::os;
+use crate::machine::events::{Event, EventCounter};
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
@@ -42,7 +42,16 @@ impl fmt::Display for Availability {
 /// Whether a thread of ours can have its cycles counted. That is tried, not concluded.
 pub fn hardware_counters() -> Availability {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-    judged(os::count_cycles(), paranoid.ok().and_then(|text| text.trim().parse().ok()))
+    judged(count_cycles(), paranoid.ok().and_then(|text| text.trim().parse().ok()))
+}
+
+/// The cycles of a short loop: a counter that stays at 0 counts nothing.
+fn count_cycles() -> io::Result<u64> {
+    let mut counter = EventCounter::of_thread(Event::Cycles)?;
+    (0..100_000_u32).for_each(|number| {
+        std::hint::black_box(number);
+    });
+    counter.count()
 }
 
 /// Whether JMH can count events around a JVM: the counters, and the program `perf` on `PATH`, which it calls.

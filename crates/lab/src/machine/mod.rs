@@ -5,6 +5,7 @@
 
 pub mod counters;
 pub mod disturbance;
+pub mod events;
 pub mod page;
 
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! | [`zeroing`] | ways to make memory zero |
 //! | [`clock`] | the core's own clock |
 //! | [`pin`] | threads that stay on their CPUs |
-//! | [`quiet`] | whether anybody else had the CPU |
+//! | [`quiet`] | measuring again what another program disturbed |
 
 pub mod atomics;
 pub mod bandwidth;

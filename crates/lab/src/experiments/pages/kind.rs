@@ -1,7 +1,6 @@
 //! Kinds of pages as cells have them, and the pools that some of them need.
 
 use crate::experiment::{Bench, Runner};
-use crate::machine::counters;
 use ::pages::{Error, PageSize, Policy, Reservation, small_page_bytes};
 
 /// As shown.
@@ -54,14 +53,6 @@ pub(super) fn of_jvm(policy: Policy, heap: usize) -> usize {
     match policy {
         Policy::Explicit(PageSize::TwoMegabytes) => heap + (384 << 20),
         _ => heap,
-    }
-}
-
-/// Why native loops have no TLB counters here.
-pub(super) fn no_counters() -> String {
-    match counters::hardware_counters().reason() {
-        Some(reason) => reason.to_owned(),
-        None => "counted around JVMs only".into(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Native cells: a tensor on pages of a kind, in turns with one on small pages.
 
-use super::kind::{self, Need, no_counters};
+use super::kind::{self, Need};
 use super::{BEFORE, NATIVE, WHEN_USED};
 use crate::Result;
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
+use crate::machine::counters;
+use crate::machine::events::{Event, EventCounter};
 use crate::native::quiet::{DISTURBED, quietest, shared};
 use crate::native::tensor::{Pattern, Tensor};
 use crate::native::time::each;
@@ -15,6 +17,8 @@ pub(super) const IS_THE_BASE: &str = "it is what the others are compared with";
 
 /// Reads between two looks at the clock.
 const BATCH: u64 = 1 << 14;
+/// What is counted in them.
+const COUNTED: [(&str, Event); 2] = [("dtlb", Event::DataTlbMisses), ("itlb", Event::InstructionTlbMisses)];
 /// How long each turn reads.
 const TURN: Duration = Duration::from_millis(40);
 
@@ -79,23 +83,26 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
         base.fill();
     }
     let mut disturbed = false;
-    let mut turn = |tensor: &mut Tensor| {
-        let read = |reads| {
+    let mut turn = |tensor: &mut Tensor, done: &mut u64| {
+        let mut read = |reads| {
             tensor.read(pattern, reads);
+            *done += reads;
         };
-        let mut read = read;
         let measured = quietest(|| shared(|| each(TURN, BATCH, &mut read)));
         disturbed |= !measured.undisturbed();
         measured.value
     };
     let before = Faults::of_thread();
+    let mut misses = Misses::new();
     for _ in 0..turns {
-        let ns = turn(&mut tensor) * 1e9;
+        let mut done = 0;
+        let ns = misses.during(|| (turn(&mut tensor, &mut done) * 1e9, done));
         sample.add("ns", ns);
         if let Some(base) = &mut base {
-            sample.add("relative", turn(base) * 1e9 / ns);
+            sample.add("relative", turn(base, &mut 0) * 1e9 / ns);
         }
     }
+    sample = misses.told(sample);
     let while_reading = Faults::of_thread() - before;
     faults.minor += while_reading.minor;
     faults.major += while_reading.major;
@@ -117,10 +124,56 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
     if disturbed {
         sample = sample.note(DISTURBED);
     }
-    Ok(["dtlb", "itlb"]
-        .into_iter()
-        .fold(sample, |sample, metric| sample.lacks(metric, no_counters()))
-        .with_settings(json!({ "obtained": obtained.to_string() })))
+    Ok(sample.with_settings(json!({ "obtained": obtained.to_string() })))
+}
+
+/// TLB misses of this thread for each read, if they can be counted.
+struct Misses {
+    counters: Vec<(&'static str, std::io::Result<EventCounter>)>,
+    counted: Vec<u64>,
+    reads: u64,
+}
+
+impl Misses {
+    fn new() -> Misses {
+        let counters: Vec<_> =
+            COUNTED.into_iter().map(|(metric, event)| (metric, EventCounter::of_thread(event))).collect();
+        Misses { counted: vec![0; counters.len()], counters, reads: 0 }
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        let count = |counter: &mut std::io::Result<EventCounter>| counter.as_mut().ok()?.count().ok();
+        self.counters.iter_mut().map(|(_, counter)| count(counter).unwrap_or(0)).collect()
+    }
+
+    /// Counts while `work` reads; it returns what it measured and how many reads it did.
+    fn during(&mut self, work: impl FnOnce() -> (f64, u64)) -> f64 {
+        let before = self.counts();
+        let (value, reads) = work();
+        let after = self.counts();
+        self.reads += reads;
+        for ((sum, after), before) in self.counted.iter_mut().zip(after).zip(before) {
+            *sum += after.saturating_sub(before);
+        }
+        value
+    }
+
+    fn told(&self, mut sample: Sample) -> Sample {
+        for ((metric, counter), count) in self.counters.iter().zip(&self.counted) {
+            sample = match counter {
+                Ok(_) if self.reads > 0 => sample.value(metric, *count as f64 / self.reads as f64),
+                Ok(_) => sample.lacks(metric, "nothing was read"),
+                Err(error) => sample.lacks(
+                    metric,
+                    match counters::hardware_counters().reason() {
+                        Some(reason) => reason.to_owned(),
+                        None => format!("this processor does not count them: {error}"),
+                    },
+                ),
+            };
+        }
+        sample
+    }
 }
 
 #[cfg(test)]
