@@ -25,6 +25,8 @@ use std::time::Duration;
 
 /// HotSpot's own strategy, as the paper calls it.
 pub(super) const GROWING: &str = "growing";
+/// Fewer requests that buffers served than this are none.
+const FEWEST_SERVED: u64 = 1000;
 /// The paper's young generation in bytes.
 const PAPER_YOUNG: u64 = 10 << 30;
 
@@ -292,7 +294,8 @@ fn sample(outcome: &Outcome) -> Sample {
     }
     let waste = a.waste.filter(|waste| waste.of_bytes > 0);
     let share = |bytes: u64, of: u64| bytes as f64 / of as f64;
-    let requests: Option<Requests> = a.requests;
+    // TLABs that are larger than the buffers go past them, as in the paper's Table II; a share of a handful says nothing.
+    let requests: Option<Requests> = a.requests.filter(|requests| requests.served >= FEWEST_SERVED);
     let known = [
         ("foreign", requests.and_then(|requests| requests.foreign_share()).map(|share| share * 100.0)),
         ("collections", a.collections_rate),
@@ -307,8 +310,7 @@ fn sample(outcome: &Outcome) -> Sample {
     for (metric, value) in known {
         sample = match value {
             Some(value) => sample.value(metric, value),
-            // TLABs that are larger than the buffers go past them, as in the paper's Table II.
-            None => sample.lacks(metric, "no request came to the buffers"),
+            None => sample.lacks(metric, "TLABs went past the buffers: they are larger"),
         };
     }
     outcome.notes.iter().fold(sample, |sample, note| sample.note(note.clone()))
