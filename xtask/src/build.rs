@@ -7,7 +7,7 @@ use lab::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where the command finds the agent and the workloads beside itself.
+/// Where the command finds the agent, the workloads and the benchmarks beside itself.
 pub fn folder() -> PathBuf {
     root().join("target/release")
 }
@@ -17,13 +17,13 @@ pub fn installed() -> Install {
     Install::at(vec![folder()])
 }
 
-/// Builds the agent, the command and the workloads.
+/// Builds the agent, the command, the workloads and the benchmarks.
 pub fn all() -> Result<()> {
     run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent", "-p", "terrace-cli"]))?;
     workloads(false)
 }
 
-/// Maven with the project's wrapper, on the oldest compiler found: the workloads are compiled for 17.
+/// Maven with the project's wrapper, on the oldest compiler found: all Java is compiled for 17.
 pub fn maven() -> Result<Command> {
     let jdks = jdk::discover();
     let jdk = jdks.iter().filter(|jdk| jdk.has_compiler).min_by_key(|jdk| jdk.feature).ok_or_else(|| {
@@ -34,16 +34,16 @@ pub fn maven() -> Result<Command> {
     Ok(maven)
 }
 
-/// Builds the workloads, with their tests or without, and puts them beside the command.
+/// Builds the workloads and benchmarks, with their tests or without, and puts them beside the command.
 pub fn workloads(test: bool) -> Result<()> {
     let mut maven = maven()?;
     if !test {
         maven.arg("-DskipTests");
     }
     run(maven.arg("package"))?;
-    let built = root().join("java/target");
-    let install = Install::at(vec![built]);
-    for jar in [install.workloads()?, install.sources()?] {
+    let built = ["workloads", "benchmarks"].map(|module| root().join("java").join(module).join("target"));
+    let install = Install::at(built.into());
+    for jar in [install.workloads()?, install.sources()?, install.benchmarks()?] {
         let name = jar.file_name().unwrap_or_default().to_owned();
         std::fs::copy(&jar, folder().join(&name))
             .map_err(|error| Error::failed(format!("copy of {}: {error}", jar.display())))?;

@@ -7,6 +7,7 @@ mod defaults;
 mod demo;
 mod fuzz;
 mod jdks;
+mod lab_run;
 mod matrix;
 mod measure;
 mod sanitize;
@@ -27,7 +28,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the agent, the command and the workloads into target/release.
+    /// Build the agent, the command, the workloads and the benchmarks into target/release.
     Build,
     /// Run every test.
     Test(test::Arguments),
@@ -39,6 +40,8 @@ enum Command {
     Defaults(defaults::Arguments),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
     Bound(bound::Arguments),
+    /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
+    Lab(lab_run::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
     /// Measure a library of Terrace's against its peers in one process.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Matrix(arguments) => matrix::run(&arguments),
         Command::Defaults(arguments) => defaults::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
+        Command::Lab(arguments) => lab_run::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

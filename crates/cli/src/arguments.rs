@@ -1,11 +1,11 @@
 //! Options that `run` and `compare` share.
 
+use ::lab::comparison::Program;
+use ::lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use ::lab::jvm::jdk::{self, Collector, Jdk};
+use ::lab::jvm::workload::{Parameters, Workload};
+use ::lab::{Error, Result};
 use clap::{Args, ValueEnum};
-use lab::comparison::Program;
-use lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
-use lab::jvm::jdk::{self, Collector, Jdk};
-use lab::jvm::workload::{Parameters, Workload};
-use lab::{Error, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct ProgramArguments {
     pub threads: Option<u32>,
 
     /// Bytes of an array (alloc), or of all that a task (churn) or request (threads) allocates.
-    #[arg(long, value_name = "SIZE", value_parser = lab::size::parse, help_heading = "Workload")]
+    #[arg(long, value_name = "SIZE", value_parser = ::lab::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
     /// The collector: serial, parallel, g1, shenandoah, epsilon or z [default: the JVM's choice].

@@ -3,13 +3,13 @@
 use crate::arguments::{
     BufferArguments, Format, ProgramArguments, milliseconds, seconds, some_milliseconds, some_seconds,
 };
+use ::lab::comparison::{Comparison, Method};
+use ::lab::jvm::install::Install;
+use ::lab::jvm::workload::Workload;
+use ::lab::progress::Progress;
+use ::lab::{Error, Result, table};
 use clap::{Args, ValueEnum};
 use control::Mode;
-use lab::comparison::{Comparison, Method};
-use lab::jvm::install::Install;
-use lab::jvm::workload::Workload;
-use lab::progress::Progress;
-use lab::{Error, Result, table};
 use std::path::PathBuf;
 use std::time::Duration;
 

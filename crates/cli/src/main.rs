@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod lab;
 mod run;
 mod status;
 
@@ -22,6 +23,7 @@ Examples:
   terrace run -- java -jar app.jar                 your program, with core buffers
   terrace compare -- java -jar app.jar             what they buy in it: on against off
   terrace compare --workload churn --mode forks    terrace's defaults against stock
+  terrace lab run                                  what allocation costs on this machine, in ten minutes
   terrace status 4711                              what a running JVM has, and its counters
 
 Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
@@ -32,12 +34,14 @@ enum Command {
     Run(run::Run),
     /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
     Compare(compare::Compare),
+    /// Measure every layer of allocation on this machine, beside the published figures.
+    Lab(lab::Lab),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
 }
 
 fn main() -> ExitCode {
-    lab::os::end_on_closed_pipe();
+    ::lab::os::end_on_closed_pipe();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
+        Command::Lab(lab) => lab.execute(),
         Command::Status(status) => status.execute(),
     };
     match done {

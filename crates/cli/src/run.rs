@@ -1,10 +1,10 @@
 //! `terrace run`: becomes the program, with the agent in its JVM.
 
 use crate::arguments::{BufferArguments, ProgramArguments, seconds, some_seconds};
+use ::lab::jvm::agent::{AgentOptions, absolute};
+use ::lab::jvm::install::Install;
+use ::lab::{Error, Result};
 use clap::Args;
-use lab::jvm::agent::{AgentOptions, absolute};
-use lab::jvm::install::Install;
-use lab::{Error, Result};
 use std::time::Duration;
 
 /// Arguments of `run`.

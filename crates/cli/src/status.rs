@@ -1,8 +1,8 @@
 //! `terrace status PID`.
 
 use crate::arguments::Format;
+use ::lab::{Error, Result, table};
 use clap::Args;
-use lab::{Error, Result, table};
 
 /// Arguments of `status`.
 #[derive(Args)]

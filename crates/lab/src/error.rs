@@ -42,6 +42,11 @@ impl Error {
         Error { kind, text: text.join(" | ") }
     }
 
+    /// Whether a signal asked for it.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self.kind, Kind::Interrupted(_))
+    }
+
     /// 2 for usage, 1 for a failure, 128 + the signal as shells have it.
     pub fn exit_code(&self) -> u8 {
         match self.kind {

@@ -6,7 +6,9 @@
 //! | [`comparison`] | two ways of running one program, in pairs |
 //! | [`experiment`] | what an experiment is |
 //! | [`experiments`] | the experiments, one file each |
+//! | [`session`] | a run of experiments: order, repetition, noise, resuming |
 //! | [`results`] | what a run of experiments found |
+//! | [`report`] | results as a page, tables for the terminal, CSV, and the difference of two runs |
 //! | [`native`] | kernels measured in this process |
 //! | [`jvm`] | JDKs, command lines, running JVMs |
 //! | [`statistics`], [`table`], [`progress`], [`size`] | what all share: intervals, and what the user sees |
@@ -22,9 +24,14 @@ pub mod native;
 pub mod os;
 mod primitive;
 pub mod progress;
+pub mod report;
 pub mod results;
+pub mod session;
 pub mod size;
 pub mod statistics;
 pub mod table;
+
+#[cfg(test)]
+extern crate self as terrace_lab;
 
 pub use error::{Error, Result};

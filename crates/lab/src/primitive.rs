@@ -5,3 +5,9 @@ pub(crate) use core::sync::atomic::{AtomicI32, Ordering};
 
 /// A word of memory that another process writes.
 pub(crate) type SharedWord = core::sync::atomic::AtomicU64;
+
+/// A counter of the native kernels.
+pub(crate) type Counter = core::sync::atomic::AtomicU64;
+
+/// Tells threads to stop.
+pub(crate) type Flag = core::sync::atomic::AtomicBool;

@@ -38,6 +38,15 @@ impl Progress {
         }
     }
 
+    /// A line of its own, that stays.
+    pub fn line(&self, text: &str) {
+        if self.plain {
+            eprintln!("terrace: {text}");
+        } else {
+            self.bar.println(text);
+        }
+    }
+
     /// What is being done now.
     pub fn say(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());

@@ -5,7 +5,9 @@ use crate::experiment::{Check, Declaration, Effort, Measured};
 use crate::machine::disturbance::Disturbance;
 use crate::machine::page::Page;
 use crate::statistics::Interval;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The number of this layout.
 pub const SCHEMA: u32 = 1;
@@ -91,6 +93,32 @@ pub struct Findings {
     pub checks: Vec<Check>,
     /// What a reader must know, each with its remedy.
     pub notes: Vec<String>,
+}
+
+/// The file of a run's results in its folder.
+pub const FILE: &str = "results.json";
+
+/// The results in a folder.
+pub fn read(folder: &Path) -> Result<Results> {
+    let path = folder.join(FILE);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Error::usage(format!(
+            "{}: {error}; name the folder of a run, which 'terrace lab run' writes",
+            path.display()
+        ))
+    })?;
+    // The number first: a layout that is not ours would only give an obscure complaint about a field.
+    let schema =
+        serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value["schema"].as_u64());
+    if schema != Some(SCHEMA.into()) {
+        return Err(Error::usage(format!(
+            "{} has layout {}, this terrace reads {SCHEMA}; run the experiments again",
+            path.display(),
+            schema.map_or("unknown".into(), |schema| schema.to_string())
+        )));
+    }
+    serde_json::from_str(&text)
+        .map_err(|error| Error::failed(format!("{}: {error}; run the experiments again", path.display())))
 }
 
 impl Findings {

@@ -124,6 +124,26 @@ pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
     Some(Interval { median, low: at(0.025), high: at(0.975) })
 }
 
+/// The ratio of two medians, b over a, with its 95 % percentile-bootstrap interval: each side is resampled by itself, since
+/// nothing pairs a value of one with a value of the other. `None` unless all medians are above 0.
+pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
+    let above = |values: &[f64]| median(values).filter(|median| *median > 0.0);
+    let ratio = above(b)? / above(a)?;
+    let mut random = Random::new(seed);
+    let (mut of_a, mut of_b) = (vec![0.0; a.len()], vec![0.0; b.len()]);
+    let mut ratios = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        of_a.fill_with(|| a[random.below(a.len())]);
+        of_b.fill_with(|| b[random.below(b.len())]);
+        let medians = median_in_place(&mut of_a).zip(median_in_place(&mut of_b));
+        ratios.extend(medians.filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a));
+    }
+    ratios.sort_unstable_by(f64::total_cmp);
+    let at =
+        |share: f64| ratios.get(((ratios.len().saturating_sub(1)) as f64 * share).round() as usize).copied();
+    Some(Interval { median: ratio, low: at(0.025)?, high: at(0.975)? })
+}
+
 /// The scatter of values around their median, as a share of it: 1.4826 x the median absolute deviation, which is the
 /// standard deviation where values are normal, and does not care about a few that are far off.
 pub fn scatter(values: &[f64]) -> Option<f64> {
@@ -197,6 +217,17 @@ mod tests {
             })
             .count();
         assert!((180..=199).contains(&covered), "{covered}");
+    }
+
+    #[test]
+    fn a_ratio_of_medians_has_an_interval_and_no_zero_below() {
+        let a: Vec<f64> = (90..=110).map(f64::from).collect();
+        let b: Vec<f64> = a.iter().map(|value| value * 2.0).collect();
+        let found = ratio_of_medians(&a, &b, 1).unwrap();
+        assert_eq!(found.median, 2.0);
+        assert!((1.8..2.0).contains(&found.low) && (2.0..2.2).contains(&found.high), "{found:?}");
+        assert_eq!(ratio_of_medians(&[0.0], &b, 1), None);
+        assert_eq!(ratio_of_medians(&a, &[], 1), None);
     }
 
     #[test]

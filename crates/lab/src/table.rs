@@ -20,11 +20,21 @@ pub fn columns() -> u16 {
     os::terminal_columns().unwrap_or(WIDEST).clamp(40, WIDEST)
 }
 
-fn table(columns: u16, header: &[&str]) -> Table {
+/// An empty table that fits.
+pub(crate) fn table(columns: u16, header: &[&str]) -> Table {
     let mut table = Table::new();
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
     table.set_header(header.iter().copied());
     table
+}
+
+/// A table of words.
+pub fn plain<const N: usize>(header: &[&str; N], rows: &[[String; N]], columns: u16) -> String {
+    let mut lines = table(columns, header);
+    for row in rows {
+        lines.add_row(row.iter());
+    }
+    lines.to_string()
 }
 
 fn rate(amount: f64, unit: &str) -> String {
@@ -102,7 +112,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
 }
 
 /// A name, and beside it a text broken into lines that fit.
-fn labelled(name: &str, value: &str, columns: u16) -> String {
+pub(crate) fn labelled(name: &str, value: &str, columns: u16) -> String {
     const LABEL: usize = 20;
     let width = usize::from(columns).saturating_sub(LABEL).max(20);
     let mut lines = vec![String::new()];
@@ -231,6 +241,8 @@ mod tests {
             collections_unit: "million operations".into(),
             collection_seconds: None,
             waste,
+            requests: None,
+            rates: Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::policy::{PageSize, small_page_bytes};
+use crate::pool::in_words;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -77,13 +78,10 @@ impl AddAssign for Obtained {
 
 impl fmt::Display for Obtained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = |page: u64| {
-            if page >= 1 << 30 { format!("{} GB", page >> 30) } else { format!("{} MB", page >> 20) }
-        };
         let mut parts = vec![(self.small, format!("{} KB pages", small_page_bytes() >> 10))];
         parts.push((self.transparent, "transparent huge pages".into()));
         parts.extend(
-            self.explicit.iter().map(|(page, bytes)| (*bytes, format!("explicit {} pages", kind(*page)))),
+            self.explicit.iter().map(|(page, bytes)| (*bytes, format!("explicit {} pages", in_words(*page)))),
         );
         parts.retain(|(bytes, _)| *bytes > 0);
         if parts.is_empty() {

@@ -79,11 +79,20 @@ impl Pool {
             return Ok(());
         }
         Err(Error::new(format!(
-            "{} of {pages} explicit {} MB pages are available; as root: {}",
+            "{} of {pages} explicit {} pages are available; as root: {}",
             self.available(),
-            self.page_bytes >> 20,
+            in_words(self.page_bytes),
             self.command(pages)
         )))
+    }
+}
+
+/// A page's size as people say it.
+pub(crate) fn in_words(page_bytes: u64) -> String {
+    match page_bytes {
+        bytes if bytes >= 1 << 30 => format!("{} GB", bytes >> 30),
+        bytes if bytes >= 1 << 20 => format!("{} MB", bytes >> 20),
+        bytes => format!("{} KB", bytes >> 10),
     }
 }
 
@@ -105,6 +114,11 @@ mod tests {
         let pools = pools_in(root.path());
         assert_eq!(pools.iter().map(|pool| pool.page_bytes).collect::<Vec<_>>(), [2 << 20, 1 << 30]);
         assert_eq!((pools[0].available(), pools[0].overcommit), (5, 2));
+    }
+
+    #[test]
+    fn sizes_are_told_in_the_largest_unit() {
+        assert_eq!([64 << 10, 2 << 20, 1 << 30].map(in_words), ["64 KB", "2 MB", "1 GB"]);
     }
 
     #[test]

@@ -96,10 +96,7 @@ fn as_stock(setting: Setting, options: &str) -> Result<(), String> {
     let most = stock.iter().map(|run| run.full).max().unwrap_or(0);
     // With G1 what is live at the end depends on how many regions were given to whom, by some percent in the stock JVM itself.
     let least = stock.iter().map(|run| run.live).min().unwrap_or(0);
-    // Short of the aim, and told in the README: with G1, threads that begin again with a small TLAB after each collection find room for a
-    // little more each time, and go through two to four times as many full collections before the end.
-    let times = if setting.collector == Collector::G1 { 6 } else { 1 };
-    if live(&ours) * 100 < least * 98 || full(&ours) > (most + most / 2) * times + 4 {
+    if live(&ours) * 100 < least * 98 || full(&ours) > most + most / 2 + 4 {
         return Err(told);
     }
     Ok(())

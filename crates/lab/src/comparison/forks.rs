@@ -2,7 +2,7 @@
 //!
 //! For what is decided when a JVM starts: the size of thread buffers, HotSpot's own growing strategy.
 
-use crate::comparison::measure::{Amount, Counts, Measure, Pair, Waste};
+use crate::comparison::measure::{Amount, Counts, Measure, Pair};
 use crate::comparison::process::await_agent;
 use crate::comparison::{Comparison, Measured};
 use crate::jvm::agent::AgentOptions;
@@ -144,7 +144,7 @@ fn workload(
     }
     running.check()?;
     let report = Report::read(&running.output())?;
-    let waste: Option<Waste> = observed.then(|| jvms.counts().waste);
+    let counts = observed.then(|| jvms.counts());
     let measure = Measure {
         seconds: report.seconds,
         cpu_seconds: report.cpu_seconds,
@@ -152,7 +152,8 @@ fn workload(
         bytes: report.allocated_bytes,
         collections: report.collections,
         collection_seconds: report.collection_seconds,
-        waste,
+        waste: counts.map(|counts| counts.waste),
+        requests: counts.map(|counts| counts.requests),
     };
     Ok(Fork {
         measure,

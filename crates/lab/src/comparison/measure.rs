@@ -47,6 +47,53 @@ impl AddAssign for Waste {
     }
 }
 
+/// What threads asked the buffers nearest to them for, and how it was served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Served by a buffer, the own one or another one's tail.
+    pub served: u64,
+    /// Of these: the thread had left the domain by then.
+    pub foreign: u64,
+    /// Of these: from the tail of another domain's buffer.
+    pub stolen: u64,
+    /// Served by the source above, past the buffers.
+    pub direct: u64,
+    /// Refills of the buffers.
+    pub refills: u64,
+    /// Bytes of those and of what was served past the buffers: all that was reserved.
+    pub reserved_bytes: u64,
+}
+
+impl Requests {
+    /// The share of requests that was not served by the buffer of the domain that the thread was then in: the paper's foreign
+    /// allocations.
+    pub fn foreign_share(&self) -> Option<f64> {
+        (self.served > 0).then(|| (self.foreign + self.stolen) as f64 / self.served as f64)
+    }
+
+    fn since(&self, earlier: &Requests) -> Requests {
+        Requests {
+            served: self.served.saturating_sub(earlier.served),
+            foreign: self.foreign.saturating_sub(earlier.foreign),
+            stolen: self.stolen.saturating_sub(earlier.stolen),
+            direct: self.direct.saturating_sub(earlier.direct),
+            refills: self.refills.saturating_sub(earlier.refills),
+            reserved_bytes: self.reserved_bytes.saturating_sub(earlier.reserved_bytes),
+        }
+    }
+}
+
+impl AddAssign for Requests {
+    fn add_assign(&mut self, other: Requests) {
+        self.served += other.served;
+        self.foreign += other.foreign;
+        self.stolen += other.stolen;
+        self.direct += other.direct;
+        self.refills += other.refills;
+        self.reserved_bytes += other.reserved_bytes;
+    }
+}
+
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
@@ -62,6 +109,8 @@ pub struct Counts {
     pub collections: u64,
     /// Waste.
     pub waste: Waste,
+    /// Requests.
+    pub requests: Requests,
 }
 
 /// What happened in a stretch of time: a window, or a run.
@@ -81,6 +130,8 @@ pub struct Measure {
     pub collection_seconds: Option<f64>,
     /// Waste of the agent's buffers.
     pub waste: Option<Waste>,
+    /// Requests to them.
+    pub requests: Option<Requests>,
 }
 
 impl Counts {
@@ -95,6 +146,7 @@ impl Counts {
             collections: Some(later.collections.saturating_sub(self.collections)),
             collection_seconds: None,
             waste: Some(later.waste.since(&self.waste)),
+            requests: Some(later.requests.since(&self.requests)),
         }
     }
 }
@@ -156,7 +208,10 @@ mod tests {
             cpu: Some(Duration::from_secs(4)),
             collections: 2,
             waste: Waste { refill_bytes: 5, of_bytes: 200, ..Waste::default() },
+            requests: Requests { served: 200, foreign: 1, stolen: 3, ..Requests::default() },
         };
+        assert_eq!(first.until(&later).requests.unwrap().foreign_share(), Some(0.02));
+        assert_eq!(Requests::default().foreign_share(), None, "nothing was asked for");
         let measure = first.until(&later);
         assert_eq!(Amount::Operations.rate(&measure), Some(20.0));
         assert_eq!(Amount::Bytes.rate(&measure), Some(100.0));

@@ -1,6 +1,6 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
-use crate::comparison::measure::Waste;
+use crate::comparison::measure::{Requests, Waste};
 use crate::machine::Machine;
 use crate::statistics::{Interval, Verdict};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,9 @@ pub struct Side {
     pub flags: Vec<String>,
     /// Each second.
     pub throughput: Interval,
+    /// Of each window or fork, each second, in the order in which they were measured.
+    #[serde(default)]
+    pub rates: Vec<f64>,
     /// Each CPU-second.
     pub throughput_cpu: Option<Interval>,
     /// Collections in the measured time; `null` when not known.
@@ -80,6 +83,9 @@ pub struct Side {
     pub collection_seconds: Option<f64>,
     /// Waste of the agent's buffers by cause; `null` when it was not loaded.
     pub waste: Option<Waste>,
+    /// Requests to the agent's buffers and how they were served; `null` when it was not loaded.
+    #[serde(default)]
+    pub requests: Option<Requests>,
 }
 
 /// How it was measured.

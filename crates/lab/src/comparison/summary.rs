@@ -1,6 +1,6 @@
 //! From pairs to ratios, intervals and the notes that a reader needs.
 
-use crate::comparison::measure::{Amount, Measure, Pair, Waste};
+use crate::comparison::measure::{Amount, Measure, Pair, Requests, Waste};
 use crate::comparison::result::Side;
 use crate::statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
 use crate::{Error, Result, size};
@@ -132,11 +132,13 @@ pub fn side(
         Amount::Bytes | Amount::Runs => (sum(|measure| measure.bytes).map(|number| number / 1e9), "GB"),
     };
     let wasted = measures.iter().map(|measure| measure.waste).collect::<Option<Vec<Waste>>>();
+    let asked = measures.iter().map(|measure| measure.requests).collect::<Option<Vec<Requests>>>();
     Side {
         name: name.to_owned(),
         settings,
         flags,
         throughput: bootstrap(&throughput, seed).unwrap_or(nothing),
+        rates: throughput,
         throughput_cpu: bootstrap(&throughput_cpu, seed),
         collections,
         collections_rate: collections
@@ -145,13 +147,16 @@ pub fn side(
             .map(|(count, work)| count as f64 / work),
         collections_unit: unit.to_owned(),
         collection_seconds: sum(|measure| measure.collection_seconds),
-        waste: wasted.map(|all| {
-            all.into_iter().fold(Waste::default(), |mut total, one| {
-                total += one;
-                total
-            })
-        }),
+        waste: wasted.map(sum_of),
+        requests: asked.map(sum_of),
     }
+}
+
+fn sum_of<T: Default + std::ops::AddAssign>(all: Vec<T>) -> T {
+    all.into_iter().fold(T::default(), |mut total, one| {
+        total += one;
+        total
+    })
 }
 
 #[cfg(test)]

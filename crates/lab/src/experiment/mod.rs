@@ -19,7 +19,7 @@ pub mod sample;
 pub mod value;
 
 pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
-pub use measured::{Check, Conclusion, Measured, Quantity};
+pub use measured::{Check, Conclusion, Measured, MeasuredCell, Quantity};
 pub use plan::{Bench, Cell, Effort, Plan, Runner};
 pub use sample::Sample;
 pub use value::{Parameters, Value, parameters};
@@ -33,6 +33,8 @@ pub struct Experiment {
     pub declaration: Declaration,
     /// The cells for this machine.
     pub plan: fn(&Bench) -> Result<Plan>,
+    /// Metrics that need more than one cell, such as a ratio to another cell; added to the cells before anything is said of them.
+    pub derive: Option<fn(&mut [MeasuredCell])>,
     /// What the cells say.
     pub conclude: fn(&Measured) -> Conclusion,
 }

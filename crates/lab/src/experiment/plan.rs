@@ -70,6 +70,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Memory of this machine in bytes, or what a control group leaves of it.
+    pub fn memory_bytes(&self) -> u64 {
+        crate::machine::page::memory_bytes()
+    }
+
     /// 1, 2, 4 ... up to twice the CPUs: the numbers of threads that show contention on this machine.
     pub fn thread_counts(&self) -> Vec<u32> {
         let most = 2 * self.machine.cpus as u32;
@@ -90,6 +95,14 @@ pub struct Plan {
     pub rounds: usize,
     /// What a reader must know of the plan: what was left out and why, what was scaled.
     pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// About how long all runs of all cells take, in seconds.
+    pub fn seconds(&self) -> f64 {
+        let runs = self.cells.iter().filter(|cell| !matches!(cell.runner, Runner::Unavailable(_)));
+        runs.map(|cell| cell.seconds).sum::<f64>() * self.rounds as f64
+    }
 }
 
 /// One combination of parameters.

@@ -72,6 +72,11 @@ impl Install {
         self.file("terrace-workloads.jar", |name| name == "terrace-workloads.jar")
     }
 
+    /// The JMH benchmarks, with JMH.
+    pub fn benchmarks(&self) -> Result<PathBuf> {
+        self.file("terrace-benchmarks.jar", |name| name == "terrace-benchmarks.jar")
+    }
+
     /// The sources that the workload `javac` compiles.
     pub fn sources(&self) -> Result<PathBuf> {
         let matches = |name: &str| name.starts_with("commons-lang3") && name.ends_with("-sources.jar");
@@ -91,6 +96,8 @@ mod tests {
         std::fs::write(second.path().join("commons-lang3-3.18.0-sources.jar"), "").unwrap();
         assert!(install.agent().unwrap().ends_with("libterrace.so"));
         assert!(install.sources().is_ok());
+        std::fs::write(first.path().join("terrace-benchmarks.jar"), "").unwrap();
+        assert!(install.benchmarks().unwrap().starts_with(first.path().canonicalize().unwrap()));
         let error = install.workloads().unwrap_err().to_string();
         assert!(error.contains("terrace-workloads.jar") && error.contains("cargo xtask build"), "{error}");
     }

@@ -5,6 +5,8 @@
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
+//! | [`safepoints`] | what a JVM logged of its stops |
+//! | [`resident`] | on which pages a JVM lies |
 
 pub mod agent;
 pub mod install;
@@ -12,6 +14,8 @@ pub mod jdk;
 pub mod launch;
 pub mod observe;
 pub mod progress_file;
+pub mod resident;
 pub mod running;
+pub mod safepoints;
 pub mod status;
 pub mod workload;

@@ -1,6 +1,6 @@
 //! The JVMs of one program, seen through their control files.
 
-use crate::comparison::measure::{Counts, Waste};
+use crate::comparison::measure::{Counts, Requests, Waste};
 use crate::jvm::agent::{AgentOptions, Levels};
 use crate::{Error, Result, os};
 use control::{Control, Mode, State};
@@ -38,6 +38,23 @@ pub fn waste(control: &Control, bound: bool) -> Waste {
         alignment_bytes: control.total(Counter::WasteAlignment),
         of_bytes: served(control, bound),
     }
+}
+
+/// Requests of threads to a JVM's buffers: those of the level nearest to threads.
+pub fn requests(control: &Control) -> Requests {
+    let mut requests = Requests::default();
+    for domain in control.counters(0) {
+        let of = |counter| domain.get(counter);
+        requests += Requests {
+            served: of(Counter::Buffers) + of(Counter::Objects) + of(Counter::Stolen),
+            foreign: of(Counter::Foreign),
+            stolen: of(Counter::Stolen),
+            direct: of(Counter::Direct),
+            refills: of(Counter::Refills),
+            reserved_bytes: of(Counter::RefillBytes) + of(Counter::DirectBytes),
+        };
+    }
+    requests
 }
 
 /// The settings in force, as the agent has written them.
@@ -179,6 +196,7 @@ impl Jvms {
             counts.cpu = Some(counts.cpu.unwrap_or_default() + jvm.cpu.unwrap_or_default());
             counts.collections += jvm.control.collections();
             counts.waste += waste(&jvm.control, self.bound);
+            counts.requests += requests(&jvm.control);
         }
         counts.bytes = counts.waste.of_bytes;
         counts

@@ -1,8 +1,11 @@
 //! The machine that a measurement is from.
 //!
-//! [`Machine`] is what a single comparison says of it, [`page`] what a report does; [`disturbance`] is what else happened on it.
+//! [`Machine`] is what a single comparison says of it, [`page`] what a report does; [`disturbance`] is what else happened on it;
+//! [`counters`] are the processor's own.
 
+pub mod counters;
 pub mod disturbance;
+pub mod events;
 pub mod page;
 
 use serde::{Deserialize, Serialize};

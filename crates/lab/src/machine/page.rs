@@ -70,6 +70,10 @@ fn read(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+fn number(path: impl AsRef<Path>) -> Option<u64> {
+    read(path)?.parse().ok()
+}
+
 fn unavailable(what: &str) -> String {
     format!("unavailable: the kernel does not show {what} here")
 }
@@ -115,6 +119,16 @@ pub fn pools() -> Vec<Pool> {
     pools.map(|pool| Pool { page_bytes: pool.page_bytes, pages: pool.pages, free: pool.free }).collect()
 }
 
+/// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.
+pub fn memory_bytes() -> u64 {
+    let memory = read("/proc/meminfo").unwrap_or_default();
+    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes =
+        total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0);
+    let limit = number("/sys/fs/cgroup/memory.max").unwrap_or(u64::MAX);
+    (kilobytes << 10).min(limit)
+}
+
 /// The word in brackets of a file such as `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
@@ -129,9 +143,6 @@ impl Page {
             Some(line.split_once(':')?.1.trim().to_owned())
         };
         let topology = topology::Machine::detect();
-        let memory = read("/proc/meminfo").unwrap_or_default();
-        let kilobytes = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-        let kilobytes = kilobytes.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
         let hypervisor =
             field("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
         Page {
@@ -141,7 +152,7 @@ impl Page {
             topology: topology.to_string(),
             remarks: topology.remarks().to_vec(),
             caches: caches(),
-            memory_bytes: kilobytes.unwrap_or(0) << 10,
+            memory_bytes: memory_bytes(),
             kernel: read("/proc/sys/kernel/osrelease").unwrap_or_else(|| unavailable("its release")),
             virtualization: read("/sys/hypervisor/type")
                 .or_else(|| read("/sys/class/dmi/id/sys_vendor").filter(|_| hypervisor))

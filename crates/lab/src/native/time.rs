@@ -1,5 +1,6 @@
 //! Timing a kernel, alone or on several threads at once.
 
+use crate::statistics::median;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,23 @@ pub fn each(length: Duration, batch: u64, mut kernel: impl FnMut(u64)) -> f64 {
         let passed = since.elapsed();
         if passed >= length {
             return passed.as_secs_f64() / operations as f64;
+        }
+    }
+}
+
+/// Runs a kernel in batches for `length`; nanoseconds for each operation in the median batch.
+///
+/// As [`each`], but of batches in which the thread did not run all the time, or was disturbed, nothing is seen unless they
+/// are the most.
+pub fn typical(length: Duration, batch: u64, mut kernel: impl FnMut(u64)) -> f64 {
+    let since = Instant::now();
+    let mut times = Vec::new();
+    loop {
+        let begin = Instant::now();
+        kernel(batch);
+        times.push(begin.elapsed().as_secs_f64() * 1e9 / batch as f64);
+        if since.elapsed() >= length {
+            return median(&times).unwrap_or(f64::NAN);
         }
     }
 }
@@ -45,6 +63,13 @@ mod tests {
         let mut done = 0;
         let seconds = each(Duration::from_millis(5), 100, |n| done += n);
         assert!(done % 100 == 0 && seconds > 0.0 && seconds * done as f64 >= 0.005);
+    }
+
+    #[test]
+    fn there_is_a_batch_however_short_the_time() {
+        let mut done = 0;
+        assert!(typical(Duration::ZERO, 100, |n| done += n).is_finite());
+        assert_eq!(done, 100);
     }
 
     #[test]

@@ -1,0 +1,40 @@
+//! `terrace lab`.
+
+mod diff;
+mod list;
+mod report;
+mod run;
+
+use ::lab::Result;
+use clap::{Args, Subcommand};
+
+/// Measure every layer of allocation on this machine, beside the published figures.
+#[derive(Args, Debug)]
+pub struct Lab {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show the experiments: what each asks, and how long it takes.
+    List(list::List),
+    /// Run experiments and write a report: tables here; results.json, CSV and one HTML page in a folder.
+    Run(run::Run),
+    /// Show a folder's results again, and write its page anew.
+    Report(report::Report),
+    /// Compare two runs: what changed significantly.
+    Diff(diff::Diff),
+}
+
+impl Lab {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        match &self.command {
+            Command::List(list) => list.execute(),
+            Command::Run(run) => run.execute(),
+            Command::Report(report) => report.execute(),
+            Command::Diff(diff) => diff.execute(),
+        }
+    }
+}

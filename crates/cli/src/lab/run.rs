@@ -1,0 +1,186 @@
+//! `terrace lab run`.
+
+use ::lab::experiment::{Bench, Effort, Experiment};
+use ::lab::jvm::install::Install;
+use ::lab::jvm::jdk::{self, Jdk};
+use ::lab::machine::Machine;
+use ::lab::progress::Progress;
+use ::lab::session::{Request, store};
+use ::lab::{Error, Result, experiments, os, report, table};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Run experiments and write a report.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace lab run                          everything, quickly, on the newest JDK
+  terrace lab run atomics latency --full   two experiments, every point of their sources
+  terrace lab run --resume                 go on with what Ctrl-C interrupted")]
+pub struct Run {
+    /// The experiments; none means all. 'terrace lab list' shows them.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated, all must hold.
+    #[arg(long, value_name = "KEY=VALUE")]
+    only: Vec<String>,
+
+    /// Few points, minutes (the default).
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// Every point of the sources, hours.
+    #[arg(long)]
+    full: bool,
+
+    /// A JDK: its folder or its bin/java; may be repeated; a quick run uses the first of them for most [default: all of 17, 21 and 25, the newest first].
+    #[arg(long, value_name = "HOME")]
+    java: Vec<PathBuf>,
+
+    /// The folder for results [default: terrace-lab, terrace-lab-2, ...].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Go on with the run in --out, or with the last one here.
+    #[arg(long, conflicts_with_all = ["names", "only", "quick", "full", "java"])]
+    resume: bool,
+
+    /// Fill the pools of huge pages for the cells that need them, and put them back (needs root).
+    #[arg(long)]
+    allow_sysctl: bool,
+
+    /// What standard output gets.
+    #[arg(long, value_enum, default_value = "table")]
+    format: crate::arguments::Format,
+}
+
+/// The JDKs given, or found.
+pub fn chosen_jdks(given: &[PathBuf]) -> Result<Vec<Jdk>> {
+    if !given.is_empty() {
+        return given
+            .iter()
+            .map(|path| Jdk::at(path).map_err(|error| Error::usage(format!("--java {error}"))))
+            .collect();
+    }
+    let mut found: Vec<Jdk> =
+        (jdk::discover().into_iter()).filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect();
+    found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
+    found.dedup_by_key(|jdk| jdk.feature);
+    Ok(found)
+}
+
+/// Where experiments are run.
+pub fn bench(effort: Effort, jdks: Vec<Jdk>, allow_sysctl: bool, scratch: &Path) -> Result<Bench> {
+    Ok(Bench {
+        effort,
+        jdks,
+        install: Install::here()?,
+        machine: Machine::here(),
+        scratch: scratch.to_owned(),
+        allow_sysctl,
+    })
+}
+
+fn named(names: &[String]) -> Result<Vec<Experiment>> {
+    let all = experiments::all();
+    let known: Vec<&str> = all.iter().map(|one| one.declaration.name.as_str()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Error::usage(format!("no experiment '{unknown}'; choose some of {}", known.join(", "))));
+    }
+    let asked = |one: &Experiment| names.is_empty() || names.contains(&one.declaration.name);
+    Ok(all.into_iter().filter(asked).collect())
+}
+
+impl Run {
+    fn folder(&self) -> Result<PathBuf> {
+        match &self.out {
+            Some(folder) => Ok(folder.clone()),
+            None if self.resume => store::last_folder(Path::new(".")),
+            None => Ok(store::new_folder(Path::new("."))),
+        }
+    }
+
+    fn request(&self, folder: PathBuf, scratch: &Path) -> Result<Request> {
+        let kept = self.resume.then(|| store::header(&folder)).transpose()?;
+        let (names, only, effort, java) = match &kept {
+            Some(header) => {
+                (header.experiments.clone(), header.only.clone(), header.effort, header.jdks.clone())
+            }
+            None => {
+                let effort = if self.full { Effort::Full } else { Effort::Quick };
+                (self.names.clone(), self.only.clone(), effort, self.java.clone())
+            }
+        };
+        let jdks = match &kept {
+            Some(header) if header.jdks.is_empty() => Vec::new(),
+            _ => chosen_jdks(&java)?,
+        };
+        let allow = self.allow_sysctl || kept.is_some_and(|header| header.allow_sysctl);
+        let command = std::iter::once("terrace lab run".to_owned())
+            .chain(self.names.iter().cloned())
+            .chain(self.only.iter().map(|only| format!("--only '{only}'")))
+            .chain([format!("--{}", effort.name())])
+            .chain(self.java.iter().map(|path| format!("--java {}", path.display())))
+            .chain(allow.then(|| "--allow-sysctl".to_owned()))
+            .collect::<Vec<_>>()
+            .join(" ");
+        Ok(Request {
+            experiments: named(&names)?,
+            only,
+            bench: bench(effort, jdks, allow, scratch)?,
+            folder,
+            resume: self.resume,
+            command,
+        })
+    }
+
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        os::note_signals();
+        let folder = self.folder()?;
+        let scratch = store::scratch()?;
+        let request = self.request(folder.clone(), scratch.path())?;
+        let outcome = request.run(&Progress::on_standard_error())?;
+        let files = report::write(&outcome.results, &folder)?;
+        if self.format == crate::arguments::Format::Json {
+            println!(
+                "{}",
+                serde_json::to_string(&outcome.results).map_err(|error| Error::failed(error.to_string()))?
+            );
+        } else {
+            print!("{}", report::text::run(&outcome.results, table::columns()));
+            for file in files
+                .iter()
+                .filter(|file| file.extension().is_some_and(|kind| kind == "html" || kind == "json"))
+            {
+                println!("written: {}", file.display());
+            }
+        }
+        match outcome.stopped {
+            Some(error) => {
+                eprintln!(
+                    "terrace: what is finished is kept; continue with: terrace lab run --resume --out {}",
+                    folder.display()
+                );
+                Err(error)
+            }
+            None => failures(&outcome.results),
+        }
+    }
+}
+
+/// A run in which anything failed is no success; what else it found has been shown.
+fn failures(results: &::lab::results::Results) -> Result<()> {
+    let failed: Vec<&str> = (results.experiments.iter())
+        .filter(|one| one.state == ::lab::results::State::Failed)
+        .map(|one| one.declaration.name.as_str())
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::failed(format!(
+        "cells failed in {}; the table says why, and --resume tries only them again",
+        failed.join(", ")
+    )))
+}

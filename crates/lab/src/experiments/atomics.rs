@@ -1,0 +1,292 @@
+//! Counting with several threads: which instruction, where the counter is, and what claiming in batches buys.
+
+mod conclusion;
+mod java;
+
+use crate::Result;
+use crate::experiment::{
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
+    Runner, Sample, Source, parameters,
+};
+use crate::native::atomics::{Counted, INSTRUCTIONS, Layout, Operation, count};
+use crate::native::pin;
+use serde_json::json;
+use std::time::Duration;
+
+const NATIVE: &str = "native";
+const JAVA: &str = "java";
+const PLAIN: &str = "plain add";
+const LOCK_ADD: &str = "lock add";
+const LOCK_XADD: &str = "lock xadd";
+const COMPARE_EXCHANGE: &str = "lock cmpxchg loop";
+const CLAIMED: &str = "claimed in batches";
+const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
+
+/// `atomics`.
+pub fn experiment() -> Experiment {
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
+}
+
+fn declaration() -> Declaration {
+    let shared = || ("layout", Layout::Shared.name().into());
+    let published = |machine: &str, threads: u32, metric: &str, value: f64| {
+        let at = [
+            ("language", NATIVE.into()),
+            ("operation", LOCK_XADD.into()),
+            shared(),
+            ("threads", threads.into()),
+        ];
+        Reference::new(&format!("Thompson, {machine}"), metric, at, value)
+    };
+    // "level out respectively at ~100m and ~20m XADD operations per second for 3+ concurrent threads"
+    let machines = [("Nehalem Core i7-860", 100e6), ("Sandy Bridge Core i7-2720QM", 20e6)];
+    let mut references = Vec::new();
+    for (machine, rate) in machines {
+        for threads in [3_u32, 4] {
+            references.push(published(machine, threads, "rate", rate));
+            references.push(published(machine, threads, "ns", 1e9 / rate));
+        }
+    }
+    Declaration {
+        name: "atomics".into(),
+        title: "Counting with several threads".into(),
+        question: "What does an atomic increment cost when threads contend for it, and which instruction suffers least?"
+            .into(),
+        source: Some(Source::new(
+            "Martin Thompson",
+            "Adventures with AtomicLong (2011)",
+            "Core i7-860 (Nehalem, 2.8 GHz) and Core i7-2720QM (Sandy Bridge, 2.2 GHz)",
+        )),
+        parameters: vec![
+            Parameter::new("language", "Language", ""),
+            Parameter::new("operation", "Operation", ""),
+            Parameter::new("layout", "Counters", ""),
+            Parameter::new("threads", "Threads", ""),
+            Parameter::new("batch", "Batch", "numbers"),
+        ],
+        metrics: vec![
+            Metric::new(
+                "ns",
+                "Time for an increment",
+                "ns",
+                Better::Lower,
+                "wall time over the increments of all threads together, as Thompson's duration over 500 million",
+            )
+            .caveat(
+                "More threads than CPUs take turns: they say what that costs, not what more contention does. Java's figure \
+                 is that of JMH, whose loop costs about 1 ns itself.",
+            ),
+            Metric::new(
+                "rate",
+                "Rate",
+                "operations/s",
+                Better::Higher,
+                "increments of all threads together over wall time",
+            ),
+            Metric::new(
+                "failed",
+                "Failed exchanges for each success",
+                "",
+                Better::Lower,
+                "attempts of compare-and-exchange that found another value, over those that succeeded",
+            ),
+            Metric::new(
+                "share",
+                "Share of the CPUs",
+                "",
+                Better::Neither,
+                "CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there",
+            )
+            .caveat("Where it is low, threads took turns with other programs and contended less than they should."),
+        ],
+        plots: vec![
+            Plot::new(Kind::Lines, "One counter for all", "ns", "threads", &["language", "operation"])
+                .caption("Thompson's figures: what a fetch-and-add does when threads are added, and what a compare-and-set loop does.")
+                .only([shared()])
+                .log_y(),
+            Plot::new(Kind::Bars, "Where the counters are, two threads", "ns", "layout", &["language", "operation"])
+                .caption("Counters side by side in a line are contended as a single one is, though no thread touches another's.")
+                .only([("threads", 2_u32.into())])
+                .log_y(),
+            Plot::new(Kind::Lines, "Exchanges that fail", "failed", "threads", &["language", "operation"])
+                .caption("A failed exchange had the line to itself and did nothing with it.")
+                .only([shared()]),
+            Plot::new(Kind::Lines, "Claimed in batches", "rate", "batch", &["language", "threads"])
+                .caption(
+                    "One lock xadd claims a batch, plain stores give it out: what a thread-local allocation buffer does. \
+                     The larger the batch, the less the counter matters.",
+                )
+                .only([("operation", CLAIMED.into())])
+                .log_x()
+                .log_y(),
+        ],
+        references,
+    }
+}
+
+/// How long a native run counts, and how often.
+fn slices(effort: Effort) -> (Duration, u32) {
+    effort.pick((Duration::from_millis(50), 3), (Duration::from_millis(500), 3))
+}
+
+fn plan(bench: &Bench) -> Result<Plan> {
+    let mut cells = native(bench);
+    match bench.jdks.first() {
+        Some(jdk) => cells.extend(java::cells(bench, jdk)),
+        None => cells.push(Cell {
+            parameters: parameters([("language", JAVA.into())]),
+            seconds: 0.0,
+            runner: Runner::Unavailable("no JDK was found; name one with --java HOME".into()),
+        }),
+    }
+    let mut notes = vec![
+        "With one thread the layouts are the same: it is measured once, as shared. Plain additions of several threads to \
+         one counter would lose increments, so they have counters of their own."
+            .to_owned(),
+        "Threads are pinned, to a CPU each and then round again. A line of 64 bytes has room for the counters of eight \
+         threads: with more, false_sharing uses more lines."
+            .to_owned(),
+    ];
+    if bench.effort == Effort::Quick {
+        notes.push(
+            "Quick: of Java only one counter for all, LongAdder and a falsely shared counter with two threads; --full \
+             measures every combination."
+                .into(),
+        );
+    }
+    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes })
+}
+
+fn native(bench: &Bench) -> Vec<Cell> {
+    let places = pin::places();
+    let (slice, repetitions) = slices(bench.effort);
+    let mut cells = Vec::new();
+    let mut cell = |operation: Operation, layout: Layout, threads: u32| {
+        let name = match operation {
+            Operation::PlainAdd => PLAIN,
+            Operation::LockAdd => LOCK_ADD,
+            Operation::LockXadd => LOCK_XADD,
+            Operation::CompareExchange => COMPARE_EXCHANGE,
+            Operation::Claimed(_) => CLAIMED,
+        };
+        let mut values = parameters([
+            ("language", NATIVE.into()),
+            ("operation", name.into()),
+            ("threads", threads.into()),
+        ]);
+        match operation {
+            // One sequence for all, but no counter that is incremented: not to be drawn among those.
+            Operation::Claimed(batch) => values.insert("batch".into(), batch.into()),
+            _ => values.insert("layout".into(), layout.name().into()),
+        };
+        let places = places.clone();
+        cells.push(Cell {
+            parameters: values,
+            seconds: slice.as_secs_f64() * f64::from(repetitions),
+            runner: Runner::native(move || measure(operation, layout, threads, &places, slice, repetitions)),
+        });
+    };
+    for threads in bench.thread_counts() {
+        for layout in Layout::ALL {
+            if threads == 1 && layout != Layout::Shared {
+                continue;
+            }
+            if threads == 1 || layout != Layout::Shared {
+                cell(Operation::PlainAdd, layout, threads);
+            }
+            for operation in [Operation::LockAdd, Operation::LockXadd, Operation::CompareExchange] {
+                cell(operation, layout, threads);
+            }
+        }
+        let batches: &[u64] =
+            bench.effort.pick(&[1, 16, 64, 256, 1024], &[1, 4, 16, 64, 256, 1024, 4096, 16384]);
+        for batch in batches {
+            cell(Operation::Claimed(*batch), Layout::Shared, threads);
+        }
+    }
+    cells
+}
+
+fn measure(
+    operation: Operation,
+    layout: Layout,
+    threads: u32,
+    places: &[u32],
+    slice: Duration,
+    repetitions: u32,
+) -> Result<Sample> {
+    let cpus = pin::round_robin(places, threads);
+    let mut slices: Vec<Counted> = Vec::new();
+    // Threads that do not run at the same time do not contend: such a slice is replaced, as often as there are slices.
+    for _ in 0..2 * repetitions {
+        slices.push(count(operation, layout, &cpus, slice)?);
+        if slices.iter().filter(|counted| undisturbed(counted)).count() == repetitions as usize {
+            break;
+        }
+    }
+    slices.sort_by_key(|counted| !undisturbed(counted));
+    slices.truncate(repetitions as usize);
+    let mut sample = Sample::default();
+    for counted in &slices {
+        sample.add("ns", counted.nanoseconds());
+        sample.add("rate", counted.rate());
+        match counted.failed() {
+            Some(failed) => sample.add("failed", failed),
+            None => sample = sample.lacks("failed", CANNOT_FAIL),
+        }
+        match counted.share {
+            Some(share) => sample.add("share", share),
+            None => sample = sample.lacks("share", "the kernel does not tell a thread's CPU time here"),
+        }
+    }
+    if slices.iter().any(|counted| !undisturbed(counted)) {
+        sample = sample.note(
+            "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop what \
+             runs beside and measure again",
+        );
+    }
+    Ok(sample.with_settings(json!({
+        "instructions": INSTRUCTIONS,
+        "usable_cpus": places.len(),
+        "cpus": cpus,
+        "slice_ms": slice.as_millis() as u64,
+    })))
+}
+
+/// Threads that have less of their CPUs than this are not taken to contend; the rest is the kernel's.
+const ENOUGH: f64 = 0.9;
+
+fn undisturbed(counted: &Counted) -> bool {
+    counted.share.is_none_or(|share| share >= ENOUGH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_cell_gives_a_value_for_each_repetition() {
+        let places = pin::places();
+        let slice = Duration::from_millis(1);
+        let sample = measure(Operation::LockXadd, Layout::Shared, 2, &places, slice, 3).unwrap();
+        assert_eq!((sample.values["ns"].len(), sample.values["rate"].len()), (3, 3));
+        assert_eq!(sample.unavailable["failed"], CANNOT_FAIL);
+        let sample = measure(Operation::CompareExchange, Layout::Shared, 1, &places, slice, 1).unwrap();
+        assert_eq!(sample.values["failed"], [0.0]);
+        assert_eq!(sample.settings["usable_cpus"], places.len());
+    }
+
+    #[test]
+    fn plots_and_references_name_what_is_declared() {
+        let declaration = declaration();
+        let known = |key: &String| declaration.parameters.iter().any(|parameter| parameter.key == *key);
+        for plot in &declaration.plots {
+            assert!(declaration.metric(&plot.metric).is_some() && known(&plot.x), "{}", plot.title);
+            assert!(plot.series.iter().chain(plot.only.keys()).all(known), "{}", plot.title);
+        }
+        for reference in &declaration.references {
+            assert!(declaration.metric(&reference.metric).is_some());
+            assert!(reference.parameters.keys().all(known));
+        }
+    }
+}

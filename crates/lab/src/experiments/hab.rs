@@ -1,0 +1,384 @@
+//! `hab`: Kirsch, Payer and Röck's Figures 2 and 3 and Tables I and II, on this machine.
+//!
+//! In every JVM the buffers are on and off in turn, so that the speed-up over the same TLAB size (Figure 2) comes from
+//! neighbouring windows of one process. The speed-up over HotSpot's growing strategy (Figure 3) sets the rate with buffers against
+//! the rate of the JVM with growing TLABs, buffers off; those are different processes.
+
+mod conclusion;
+mod published;
+
+use crate::comparison::measure::Requests;
+use crate::comparison::result::Outcome;
+use crate::comparison::{Comparison, Method, Program};
+use crate::experiment::measured::MeasuredCell;
+use crate::experiment::{
+    Bench, Better, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner,
+    Sample, Source, parameters,
+};
+use crate::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use crate::jvm::jdk::{Collector, Jdk};
+use crate::jvm::workload::{Parameters as WorkloadParameters, Workload};
+use crate::progress::Progress;
+use crate::{Result, size};
+use control::Mode;
+use std::time::Duration;
+
+/// HotSpot's own strategy, as the paper calls it.
+pub(super) const GROWING: &str = "growing";
+/// Fewer requests that buffers served than this are none.
+const FEWEST_SERVED: u64 = 1000;
+/// The paper's young generation in bytes.
+const PAPER_YOUNG: u64 = 10 << 30;
+
+/// The experiment.
+pub fn experiment() -> Experiment {
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: Some(over_growing),
+        conclude: conclusion::conclude,
+    }
+}
+
+fn declaration() -> Declaration {
+    let lines = |title: &str, metric: &str| Plot::new(Kind::Lines, title, metric, "tlab", &["level", "size"]);
+    Declaration {
+        name: "hab".into(),
+        title: "Buffers between TLAB and heap".into(),
+        question:
+            "Does a small fixed TLAB with core or processor buffers do as well as HotSpot's growing TLABs?"
+                .into(),
+        source: Some(Source::new(
+            "Kirsch, Payer, Röck",
+            "Hierarchical PLABs, CLABs, TLABs in Hotspot (ICONS 2012)",
+            "4 x Xeon E7 (10 cores, 2 threads each), 128 GB, 80 threads, 30 GB heap with 10 GB young generation",
+        )),
+        parameters: vec![
+            Parameter::new("threads", "threads", ""),
+            Parameter::new("tlab", "TLAB", ""),
+            Parameter::new("level", "buffers", ""),
+            Parameter::new("size", "size for a young generation of 10 GB", ""),
+        ],
+        metrics: metrics(),
+        plots: vec![
+            lines("Speed-up over the same TLAB size without buffers (Figure 2)", "speedup")
+                .panels(&["threads"])
+                .caption(
+                    "Above 1 the buffers help. The smaller the TLAB, the more often a thread comes to them.",
+                ),
+            lines("Speed-up over growing TLABs without buffers (Figure 3)", "over_growing")
+                .panels(&["threads"])
+                .caption("At 1 a fixed TLAB with buffers does as well as HotSpot's strategy."),
+            Plot::new(
+                Kind::Heat,
+                "Foreign allocations (Tables I and II)",
+                "foreign",
+                "tlab",
+                &["level", "size"],
+            )
+            .panels(&["threads"])
+            .caption("Requests not served by the buffer of the domain that the thread was in."),
+        ],
+        references: published::foreign(),
+    }
+}
+
+fn metrics() -> Vec<Metric> {
+    vec![
+        Metric::new(
+            "speedup",
+            "speed-up, same TLAB",
+            "ratio",
+            Better::Higher,
+            "bytes of class files that javac writes each second with buffers over without, in neighbouring windows of one JVM",
+        ),
+        Metric::new(
+            "over_growing",
+            "speed-up over growing",
+            "ratio",
+            Better::Higher,
+            "bytes of class files each second with buffers over the median of the JVM with growing TLABs, in its windows without buffers",
+        )
+        .caveat("Two processes: their layout and their compiler's decisions differ, too."),
+        Metric::new(
+            "rate",
+            "with buffers",
+            "bytes/s",
+            Better::Higher,
+            "bytes of class files that javac writes each second in windows with buffers",
+        ),
+        Metric::new(
+            "rate_off",
+            "without buffers",
+            "bytes/s",
+            Better::Higher,
+            "bytes of class files that javac writes each second in windows without buffers, TLAB size as given",
+        ),
+        Metric::new(
+            "foreign",
+            "foreign allocations",
+            "%",
+            Better::Lower,
+            "requests served by the buffer of a domain that the thread had left, or by the tail of another domain's buffer, over \
+             all requests that buffers served",
+        ),
+        Metric::new(
+            "collections",
+            "collections with buffers",
+            "per MB of class files",
+            Better::Lower,
+            "collections in windows with buffers over bytes of class files written in them",
+        ),
+        Metric::new(
+            "collections_off",
+            "collections without",
+            "per MB of class files",
+            Better::Lower,
+            "collections in windows without buffers over bytes of class files written in them",
+        )
+        .caveat("A collection falls into a window of either kind whatever filled the heap before; the sum is exact."),
+        Metric::new(
+            "waste_refill",
+            "waste at refills",
+            "%",
+            Better::Lower,
+            "bytes of tails given up when a buffer was refilled over bytes handed out",
+        ),
+        Metric::new(
+            "waste_collection",
+            "waste at collections",
+            "%",
+            Better::Lower,
+            "bytes of tails given up for a collection over bytes handed out",
+        ),
+        Metric::new(
+            "reserved",
+            "bytes reserved",
+            "per byte handed out",
+            Better::Lower,
+            "bytes that buffers and requests past them took from the heap over bytes handed out to threads",
+        ),
+    ]
+}
+
+/// A level and its size in the paper's heap.
+type Buffers = (&'static str, u64);
+
+fn grid(bench: &Bench) -> (Vec<Option<u64>>, Vec<Buffers>) {
+    let kilobytes = |sizes: &[u64]| sizes.iter().map(|size| Some(size << 10)).chain([None]).collect();
+    bench.effort.pick(
+        (kilobytes(&[1, 4, 64]), vec![("core", 8 << 20), ("processor", 32 << 20)]),
+        (
+            kilobytes(&[1, 4, 16, 64, 128, 512]),
+            vec![
+                ("processor", 8 << 20),
+                ("processor", 32 << 20),
+                ("processor", 64 << 20),
+                ("processor", 128 << 20),
+                ("core", 512 << 10),
+                ("core", 1 << 20),
+                ("core", 8 << 20),
+                ("core", 16 << 20),
+            ],
+        ),
+    )
+}
+
+/// The largest power of two by which the paper's heap must be divided so that a quarter of memory holds the young generation.
+fn scale(bench: &Bench) -> u64 {
+    let least = bench.effort.pick(16, 1);
+    let memory = bench.memory_bytes();
+    let mut scale = least;
+    while scale < 64 && PAPER_YOUNG / scale > memory / 8 {
+        scale *= 2;
+    }
+    scale
+}
+
+fn plan(bench: &Bench) -> Result<Plan> {
+    let (tlabs, buffers) = grid(bench);
+    let scale = scale(bench);
+    let cpus = bench.machine.cpus as u32;
+    let threads = bench.effort.pick(vec![cpus], vec![cpus, 4 * cpus]);
+    let mut plan = Plan { rounds: bench.effort.pick(1, 5), ..Plan::default() };
+    plan.notes.push(format!(
+        "the paper's young generation of 10 GB is {} here, and the buffers are smaller by the same factor of {scale}: 8m stands \
+         for {}",
+        size::format(PAPER_YOUNG / scale),
+        size::format((8 << 20) / scale)
+    ));
+    let jdk = bench.jdks.iter().find(|jdk| jdk.has_compiler);
+    for threads in threads {
+        for (level, paper) in &buffers {
+            for tlab in &tlabs {
+                let parameters = parameters([
+                    ("threads", threads.into()),
+                    ("tlab", tlab.map_or(GROWING.into(), size::format).into()),
+                    ("level", (*level).into()),
+                    ("size", size::format(*paper).into()),
+                ]);
+                let windows = bench.effort.pick(Duration::from_secs(9), Duration::from_secs(45));
+                let warmup = bench.effort.pick(Duration::from_secs(5), Duration::from_secs(20));
+                let runner = match jdk {
+                    None => Runner::Unavailable("no JDK with a compiler; name a full JDK with --java".into()),
+                    Some(jdk) => {
+                        let comparison = comparison(
+                            bench,
+                            jdk,
+                            threads,
+                            *tlab,
+                            (level, paper / scale),
+                            scale,
+                            windows,
+                            warmup,
+                        )?;
+                        Runner::native(move || Ok(sample(&comparison.run(&Progress::none())?)))
+                    }
+                };
+                plan.cells.push(Cell { parameters, seconds: (windows + warmup).as_secs_f64() + 1.5, runner });
+            }
+        }
+    }
+    Ok(plan)
+}
+
+#[allow(clippy::too_many_arguments, reason = "they are what varies")]
+fn comparison(
+    bench: &Bench,
+    jdk: &Jdk,
+    threads: u32,
+    tlab: Option<u64>,
+    (level, bytes): (&str, u64),
+    scale: u64,
+    duration: Duration,
+    warmup: Duration,
+) -> Result<Comparison> {
+    let core = level == "core";
+    let bytes = BufferSize::Bytes(bytes);
+    let mut flags = jdk.select(Collector::Parallel)?;
+    let young = PAPER_YOUNG / scale;
+    flags.extend([format!("-Xmx{}", 3 * young), format!("-Xms{}", 3 * young), format!("-Xmn{young}")]);
+    Ok(Comparison {
+        program: Program::Workload(
+            Workload::Javac,
+            WorkloadParameters { threads: Some(threads), ..WorkloadParameters::default() },
+            jdk.clone(),
+        ),
+        agent: AgentOptions {
+            levels: if core { Levels::Core } else { Levels::Processor },
+            core: if core { bytes } else { BufferSize::Auto },
+            processor: if core { BufferSize::Auto } else { bytes },
+            tlab: tlab.map_or(Tlab::Stock, Tlab::Bytes),
+            ..AgentOptions::default()
+        },
+        flags,
+        method: Method::Windows {
+            window: Duration::from_millis(300),
+            skip: Duration::from_millis(5),
+            against: Mode::Off,
+        },
+        warmup,
+        duration,
+        seed: 1,
+        show: false,
+        install: bench.install.clone(),
+    })
+}
+
+/// What a comparison says, as values of the metrics.
+fn sample(outcome: &Outcome) -> Sample {
+    let [a, b] = [&outcome.sides.a, &outcome.sides.b];
+    let mut sample = Sample::default().with_settings(a.settings.clone());
+    for (metric, values) in [("speedup", &outcome.ratios), ("rate", &a.rates), ("rate_off", &b.rates)] {
+        sample.values.insert(metric.into(), values.clone());
+    }
+    let waste = a.waste.filter(|waste| waste.of_bytes > 0);
+    let share = |bytes: u64, of: u64| bytes as f64 / of as f64;
+    // TLABs that are larger than the buffers go past them, as in the paper's Table II; a share of a handful says nothing.
+    let requests: Option<Requests> = a.requests.filter(|requests| requests.served >= FEWEST_SERVED);
+    let known = [
+        ("foreign", requests.and_then(|requests| requests.foreign_share()).map(|share| share * 100.0)),
+        ("collections", a.collections_rate),
+        ("collections_off", b.collections_rate),
+        ("waste_refill", waste.map(|waste| 100.0 * share(waste.refill_bytes, waste.of_bytes))),
+        ("waste_collection", waste.map(|waste| 100.0 * share(waste.collection_bytes, waste.of_bytes))),
+        (
+            "reserved",
+            waste.zip(requests).map(|(waste, requests)| share(requests.reserved_bytes, waste.of_bytes)),
+        ),
+    ];
+    for (metric, value) in known {
+        sample = match value {
+            Some(value) => sample.value(metric, value),
+            None => sample.lacks(metric, "TLABs went past the buffers: they are larger"),
+        };
+    }
+    outcome.notes.iter().fold(sample, |sample, note| sample.note(note.clone()))
+}
+
+/// The rate with buffers over that of growing TLABs without any, for the same threads, level and size.
+fn over_growing(cells: &mut [MeasuredCell]) {
+    let base: Vec<(MeasuredCell, f64)> = cells
+        .iter()
+        .filter(|cell| cell.parameters.get("tlab") == Some(&GROWING.into()))
+        .filter_map(|cell| Some((cell.clone(), cell.metrics.get("rate_off")?.interval()?.median)))
+        .collect();
+    for cell in cells {
+        let same = |other: &MeasuredCell| {
+            ["threads", "level", "size"]
+                .iter()
+                .all(|key| other.parameters.get(*key) == cell.parameters.get(*key))
+        };
+        let base =
+            base.iter().find(|(other, _)| same(other)).map(|(_, rate)| *rate).filter(|rate| *rate > 0.0);
+        let quantity = match (base, cell.metrics.get("rate")) {
+            (Some(base), Some(Quantity::Known { values, .. })) => {
+                Quantity::of(values.iter().map(|rate| rate / base).collect(), "")
+            }
+            _ => Quantity::Unavailable { unavailable: "the JVM with growing TLABs was not measured".into() },
+        };
+        cell.metrics.insert("over_growing".into(), quantity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Value;
+
+    fn cell(tlab: &str, rate: &[f64], off: &[f64]) -> MeasuredCell {
+        MeasuredCell {
+            parameters: parameters([
+                ("threads", 2_u32.into()),
+                ("tlab", tlab.into()),
+                ("level", "core".into()),
+            ]),
+            metrics: [("rate", rate), ("rate_off", off)]
+                .map(|(key, values)| (key.to_owned(), Quantity::of(values.to_vec(), "none")))
+                .into(),
+            ..MeasuredCell::default()
+        }
+    }
+
+    #[test]
+    fn growing_without_buffers_is_the_common_baseline() {
+        let mut cells = [cell("1k", &[90.0, 110.0], &[50.0]), cell(GROWING, &[105.0], &[100.0])];
+        over_growing(&mut cells);
+        let of = |cell: &MeasuredCell| cell.metrics["over_growing"].interval().unwrap().median;
+        assert_eq!((of(&cells[0]), of(&cells[1])), (1.0, 1.05));
+        let mut alone = [cell("1k", &[90.0], &[50.0])];
+        over_growing(&mut alone);
+        assert!(alone[0].metrics["over_growing"].interval().is_none());
+    }
+
+    #[test]
+    fn published_values_lie_on_the_full_grids_axes() {
+        for reference in published::foreign() {
+            assert!(
+                matches!(&reference.parameters["level"], Value::Text(level) if level == "core" || level == "processor")
+            );
+            assert!(reference.value >= 0.0 && reference.value < 3.0);
+        }
+        assert_eq!(published::foreign().len(), 9 * 5 + 6 * 4 - 2);
+    }
+}

@@ -1,0 +1,296 @@
+//! What a load takes, by how much memory is loaded from; and what it takes to hand a line to another CPU.
+
+mod conclusion;
+mod knees;
+mod pairs;
+
+use crate::experiment::{
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
+    Runner, Sample, Source, parameters,
+};
+use crate::machine::page::{Cache, caches};
+use crate::native::chase::Ring;
+use crate::native::time::typical;
+use crate::native::{clock, pin, transfer};
+use crate::size;
+use crate::{Error, Result};
+use pages::Policy;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const LOADS: &str = "random loads";
+const TRANSFER: &str = "line transfer";
+const ALONE: &str = "one thread";
+const SMALL: &str = "4 KB";
+const HUGE: &str = "huge";
+const NO_CLOCK: &str = "on this architecture there is no loop that tells the core's clock";
+
+/// `latency`.
+pub fn experiment() -> Experiment {
+    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
+}
+
+fn declaration() -> Declaration {
+    let only = |what: &str| [("measurement", what.into())];
+    Declaration {
+        name: "latency".into(),
+        title: "Memory latency and line transfer".into(),
+        question: "What does a load cost from each cache and from memory, what do huge pages change, and what does it cost \
+                   to get a line from another CPU?"
+            .into(),
+        source: Some(Source::new(
+            "Taking JVM on a performance ride (4D tensor)",
+            "Part 6: Memory (TLB) (2026)",
+            "Core i7-9750",
+        )),
+        parameters: vec![
+            Parameter::new("measurement", "Measurement", ""),
+            Parameter::new("size", "Memory", "bytes"),
+            Parameter::new("pages", "Pages", ""),
+            Parameter::new("from", "From CPU", ""),
+            Parameter::new("to", "To CPU", ""),
+            Parameter::new("relation", "They share", ""),
+        ],
+        metrics: metrics(),
+        plots: vec![
+            Plot::new(Kind::Lines, "Time for a load", "ns", "size", &["pages"])
+                .caption("Steps where a cache ends; the distance between the lines is what translating addresses costs.")
+                .only(only(LOADS))
+                .log_x()
+                .log_y(),
+            Plot::new(Kind::Lines, "Cycles for a load", "cycles", "size", &["pages"])
+                .caption("The same in cycles, to compare with a processor's tables.")
+                .only(only(LOADS))
+                .log_x()
+                .log_y(),
+            Plot::new(Kind::Bars, "Handing a line to another CPU", "transfer_ns", "to", &["from"])
+                .caption("The nearer two CPUs are, the less it takes.")
+                .only(only(TRANSFER)),
+        ],
+        references: references(),
+    }
+}
+
+fn metrics() -> Vec<Metric> {
+    let new = |key, name, unit, definition| Metric::new(key, name, unit, Better::Lower, definition);
+    vec![
+        new(
+            "ns",
+            "Time for a load",
+            "ns",
+            "the median time of batches of 16384 loads, over 16384; each load takes its address from the one before, over \
+             a random cycle of all lines of 64 bytes",
+        )
+        .caveat("With its address translation. Beyond the caches a batch meets only a part of the lines, no line twice."),
+        new(
+            "cycles",
+            "Cycles for a load",
+            "cycles",
+            "the time for a load over the time for an addition that needs the result of the one before, which is a cycle; \
+             measured on the same CPU just before and after",
+        )
+        .caveat(
+            "Cycles of the core's clock of that moment, not of the time-stamp counter. The clocks of the last cache and of \
+             memory are others, so that these levels have no fixed number of cycles.",
+        ),
+        new(
+            "transfer_ns",
+            "Handing a line over",
+            "ns",
+            "half of a round trip in which two pinned threads write to a line in turns, each having read what the other \
+             wrote; the median of groups of 200 round trips",
+        )
+        .caveat("A virtual CPU may move between the machine's cores: then it is a mean over where it was."),
+        new(
+            "locked_ns",
+            "Uncontended lock xadd",
+            "ns",
+            "the time for a lock xadd of one thread on a line of its own, one after the other",
+        ),
+        new(
+            "load_ns",
+            "Load from the first cache",
+            "ns",
+            "the time for a load from 4 KB that takes its address from the one before",
+        ),
+        new("store_ns", "Store", "ns", "the time for a plain store of one thread to a line of its own")
+            .caveat("A rate rather than a latency: stores wait in a buffer, and nothing waits for them."),
+    ]
+}
+
+/// The source's table. Where it gives a range, both ends; sizes are such as fit the level of that processor (L1 32 KB, L2
+/// 256 KB, L3 12 MB).
+fn references() -> Vec<Reference> {
+    let table: [(&str, u64, f64); 7] = [
+        ("L1, from", 16 << 10, 4.0),
+        ("L1, to", 16 << 10, 5.0),
+        ("L2, from", 128 << 10, 12.0),
+        ("L2, to", 128 << 10, 14.0),
+        ("L3, from", 4 << 20, 40.0),
+        ("L3, to and more", 4 << 20, 60.0),
+        ("memory, at least", 256 << 20, 100.0),
+    ];
+    (table.into_iter())
+        .map(|(level, bytes, cycles)| {
+            let at = [("measurement", LOADS.into()), ("size", bytes.into())];
+            Reference::new(&format!("TLB article, Core i7-9750: {level}"), "cycles", at, cycles)
+        })
+        .collect()
+}
+
+/// Sizes in bytes, ascending: quick, powers of two, and of each cache's size three quarters, all, and one and a half;
+/// full, four to the octave.
+fn sizes(effort: Effort, caches: &[Cache], most: u64) -> Vec<u64> {
+    let mut sizes = BTreeSet::new();
+    let mut octave = 4_u64 << 10;
+    while octave <= most {
+        sizes.insert(octave);
+        if effort == Effort::Full {
+            sizes.extend([5, 6, 7].map(|quarters| octave / 4 * quarters));
+        }
+        octave *= 2;
+    }
+    for cache in data(caches) {
+        sizes.extend([cache.bytes / 4 * 3, cache.bytes, cache.bytes / 2 * 3]);
+    }
+    sizes.into_iter().filter(|bytes| (4 << 10..=most).contains(bytes)).collect()
+}
+
+fn data(caches: &[Cache]) -> impl Iterator<Item = &Cache> {
+    caches.iter().filter(|cache| cache.kind != "Instruction")
+}
+
+/// Bytes that programs could get now.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+fn plan(bench: &Bench) -> Result<Plan> {
+    let wanted: u64 = bench.effort.pick(256 << 20, 1 << 30);
+    let quarter = available_bytes().map_or(wanted, |bytes| bytes / 4);
+    let most = wanted.min(quarter);
+    let mut notes = Vec::new();
+    if most < wanted {
+        notes.push(format!(
+            "Sizes end at {} instead of {}: not more than a quarter of the memory that is free is used. Free some for more.",
+            size::human(most as f64),
+            size::human(wanted as f64)
+        ));
+    }
+    let length = bench.effort.pick(Duration::from_millis(20), Duration::from_millis(50));
+    let mut cells = Vec::new();
+    for bytes in sizes(bench.effort, &caches(), most) {
+        for (name, policy) in [(SMALL, Policy::Small), (HUGE, Policy::Transparent)] {
+            let runner = match policy.available(bytes as usize) {
+                Ok(()) => Runner::native(move || loads(bytes, policy, length)),
+                Err(error) => Runner::Unavailable(error.to_string()),
+            };
+            cells.push(Cell {
+                parameters: parameters([
+                    ("measurement", LOADS.into()),
+                    ("size", bytes.into()),
+                    ("pages", name.into()),
+                ]),
+                // Pages are touched, the order is made, every line is written, and some of it is met before it counts.
+                seconds: 3.0 * length.as_secs_f64() + 0.01 + bytes as f64 * 3e-9,
+                runner,
+            });
+        }
+    }
+    let (pairs, left_out) = pairs::pairs(&topology::Machine::detect(), bench.effort.pick(2, 16));
+    if pairs.is_empty() {
+        notes.push("Handing a line over needs two CPUs; only one may be used here.".into());
+    }
+    if left_out > 0 {
+        notes.push(format!(
+            "Of pairs of CPUs that share the same, only some are measured: {left_out} are left out."
+        ));
+    }
+    let trips = bench.effort.pick(Duration::from_millis(40), Duration::from_millis(200));
+    for pair in pairs {
+        cells.push(Cell {
+            parameters: parameters([
+                ("measurement", TRANSFER.into()),
+                ("from", pair.from.into()),
+                ("to", pair.to.into()),
+                ("relation", pair.relation.into()),
+            ]),
+            seconds: 3.0 * trips.as_secs_f64(),
+            runner: Runner::native(move || {
+                let mut sample = Sample::default();
+                for _ in 0..3 {
+                    sample.add("transfer_ns", transfer::transfer(pair.from, pair.to, trips)?);
+                }
+                Ok(sample)
+            }),
+        });
+    }
+    cells.push(Cell {
+        parameters: parameters([("measurement", ALONE.into())]),
+        seconds: 9.0 * length.as_secs_f64(),
+        runner: Runner::native(move || alone(length)),
+    });
+    Ok(Plan { cells, rounds: bench.effort.pick(3, 5), notes })
+}
+
+/// Loads that are timed at a time: even from the first cache they take a hundred times as long as looking at the clock.
+const BATCH: u64 = 1 << 14;
+/// Loads before those that count, at most: enough to fill the caches.
+const WARM_UP: u64 = 1 << 20;
+
+fn loads(bytes: u64, policy: Policy, length: Duration) -> Result<Sample> {
+    // On the measuring thread from the first touch on, so that the memory is near it.
+    pin::alone(|| {
+        let mut ring = Ring::new(bytes as usize, policy, bytes)?;
+        ring.follow((2 * ring.lines() as u64).min(WARM_UP).next_multiple_of(16));
+        let mut sample = Sample::default();
+        let mut cycle = None;
+        for _ in 0..3 {
+            let before = clock::cycle_nanoseconds();
+            let nanoseconds = typical(length, BATCH, |loads| ring.follow(loads));
+            let after = clock::cycle_nanoseconds();
+            sample.add("ns", nanoseconds);
+            cycle = before.zip(after).map(|(before, after)| (before + after) / 2.0);
+            match cycle {
+                Some(cycle) => sample.add("cycles", nanoseconds / cycle),
+                None => sample = sample.lacks("cycles", NO_CLOCK),
+            }
+        }
+        let obtained = ring.obtained()?;
+        if policy != Policy::Small && obtained.huge() < bytes {
+            sample = sample.note(format!(
+                "of {} only {} were obtained on huge pages; free memory in large pieces is short: stop what uses much of it, \
+                 or as root: echo 1 > /proc/sys/vm/compact_memory",
+                size::human(bytes as f64),
+                size::human(obtained.huge() as f64)
+            ));
+        }
+        let caches: Vec<(u32, u64)> = data(&caches()).map(|cache| (cache.level, cache.bytes)).collect();
+        Ok(sample.with_settings(json!({
+            "mapped_bytes": ring.mapped_bytes(),
+            "huge_bytes": obtained.huge(),
+            "core_clock_ghz": cycle.map(|cycle| 1.0 / cycle),
+            "caches": caches,
+        })))
+    })?
+}
+
+fn alone(length: Duration) -> Result<Sample> {
+    pin::alone(|| {
+        let mut sample = Sample::default();
+        for _ in 0..3 {
+            let alone = transfer::alone(length)?;
+            sample.add("locked_ns", alone.locked);
+            sample.add("load_ns", alone.load);
+            sample.add("store_ns", alone.store);
+        }
+        Ok::<_, Error>(sample)
+    })?
+}
+
+#[cfg(test)]
+#[path = "latency_test.rs"]
+mod test;

@@ -1,0 +1,85 @@
+//! A table for other programs: a line for each metric of each cell.
+
+use crate::experiment::Quantity;
+use crate::results::Findings;
+use crate::{Error, Result};
+
+/// The columns behind the parameters'.
+const COLUMNS: [&str; 7] = ["metric", "unit", "median", "low", "high", "values", "unavailable"];
+
+/// An experiment's cells in long format: the parameters in declared order, then the metric, its unit, the median with its
+/// interval, the number of values, and why there is none. Numbers are in full, in the units that the header's neighbours give.
+pub fn findings(findings: &Findings) -> Result<String> {
+    let failed = |why: &dyn std::fmt::Display| {
+        let name = &findings.declaration.name;
+        Error::failed(format!(
+            "the CSV of '{name}' cannot be written: {why}; results.json has the same numbers"
+        ))
+    };
+    let declaration = &findings.declaration;
+    let keys: Vec<&str> = declaration.parameters.iter().map(|parameter| parameter.key.as_str()).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(keys.iter().copied().chain(COLUMNS)).map_err(|why| failed(&why))?;
+    for cell in &findings.cells {
+        for metric in &declaration.metrics {
+            let place = |key: &&str| cell.parameters.get(*key).map(ToString::to_string).unwrap_or_default();
+            let mut line: Vec<String> = keys.iter().map(place).collect();
+            line.extend([metric.key.clone(), metric.unit.clone()]);
+            line.extend(match cell.metrics.get(&metric.key) {
+                Some(Quantity::Known { interval, values }) => [
+                    interval.median.to_string(),
+                    interval.low.to_string(),
+                    interval.high.to_string(),
+                    values.len().to_string(),
+                    String::new(),
+                ],
+                Some(Quantity::Unavailable { unavailable }) => none(unavailable),
+                None => none("not measured in this cell"),
+            });
+            writer.write_record(&line).map_err(|why| failed(&why))?;
+        }
+    }
+    let bytes = writer.into_inner().map_err(|why| failed(&why))?;
+    String::from_utf8(bytes).map_err(|why| failed(&why))
+}
+
+fn none(reason: &str) -> [String; 5] {
+    ["", "", "", "0", reason].map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Better, Declaration, Metric, Parameter, parameters};
+    use crate::report::fixture;
+
+    #[test]
+    fn a_line_for_each_metric_of_each_cell_in_declared_order() {
+        let text = findings(&fixture::atomics()).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "operation,layout,threads,metric,unit,median,low,high,values,unavailable");
+        assert!(lines[1].starts_with("lock add,shared line,1,ns,ns,"), "{}", lines[1]);
+        assert!(lines[3].ends_with(",failed,,,,,0,this operation cannot fail"), "{}", lines[3]);
+        assert_eq!(lines.len(), 1 + 6 * 3 * 5 * 4);
+    }
+
+    #[test]
+    fn what_has_commas_quotes_and_lines_is_read_back() {
+        let nasty = "a,\"b\"\nc </script> µ";
+        let mut found = fixture::atomics();
+        found.declaration = Declaration {
+            parameters: vec![Parameter::new("word", "word", "")],
+            metrics: vec![Metric::new("ns", "time", "ns", Better::Lower, "")],
+            ..Declaration::default()
+        };
+        found.cells.truncate(1);
+        found.cells[0].parameters = parameters([("word", nasty.into())]);
+        let text = findings(&found).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let record = reader.records().next().unwrap().unwrap();
+        assert_eq!(&record[0], nasty);
+        let Quantity::Known { interval, values } = &found.cells[0].metrics["ns"] else { panic!() };
+        assert_eq!(record[3].parse::<f64>().unwrap(), interval.median, "in full");
+        assert_eq!(record[6], values.len().to_string());
+    }
+}

@@ -1,0 +1,132 @@
+//! The page as a browser shows it: what is drawn is what was measured, and it can be read on a desk and on a telephone.
+
+mod chromium;
+mod report_fixture;
+
+use chromium::Browser;
+use std::path::Path;
+use terrace_lab::experiment::Quantity;
+use terrace_lab::results::{Findings, Results};
+
+const SKIPPED: &str =
+    "skipped: report in Chromium: no chromium on PATH (apt-get install chromium, or set TERRACE_CHROMIUM)";
+
+/// How many cells a plot has, said again in other words than the page's.
+fn known_cells(findings: &Findings, plot: usize) -> usize {
+    let plot = &findings.declaration.plots[plot];
+    let of_plot = findings.cells.iter().filter(|cell| {
+        plot.only.iter().all(|(key, value)| cell.parameters.get(key) == Some(value))
+            && cell.parameters.contains_key(&plot.x)
+    });
+    of_plot.filter(|cell| matches!(cell.metrics.get(&plot.metric), Some(Quantity::Known { .. }))).count()
+}
+
+fn every_plot_has_its_points(browser: &mut Browser, results: &Results) {
+    for findings in &results.experiments {
+        let name = &findings.declaration.name;
+        for index in 0..findings.declaration.plots.len() {
+            let figure =
+                format!(r#"document.querySelector('figure[data-experiment="{name}"][data-plot="{index}"]')"#);
+            let drawn = browser.ask(&format!("{figure}.dataset.points"));
+            assert_eq!(drawn, known_cells(findings, index).to_string(), "points of {name} {index}");
+            let references = browser.ask(&format!("Number({figure}.dataset.references)"));
+            assert!(references.as_u64().is_some(), "references of {name} {index}");
+            let size = browser.ask(&format!("{figure}.querySelector('.canvas').clientHeight"));
+            assert!(size.as_u64().unwrap() > 40, "{name} {index} is empty");
+        }
+    }
+    let canaries: usize = results.canaries.iter().map(|canary| canary.values.len()).sum();
+    assert_eq!(browser.ask("document.getElementById('canaries').dataset.points"), canaries.to_string());
+}
+
+fn it_can_be_read(browser: &mut Browser, what: &str) {
+    let overflow = browser.ask("document.documentElement.scrollWidth - innerWidth");
+    assert!(overflow.as_i64().unwrap() <= 0, "{what}: {overflow} px too wide");
+    let small = browser.ask(
+        "[...document.querySelectorAll('body *')].filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())
+            && !e.closest('script, noscript') && parseFloat(getComputedStyle(e).fontSize) < 11).map(e => e.outerHTML.slice(0, 80))",
+    );
+    assert_eq!(small, serde_json::json!([]), "{what}: too small to read");
+    // Something is drawn on every canvas: its pixels differ.
+    let blank = browser.ask(
+        "[...document.querySelectorAll('figure canvas')].filter(c => {
+            const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+            return !d.some((v, i) => i % 4 === 3 && v === 255);
+        }).length",
+    );
+    assert_eq!(blank, 0, "{what}: blank plots");
+}
+
+/// Pointer, keyboard, legend and theme do what they say.
+fn it_answers(browser: &mut Browser) {
+    let legend = "document.querySelector('figure[data-experiment=atomics] .legend button')";
+    browser.ask(&format!("{legend}.click()"));
+    assert_eq!(browser.ask(&format!("{legend}.getAttribute('aria-pressed')")), "false");
+    browser.ask(&format!("{legend}.click()"));
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let before = browser.ask(paper);
+    browser.ask("document.getElementById('theme').click()");
+    assert_ne!(browser.ask(paper), before, "the toggle changes the theme");
+    browser.ask("document.getElementById('theme').click()");
+    assert_eq!(browser.ask(paper), before);
+
+    let panel = "document.querySelector('figure[data-experiment=atomics][data-plot=\"0\"] .panel')";
+    browser.ask(&format!("{panel}.scrollIntoView({{block: 'center', behavior: 'instant'}}); {panel}.focus({{preventScroll: true}})"));
+    let tip = format!("{panel}.querySelector('.tip')");
+    for _ in 0..2 {
+        browser.ask(&format!(
+            "{panel}.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowRight', bubbles: true}}))"
+        ));
+        browser.settle();
+    }
+    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
+    let read = read.as_str().unwrap();
+    assert!(read.starts_with("threads 2") && read.contains("147 ns") && read.contains("lock xadd"), "{read}");
+    let over = browser.ask(&format!(
+        "(r => ({{x: r.x + r.width * 0.72, y: r.y + r.height * 0.6}}))({panel}.querySelector('.u-over').getBoundingClientRect())"
+    ));
+    let moved = serde_json::json!({"type": "mouseMoved", "x": over["x"], "y": over["y"]});
+    browser.call("Input.dispatchMouseEvent", moved);
+    browser.settle();
+    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
+    assert!(read.as_str().unwrap().starts_with("threads 8"), "{read}");
+}
+
+#[test]
+fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    let written = report_fixture::results();
+    terrace_lab::report::write(&written, &folder).unwrap();
+    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+    let results: Results = serde_json::from_str(&text).unwrap();
+    assert_eq!(results, written);
+
+    let tables = terrace_lab::report::text::run(&written, 100);
+    std::fs::write(folder.join("tables.txt"), tables).unwrap();
+    let Some(program) = chromium::found() else {
+        println!("{SKIPPED}");
+        return;
+    };
+    let mut browser = Browser::start(&program);
+    let url = format!("file://{}", folder.join("index.html").display());
+    for (width, height) in [(1280, 900), (390, 844)] {
+        for scheme in ["light", "dark"] {
+            let what = format!("{width}-{scheme}");
+            browser.look(width, height, scheme);
+            browser.open(&url);
+            every_plot_has_its_points(&mut browser, &results);
+            it_can_be_read(&mut browser, &what);
+            let picture = browser.screenshot(true);
+            assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000, "{what}");
+            std::fs::write(folder.join(format!("{what}.png")), picture).unwrap();
+            it_answers(&mut browser);
+            std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
+            it_can_be_read(&mut browser, &what);
+            every_plot_has_its_points(&mut browser, &results);
+        }
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let elsewhere: Vec<String> =
+        browser.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();
+    assert_eq!(elsewhere, Vec::<String>::new(), "the page needs the network");
+}

@@ -1,0 +1,7 @@
+/**
+ * JMH benchmarks, one class for each thing that is looked at.
+ *
+ * <p>All of them return or consume what they compute, keep what threads change apart unless sharing is what is measured, and
+ * check their own results. They are run by {@code terrace lab}, or by hand: {@code java -jar terrace-benchmarks.jar Tlab}.
+ */
+package terrace.benchmarks;
