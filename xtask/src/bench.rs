@@ -38,7 +38,6 @@ pub fn run(subject: &Subject) -> Result<()> {
         "run",
         "--quiet",
         "--release",
-        "--locked",
         "--manifest-path",
         "benches/arena/Cargo.toml",
         "--",
