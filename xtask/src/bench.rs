@@ -34,14 +34,7 @@ pub struct Arguments {
 pub fn run(subject: &Subject) -> Result<()> {
     let Subject::Arena(arguments) = subject;
     let mut command = cargo();
-    command.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--manifest-path",
-        "benches/arena/Cargo.toml",
-        "--",
-    ]);
+    command.args(["run", "--quiet", "--release", "--manifest-path", "benches/arena/Cargo.toml", "--"]);
     if arguments.quick {
         command.arg("--quick");
     }
