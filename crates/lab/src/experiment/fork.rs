@@ -1,6 +1,6 @@
 //! A JVM that is started for one run of a cell.
 
-use super::plan::Bench;
+use super::bench::Bench;
 use super::sample::Sample;
 use crate::jvm::launch::Launch;
 use crate::jvm::running::Running;

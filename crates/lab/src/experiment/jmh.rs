@@ -2,7 +2,7 @@
 
 mod results;
 
-use super::plan::Bench;
+use super::bench::Bench;
 use super::sample::Sample;
 use crate::jvm::jdk::Jdk;
 use crate::jvm::launch::Launch;

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | [`declaration`] | question, parameters, metrics, plots, published values |
 //! | [`value`] | the values of parameters |
+//! | [`bench`] | how much is measured, and where |
 //! | [`plan`] | cells and how each is run |
 //! | [`sample`] | what one run of a cell gave |
 //! | [`measured`] | looking up what was measured, for conclusions |
 //! | [`jmh`], [`fork`] | the runners that start a JVM |
 
+pub mod bench;
 pub mod declaration;
 pub mod fork;
 pub mod jmh;
@@ -18,9 +20,10 @@ pub mod plan;
 pub mod sample;
 pub mod value;
 
+pub use bench::{Bench, Effort};
 pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
 pub use measured::{Check, Conclusion, Measured, MeasuredCell, Quantity};
-pub use plan::{Bench, Cell, Effort, Plan, Runner};
+pub use plan::{Cell, Plan, Runner};
 pub use sample::Sample;
 pub use value::{Parameters, Value, parameters};
 

@@ -1,0 +1,83 @@
+//! How much is measured, and where experiments are run.
+
+use crate::jvm::install::Install;
+use crate::jvm::jdk::Jdk;
+use crate::machine::Machine;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Every question answered in minutes, with few points.
+    #[default]
+    Quick,
+    /// Every point of the sources, in hours.
+    Full,
+}
+
+impl Effort {
+    /// One of two values.
+    pub fn pick<T>(self, quick: T, full: T) -> T {
+        match self {
+            Effort::Quick => quick,
+            Effort::Full => full,
+        }
+    }
+
+    /// As the user writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Effort::Quick => "quick",
+            Effort::Full => "full",
+        }
+    }
+}
+
+impl FromStr for Effort {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Effort> {
+        [Effort::Quick, Effort::Full]
+            .into_iter()
+            .find(|effort| effort.name() == text)
+            .ok_or_else(|| Error::usage(format!("no effort '{text}'; choose quick or full")))
+    }
+}
+
+/// Where experiments are run, and with what.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// How much.
+    pub effort: Effort,
+    /// The JDKs, the one to use first. May be empty: cells that need one are then unavailable.
+    pub jdks: Vec<Jdk>,
+    /// Terrace's own files.
+    pub install: Install,
+    /// This machine.
+    pub machine: Machine,
+    /// A folder for files that a run needs and nobody keeps.
+    pub scratch: PathBuf,
+    /// Whether kernel settings may be changed for a cell and put back.
+    pub allow_sysctl: bool,
+}
+
+impl Bench {
+    /// Memory of this machine in bytes, or what a control group leaves of it.
+    pub fn memory_bytes(&self) -> u64 {
+        crate::machine::page::memory_bytes()
+    }
+
+    /// 1, 2, 4 ... up to twice the CPUs: the numbers of threads that show contention on this machine.
+    pub fn thread_counts(&self) -> Vec<u32> {
+        let most = 2 * self.machine.cpus as u32;
+        let mut counts: Vec<u32> = std::iter::successors(Some(1_u32), |count| Some(count * 2))
+            .take_while(|count| *count < most)
+            .collect();
+        counts.push(most);
+        counts
+    }
+}
