@@ -21,7 +21,7 @@ impl Agent {
     #[inline(always)]
     fn grown(&self, min: usize, requested: usize) -> usize {
         let limit = self.shape.floor(self.hierarchy.thread_level_size() / 2);
-        requested.min(growth::next(self.control.collections(), limit)).max(min)
+        requested.min(growth::next(self.control.collections(), limit, self.shape)).max(min)
     }
 
     /// Counts a request that went straight to the heap.

@@ -120,6 +120,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// Serves a request for a thread's buffer: `min` to `desired` bytes, both whole grains.
     #[inline(always)]
     pub fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        debug_assert!(self.frame.shape.floor(min) == min && self.frame.shape.floor(desired) == desired);
         let domain = self.domain(cpu);
         if desired * REQUESTS_PER_BUFFER <= self.size()
             && let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired)

@@ -55,6 +55,13 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "levels::defaults", JDKS, SERVED, |setting| {
         load(setting).agent("log=warn").without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"]).after(served("core"))
     });
+    // A buffer whose halves are no whole grains.
+    hazard(cases, "levels::odd_buffers", JDKS, SERVED, |setting| {
+        load(setting)
+            .agent("core=60008")
+            .without(&["-XX:TLABSize=8k", "-XX:-ResizeTLAB"])
+            .after(served("core"))
+    });
     for levels in LEVELS {
         hazard(cases, &format!("without_tlabs::{levels}"), JDKS, USUAL, move |setting| {
             load(setting).agent(format!("levels={levels}")).flags("-XX:-UseTLAB").after(served(levels))
