@@ -6,8 +6,9 @@ pub use reset::Checkpoint;
 
 use crate::builder::Builder;
 use crate::error::AllocError;
+use crate::front::{First, Front};
 use crate::levels::Levels;
-use crate::percpu::Fast;
+use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
@@ -58,14 +59,11 @@ use topology::CpuSource;
 /// ```
 #[derive(Debug)]
 pub struct Arena {
-    /// Never the same for two arenas, nor before and after a reset.
-    number: u64,
+    front: Front,
     threads: Option<Sizes>,
-    /// The way to the core buffers where there are no thread buffers; of `levels`.
-    fast: Option<Fast>,
-    zeroing: Zeroing,
     /// The address behind the last byte that was handed out before the last reset: beyond it everything is as the kernel gave it.
     dirty: usize,
+    zeroing: Zeroing,
     levels: Levels,
     mapping: Mapping,
     /// The checkpoints that can be gone back to, the first one first.
@@ -75,6 +73,9 @@ pub struct Arena {
     why: Option<&'static str>,
     source: CpuSource,
 }
+
+/// A cache line in bytes.
+const LINE: usize = 64;
 
 /// The next arena's number. 0 is no arena.
 static NEXT: Count64 = Count64::new(1);
@@ -107,19 +108,28 @@ impl Arena {
         Builder::default()
     }
 
-    pub(crate) fn from_parts(
-        levels: Levels,
-        mapping: Mapping,
-        threads: Option<Sizes>,
-        zeroing: Zeroing,
-        fallback: Option<Fallback>,
-        why: Option<&'static str>,
-        source: CpuSource,
-    ) -> Arena {
+    pub(crate) fn made_of(made: Made) -> Arena {
+        let Made { levels, mapping, threads, zeroing, prefetch, fallback, why, source } = made;
         let dirty = levels.reserve().base();
-        let (number, checkpoints) = (next_number(), Vec::new());
         let fast = if threads.is_none() { levels.fast() } else { None };
-        Arena { number, threads, fast, zeroing, dirty, levels, mapping, checkpoints, fallback, why, source }
+        let first = match (threads, fast, zeroing) {
+            (_, _, Zeroing::AtAllocation) | (None, None, _) => First::Call,
+            (Some(_), ..) => First::Thread,
+            (None, Some(_), _) => First::Sequence,
+        };
+        let front = Front { number: next_number(), fast, prefetch, first };
+        Arena {
+            front,
+            threads,
+            dirty,
+            zeroing,
+            levels,
+            mapping,
+            checkpoints: Vec::new(),
+            fallback,
+            why,
+            source,
+        }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -134,24 +144,38 @@ impl Arena {
         }
         // No overflow: a layout's size, rounded up to its alignment, is at most `isize::MAX`.
         let bytes = (size + GRAIN - 1) & !(GRAIN - 1);
-        let start = if self.threads.is_some() {
-            match thread::take(self.number, bytes, align) {
+        let start = match self.front.first {
+            First::Thread => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
                 None => self.refill(bytes, align)?,
-            }
-        } else if align <= GRAIN {
+            },
             // SAFETY: the levels that it is of are alive as long as `self`.
-            match self.fast.and_then(|fast| unsafe { fast.take(bytes) }) {
+            First::Sequence => match self.front.fast.and_then(|fast| unsafe { fast.take(bytes, align) }) {
                 Some(start) => start,
-                None => self.past_the_first_word(bytes)?,
-            }
-        } else {
-            self.over_aligned(bytes, align)?
+                None => self.past_the_first_word(bytes, align)?,
+            },
+            First::Call => self.by_call(bytes, align)?,
+        };
+        // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
+        if bytes >= LINE {
+            prefetch(start + self.front.prefetch);
+        }
+        Ok(self.pointer(start))
+    }
+
+    #[inline(never)]
+    fn by_call(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        let start = match self.threads {
+            Some(_) => match thread::take(self.front.number, bytes, align) {
+                Some(start) => start,
+                None => self.refill(bytes, align)?,
+            },
+            None => self.past_the_first_word(bytes, align)?,
         };
         if self.zeroing == Zeroing::AtAllocation {
             self.zero(Extent { start, bytes });
         }
-        Ok(self.pointer(start))
+        Ok(start)
     }
 
     #[inline(always)]
@@ -162,7 +186,10 @@ impl Arena {
     }
 
     #[inline(never)]
-    fn past_the_first_word(&self, bytes: usize) -> Result<usize, AllocError> {
+    fn past_the_first_word(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        if align > GRAIN {
+            return self.over_aligned(bytes, align);
+        }
         self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
     }
 
@@ -173,16 +200,16 @@ impl Arena {
         // Room for the gap before an aligned start.
         let room = bytes.checked_add(align.saturating_sub(GRAIN)).ok_or(AllocError)?;
         loop {
-            match thread::miss(self.number, room, sizes) {
+            match thread::miss(self.front.number, room, sizes) {
                 Slow::Again => {}
                 Slow::Refill(size) => match self.levels.allocate(size, |extent| self.fresh(extent)) {
-                    Some(start) => thread::install(self.number, start, size),
+                    Some(start) => thread::install(self.front.number, start, size),
                     // Less than a buffer is left: perhaps still enough for this one.
                     None => return self.over_aligned(bytes, align),
                 },
                 Slow::Past => return self.over_aligned(bytes, align),
             }
-            if let Some(start) = thread::take(self.number, bytes, align) {
+            if let Some(start) = thread::take(self.front.number, bytes, align) {
                 return Ok(start);
             }
         }
@@ -342,6 +369,18 @@ impl Arena {
             source: &self.source,
         }
     }
+}
+
+/// What a [`Builder`] made for an arena.
+pub(crate) struct Made {
+    pub(crate) levels: Levels,
+    pub(crate) mapping: Mapping,
+    pub(crate) threads: Option<Sizes>,
+    pub(crate) zeroing: Zeroing,
+    pub(crate) prefetch: usize,
+    pub(crate) fallback: Option<Fallback>,
+    pub(crate) why: Option<&'static str>,
+    pub(crate) source: CpuSource,
 }
 
 /// What [`Stats`] looks at.

@@ -1,6 +1,6 @@
 //! How an arena is made.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Made};
 use crate::error::BuildError;
 use crate::levels::{Levels, Sizes, Way};
 use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
@@ -50,6 +50,7 @@ pub struct Builder {
     pub(crate) thread: Size,
     pub(crate) core: Size,
     pub(crate) processor: Size,
+    pub(crate) prefetch: usize,
     pub(crate) machine: Option<Machine>,
 }
 
@@ -59,12 +60,16 @@ const RESERVE: usize = 64 << 30;
 const LEAST: usize = 256 << 20;
 /// The first thread buffer of a thread, and what it doubles to.
 const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
-/// A core's buffer that serves objects.
-const CORE_FOR_OBJECTS: usize = 64 << 10;
+/// A core's buffer that serves objects; with 64 KB two threads meet at the reserve so often that each object takes 1.2 times as long.
+const CORE_FOR_OBJECTS: usize = 256 << 10;
 /// A core's buffer that serves thread buffers.
 const CORE_FOR_THREADS: usize = 4 << 20;
 /// The part of the limit that all buffers of a level may hold together is one of so many.
 const PART: usize = 8;
+/// How far ahead of an allocation memory is prefetched, in bytes. Without it a loop that writes a single word to each new line runs
+/// into the processor's limit of outstanding stores (AMD family 26: 3.3 instead of 1.9 ns for each line); with it nothing measured is
+/// slower. `cargo xtask bench arena` compares both.
+const PREFETCH: usize = 256;
 /// A processor's buffer.
 const PROCESSOR: usize = 16 << 20;
 
@@ -91,6 +96,7 @@ impl Default for Builder {
             thread: Size::Auto,
             core: Size::Auto,
             processor: Size::Off,
+            prefetch: PREFETCH,
             machine: None,
         }
     }
@@ -150,6 +156,14 @@ impl Builder {
     /// The processor buffers between core buffers and reserve; none if nothing is said.
     pub fn processor_buffers(mut self, size: Size) -> Builder {
         self.processor = size;
+        self
+    }
+
+    /// How many bytes ahead of each allocation memory is fetched into the cache for writing; 0: nothing is. 256 if nothing is said.
+    ///
+    /// HotSpot does the same (`AllocatePrefetchStyle`, `AllocatePrefetchDistance`).
+    pub fn prefetch(mut self, bytes: usize) -> Builder {
+        self.prefetch = bytes;
         self
     }
 
@@ -221,7 +235,16 @@ impl Builder {
         let machine = self.machine.clone().unwrap_or_else(Machine::detect);
         let reserve = Reserve::new(mapping.as_mut_ptr().expose_provenance(), limit);
         let levels = Levels::new(reserve, self.sizes(threads.is_some(), limit, &machine), way, &machine);
-        Ok(Arena::from_parts(levels, mapping, threads, self.zeroing, fallback, why, CpuSource::detect()))
+        Ok(Arena::made_of(Made {
+            levels,
+            mapping,
+            threads,
+            zeroing: self.zeroing,
+            prefetch: self.prefetch,
+            fallback,
+            why,
+            source: CpuSource::detect(),
+        }))
     }
 }
 

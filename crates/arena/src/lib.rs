@@ -13,9 +13,11 @@ mod allocator;
 mod arena;
 mod builder;
 mod error;
+mod front;
 mod levels;
 mod owned;
 mod percpu;
+mod prefetch;
 mod primitive;
 mod reserve;
 #[cfg_attr(loom, path = "sequence_model.rs")]

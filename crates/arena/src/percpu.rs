@@ -9,7 +9,7 @@
 //! all others of this CPU past the buffers.
 
 use crate::primitive::{Count64, Ordering};
-use crate::reserve::GRAIN_SHIFT;
+use crate::reserve::{GRAIN, GRAIN_SHIFT};
 use crate::sequence::{self, Area, replace, take};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};
@@ -45,14 +45,15 @@ unsafe impl Send for Fast {}
 unsafe impl Sync for Fast {}
 
 impl Fast {
-    /// Takes so many bytes (whole grains, not 0) from this CPU's first word, or nothing.
+    /// Takes so many bytes (whole grains, not 0) from this CPU's first word, or nothing; nothing too if more than grains are to be
+    /// aligned.
     ///
     /// # Safety
     /// The [`PerCpu`] that this is of is alive.
     #[inline(always)]
-    pub(crate) unsafe fn take(&self, bytes: usize) -> Option<usize> {
+    pub(crate) unsafe fn take(&self, bytes: usize, align: usize) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
-        if grains > REST_MASK {
+        if grains > REST_MASK || align > GRAIN {
             return None;
         }
         // SAFETY: alive by the caller's promise.
@@ -112,7 +113,7 @@ impl PerCpu {
         fresh: impl Fn(Extent),
     ) -> Option<usize> {
         // SAFETY: `self` is alive.
-        unsafe { self.fast().take(bytes) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
+        unsafe { self.fast().take(bytes, GRAIN) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
     }
 
     /// The same after the own CPU's first word was too short.

@@ -99,6 +99,6 @@ impl Arena {
         self.dirty = self.dirty.max(reserve.base() + reserve.used());
         self.levels.reset_to(used);
         // Every thread's buffer is of an arena that is no more.
-        self.number = next_number();
+        self.front.number = next_number();
     }
 }
