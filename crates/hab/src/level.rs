@@ -17,6 +17,7 @@ use crate::buffer::{Carve, Closed, Frame};
 use crate::primitive::{Ordering, Relaxed64, fence};
 use crate::{Access, Buffer, Counter, Counters, CpuIndex, Extent, Shape, Source, State};
 use alloc::boxed::Box;
+use core::ops::Range;
 use domain::Domain;
 pub use domain::Layout;
 use refill::Refill;
@@ -233,6 +234,12 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// What each domain's buffers hold at this moment.
     pub fn states(&self) -> impl Iterator<Item = State> + '_ {
         self.each_buffer().map(|(_, buffer)| buffer.state(self.frame))
+    }
+
+    /// The addresses at which a domain's buffers lie: for who watches the memory.
+    pub fn buffer_addresses(&self, domain: usize) -> Range<usize> {
+        let start = (&raw const self.domains[domain]).addr();
+        start..start + size_of::<Domain<A>>()
     }
 
     /// The counters of each domain.

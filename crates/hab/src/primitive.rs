@@ -1,15 +1,21 @@
 //! The only place that names atomics: the same source runs on the processor, under loom, and on a simulated memory.
 //!
-//! A third implementation is one more `cfg` here; nothing else in the crate knows which one is in force. The wrappers have just
-//! the operations that the protocol uses, each with its order named by the caller.
+//! The last is the package `terrace-hab-simulated`, which compiles this source with the feature `simulated`; nothing else in the
+//! crate knows which one is in force. The wrappers have just the operations that the protocol uses, each with its order named by the
+//! caller.
 #![allow(clippy::disallowed_types, reason = "this is the module that the lint points to")]
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulated")))]
 use core::sync::atomic as implementation;
 #[cfg(loom)]
 use loom::sync::atomic as implementation;
+#[cfg(feature = "simulated")]
+use simulated as implementation;
 
+#[cfg(not(feature = "simulated"))]
 use core::sync::atomic::AtomicU64;
+#[cfg(feature = "simulated")]
+use simulated::AtomicU64;
 
 pub(crate) use implementation::{Ordering, fence};
 

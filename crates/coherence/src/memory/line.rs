@@ -1,0 +1,361 @@
+//! One line: who has it in which state, and from when to when.
+//!
+//! A line goes from owner to owner one after the other; who asks while it is on its way has to ask again. So the line's states are
+//! those at the end of the last transfer, and each core's rights say from when to when it may read and write.
+
+use crate::machine::{Costs, Distance, Machine, Picoseconds};
+use crate::protocol::{self, State};
+
+const NEVER: Picoseconds = Picoseconds::MAX;
+
+/// From when to when a core may read and write a line.
+#[derive(Clone, Copy, Debug)]
+struct Rights {
+    core: u32,
+    read: (Picoseconds, Picoseconds),
+    write: (Picoseconds, Picoseconds),
+}
+
+impl Rights {
+    const fn none(core: u32) -> Rights {
+        Rights { core, read: (NEVER, NEVER), write: (NEVER, NEVER) }
+    }
+}
+
+/// Rights by core: a list while there are few, by number when there are many.
+#[derive(Clone, Debug)]
+enum Holders {
+    Few(Vec<Rights>),
+    Many(Vec<Rights>),
+}
+
+/// So many are looked through one after the other.
+const FEW: usize = 12;
+
+impl Holders {
+    fn of(&mut self, core: u32, cores: u32) -> &mut Rights {
+        if let Holders::Few(few) = self
+            && few.len() >= FEW
+            && !few.iter().any(|rights| rights.core == core)
+        {
+            let mut many: Vec<Rights> = (0..cores).map(Rights::none).collect();
+            for rights in few.iter() {
+                many[rights.core as usize] = *rights;
+            }
+            *self = Holders::Many(many);
+        }
+        match self {
+            Holders::Few(few) => {
+                let at = few.iter().position(|rights| rights.core == core).unwrap_or_else(|| {
+                    few.push(Rights::none(core));
+                    few.len() - 1
+                });
+                &mut few[at]
+            }
+            Holders::Many(many) => &mut many[core as usize],
+        }
+    }
+
+    #[cfg(debug_assertions)]
+    fn all(&self) -> &[Rights] {
+        let (Holders::Few(all) | Holders::Many(all)) = self;
+        all
+    }
+}
+
+/// What a core wants of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// To read it.
+    Read,
+    /// To write it.
+    Write,
+    /// To carry out a locked instruction on it.
+    Lock,
+}
+
+/// What asking for a line comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The core may use its copy now.
+    Now,
+    /// The core has it, but from a later moment: another thread of the core asked for it, or carries out a locked instruction.
+    Then(Picoseconds),
+    /// The line sets out at once.
+    Transfer(Transfer),
+    /// The line is on its way to others, or held by one: whoever waits has to ask again at this moment.
+    Busy(Picoseconds),
+}
+
+/// A line's way to a core, or the invalidation of all other copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When the line set out: later than it was asked for if others were before.
+    pub begin: Picoseconds,
+    /// When the core may use it.
+    pub end: Picoseconds,
+    /// The core from which it came; `None`: from memory, or the core had a copy.
+    pub from: Option<u32>,
+    /// Whether the core that gave it had modified it (for a read: what Intel counts as HITM).
+    pub modified: bool,
+    /// Whether the core had a copy already and only had others invalidated.
+    pub upgrade: bool,
+}
+
+/// A line of 64 bytes.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The core that answers for it, and its state: never Shared or Invalid.
+    answerer: Option<(u32, State)>,
+    /// The other cores that have a copy, all Shared; a bit each.
+    shared: Vec<u64>,
+    /// The package whose memory it is in: that of its first user.
+    home: u32,
+    rights: Holders,
+    /// Until when a locked instruction keeps the line: the core's other threads too.
+    locked: Picoseconds,
+    /// When it may set out again.
+    free: Picoseconds,
+    /// When the last reader has got its copy: until then nobody writes.
+    read: Picoseconds,
+}
+
+impl Line {
+    /// A line that nobody has, in the memory of a package.
+    pub fn new(machine: &Machine, home: u32) -> Line {
+        let words = machine.shape.cores().div_ceil(64) as usize;
+        Line {
+            answerer: None,
+            shared: vec![0; words],
+            home,
+            rights: Holders::Few(Vec::new()),
+            locked: 0,
+            free: 0,
+            read: 0,
+        }
+    }
+
+    /// A line that a core has just fetched for itself alone.
+    pub fn of(machine: &Machine, core: u32) -> Line {
+        let mut line = Line::new(machine, machine.shape.package_of_core(core));
+        line.answerer = Some((core, State::Exclusive));
+        *line.rights.of(core, machine.shape.cores()) = Rights { core, read: (0, NEVER), write: (0, NEVER) };
+        line
+    }
+
+    /// The state in a core's caches after all that was granted.
+    pub fn state(&self, core: u32) -> State {
+        match self.answerer {
+            Some((answerer, state)) if answerer == core => state,
+            _ if self.shared[core as usize / 64] >> (core % 64) & 1 != 0 => State::Shared,
+            _ => State::Invalid,
+        }
+    }
+
+    fn sharers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.shared.iter().enumerate().flat_map(|(word, bits)| {
+            let mut bits = *bits;
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(word as u32 * 64 + bit)
+            })
+        })
+    }
+
+    fn set_shared(&mut self, core: u32) {
+        self.shared[core as usize / 64] |= 1 << (core % 64);
+    }
+
+    /// A core wants something of the line at a moment. Moments never go back. A core that writes keeps the line from others for
+    /// `hold` after it has got it.
+    #[inline]
+    pub fn ask(
+        &mut self,
+        machine: &Machine,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+        hold: Picoseconds,
+    ) -> Answer {
+        let rights = self.rights.of(core, machine.shape.cores());
+        let (from, until) = if want == Want::Read { rights.read } else { rights.write };
+        let locked = if want == Want::Lock { self.locked } else { 0 };
+        let first = from.max(now).max(locked);
+        // `from` of one without rights is never.
+        if first < until {
+            if want != Want::Read
+                && let Some((_, state)) = &mut self.answerer
+            {
+                // An Exclusive line becomes Modified without anybody hearing of it.
+                *state = State::Modified;
+            }
+            if want == Want::Lock {
+                self.locked = first + machine.costs.locked;
+            }
+            return if first == now { Answer::Now } else { Answer::Then(first) };
+        }
+        self.fetch(machine, core, want, now, hold)
+    }
+
+    /// Whether it is on its way to a core, or held by one.
+    pub fn moving(&self, now: Picoseconds) -> bool {
+        self.free > now
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch(
+        &mut self,
+        machine: &Machine,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+        hold: Picoseconds,
+    ) -> Answer {
+        let free = if want == Want::Read { self.free } else { self.free.max(self.read) };
+        if free > now {
+            return Answer::Busy(free);
+        }
+        Answer::Transfer(if want == Want::Read {
+            self.fetch_for_reading(machine, core, now)
+        } else {
+            self.fetch_for_writing(machine, core, want, now, hold)
+        })
+    }
+
+    fn fetch_for_reading(&mut self, machine: &Machine, core: u32, begin: Picoseconds) -> Transfer {
+        let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
+        let others = self.sharers().any(|sharer| sharer != core);
+        let end = begin + self.way(machine, core);
+        let state = answerer.map_or(State::Invalid, |(_, state)| state);
+        let after = protocol::read(machine.protocol, state, others);
+        if let Some((answerer, _)) = answerer {
+            let rights = self.rights.of(answerer, machine.shape.cores());
+            rights.write.1 = rights.write.1.min(begin);
+        }
+        self.answerer = None;
+        match (answerer, after.answerer) {
+            (Some((answerer, _)), State::Shared) => self.set_shared(answerer),
+            (Some((answerer, _)), State::Owned) => self.answerer = Some((answerer, State::Owned)),
+            _ => {}
+        }
+        match after.reader {
+            State::Shared => self.set_shared(core),
+            state => self.answerer = Some((core, state)),
+        }
+        let rights = self.rights.of(core, machine.shape.cores());
+        rights.read = (end, NEVER);
+        rights.write = if after.reader.alone() { (end, NEVER) } else { (NEVER, NEVER) };
+        self.read = self.read.max(end);
+        // While a core's only copy is fetched everybody waits; copies of what is shared already are handed out side by side.
+        if state.alone() || after.reader.alone() {
+            self.free = end;
+        }
+        self.check();
+        Transfer {
+            begin,
+            end,
+            from: answerer.map(|(answerer, _)| answerer),
+            modified: matches!(state, State::Modified | State::Owned),
+            upgrade: false,
+        }
+    }
+
+    fn fetch_for_writing(
+        &mut self,
+        machine: &Machine,
+        core: u32,
+        want: Want,
+        begin: Picoseconds,
+        hold: Picoseconds,
+    ) -> Transfer {
+        let upgrade = self.state(core) != State::Invalid;
+        let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
+        // The data's way, if it has none; and the way of the invalidation to the farthest copy.
+        let data = if upgrade { 0 } else { self.way(machine, core) };
+        let mut invalidation = 0;
+        let others: Vec<u32> = self.sharers().chain(answerer.map(|(answerer, _)| answerer)).collect();
+        for other in others.into_iter().filter(|other| *other != core) {
+            invalidation = invalidation.max(self.transfer(machine, other, core));
+            let rights = self.rights.of(other, machine.shape.cores());
+            rights.read.1 = rights.read.1.min(begin);
+            rights.write.1 = rights.write.1.min(begin);
+        }
+        let end = begin + data.max(invalidation);
+        self.shared.fill(0);
+        self.answerer = Some((core, State::Modified));
+        let rights = self.rights.of(core, machine.shape.cores());
+        if !upgrade {
+            rights.read = (end, NEVER);
+        }
+        rights.write = (end, NEVER);
+        self.free = end + hold;
+        if want == Want::Lock {
+            self.locked = end + machine.costs.locked;
+        }
+        self.check();
+        Transfer {
+            begin,
+            end,
+            from: answerer.map(|(answerer, _)| answerer),
+            modified: answerer.is_some_and(|(_, state)| matches!(state, State::Modified | State::Owned)),
+            upgrade,
+        }
+    }
+
+    /// How long the data takes to come to a core.
+    fn way(&self, machine: &Machine, core: u32) -> Picoseconds {
+        if let Some((answerer, _)) = self.answerer
+            && answerer != core
+        {
+            return self.transfer(machine, answerer, core);
+        }
+        // The nearest cache below the cores that has it, or memory.
+        let nearest = self.sharers().map(|sharer| machine.shape.distance(sharer, core)).min();
+        match nearest {
+            Some(Distance::SameCore | Distance::SameCluster) => machine.costs.l3,
+            Some(Distance::SamePackage) => machine.costs.transfer_package,
+            _ if machine.shape.package_of_core(core) == self.home => machine.costs.memory_local,
+            _ => machine.costs.memory_remote,
+        }
+    }
+
+    /// How long it takes from core to core.
+    fn transfer(&self, machine: &Machine, from: u32, to: u32) -> Picoseconds {
+        let Costs { l1, transfer_cluster, transfer_package, transfer_remote, home_remote, .. } =
+            machine.costs;
+        match machine.shape.distance(from, to) {
+            Distance::SameCore => l1,
+            Distance::SameCluster => transfer_cluster,
+            Distance::SamePackage if machine.shape.package_of_core(to) != self.home => {
+                home_remote.unwrap_or(transfer_package)
+            }
+            Distance::SamePackage => transfer_package,
+            Distance::OtherPackage => transfer_remote,
+        }
+    }
+
+    /// Not more than one Modified or Exclusive copy, and none beside it; nobody reads while another may write.
+    #[cfg(debug_assertions)]
+    fn check(&self) {
+        if let Some((answerer, state)) = self.answerer {
+            assert!(!matches!(state, State::Shared | State::Invalid), "the answerer is {state:?}");
+            assert!(!state.alone() || self.sharers().next().is_none(), "{state:?} beside Shared");
+            assert!(!self.sharers().any(|sharer| sharer == answerer), "Shared and {state:?} at once");
+        }
+        let all = self.rights.all();
+        for writer in all.iter().filter(|rights| rights.write.0 < rights.write.1) {
+            for other in all.iter().filter(|other| other.core != writer.core) {
+                for span in [other.read, other.write] {
+                    let (begin, end) = (span.0.max(writer.write.0), span.1.min(writer.write.1));
+                    assert!(span.0 >= span.1 || begin >= end, "{other:?} beside a writer, {writer:?}");
+                }
+            }
+        }
+    }
+
+    #[cfg(not(debug_assertions))]
+    #[expect(clippy::unused_self, reason = "checks in debug builds")]
+    fn check(&self) {}
+}

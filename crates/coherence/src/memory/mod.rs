@@ -1,0 +1,169 @@
+//! The simulated memory: which line a word is on, and what happened to each line.
+
+mod line;
+mod traffic;
+
+pub use line::{Answer, Line, Transfer, Want};
+pub use traffic::{Event, Kind, LineTraffic, Traffic};
+
+use crate::machine::{Machine, Picoseconds};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Log2 of a line's bytes.
+const LINE_SHIFT: u32 = 6;
+
+/// All lines that were touched.
+#[derive(Debug)]
+pub struct Memory {
+    index: FxHashMap<usize, u32>,
+    lines: Vec<Line>,
+    names: Vec<(Range<usize>, String)>,
+    traffic: Traffic,
+    /// The lines of objects, and the traffic's entry for all of them.
+    objects: Vec<Option<(usize, Line)>>,
+    objects_line: Option<u32>,
+}
+
+/// So many lines of objects are known at a time; an object is long done with when a later one has its place.
+const OBJECT_LINES: usize = 4096;
+
+
+impl Memory {
+    /// An empty memory; of its transfers the first `events` are kept one by one.
+    pub fn new(events: usize) -> Memory {
+        Memory {
+            index: FxHashMap::default(),
+            lines: Vec::new(),
+            names: Vec::new(),
+            traffic: Traffic::new(events),
+            objects: vec![None; OBJECT_LINES],
+            objects_line: None,
+        }
+    }
+
+    /// Names the lines of a range of addresses that are touched from now on; where ranges overlap the first name holds.
+    pub fn name(&mut self, addresses: Range<usize>, name: String) {
+        self.names.push((addresses, name));
+    }
+
+    /// What happened to the lines.
+    pub fn into_traffic(self) -> Traffic {
+        self.traffic
+    }
+
+    /// The lines touched so far.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    #[inline]
+    fn line(&mut self, machine: &Machine, address: usize, core: u32) -> u32 {
+        match self.index.get(&(address >> LINE_SHIFT)) {
+            Some(line) => *line,
+            None => self.touch(machine, address, core),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn touch(&mut self, machine: &Machine, address: usize, core: u32) -> u32 {
+        let line = self.lines.len() as u32;
+        self.index.insert(address >> LINE_SHIFT, line);
+        self.lines.push(Line::new(machine, machine.shape.package_of_core(core)));
+        let name = self.names.iter().find(|(addresses, _)| addresses.contains(&address));
+        let name = name.map_or_else(|| format!("line {line}"), |(_, name)| name.clone());
+        self.traffic.add_line(name);
+        line
+    }
+
+    /// A core wants something of a word at a moment; see [`Line::ask`]. Gives the line's number too.
+    #[inline]
+    pub fn ask(
+        &mut self,
+        machine: &Machine,
+        address: usize,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+        hold: Picoseconds,
+    ) -> (u32, Answer) {
+        let line = self.line(machine, address, core);
+        (line, self.ask_line(machine, line, core, want, now, hold))
+    }
+
+    /// The same for a line that is known.
+    #[inline]
+    pub fn ask_line(
+        &mut self,
+        machine: &Machine,
+        line: u32,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+        hold: Picoseconds,
+    ) -> Answer {
+        let answer = self.lines[line as usize].ask(machine, core, want, now, hold);
+        match answer {
+            Answer::Now | Answer::Then(_) => self.traffic.hit(line),
+            Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
+            Answer::Busy(_) => {}
+        }
+        answer
+    }
+
+    /// Adds to a line's traffic how long somebody waited for it to be free.
+    #[inline]
+    pub fn waited(&mut self, line: u32, time: Picoseconds) {
+        self.traffic.waited(line, time);
+    }
+
+    /// A core writes into a new object at an address of the simulated heap; says when the store has reached the cache. A line that
+    /// nobody has written to since the heap came to it was prefetched.
+    pub fn write_object(
+        &mut self,
+        machine: &Machine,
+        address: usize,
+        core: u32,
+        now: Picoseconds,
+    ) -> Picoseconds {
+        let tag = address >> LINE_SHIFT;
+        let place = &mut self.objects[tag % OBJECT_LINES];
+        let line = match place {
+            Some((known, line)) if *known == tag => line,
+            _ => &mut place.insert((tag, Line::of(machine, core))).1,
+        };
+        // The store waits in its buffer until the line is free.
+        let mut begin = now;
+        let answer = loop {
+            match line.ask(machine, core, Want::Write, begin, 0) {
+                Answer::Busy(free) => begin = free,
+                answer => break answer,
+            }
+        };
+        let number = *self.objects_line.get_or_insert_with(|| {
+            self.lines.push(Line::new(machine, 0));
+            self.traffic.add_line("new objects".into());
+            self.lines.len() as u32 - 1
+        });
+        match answer {
+            Answer::Transfer(transfer) => {
+                self.traffic.waited(number, begin - now);
+                self.traffic.transfer(number, core, now, transfer, Want::Write);
+                transfer.end
+            }
+            Answer::Then(time) => time,
+            Answer::Now | Answer::Busy(_) => {
+                self.traffic.hit(number);
+                now
+            }
+        }
+    }
+
+    /// Says that a compare and swap on a word found another value.
+    pub fn lost(&mut self, address: usize) {
+        if let Some(line) = self.index.get(&(address >> LINE_SHIFT)) {
+            self.traffic.lost(*line);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Threads that allocate: without thread buffers, with them, and with buffers of cores and processors behind them.
+
+mod buffers;
+mod heap;
+mod mutator;
+mod paper;
+mod stop;
+
+pub use buffers::{Domain, Hierarchy, LevelCounts, Rank};
+pub use mutator::Mutator;
+
+use super::{Options, Run};
+use crate::machine::{Machine, Picoseconds};
+use crate::simulation::{Simulation, over};
+use buffers::Tables;
+use heap::Heap;
+use std::cell::Cell;
+use std::io;
+use stop::Stop;
+
+/// Threads' buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tlab {
+    /// None: every object is a request.
+    None,
+    /// So many bytes.
+    Bytes(usize),
+    /// What HotSpot's own sizing settles at: eden / (50 x threads), so that each thread refills 50 times between collections
+    /// (`TLABRefillWasteFraction` and `target_refills` in threadLocalAllocBuffer.cpp).
+    Growing,
+}
+
+impl Tlab {
+    /// Bytes; 0 for none.
+    pub fn bytes(self, eden: usize, threads: u32) -> usize {
+        match self {
+            Tlab::None => 0,
+            Tlab::Bytes(bytes) => bytes,
+            Tlab::Growing => (eden / (TARGET_REFILLS * threads.max(1) as usize)).max(SMALLEST_TLAB) & !7,
+        }
+    }
+}
+
+/// HotSpot's target for refills of a thread between collections.
+const TARGET_REFILLS: usize = 50;
+/// HotSpot's `MinTLABSize`, in bytes.
+const SMALLEST_TLAB: usize = 2 << 10;
+/// Where the simulated heap begins.
+const BASE: usize = 1 << 32;
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// Threads' buffers.
+    pub tlab: Tlab,
+    /// What stands between them and the heap.
+    pub hierarchy: Hierarchy,
+    /// Eden in bytes.
+    pub eden: usize,
+    /// What threads do.
+    pub mutator: Mutator,
+    /// What a refill takes besides its accesses, in processor cycles: the call into the virtual machine and back.
+    pub refill_cycles: f64,
+    /// What a request to the shared heap takes besides its accesses, in processor cycles.
+    pub heap_cycles: f64,
+    /// What a collection takes, in picoseconds.
+    pub pause: Picoseconds,
+}
+
+/// What it came to.
+#[derive(Clone, Debug)]
+pub struct Allocated {
+    /// Objects, and the rest.
+    pub run: Run,
+    /// Bytes of objects.
+    pub bytes: u64,
+    /// Refills of threads' buffers.
+    pub refills: u64,
+    /// Requests for single objects.
+    pub objects: u64,
+    /// Requests that came to the shared heap.
+    pub heap_requests: u64,
+    /// Bytes of threads' buffers that were given up.
+    pub wasted: u64,
+    /// Collections.
+    pub collections: u64,
+    /// The levels, nearest to the threads first.
+    pub levels: Vec<LevelCounts>,
+}
+
+/// What threads count together. One thread of the operating system: no atomics.
+#[derive(Debug, Default)]
+pub(in crate::programs::allocate) struct Counts {
+    objects: Cell<u64>,
+    bytes: Cell<u64>,
+    refills: Cell<u64>,
+    singles: Cell<u64>,
+    wasted: Cell<u64>,
+}
+
+fn add(cell: &Cell<u64>, amount: u64) {
+    cell.set(cell.get() + amount);
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When there is no memory for the threads' stacks.
+pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io::Result<Allocated> {
+    let tlab = allocation.tlab.bytes(allocation.eden, options.threads);
+    let heap = Heap::new(BASE, allocation.eden, machine.cycles(allocation.heap_cycles));
+    let tables = Tables::new(machine, &allocation.hierarchy);
+    let buffers = buffers::build(machine, &allocation.hierarchy, &tables, BASE, &heap, tlab == 0);
+    let stop = Stop::new(options.threads, allocation.pause);
+    let counts = Counts::default();
+    let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
+    buffers.name(&mut simulation);
+    let [top, end] = heap.addresses();
+    simulation.name(top, "heap: top");
+    simulation.name(end, "heap: end");
+    let collect = || {
+        buffers.empty();
+        heap.empty();
+    };
+    for thread in 0..options.threads {
+        let (buffers, stop, counts, collect) = (&*buffers, &stop, &counts, &collect);
+        let refill = machine.cycles(allocation.refill_cycles);
+        let body = move || {
+            let thread = mutator::Thread::new(machine, &allocation.mutator, buffers, tlab, refill, counts);
+            thread.run(stop, collect, over);
+            stop.leave(collect);
+        };
+        simulation.spawn(options.cpu(machine, thread), options.pinned, body)?;
+    }
+    let outcome = simulation.run();
+    Ok(Allocated {
+        run: Run::new(counts.objects.get(), heap.lost(), options, outcome),
+        bytes: counts.bytes.get(),
+        refills: counts.refills.get(),
+        objects: counts.singles.get(),
+        heap_requests: heap.requests(),
+        wasted: counts.wasted.get(),
+        collections: stop.collections(),
+        levels: buffers.counts(),
+    })
+}

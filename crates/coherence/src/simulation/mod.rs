@@ -1,0 +1,258 @@
+//! The discrete-event simulation: threads on processors over a memory.
+//!
+//! A simulated thread is a coroutine with a clock of its own. It runs ahead until an access to the memory lies behind the next moment
+//! of another thread; then it waits for its turn. So accesses happen in the order of their moments, ties in the order of the threads'
+//! numbers, and the same seed gives the same result bit for bit.
+//!
+//! What is charged: accesses by the state of their lines, and what programs declare with [`work`]. What is not: instruction
+//! fetch, the caches' capacities, and bandwidth other than that of a line that goes from owner to owner.
+
+mod queue;
+mod scheduler;
+mod thread;
+
+pub use thread::{Number, cpu, knock, store_object, lock_step, now, over, park, random, stop, this, unpark, work};
+
+use crate::machine::{Machine, Picoseconds};
+use crate::memory::{Answer, Memory, Traffic, Transfer, Want};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use queue::{Queues, Waiter};
+use scheduler::{Cpu, Turn, Who};
+use simulated::Access;
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::ptr;
+use thread::{Status, Thread};
+
+/// What a coroutine's stack may take, in bytes; memory is taken page by page as it is used.
+const STACK_BYTES: usize = 256 << 10;
+
+thread_local! {
+    /// The simulation that this thread of the operating system is in.
+    static WORLD: Cell<*mut World<'static>> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// A simulation to be run; see the module.
+pub struct Simulation<'a> {
+    world: Box<World<'a>>,
+    coroutines: Vec<Coroutine<(), (), (), DefaultStack>>,
+}
+
+/// What a simulation came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The last thread's moment when it ended.
+    pub end: Picoseconds,
+    /// What happened to the lines.
+    pub traffic: Traffic,
+    /// Times that a thread was moved to another CPU.
+    pub migrations: u64,
+    /// Times that a thread had to leave its CPU to another one.
+    pub preemptions: u64,
+}
+
+/// Everything that threads share.
+struct World<'a> {
+    machine: &'a Machine,
+    memory: Memory,
+    threads: Vec<Thread>,
+    cpus: Vec<Cpu>,
+    /// The threads that wait for a line.
+    queues: Queues,
+    /// The threads that have a CPU but the current one, and the lines that somebody waits for, by the moment at which they go on.
+    turns: BinaryHeap<Reverse<Turn>>,
+    current: Number,
+    /// The next turn of another thread.
+    horizon: Turn,
+    /// How long a locked instruction keeps a line that has just come.
+    hold: Picoseconds,
+    /// When threads are to end.
+    until: Picoseconds,
+    stopped: bool,
+    random: Xoshiro256PlusPlus,
+    migrations: u64,
+    preemptions: u64,
+}
+
+/// Whether an access has happened or the thread has to wait.
+#[derive(PartialEq, Eq)]
+enum Step {
+    Done,
+    Wait,
+}
+
+impl<'a> Simulation<'a> {
+    /// Of a machine, with a seed for everything that is left to chance, for a length of simulated time; the first `events` transfers
+    /// are kept one by one.
+    pub fn new(machine: &'a Machine, seed: u64, length: Picoseconds, events: usize) -> Simulation<'a> {
+        let cpus = (0..machine.shape.cpus()).map(|_| Cpu::default()).collect();
+        // The line is held from the instruction's read to its write: what is left of its cost without the draining.
+        let hold = machine.costs.residency.max(machine.costs.locked.saturating_sub(machine.costs.drain));
+        let world = World {
+            machine,
+            memory: Memory::new(events),
+            threads: Vec::new(),
+            cpus,
+            queues: Queues::default(),
+            turns: BinaryHeap::new(),
+            current: Number(0),
+            horizon: Turn::NEVER,
+            hold,
+            until: length,
+            stopped: false,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            migrations: 0,
+            preemptions: 0,
+        };
+        Simulation { world: Box::new(world), coroutines: Vec::new() }
+    }
+
+    /// Names the lines of a range of addresses.
+    pub fn name(&mut self, addresses: Range<usize>, name: impl Into<String>) {
+        self.world.memory.name(addresses, name.into());
+    }
+
+    /// Adds a thread on a CPU (its number modulo those that there are); it stays there if it is `pinned`.
+    ///
+    /// # Errors
+    /// When there is no memory for its stack.
+    pub fn spawn(&mut self, cpu: u32, pinned: bool, body: impl FnOnce() + 'a) -> std::io::Result<()> {
+        let stack = DefaultStack::new(STACK_BYTES)?;
+        let number = self.coroutines.len();
+        // SAFETY: the coroutine is dropped with the simulation, which does not outlive 'a; what it captures lives as long.
+        let coroutine = unsafe {
+            Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
+                thread::begin(number, yielder);
+                body();
+            })
+        };
+        self.coroutines.push(coroutine);
+        let cpus = self.world.machine.shape.cpus();
+        self.world.add_thread(cpu % cpus, pinned);
+        Ok(())
+    }
+
+    /// Runs until all threads have ended. Threads see by [`over`] that the length is reached.
+    ///
+    /// # Panics
+    /// If a thread's body panics, or if threads wait for each other for ever.
+    pub fn run(self) -> Outcome {
+        let Simulation { world, mut coroutines } = self;
+        let world = Box::into_raw(world);
+        let restore = Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
+        loop {
+            // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
+            let Some(number) = (unsafe { &mut *world }).next_turn() else { break };
+            let result = coroutines[number.0 as usize].resume(());
+            // SAFETY: as above; the coroutine has given its own references up.
+            let world = unsafe { &mut *world };
+            match result {
+                CoroutineResult::Yield(()) => world.suspended(number),
+                CoroutineResult::Return(()) => world.ended(number),
+            }
+        }
+        drop(restore);
+        // SAFETY: from `into_raw` above, and nobody can reach it any more. If a body panics the world is leaked, not freed twice.
+        let world = *unsafe { Box::from_raw(world) };
+        let waiting = world.threads.iter().filter(|thread| thread.status != Status::Ended).count();
+        assert!(waiting == 0, "{waiting} threads wait for ever");
+        Outcome {
+            end: world.threads.iter().map(|thread| thread.time).max().unwrap_or(0),
+            traffic: world.memory.into_traffic(),
+            migrations: world.migrations,
+            preemptions: world.preemptions,
+        }
+    }
+}
+
+/// Puts back what was there before, if a body panics too.
+struct Restore {
+    before: *mut World<'static>,
+    watcher: Option<simulated::Watcher>,
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        WORLD.set(self.before);
+        simulated::watch(self.watcher);
+    }
+}
+
+/// Is told of each access of the current thread, and returns when it may happen.
+fn watcher(address: usize, access: Access) {
+    let world = WORLD.get();
+    // SAFETY: set by `run` for as long as it runs, and this is a coroutine of it; the reference ends before the thread is suspended.
+    while unsafe { (*world).access(address, access) } == Step::Wait {
+        thread::suspend(world);
+    }
+}
+
+impl World<'_> {
+    /// A plain store into a new object: nobody but the next locked instruction waits for it.
+    #[inline]
+    fn store_object(&mut self, address: usize) {
+        let World { machine, memory, threads, current, .. } = self;
+        let thread = &mut threads[current.0 as usize];
+        let core = machine.shape.core_of(thread.cpu);
+        let stored = memory.write_object(machine, address, core, thread.time);
+        thread.stored = thread.stored.max(stored);
+        thread.time += machine.costs.store;
+    }
+
+    /// Does what an access costs at the current thread's moment, or has it wait for its turn.
+    #[inline]
+    fn access(&mut self, address: usize, access: Access) -> Step {
+        let (want, hold, cost) = match access {
+            Access::Lost => {
+                self.memory.lost(address);
+                return Step::Done;
+            }
+            Access::Load => (Want::Read, 0, self.machine.costs.l1),
+            Access::Store => (Want::Write, self.machine.costs.residency, self.machine.costs.store),
+            Access::Locked => (Want::Lock, self.hold, self.machine.costs.locked),
+            Access::Fence => (Want::Lock, 0, self.machine.costs.drain),
+        };
+        let thread = &mut self.threads[self.current.0 as usize];
+        if want == Want::Lock {
+            // The store buffer is empty before a locked instruction begins.
+            thread.time = thread.time.max(thread.stored);
+        }
+        if self.too_early() {
+            return Step::Wait;
+        }
+        let thread = &mut self.threads[self.current.0 as usize];
+        let core = self.machine.shape.core_of(thread.cpu);
+        // What this thread asked for has come, and it is still where it came to.
+        if thread.granted.take() == Some(core) || access == Access::Fence {
+            thread.time += if want == Want::Read { 0 } else { cost };
+            return Step::Done;
+        }
+        let (line, answer) = self.memory.ask(self.machine, address, core, want, thread.time, hold);
+        match answer {
+            Answer::Now => {
+                thread.time += cost;
+                Step::Done
+            }
+            // A plain store waits in its buffer, the thread does not.
+            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) if want == Want::Write => {
+                thread.stored = thread.stored.max(time);
+                thread.time += cost;
+                Step::Done
+            }
+            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => thread.wait(core, time),
+            Answer::Busy(free) => {
+                thread.blocked = true;
+                let waiter = Waiter { thread: self.current, core, want, hold, asked: thread.time };
+                if self.queues.join(line, waiter) {
+                    self.turns.push(Reverse(Turn { time: free, who: Who::Line(line) }));
+                }
+                Step::Wait
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Who has which CPU: time slices, migrations, waiting.
+
+use super::World;
+use super::thread::{Number, Status, Thread};
+use crate::machine::Picoseconds;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+/// Who goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Who {
+    /// A line that threads wait for is free.
+    Line(u32),
+    /// A thread.
+    Thread(Number),
+}
+
+/// When somebody goes on. Ordered by time, then lines before threads, then by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    pub(super) time: Picoseconds,
+    pub(super) who: Who,
+}
+
+impl Turn {
+    pub(super) const NEVER: Turn = Turn { time: Picoseconds::MAX, who: Who::Thread(Number(u32::MAX)) };
+
+    pub(super) fn of(thread: Number, time: Picoseconds) -> Turn {
+        Turn { time, who: Who::Thread(thread) }
+    }
+}
+
+/// One CPU.
+#[derive(Debug, Default)]
+pub(super) struct Cpu {
+    running: Option<Number>,
+    ready: VecDeque<Number>,
+}
+
+impl World<'_> {
+    pub(super) fn add_thread(&mut self, cpu: u32, pinned: bool) {
+        let number = Number(self.threads.len() as u32);
+        let random = Xoshiro256PlusPlus::seed_from_u64(self.random.next_u64());
+        let mut thread = Thread::new(cpu, pinned, random);
+        thread.migration = self.next_migration(&mut thread);
+        self.threads.push(thread);
+        self.wake(number, 0);
+    }
+
+    /// How much longer work takes on a CPU because of the core's other threads.
+    #[inline]
+    pub(super) fn share(&self, cpu: u32) -> f64 {
+        let threads = self.machine.shape.threads;
+        if threads == 1 {
+            return 1.0;
+        }
+        let first = cpu - cpu % threads;
+        let busy = (first..first + threads)
+            .filter(|other| *other != cpu && self.cpus[*other as usize].running.is_some())
+            .count();
+        if busy > 0 { self.machine.costs.sibling_work } else { 1.0 }
+    }
+
+    /// A moment after the thread's own, by chance.
+    fn next_migration(&self, thread: &mut Thread) -> Picoseconds {
+        let rate = self.machine.costs.migration_rate;
+        if thread.pinned || rate <= 0.0 || self.cpus.len() < 2 {
+            return Picoseconds::MAX;
+        }
+        // In (0, 1]: its logarithm is finite.
+        let chance = ((thread.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        thread.time.saturating_add((-chance.ln() / rate * 1e12) as Picoseconds)
+    }
+
+    /// Gives a thread its CPU, or a place in the CPU's queue, from a moment on.
+    pub(super) fn wake(&mut self, number: Number, time: Picoseconds) {
+        let thread = &mut self.threads[number.0 as usize];
+        match thread.status {
+            Status::Parked | Status::Ready => {}
+            Status::Running | Status::Ended => {
+                thread.token = true;
+                return;
+            }
+        }
+        thread.time = thread.time.max(time);
+        thread.status = Status::Ready;
+        let cpu = thread.cpu as usize;
+        self.cpus[cpu].ready.push_back(number);
+        self.dispatch(cpu, time, 0);
+    }
+
+    /// Gives a CPU that has nobody to the first one who waits.
+    fn dispatch(&mut self, cpu: usize, time: Picoseconds, switch: Picoseconds) {
+        if self.cpus[cpu].running.is_none()
+            && let Some(next) = self.cpus[cpu].ready.pop_front()
+        {
+            self.cpus[cpu].running = Some(next);
+            let thread = &mut self.threads[next.0 as usize];
+            thread.status = Status::Running;
+            thread.time = thread.time.max(time + switch);
+            thread.slice_end = thread.time + self.machine.costs.quantum;
+            self.turns.push(Reverse(Turn::of(next, thread.time)));
+        }
+        self.set_interrupt(cpu);
+    }
+
+    /// Sets when the scheduler looks at a CPU's thread next.
+    fn set_interrupt(&mut self, cpu: usize) {
+        if let Some(running) = self.cpus[cpu].running {
+            let waiting = !self.cpus[cpu].ready.is_empty();
+            let thread = &mut self.threads[running.0 as usize];
+            let slice = if waiting { thread.slice_end } else { Picoseconds::MAX };
+            thread.interrupt = slice.min(thread.migration);
+        }
+    }
+
+    /// Whether another thread has something to do before the current one's moment, or the scheduler has.
+    pub(super) fn too_early(&self) -> bool {
+        let thread = &self.threads[self.current.0 as usize];
+        Turn::of(self.current, thread.time) > self.horizon || thread.time >= thread.interrupt
+    }
+
+    /// The thread whose turn it is; `None` when nobody has a CPU.
+    pub(super) fn next_turn(&mut self) -> Option<Number> {
+        loop {
+            let Reverse(turn) = self.turns.pop()?;
+            let number = match turn.who {
+                Who::Line(line) => {
+                    self.serve(line, turn.time);
+                    continue;
+                }
+                Who::Thread(number) => number,
+            };
+            let thread = &self.threads[number.0 as usize];
+            if thread.status != Status::Running {
+                continue;
+            }
+            // It was made to wait meanwhile.
+            if thread.time > turn.time {
+                self.turns.push(Reverse(Turn::of(number, thread.time)));
+                continue;
+            }
+            if thread.time >= thread.interrupt && self.interrupted(number) {
+                continue;
+            }
+            self.current = number;
+            self.horizon = self.turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
+            return Some(number);
+        }
+    }
+
+    /// The scheduler looks at a thread; says whether it has to wait for another turn.
+    fn interrupted(&mut self, number: Number) -> bool {
+        let thread = &self.threads[number.0 as usize];
+        let (now, cpu) = (thread.time, thread.cpu as usize);
+        if now >= thread.slice_end && !self.cpus[cpu].ready.is_empty() {
+            self.preemptions += 1;
+            self.threads[number.0 as usize].status = Status::Ready;
+            self.cpus[cpu].running = None;
+            self.cpus[cpu].ready.push_back(number);
+            self.dispatch(cpu, now, self.machine.costs.switch);
+            return true;
+        }
+        if now >= thread.migration {
+            self.migrate(number);
+        }
+        let cpu = self.threads[number.0 as usize].cpu as usize;
+        self.set_interrupt(cpu);
+        let thread = &self.threads[number.0 as usize];
+        if thread.time > now {
+            self.turns.push(Reverse(Turn::of(number, thread.time)));
+            return true;
+        }
+        false
+    }
+
+    /// Moves a running thread to another CPU, by chance; whoever runs there comes here.
+    fn migrate(&mut self, number: Number) {
+        let mut thread = std::mem::replace(
+            &mut self.threads[number.0 as usize],
+            Thread::new(0, true, Xoshiro256PlusPlus::seed_from_u64(0)),
+        );
+        thread.migration = self.next_migration(&mut thread);
+        let (here, count) = (thread.cpu, self.cpus.len() as u64);
+        let there = ((u64::from(here) + 1 + thread.random.next_u64() % (count - 1)) % count) as u32;
+        let other = self.cpus[there as usize].running;
+        let pinned = other.is_some_and(|other| self.threads[other.0 as usize].pinned);
+        if !pinned {
+            self.migrations += 1;
+            thread.cpu = there;
+            thread.time += self.machine.costs.switch;
+        }
+        self.threads[number.0 as usize] = thread;
+        if pinned {
+            return;
+        }
+        self.cpus[there as usize].running = Some(number);
+        self.cpus[here as usize].running = other;
+        if let Some(other) = other {
+            // Its turn is in the queue with its old time: `next_turn` puts it back.
+            let other = &mut self.threads[other.0 as usize];
+            other.cpu = here;
+            other.time += self.machine.costs.switch;
+            self.set_interrupt(here as usize);
+        } else {
+            let time = self.threads[number.0 as usize].time;
+            self.dispatch(here as usize, time, 0);
+        }
+    }
+
+    /// A thread has given the simulation's processor back.
+    pub(super) fn suspended(&mut self, number: Number) {
+        let thread = &self.threads[number.0 as usize];
+        match thread.status {
+            Status::Running if thread.blocked => {}
+            Status::Running => self.turns.push(Reverse(Turn::of(number, thread.time))),
+            _ => self.left(number),
+        }
+    }
+
+    /// A thread has ended.
+    pub(super) fn ended(&mut self, number: Number) {
+        self.threads[number.0 as usize].status = Status::Ended;
+        self.left(number);
+    }
+
+    fn left(&mut self, number: Number) {
+        let thread = &self.threads[number.0 as usize];
+        let (cpu, time) = (thread.cpu as usize, thread.time);
+        if self.cpus[cpu].running == Some(number) {
+            self.cpus[cpu].running = None;
+        }
+        self.dispatch(cpu, time, self.machine.costs.switch);
+    }
+}

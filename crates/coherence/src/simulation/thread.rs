@@ -1,0 +1,186 @@
+//! A simulated thread, and what its code may ask for.
+
+use super::{Step, WORLD, World};
+use crate::machine::Picoseconds;
+use corosensei::Yielder;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+use std::ptr;
+
+/// A thread's number, in the order in which they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Number(pub u32);
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    /// On its CPU.
+    Running,
+    /// Waiting for its CPU.
+    Ready,
+    /// Waiting for another thread.
+    Parked,
+    /// At its end.
+    Ended,
+}
+
+/// One thread.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) yielder: *const Yielder<(), ()>,
+    pub(super) status: Status,
+    /// Its own moment.
+    pub(super) time: Picoseconds,
+    pub(super) cpu: u32,
+    pub(super) pinned: bool,
+    /// When the last plain store reaches the cache.
+    pub(super) stored: Picoseconds,
+    /// It waits for a line.
+    pub(super) blocked: bool,
+    /// The core that what it waited for came to.
+    pub(super) granted: Option<u32>,
+    /// When the scheduler looks at it: the end of its time slice if others wait for the CPU, or its next migration.
+    pub(super) interrupt: Picoseconds,
+    pub(super) slice_end: Picoseconds,
+    pub(super) migration: Picoseconds,
+    /// Somebody called [`unpark`] before it parked.
+    pub(super) token: bool,
+    pub(super) random: Xoshiro256PlusPlus,
+}
+
+impl Thread {
+    pub(super) fn new(cpu: u32, pinned: bool, random: Xoshiro256PlusPlus) -> Thread {
+        Thread {
+            yielder: ptr::null(),
+            status: Status::Ready,
+            time: 0,
+            cpu,
+            pinned,
+            stored: 0,
+            blocked: false,
+            granted: None,
+            interrupt: Picoseconds::MAX,
+            slice_end: Picoseconds::MAX,
+            migration: Picoseconds::MAX,
+            token: false,
+            random,
+        }
+    }
+
+    /// Waits for what comes to a core at a moment.
+    pub(super) fn wait(&mut self, core: u32, until: Picoseconds) -> Step {
+        self.granted = Some(core);
+        self.time = self.time.max(until);
+        Step::Wait
+    }
+}
+
+/// The first thing that a thread's coroutine does.
+pub(super) fn begin(number: usize, yielder: &Yielder<(), ()>) {
+    with(|world| world.threads[number].yielder = ptr::from_ref(yielder));
+}
+
+/// Gives the processor of the simulation back until this thread's turn has come.
+pub(super) fn suspend(world: *mut World<'static>) {
+    // SAFETY: the world of the simulation that runs this coroutine, used for one expression.
+    let yielder = unsafe {
+        let world = &*world;
+        world.threads[world.current.0 as usize].yielder
+    };
+    // SAFETY: set by `begin` in this very coroutine, whose frame is below this one.
+    unsafe { (*yielder).suspend(()) };
+}
+
+/// # Panics
+/// Outside of a simulated thread.
+#[inline]
+fn with<R>(look: impl FnOnce(&mut World<'static>) -> R) -> R {
+    let world = WORLD.get();
+    assert!(!world.is_null(), "only for the bodies of simulated threads");
+    // SAFETY: alive while the simulation runs; `look` neither suspends the thread nor gets at the world another way.
+    look(unsafe { &mut *world })
+}
+
+/// This thread's number.
+pub fn this() -> Number {
+    with(|world| world.current)
+}
+
+/// The CPU on which this thread is at this moment.
+pub fn cpu() -> u32 {
+    with(|world| world.threads[world.current.0 as usize].cpu)
+}
+
+/// This thread's moment in picoseconds.
+pub fn now() -> Picoseconds {
+    with(|world| world.threads[world.current.0 as usize].time)
+}
+
+/// Whether the simulation's length is reached for this thread, or somebody called [`stop`].
+pub fn over() -> bool {
+    with(|world| world.stopped || world.threads[world.current.0 as usize].time >= world.until)
+}
+
+/// Has [`over`] say so to all threads from now on.
+pub fn stop() {
+    with(|world| world.stopped = true);
+}
+
+/// A random number of this thread's own sequence.
+pub fn random() -> u64 {
+    with(|world| world.threads[world.current.0 as usize].random.next_u64())
+}
+
+/// Computes for so long without any shared memory; longer if the core's other thread is busy.
+#[inline]
+pub fn work(time: Picoseconds) {
+    with(|world| {
+        let number = world.current.0 as usize;
+        let share = world.share(world.threads[number].cpu);
+        world.threads[number].time += if share == 1.0 { time } else { (time as f64 * share) as Picoseconds };
+    });
+}
+
+/// Writes the beginning of a new object at an address of the simulated heap. Its line may be one on which another core writes its
+/// own new object.
+pub fn store_object(address: usize) {
+    lock_step();
+    with(|world| world.store_object(address));
+}
+
+/// Waits until this thread's moment is the earliest of all: what it does then happens before anything that others have still to do.
+pub fn lock_step() {
+    let world = WORLD.get();
+    // SAFETY: as in `with`; the reference ends before the thread is suspended.
+    while unsafe { (*world).too_early() } {
+        suspend(world);
+    }
+}
+
+/// Gives the CPU away until another thread calls [`unpark`]; returns at once if it has since the last time.
+pub fn park() {
+    lock_step();
+    let parked = with(|world| {
+        let thread = &mut world.threads[world.current.0 as usize];
+        if !std::mem::take(&mut thread.token) {
+            thread.status = Status::Parked;
+        }
+        thread.status == Status::Parked
+    });
+    if parked {
+        suspend(WORLD.get());
+    }
+}
+
+/// Has a parked thread go on at this thread's moment; if it is not parked its next [`park`] returns at once.
+pub fn unpark(number: Number) {
+    with(|world| {
+        let time = world.threads[world.current.0 as usize].time;
+        world.wake(number, time);
+    });
+}
+
+/// Has a thread that computes see the scheduler soon: for tests of programs.
+pub fn knock(number: Number) {
+    with(|world| world.threads[number.0 as usize].interrupt = 0);
+}
