@@ -1,7 +1,7 @@
 //! The shipped machines, one by one, and how a machine is found.
 
 use super::*;
-use crate::machine::{Distance, Origin, Protocol, Unit};
+use crate::machine::{Distance, Origin, Protocol, Shape, Unit};
 use std::collections::BTreeSet;
 
 #[test]
@@ -113,8 +113,20 @@ fn what_is_no_description_is_refused() {
 #[test]
 fn the_documentation_lists_every_machine_and_its_example_is_read() {
     let page = include_str!("../../../../docs/machines.md");
-    for (name, _) in shipped() {
-        assert!(page.contains(&format!("| `{name}` |")), "docs/machines.md does not list {name}");
+    for (name, text) in shipped() {
+        let start = format!("| `{name}` |");
+        let row = page.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("docs/machines.md does not list {name}"));
+        let machine = Machine::parse(text, name).expect("a shipped machine");
+        let Shape { packages, clusters, cores, threads } = machine.shape;
+        let mut facts = vec![format!("| {packages} x {clusters} x {cores} x {threads} | ")];
+        facts.push(format!(" | {:?} | {} | ", machine.clock_ghz, machine.protocol));
+        facts.push(format!(" | {:.1} | ", machine.costs.locked as f64 / 1e3));
+        let transfers = machine.figures.iter().filter(|figure| figure.key.contains(".transfer_"));
+        facts.extend(transfers.map(|figure| figure.value.to_string()));
+        for fact in facts {
+            assert!(row.contains(&fact), "docs/machines.md has not {fact:?} for {name}");
+        }
     }
     let example =
         page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
