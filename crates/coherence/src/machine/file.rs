@@ -1,9 +1,11 @@
 //! What a description's file holds, and what is checked of it.
 
-use super::number::{Quantity, Section, mismatch, origin, read};
+use super::error::abridged;
+use super::number::{LONGEST_KEY, Quantity, Section, mismatch, origin, read};
 use super::shape::{MOST_CPUS, MOST_OF_A_KIND};
 use super::{Costs, Distance, Figure, Machine, MachineError, Picoseconds, Protocol, Shape, Unit};
 use serde::Deserialize;
+use std::ops::Range;
 use toml::{Table, Value};
 
 /// The largest file that is read, in bytes.
@@ -46,11 +48,8 @@ pub(super) fn parse(text: &str, file: &str, name: &str) -> Result<Machine, Machi
     if text.len() > LARGEST {
         return Err(too_large(file));
     }
-    let sections: File = toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-        MachineError::new(file, &format!("line {line}"), error.message(), FORMAT)
-    })?;
+    let sections: File = toml::from_str(text)
+        .map_err(|error| MachineError::new(file, &place(text, error.span()), error.message(), FORMAT))?;
     let title = title(file, sections.title)?;
     let protocol = Protocol::of(&sections.protocol).ok_or_else(|| {
         let names = Protocol::ALL.map(Protocol::name).join(", ");
@@ -71,6 +70,25 @@ pub(super) fn parse(text: &str, file: &str, name: &str) -> Result<Machine, Machi
     let section = Section::new(file, "scheduler", sections.scheduler, clock_ghz, &mut figures);
     let costs = scheduler(section, costs)?;
     Ok(Machine { name: name.into(), title, clock_ghz, protocol, shape, costs, figures })
+}
+
+/// The line, and the key there, of what `toml` complains of; nothing if that is the file as a whole.
+fn place(text: &str, span: Option<Range<usize>>) -> String {
+    let whole = |span: &Range<usize>| span.start == 0 && (span.is_empty() || span.end >= text.len());
+    let Some(span) = span.filter(|span| !whole(span)) else {
+        return String::new();
+    };
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count();
+    let key = text
+        .lines()
+        .nth(line)
+        .and_then(|line| line.split_once('='))
+        .map(|(key, _)| abridged(key.trim(), LONGEST_KEY));
+    match key {
+        Some(key) => format!("line {}, {key}", line + 1),
+        None => format!("line {}", line + 1),
+    }
 }
 
 pub(super) fn too_large(file: &str) -> MachineError {

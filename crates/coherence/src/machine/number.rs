@@ -1,8 +1,12 @@
 //! A number of a file: its value, unit and origin, and the limits of its kind.
 
+use super::error::abridged;
 use super::{Figure, MachineError, Origin, Unit};
 use serde::Deserialize;
 use toml::{Table, Value};
+
+/// The most characters of a key in an error.
+pub(super) const LONGEST_KEY: usize = 40;
 
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
 const MOST_PER_SECOND: f64 = 1e6;
@@ -109,7 +113,9 @@ pub(super) fn origin(
 
 /// What `toml` has to say about a value that is not of the form that is wanted, on one line.
 pub(super) fn mismatch(file: &str, key: &str, error: &toml::de::Error, remedy: &str) -> MachineError {
-    MachineError::new(file, key, error, remedy)
+    // Its words are a programmer's.
+    let wrong = error.to_string().replace("expected f64", "expected a number");
+    MachineError::new(file, key, wrong.replace("expected i64", "expected a whole number"), remedy)
 }
 
 /// The numbers of one section.
@@ -201,7 +207,7 @@ impl<'a> Section<'a> {
                 let remedy = format!("the keys here are {}", self.known.join(", "));
                 Err(MachineError::new(
                     self.file,
-                    &format!("{}.{}", self.name, abridged(key)),
+                    &format!("{}.{}", self.name, abridged(key, LONGEST_KEY)),
                     "unknown key",
                     remedy,
                 ))
@@ -256,14 +262,4 @@ pub(super) fn read(
         before = bound;
     }
     Ok(Figure { key, value, unit, origin, low: number.low, high: number.high })
-}
-
-/// A key that somebody else wrote, short enough for a line.
-fn abridged(key: &str) -> String {
-    const MOST: usize = 40;
-    if key.chars().count() <= MOST {
-        key.into()
-    } else {
-        key.chars().take(MOST).chain("...".chars()).collect()
-    }
 }
