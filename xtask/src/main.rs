@@ -47,7 +47,8 @@ enum Command {
     /// Measure a library of Terrace's against its peers in one process.
     #[command(subcommand)]
     Bench(bench::Subject),
-    /// Run random operation programs against the models of the hierarchy and the arena (needs a nightly toolchain and cargo-fuzz).
+    /// Run random operation programs against the models of the hierarchy and the arena, and read random machine files
+    /// (needs a nightly toolchain and cargo-fuzz).
     Fuzz(fuzz::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
     Sanitize,

@@ -1,15 +1,55 @@
 //! scratch
-use terrace_coherence::{machine,programs::{self}};
-fn main(){
- let m0=machine::haswell();
-  for (res,w) in [(0u64,8.0),(0,12.0),(0,16.0),(0,24.0),(4000,12.0),(8000,12.0),(12000,12.0)] { let mut m=m0.clone(); m.costs.residency=res;
-   print!("haswell res {} w {}: ",res,w);
-   for t in [1,2,3,4] { let o=programs::Options{threads:t,pinned:true,seed:1,length:500_000_000,events:1};
-    let r=programs::untlab::run(&m,16,w,&o).unwrap();
-    let tr=r.outcome.traffic.total();
-    let top=r.outcome.traffic.lines.iter().find(|l|l.name=="top").unwrap();
-    let ob=r.outcome.traffic.lines.iter().find(|l|l.name=="new objects").unwrap();
-    let n=r.operations as f64;
-    print!("{:.1}M/s({:.2} lost, top {:.2}M rd {:.2}, obj {:.2}) ",r.per_second()/1e6,r.lost as f64/n,top.modified as f64/n,top.modified_reads as f64/n,ob.modified as f64/n);}
-   println!();  }
+use terrace_coherence::{
+    machine::Machine,
+    programs::{self, allocate::*},
+};
+fn main() {
+    let a: Vec<String> = std::env::args().collect();
+    let m = Machine::named(&a[1]).unwrap();
+    let ths: Vec<u32> = a[2].split(',').map(|x| x.parse().unwrap()).collect();
+    let kb = |k: usize| k << 10;
+    let core = |b| Rank { domain: Domain::Core, bytes: b };
+    let clus = |b| Rank { domain: Domain::Cluster, bytes: b };
+    let hs = [
+        ("none", Hierarchy::None),
+        ("core512k", Hierarchy::Levels(vec![core(kb(512))])),
+        ("core8m", Hierarchy::Levels(vec![core(kb(8192))])),
+        ("L3 32m", Hierarchy::Levels(vec![clus(kb(32768))])),
+        ("core512k+L3 8m", Hierarchy::Levels(vec![core(kb(512)), clus(kb(8192))])),
+        ("paperP 32m", Hierarchy::Paper(clus(kb(32768)))),
+    ];
+    for tl in [Tlab::None, Tlab::Bytes(1024), Tlab::Bytes(4096), Tlab::Bytes(kb(64)), Tlab::Growing] {
+        for (n, h) in &hs {
+            print!("{tl:?} {n}: ");
+            for &t in &ths {
+                let o = programs::Options {
+                    threads: t,
+                    pinned: false,
+                    seed: 1,
+                    length: 2_000_000_000,
+                    events: 0,
+                };
+                let al = Allocation {
+                    tlab: tl,
+                    hierarchy: h.clone(),
+                    eden: kb(8 << 20),
+                    mutator: Mutator::constant(64, 40.0, 0.2),
+                    refill_cycles: 200.0,
+                    heap_cycles: 100.0,
+                    pause: 0,
+                };
+                let s = std::time::Instant::now();
+                let r = run(&m, &al, &o).unwrap();
+                let w = s.elapsed().as_secs_f64();
+                print!(
+                    "{t}: {:.1}M/s ({:.1} M sim/s, {:.2}s, gc {}) ",
+                    r.run.per_second() / 1e6,
+                    r.run.operations as f64 / w / 1e6,
+                    w,
+                    r.collections
+                );
+            }
+            println!();
+        }
+    }
 }

@@ -1,4 +1,12 @@
-//! Terrace: the coherence simulator. Executes the source of `crates/hab` on a simulated cache-coherent machine.
+//! Machines with coherent caches, simulated: what the buffers of `crates/hab` buy on a machine that is not at hand.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`machine`] | such a machine: its shape, its protocol, what each step costs; every number with its origin |
+//! | [`protocol`] | the states of a line, and what reads and writes make of them |
+//! | [`memory`] | the lines: who has them from when to when, and what their moves cost |
+//! | [`simulation`] | threads on CPUs over that memory, by a seeded scheduler |
+//! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
 
 pub mod machine;
 pub mod memory;

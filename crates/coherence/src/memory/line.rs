@@ -137,7 +137,7 @@ impl Line {
 
     /// A line that a core has just fetched for itself alone.
     pub fn of(machine: &Machine, core: u32) -> Line {
-        let mut line = Line::new(machine, machine.shape.package_of_core(core));
+        let mut line = Line::new(machine, machine.shape.package_of(core * machine.shape.threads));
         line.answerer = Some((core, State::Exclusive));
         *line.rights.of(core, machine.shape.cores()) = Rights { core, read: (0, NEVER), write: (0, NEVER) };
         line
@@ -316,7 +316,9 @@ impl Line {
         match nearest {
             Some(Distance::SameCore | Distance::SameCluster) => machine.costs.l3,
             Some(Distance::SamePackage) => machine.costs.transfer_package,
-            _ if machine.shape.package_of_core(core) == self.home => machine.costs.memory_local,
+            _ if machine.shape.package_of(core * machine.shape.threads) == self.home => {
+                machine.costs.memory_local
+            }
             _ => machine.costs.memory_remote,
         }
     }
@@ -328,7 +330,7 @@ impl Line {
         match machine.shape.distance(from, to) {
             Distance::SameCore => l1,
             Distance::SameCluster => transfer_cluster,
-            Distance::SamePackage if machine.shape.package_of_core(to) != self.home => {
+            Distance::SamePackage if machine.shape.package_of(to * machine.shape.threads) != self.home => {
                 home_remote.unwrap_or(transfer_package)
             }
             Distance::SamePackage => transfer_package,

@@ -28,7 +28,6 @@ pub struct Memory {
 /// So many lines of objects are known at a time; an object is long done with when a later one has its place.
 const OBJECT_LINES: usize = 4096;
 
-
 impl Memory {
     /// An empty memory; of its transfers the first `events` are kept one by one.
     pub fn new(events: usize) -> Memory {
@@ -70,7 +69,7 @@ impl Memory {
     fn touch(&mut self, machine: &Machine, address: usize, core: u32) -> u32 {
         let line = self.lines.len() as u32;
         self.index.insert(address >> LINE_SHIFT, line);
-        self.lines.push(Line::new(machine, machine.shape.package_of_core(core)));
+        self.lines.push(Line::new(machine, machine.shape.package_of(core * machine.shape.threads)));
         let name = self.names.iter().find(|(addresses, _)| addresses.contains(&address));
         let name = name.map_or_else(|| format!("line {line}"), |(_, name)| name.clone());
         self.traffic.add_line(name);

@@ -2,8 +2,8 @@
 
 use crate::machine::{Machine, Picoseconds};
 use crate::memory::Traffic;
-use crate::simulation::{Simulation, over, work};
 use crate::programs::{Line, Options, Run};
+use crate::simulation::{Simulation, over, work};
 use simulated::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::io;

@@ -11,15 +11,17 @@ mod queue;
 mod scheduler;
 mod thread;
 
-pub use thread::{Number, cpu, knock, store_object, lock_step, now, over, park, random, stop, this, unpark, work};
+pub use thread::{
+    Number, cpu, knock, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
+};
 
 use crate::machine::{Machine, Picoseconds};
 use crate::memory::{Answer, Memory, Traffic, Transfer, Want};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
+use queue::{Queues, Waiter};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use queue::{Queues, Waiter};
 use scheduler::{Cpu, Turn, Who};
 use simulated::Access;
 use std::cell::Cell;
@@ -144,7 +146,8 @@ impl<'a> Simulation<'a> {
     pub fn run(self) -> Outcome {
         let Simulation { world, mut coroutines } = self;
         let world = Box::into_raw(world);
-        let restore = Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
+        let restore =
+            Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
         loop {
             // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
             let Some(number) = (unsafe { &mut *world }).next_turn() else { break };

@@ -128,7 +128,8 @@ impl<S: Source + Upper> Buffers for Ranked<'_, S> {
 
     fn object(&self, cpu: u32, bytes: usize) -> Option<Extent> {
         let (level, cpu) = (&self.level.0, CpuIndex(cpu));
-        let own = if self.objects { level.allocate_object(cpu, bytes) } else { level.carve_object(cpu, bytes) };
+        let own =
+            if self.objects { level.allocate_object(cpu, bytes) } else { level.carve_object(cpu, bytes) };
         let found = own.or_else(|| level.upper().acquire(cpu, bytes, bytes));
         level.count_migration(cpu, CpuIndex(simulation::cpu()));
         found.or_else(|| level.carve_object_from_tails(cpu, bytes))

@@ -1,8 +1,8 @@
 //! The simulated heap: one top that all threads share.
 
+use crate::machine::Picoseconds;
 use crate::programs::Line;
 use crate::simulation::work;
-use crate::machine::Picoseconds;
 use hab_simulated::{CpuIndex, Extent, Source};
 use simulated::{AtomicU64, Ordering};
 use std::cell::Cell;

@@ -95,7 +95,11 @@ impl<'a> PaperBuffers<'a> {
                 }
                 continue;
             }
-            if buffer.top.compare_exchange(top, REFILL_IN_PROGRESS, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            if buffer
+                .top
+                .compare_exchange(top, REFILL_IN_PROGRESS, Ordering::AcqRel, Ordering::Relaxed)
+                .is_err()
+            {
                 continue;
             }
             let Some(extent) = self.heap.acquire(CpuIndex(0), self.size, self.size) else {
