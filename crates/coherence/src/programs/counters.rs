@@ -1,7 +1,6 @@
 //! One counter that all threads increment: Thompson's measurement.
 
-use crate::machine::{Machine, Picoseconds};
-use crate::memory::Traffic;
+use crate::machine::Machine;
 use crate::programs::{Line, Options, Run};
 use crate::simulation::{Simulation, over, work};
 use simulated::{AtomicU64, Ordering};

@@ -148,9 +148,8 @@ impl<'a> Simulation<'a> {
         let world = Box::into_raw(world);
         let restore =
             Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
-        loop {
-            // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
-            let Some(number) = (unsafe { &mut *world }).next_turn() else { break };
+        // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
+        while let Some(number) = unsafe { &mut *world }.next_turn() {
             let result = coroutines[number.0 as usize].resume(());
             // SAFETY: as above; the coroutine has given its own references up.
             let world = unsafe { &mut *world };

@@ -68,7 +68,7 @@ impl<'a> PaperBuffers<'a> {
             let first = self.domain_of_cpu[cpu.0 as usize];
             for number in 0..self.buffers.len() {
                 let domain = (first + number) % self.buffers.len();
-                if let Some(start) = self.from_buffer(&self.buffers[domain].0, bytes) {
+                if let Some(start) = self.take_from(&self.buffers[domain].0, bytes) {
                     self.served.set(self.served.get() + 1);
                     if self.domain_of_cpu[here().0 as usize] != domain {
                         self.foreign.set(self.foreign.get() + 1);
@@ -81,7 +81,7 @@ impl<'a> PaperBuffers<'a> {
         self.heap.acquire(cpu, bytes, bytes)
     }
 
-    fn from_buffer(&self, buffer: &Buffer, bytes: usize) -> Option<usize> {
+    fn take_from(&self, buffer: &Buffer, bytes: usize) -> Option<usize> {
         loop {
             let top = buffer.top.load(Ordering::Acquire);
             if top == REFILL_IN_PROGRESS {
