@@ -13,6 +13,7 @@ final class Help {
 
                   java [JVM options] -jar terrace-workloads.jar NAME [options]
                   java -jar terrace-workloads.jar list
+                  java [JVM options] -jar terrace-workloads.jar profile javac [profile options]
 
                 Workloads:
                 %s
@@ -24,6 +25,11 @@ final class Help {
                   --sources JAR    sources for javac (default: commons-lang3's beside this jar)
                   --progress FILE  a file to map: phase and operations of each worker, live
                   --format FORMAT  json (default): one object on one line; text: for people
+
+                Options of profile, which runs whole rounds on one thread and tells what each took:
+                  --warmup-rounds N, --rounds N (default 16, 1), --sources, --progress
+                  --dumps FOLDER   heap dumps before and after the measured rounds, in which nothing may be
+                                   collected: the difference is every object that they allocated
 
                 Counted are the operations that end within the measured window. Exit code 0: measured, and
                 every check passed. 1: a result of the workload's own was wrong, or it could not go on.

@@ -82,9 +82,15 @@ final class JavacWorkload implements Workload {
                 Map<String, Object> facts = new LinkedHashMap<>();
                 facts.put("sources", parameters.sources().toString());
                 facts.put("source_files", sources.size());
+                facts.put("source_lines", lines(sources));
                 facts.put("class_files", classes.size());
                 facts.put("class_bytes", bytes(classes));
                 return facts;
+            }
+
+            @Override
+            public int batchesInRound() {
+                return parts.size();
             }
 
             @Override
@@ -92,6 +98,14 @@ final class JavacWorkload implements Workload {
                 return new JavacWorker(compiler, classPath, parts, baseline, index, tally);
             }
         };
+    }
+
+    private static long lines(List<SourceFile> sources) {
+        long sum = 0;
+        for (SourceFile source : sources) {
+            sum += source.getCharContent(true).toString().lines().count();
+        }
+        return sum;
     }
 
     private static long bytes(List<ClassFile> classes) {

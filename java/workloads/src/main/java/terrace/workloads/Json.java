@@ -1,12 +1,13 @@
 package terrace.workloads;
 
+import java.util.List;
 import java.util.Map;
 
 /** Writes the little JSON that a result needs. */
 final class Json {
     private Json() {}
 
-    /** The JSON of a map with string keys, a string, a number, a truth value or null. */
+    /** The JSON of a map with string keys, a list, a string, a number, a truth value or null. */
     static String of(Object value) {
         StringBuilder json = new StringBuilder();
         append(json, value);
@@ -16,6 +17,8 @@ final class Json {
     private static void append(StringBuilder json, Object value) {
         if (value instanceof Map<?, ?> map) {
             appendMap(json, map);
+        } else if (value instanceof List<?> list) {
+            appendList(json, list);
         } else if (value instanceof Double number && !Double.isFinite(number)) {
             json.append("null");
         } else if (value == null || value instanceof Number || value instanceof Boolean) {
@@ -36,6 +39,17 @@ final class Json {
             separator = ",";
         }
         json.append('}');
+    }
+
+    private static void appendList(StringBuilder json, List<?> list) {
+        json.append('[');
+        String separator = "";
+        for (Object value : list) {
+            json.append(separator);
+            append(json, value);
+            separator = ",";
+        }
+        json.append(']');
     }
 
     private static void appendString(StringBuilder json, String string) {

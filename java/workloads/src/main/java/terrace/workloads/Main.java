@@ -35,6 +35,10 @@ public final class Main {
                 out.print(Help.list());
                 return PASSED;
             }
+            if (arguments.get(0).equals("profile")) {
+                out.println(Profiler.run(ProfileOptions.parse(arguments.subList(1, arguments.size()))));
+                return PASSED;
+            }
             Options options = Options.parse(arguments);
             Result result = Runner.run(options.workload(), options.parameters());
             out.println(options.text() ? result.toText() : result.toJson());

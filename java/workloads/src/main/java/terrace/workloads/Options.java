@@ -25,19 +25,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
     /** Reads {@code NAME --option value ...}. */
     static Options parse(List<String> arguments) throws UsageException {
         Workload workload = Workloads.named(arguments.get(0));
-        Map<String, String> values = new HashMap<>();
-        for (int i = 1; i < arguments.size(); i += 2) {
-            String name = arguments.get(i);
-            if (!NAMES.contains(name)) {
-                throw new UsageException("unknown option " + name + ": choose from " + String.join(", ", NAMES));
-            }
-            if (i + 1 == arguments.size()) {
-                throw new UsageException(name + " needs a value: see --help");
-            }
-            if (values.put(name, arguments.get(i + 1)) != null) {
-                throw new UsageException(name + " is given twice: leave one out");
-            }
-        }
+        Map<String, String> values = values(arguments, NAMES);
         refuseUnused(workload, values);
         Parameters parameters = new Parameters(
                 integer(values, "--threads", workload.defaultThreads(), 1, MOST_THREADS),
@@ -49,7 +37,26 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         return new Options(workload, parameters, isText(values.getOrDefault("--format", "json")));
     }
 
-    private static void refuseUnused(Workload workload, Map<String, String> values) throws UsageException {
+    /** The values that follow the first argument, by the names of their options. */
+    static Map<String, String> values(List<String> arguments, List<String> names) throws UsageException {
+        Map<String, String> values = new HashMap<>();
+        for (int i = 1; i < arguments.size(); i += 2) {
+            String name = arguments.get(i);
+            if (!names.contains(name)) {
+                throw new UsageException("unknown option " + name + ": choose from " + String.join(", ", names));
+            }
+            if (i + 1 == arguments.size()) {
+                throw new UsageException(name + " needs a value: see --help");
+            }
+            if (values.put(name, arguments.get(i + 1)) != null) {
+                throw new UsageException(name + " is given twice: leave one out");
+            }
+        }
+        return values;
+    }
+
+    /** Refuses options that mean nothing to a workload. */
+    static void refuseUnused(Workload workload, Map<String, String> values) throws UsageException {
         if (workload.defaultSize().isEmpty() && values.containsKey("--size")) {
             throw new UsageException(workload.name() + " has no size: leave --size out");
         }
@@ -58,7 +65,8 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         }
     }
 
-    private static int integer(Map<String, String> values, String name, int otherwise, int least, int most)
+    /** A whole number within bounds. */
+    static int integer(Map<String, String> values, String name, int otherwise, int least, int most)
             throws UsageException {
         String value = values.get(name);
         if (value == null) {
@@ -92,7 +100,8 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         throw new UsageException(name + " " + value + " is no number of seconds from " + least + " to " + LONGEST);
     }
 
-    private static Path path(Map<String, String> values, String name) throws UsageException {
+    /** A path; null where none is given. */
+    static Path path(Map<String, String> values, String name) throws UsageException {
         String value = values.get(name);
         try {
             return value == null ? null : Path.of(value);
@@ -101,8 +110,8 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         }
     }
 
-    /** The default lies beside our own jar, where the build puts it. */
-    private static Path sources(Map<String, String> values) throws UsageException {
+    /** The jar of sources. The default lies beside our own jar, where the build puts it. */
+    static Path sources(Map<String, String> values) throws UsageException {
         Path given = path(values, "--sources");
         if (given != null) {
             return given;

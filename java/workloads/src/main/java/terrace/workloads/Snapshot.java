@@ -48,13 +48,20 @@ record Snapshot(
         long operations = progress.sum();
         long allocated = threadIds == null ? allocatedByAll() : allocatedBy(threadIds);
         long cpu = processCpuNanos();
-        long collections = 0;
         long millis = 0;
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
-            collections += Math.max(0, bean.getCollectionCount());
             millis += Math.max(0, bean.getCollectionTime());
         }
-        return new Snapshot(nanos, operations, cpu, allocated, collections, millis);
+        return new Snapshot(nanos, operations, cpu, allocated, collectionsSoFar(), millis);
+    }
+
+    /** Collections since the start, of all collectors, as the JVM's beans count them. */
+    static long collectionsSoFar() {
+        long collections = 0;
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            collections += Math.max(0, bean.getCollectionCount());
+        }
+        return collections;
     }
 
     private static long processCpuNanos() {

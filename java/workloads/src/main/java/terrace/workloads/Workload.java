@@ -53,6 +53,11 @@ interface Workload {
             return Map.of();
         }
 
+        /** Batches of a worker after which it has done everything once and begins again; 0 where nothing repeats. */
+        default int batchesInRound() {
+            return 0;
+        }
+
         /** Makes the worker with this index; it reports what it does to {@code tally}. */
         Worker worker(int index, Tally tally);
     }

@@ -46,6 +46,7 @@ class JavacTest {
                 "readme.txt", "no source"));
         Workload.Prepared prepared = new JavacWorkload().prepare(parameters(jar));
         assertEquals(3, prepared.facts().get("source_files"));
+        assertEquals(3L, prepared.facts().get("source_lines"));
         assertEquals(5, prepared.facts().get("class_files"));
         long bytes = (Long) prepared.facts().get("class_bytes");
         Tally tally = new Tally(Progress.inMemory(1), 0);
