@@ -10,6 +10,7 @@ mod jdks;
 mod lab_run;
 mod matrix;
 mod measure;
+mod profile;
 mod sanitize;
 mod shell;
 mod startup;
@@ -44,6 +45,8 @@ enum Command {
     Lab(lab_run::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
+    /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
+    Profile(profile::Arguments),
     /// Measure a library of Terrace's against its peers in one process.
     #[command(subcommand)]
     Bench(bench::Subject),
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Lab(arguments) => lab_run::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Sanitize => sanitize::run(),

@@ -1,0 +1,217 @@
+//! How a real program allocates, as a file from which a simulated one can take it.
+//!
+//! Two JVMs run the workload on one thread, in whole rounds; a round of `javac` is one compile of the whole library. Both warm
+//! up first: what compiled code no longer allocates (escape analysis) is not to be counted.
+//!
+//! 1. Under ordinary flags, for the CPU time and the bytes of each round.
+//! 2. Without thread buffers, whose retired tails would look like objects, in a young generation in which nothing is
+//!    collected meanwhile: two heap dumps around one round differ in every object that it allocated.
+
+mod document;
+mod hprof;
+mod run;
+mod sizes;
+
+use crate::build;
+use crate::measure::supported_jdks;
+use crate::shell::root;
+use document::{Mutator, Profile};
+use lab::jvm::jdk::Jdk;
+use lab::jvm::workload::Workload;
+use lab::machine::Machine;
+use lab::{Error, Result, native};
+use run::{Report, Run};
+use sizes::Sizes;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// Options of `profile`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The JDK's feature number [default: the newest with a compiler].
+    #[arg(long)]
+    jdk: Option<u32>,
+
+    /// The workload; only javac has an end to count up to.
+    #[arg(long, default_value = "javac", value_parser = workload)]
+    workload: Workload,
+
+    /// Where the profile goes [default: crates/coherence/profiles/WORKLOAD.toml].
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// A heap whose young generation holds what two compiles allocate, and does not change its size.
+const HEAP: [&str; 4] = ["-Xms3g", "-Xmx3g", "-Xmn2g", "-XX:-UseAdaptiveSizePolicy"];
+/// What the hprof reader assumes of objects.
+const LAYOUT: &str = "-XX:+UseCompressedOops";
+/// The heap, and what a JVM needs besides.
+const MEMORY_BYTES: u64 = 4 << 30;
+/// Compiles until the JIT compiler leaves CPU time and allocation alone: it took 24, and for the bytes alone 12.
+const WARMUP: (u64, u64) = (25, 16);
+/// Compiles that are timed: the median is of so many.
+const TIMED: u64 = 15;
+/// Compiles whose objects are counted: one fits the young generation, and the next allocates the same.
+const COUNTED: u64 = 1;
+/// The dumps and the JVM's own count of bytes may differ by this share. Other threads' objects are in the dumps only.
+const TOLERANCE: f64 = 0.01;
+
+fn workload(text: &str) -> std::result::Result<Workload, Error> {
+    match text.parse()? {
+        Workload::Javac => Ok(Workload::Javac),
+        other => Err(Error::usage(format!("{} never ends a round: profile javac", other.name()))),
+    }
+}
+
+/// Records the profile and writes it.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let jdk = jdk(arguments.jdk)?;
+    let out = out(arguments)?;
+    enough_memory()?;
+    build::workloads(false)?;
+    // Beside the build: dumps are a GB, and TMPDIR may be memory. The folder goes with this value, on errors too.
+    let parent = root().join("target/terrace");
+    let folder = std::fs::create_dir_all(&parent)
+        .and_then(|()| tempfile::Builder::new().prefix("profile-").tempdir_in(&parent))
+        .map_err(|error| Error::failed(format!("{}: {error}", parent.display())))?;
+    let profile = record(arguments.workload, &jdk, folder.path())?;
+    write(&out, &profile.to_toml())?;
+    println!("{}", profile.summary());
+    println!("profile: {}", out.strip_prefix(root()).unwrap_or(&out).display());
+    Ok(())
+}
+
+fn jdk(feature: Option<u32>) -> Result<Jdk> {
+    let wanted = |jdk: &Jdk| jdk.has_compiler && feature.is_none_or(|feature| jdk.feature == feature);
+    supported_jdks().into_iter().find(wanted).ok_or_else(|| {
+        let version = feature.map_or("17, 21 or 25".into(), |feature| feature.to_string());
+        Error::usage(format!("no JDK {version} with a compiler found; install one, or set JAVA_HOME"))
+    })
+}
+
+fn out(arguments: &Arguments) -> Result<PathBuf> {
+    if let Some(path) = &arguments.out {
+        return Ok(path.clone());
+    }
+    let simulator = root().join("crates/coherence");
+    if !simulator.join("Cargo.toml").is_file() {
+        // A folder without a crate in it would stop cargo from reading the workspace.
+        return Err(Error::usage(
+            "crates/coherence, whose profile this is, is not there; name a file with --out",
+        ));
+    }
+    Ok(simulator.join("profiles").join(format!("{}.toml", arguments.workload.name())))
+}
+
+fn enough_memory() -> Result<()> {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    // Where the kernel does not tell, the JVM will.
+    let available = available_bytes(&text).unwrap_or(u64::MAX);
+    enough(available.min(lab::machine::page::memory_bytes()))
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn available_bytes(text: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = rest.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+fn enough(available: u64) -> Result<()> {
+    if available >= MEMORY_BYTES {
+        return Ok(());
+    }
+    Err(Error::failed(format!(
+        "a profile needs {} of memory, and {} are available; end other programs first",
+        lab::size::human(MEMORY_BYTES as f64),
+        lab::size::human(available as f64)
+    )))
+}
+
+fn record(workload: Workload, jdk: &Jdk, folder: &Path) -> Result<Profile> {
+    let machine = Machine::here();
+    let flags = [&HEAP[..], &[LAYOUT]].concat();
+    let timed =
+        Run { workload, jdk, flags: &flags, warmup_rounds: WARMUP.0, rounds: TIMED, folder, dumps: false };
+    let what = format!("{} {}", workload.name(), jdk.feature);
+    let timing = timed.run(&format!("{what}, time"), 60)?;
+    let clock_ghz = native::clock::cycle_nanoseconds().map(|cycle| 1.0 / cycle);
+    let counted_flags = [&flags[..], &["-XX:-UseTLAB"]].concat();
+    let counted =
+        Run { flags: &counted_flags, warmup_rounds: WARMUP.1, rounds: COUNTED, dumps: true, ..timed };
+    let counting = counted.run(&format!("{what}, objects"), 45)?;
+    let sizes = difference(folder, &counting)?;
+    let mutator = Mutator::of(&timing.rounds, &sizes)
+        .ok_or_else(|| Error::failed("the heap dumps hold no objects between them"))?;
+    Ok(Profile {
+        workload: workload.name().into(),
+        feature: jdk.feature,
+        jdk: jdk.describe(),
+        machine,
+        clock_ghz,
+        flags: flags.join(" "),
+        warmup: WARMUP,
+        calls: timing.batches_in_round,
+        facts: timing.facts,
+        counted_bytes: counting.rounds[0].allocated_bytes as u64,
+        sizes,
+        mutator,
+    })
+}
+
+/// The objects of the measured round: those in the second dump that are not in the first.
+fn difference(folder: &Path, report: &Report) -> Result<Sizes> {
+    eprintln!("terrace: reading the heap dumps");
+    let read = |name: &str| {
+        let path = folder.join(name);
+        let file =
+            File::open(&path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+        let sizes = hprof::read(BufReader::with_capacity(1 << 20, file))?;
+        // They are large; the second one waits until this is gone.
+        let _ = std::fs::remove_file(&path);
+        Ok::<Sizes, Error>(sizes)
+    };
+    let (before, after) = (read("before.hprof")?, read("after.hprof")?);
+    let sizes = after.since(&before).ok_or_else(|| {
+        Error::failed("objects vanished between the heap dumps: was there a collection? Try again")
+    })?;
+    let own: f64 = report.rounds.iter().map(|round| round.allocated_bytes).sum();
+    let off = (sizes.bytes() as f64 - own) / own;
+    if off.abs() > TOLERANCE || report.rounds.iter().any(|round| round.collections > 0) {
+        return Err(Error::failed(format!(
+            "the heap dumps hold {} bytes of new objects, the JVM counted {own}: the layout of objects is another one \
+             than the reader assumes",
+            sizes.bytes()
+        )));
+    }
+    Ok(sizes)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(path, text))
+        .map_err(|error| Error::failed(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_memory_is_said_before_anything_runs() {
+        let text = "MemTotal: 9 kB\nMemAvailable:    2000000 kB\n";
+        let available = available_bytes(text).unwrap();
+        assert_eq!(available, 2_048_000_000);
+        assert!(enough(available).unwrap_err().to_string().contains("needs 4.29 GB of memory, and 2.05 GB"));
+        assert!(enough(MEMORY_BYTES).is_ok());
+        assert_eq!(available_bytes("MemTotal: 9 kB\n"), None);
+    }
+
+    #[test]
+    fn only_javac_has_rounds() {
+        assert_eq!(workload("javac").unwrap(), Workload::Javac);
+        assert!(workload("alloc").unwrap_err().to_string().contains("profile javac"));
+    }
+}
