@@ -13,7 +13,7 @@ use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
 use crate::thread::{self, Sizes, Slow};
-use crate::zero::Zeroing;
+use crate::zero::{self, Zeroing};
 use hab::Extent;
 use pages::{Fallback, Mapping};
 use std::alloc::Layout;
@@ -173,7 +173,7 @@ impl Arena {
             None => self.past_the_first_word(bytes, align)?,
         };
         if self.zeroing == Zeroing::AtAllocation {
-            self.zero(Extent { start, bytes });
+            self.zero(Extent { start, bytes }, zero::used_now);
         }
         Ok(start)
     }
@@ -241,15 +241,15 @@ impl Arena {
     #[inline]
     fn fresh(&self, extent: Extent) {
         if self.zeroing == Zeroing::AtRefill {
-            self.zero(extent);
+            self.zero(extent, zero::used_later);
         }
     }
 
-    fn zero(&self, extent: Extent) {
+    fn zero(&self, extent: Extent, by: unsafe fn(*mut u8, usize)) {
         let bytes = extent.end().min(self.dirty).saturating_sub(extent.start);
         if bytes > 0 {
             // SAFETY: inside the mapping, and handed to this thread alone just now.
-            unsafe { self.pointer(extent.start).write_bytes(0, bytes) };
+            unsafe { by(self.pointer(extent.start).as_ptr(), bytes) };
         }
     }
 
