@@ -3,7 +3,7 @@
 use crate::Findings;
 use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
-use crate::objects::{Cell, SIZES, THREADS};
+use crate::objects::{Cell, GROUPS, SIZES};
 use crate::reach::{Figure, held, middle, ratio, shown};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
@@ -52,6 +52,15 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
             "mimalloc, jemalloc and glibc were told to keep freed memory; --as-shipped leaves them alone"
         );
     }
+    if let Some(cell) = findings.cells.first() {
+        let megabytes = |(one, bytes): (&Contestant, &u64)| format!("{one} {}", bytes >> 20);
+        println!(
+            "objects were asked to lie on {}; MB on huge pages before the first round of {} bytes (arenas: all that is touched beforehand): {}",
+            findings.pages,
+            cell.bytes,
+            cell.huge.iter().map(megabytes).collect::<Vec<_>>().join(", ")
+        );
+    }
     for missing in &findings.missing {
         println!("not measured: {missing}");
     }
@@ -62,7 +71,7 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
 
 fn objects(findings: &Findings) {
     let mut header = words(&["bytes", "contestant"]);
-    header.extend(THREADS.map(|threads| format!("{threads} thr.")));
+    header.extend(GROUPS.iter().flat_map(|group| group.iter()).map(|threads| format!("{threads} thr.")));
     let mut ratios = table_of(header.clone());
     header.push("faults".into());
     let mut times = table_of(header);
@@ -71,10 +80,9 @@ fn objects(findings: &Findings) {
         for &one in Contestant::ALL {
             let names = [bytes.to_string(), one.name().to_owned()];
             let time = |cell: &&Cell| {
-                let of = |pick: fn(&crate::objects::Pass) -> f64| {
-                    short(middle(cell, one, pick).unwrap_or(f64::NAN))
-                };
-                format!("{} / {}", of(|pass| pass.allocate), of(|pass| pass.all))
+                let of = |pick: fn(&crate::objects::Pass) -> f64| middle(cell, one, pick).map(short);
+                let both = of(|pass| pass.allocate).zip(of(|pass| pass.all));
+                both.map_or("-".into(), |(allocate, all)| format!("{allocate} / {all}"))
             };
             let faults =
                 cells.iter().filter_map(|cell| middle(cell, one, |pass| pass.faults)).fold(0.0, f64::max);

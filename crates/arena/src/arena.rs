@@ -157,8 +157,9 @@ impl Arena {
             First::Call => self.by_call(bytes, align)?,
         };
         // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
-        if bytes >= LINE {
-            prefetch(start + self.front.prefetch);
+        let ahead = self.front.prefetch;
+        if bytes >= LINE && ahead > 0 {
+            prefetch(start + ahead);
         }
         Ok(self.pointer(start))
     }
