@@ -6,7 +6,7 @@ use lab::Result;
 /// What is measured.
 #[derive(clap::Subcommand)]
 pub enum Subject {
-    /// The arena against mimalloc, jemalloc, snmalloc, the C library and bumpalo (needs cmake and a C++ compiler; 5 minutes).
+    /// The arena against mimalloc, jemalloc, snmalloc, the C library, bumpalo and mmtk (needs cmake and a C++ compiler; 5 minutes).
     Arena(Arguments),
 }
 

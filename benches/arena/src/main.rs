@@ -6,12 +6,17 @@
 //! | [`objects`] | allocate many objects, then drop them all |
 //! | [`memory`] | what 1,000 threads hold that allocate little |
 //! | [`fill`] | filling gigabytes on huge pages |
+//! | `fresh`, `nogc` | allocation from memory used for the first time; mmtk's bump allocator |
 //! | [`settings`] | the peers' settings |
 //! | [`report`], [`reach`] | the tables; what was to be reached and what was |
 
 mod contestants;
 mod fill;
+#[cfg(feature = "mmtk")]
+mod fresh;
 mod memory;
+#[cfg(feature = "mmtk")]
+mod nogc;
 mod objects;
 mod reach;
 mod report;
@@ -57,6 +62,11 @@ struct Arguments {
     /// Measures what 1,000 threads hold with this contestant, in this process, and prints that.
     #[arg(long, hide = true)]
     memory_of: Option<Contestant>,
+
+    /// Measures one pass on memory used for the first time, in this process, and prints that.
+    #[cfg(feature = "mmtk")]
+    #[arg(long, hide = true)]
+    fresh: Option<String>,
 }
 
 /// Everything that a run found.
@@ -69,6 +79,8 @@ struct Findings {
     pages: String,
     cpus: usize,
     cells: Vec<objects::Cell>,
+    #[cfg(feature = "mmtk")]
+    fresh: Vec<fresh::Fresh>,
     memory: BTreeMap<Contestant, Vec<Held>>,
     fills: Vec<fill::Filled>,
     /// Why something was not measured.
@@ -77,11 +89,8 @@ struct Findings {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match arguments.memory_of {
-        Some(contestant) => memory::here(contestant).and_then(|held| {
-            println!("{}", serde_json::to_string(&held).map_err(|error| error.to_string())?);
-            Ok(())
-        }),
+    let outcome = match part(&arguments) {
+        Some(found) => found.map(|found| println!("{found}")),
         None => run(&arguments),
     };
     match outcome {
@@ -93,8 +102,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// What this process is to measure for another one, as text.
+fn part(arguments: &Arguments) -> Option<Result<String, String>> {
+    fn text<T: Serialize>(found: Result<T, String>) -> Result<String, String> {
+        serde_json::to_string(&found?).map_err(|error| error.to_string())
+    }
+    #[cfg(feature = "mmtk")]
+    if let Some(pass) = &arguments.fresh {
+        return Some(text(fresh::here(pass)));
+    }
+    arguments.memory_of.map(|contestant| text(memory::here(contestant)))
+}
+
 fn run(arguments: &Arguments) -> Result<(), String> {
-    let mut missing = vec!["mmtk: see benches/arena/README.md for what stands in the way".to_owned()];
+    let mut missing = Vec::new();
     let huge = Policy::Transparent.available(objects::MOST_BYTES);
     let pages = match (arguments.as_shipped || arguments.small_pages, &huge) {
         (false, Ok(())) => Policy::Transparent,
@@ -115,6 +136,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         missing.push("snmalloc: built without its feature (needs cmake and a C++ compiler)".into());
     }
 
+    if !cfg!(feature = "mmtk") {
+        missing.push("mmtk: built without its feature".into());
+    }
+
     let mut cells = Vec::new();
     for bytes in objects::SIZES {
         for group in objects::GROUPS {
@@ -124,6 +149,17 @@ fn run(arguments: &Arguments) -> Result<(), String> {
                 cells.push(cell);
             }
         }
+    }
+
+    #[cfg(feature = "mmtk")]
+    let mut fresh = Vec::new();
+    #[cfg(feature = "mmtk")]
+    for bytes in objects::SIZES {
+        let pairs = if quick { lab::statistics::FEW_PAIRS } else { 20 };
+        for touched in [true, false] {
+            fresh.push(fresh::measure(bytes, touched, pages, megabytes << 20, pairs)?);
+        }
+        eprintln!("{:4} s: {bytes} bytes, memory used for the first time", since.elapsed().as_secs());
     }
 
     let mut memory: BTreeMap<Contestant, Vec<Held>> = BTreeMap::new();
@@ -158,6 +194,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         pages: pages.to_string(),
         cpus: objects::cpus(),
         cells,
+        #[cfg(feature = "mmtk")]
+        fresh,
         memory,
         fills,
         missing,

@@ -74,7 +74,7 @@ pub fn cells(
 }
 
 /// As many objects as the working set holds, at most four million; the same for every number of threads.
-fn objects(bytes: usize, working_set: usize) -> usize {
+pub fn objects(bytes: usize, working_set: usize) -> usize {
     (working_set / bytes).clamp(64, 4 << 20)
 }
 
@@ -95,13 +95,15 @@ struct Part {
 }
 
 /// What a thread reports of a step.
-struct Span {
-    start: Instant,
-    end: Instant,
+pub struct Span {
+    /// Its begin.
+    pub start: Instant,
+    /// Its end.
+    pub end: Instant,
     /// What the step's own work took, without the check, where that is not all of it.
     own: Option<Duration>,
     /// Whether the chain was whole; of an allocation whether there was memory.
-    right: bool,
+    pub right: bool,
 }
 
 /// What the threads of a cell share.
@@ -256,9 +258,11 @@ pub fn cpus() -> usize {
 }
 
 /// A thread's chain of objects.
-struct Chain {
-    last: *mut u8,
-    sum: usize,
+pub struct Chain {
+    /// The youngest; its first word is the address of the one before.
+    pub last: *mut u8,
+    /// Of all addresses.
+    pub sum: usize,
 }
 
 /// The life of the crew's thread of this number: steps until the end.
@@ -338,8 +342,9 @@ const fn layout<const SIZE: usize>() -> Layout {
     }
 }
 
+/// Allocates and chains so many objects.
 #[inline(never)]
-fn allocate<const SIZE: usize>(
+pub fn allocate<const SIZE: usize>(
     count: usize,
     chain: &mut Chain,
     mut take: impl FnMut(Layout) -> *mut u8,
@@ -362,8 +367,9 @@ fn allocate<const SIZE: usize>(
     Span { start, end, own: None, right }
 }
 
+/// Walks along a chain and gives up each of its objects, which the caller sees to.
 #[inline(never)]
-fn walk<const SIZE: usize>(count: usize, chain: &Chain, mut give: impl FnMut(*mut u8, Layout)) -> Span {
+pub fn walk<const SIZE: usize>(count: usize, chain: &Chain, mut give: impl FnMut(*mut u8, Layout)) -> Span {
     let (mut at, mut seen, mut sum) = (chain.last, 0, 0_usize);
     let start = Instant::now();
     // A chain that was overwritten may be a circle.

@@ -35,6 +35,8 @@ pub fn line(cell: &Cell) -> String {
 /// All tables.
 pub fn show(findings: &Findings, figures: &[Figure]) {
     objects(findings);
+    #[cfg(feature = "mmtk")]
+    fresh(&findings.fresh);
     memory(findings);
     findings.fills.iter().for_each(fill);
     let mut rows = table_of(words(&["asked for", "limit", "found: median [95 % interval]", "verdict"]));
@@ -129,6 +131,40 @@ fn memory(findings: &Findings) {
     println!(
         "1,000 threads alive, each with 16 objects of 64 bytes; each contestant in a process of its own; floor allocates nothing. \
          glibc has set up a part of its threads' memory before: threads themselves use it"
+    );
+}
+
+#[cfg(feature = "mmtk")]
+fn fresh(all: &[crate::fresh::Fresh]) {
+    use crate::fresh::Found;
+    let header =
+        ["bytes", "memory", "thread, ns", "mmtk NoGC, ns", "thread / mmtk", "faults", "MB on huge pages"];
+    let mut rows = table_of(words(&header));
+    for one in all {
+        let interval = |values: Vec<f64>| bootstrap(&values, 1).as_ref().map(shown).unwrap_or_default();
+        let times = |found: &[Found]| interval(found.iter().map(|found| found.allocate).collect());
+        let pairs = one.arena.iter().zip(&one.mmtk);
+        let both = |pick: fn(&Found) -> f64| {
+            let of = |found: &[Found]| {
+                median(&found.iter().map(pick).collect::<Vec<_>>()).map_or("-".into(), short)
+            };
+            format!("{} / {}", of(&one.arena), of(&one.mmtk))
+        };
+        rows.add_row([
+            one.bytes.to_string(),
+            if one.touched { "touched".into() } else { "new".into() },
+            times(&one.arena),
+            times(&one.mmtk),
+            interval(pairs.map(|(arena, mmtk)| arena.allocate / mmtk.allocate).collect()),
+            both(|found| found.faults),
+            both(|found| found.huge as f64),
+        ]);
+    }
+    println!("{rows}");
+    println!(
+        "allocate only, one thread, one pass in a process of its own, since mmtk's NoGC never takes memory back: medians of pairs of \
+         processes [95 % interval]; new memory is found by the kernel while objects are allocated, which takes longer than that; \
+         faults: for each 1,000 objects"
     );
 }
 
