@@ -147,7 +147,7 @@ impl Arena {
         let start = match self.front.first {
             First::Thread => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
-                None => self.refill(bytes, align)?,
+                None => self.past_the_buffer_at_hand(bytes, align)?,
             },
             // SAFETY: the levels that it is of are alive as long as `self`.
             First::Sequence => match self.front.fast.and_then(|fast| unsafe { fast.take(bytes, align) }) {
@@ -169,7 +169,7 @@ impl Arena {
         let start = match self.threads {
             Some(_) => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
-                None => self.refill(bytes, align)?,
+                None => self.past_the_buffer_at_hand(bytes, align)?,
             },
             None => self.past_the_first_word(bytes, align)?,
         };
@@ -192,6 +192,16 @@ impl Arena {
             return self.over_aligned(bytes, align);
         }
         self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
+    }
+
+    /// Not the refill itself, whose larger frame would cost threads that use arenas by turns.
+    #[cold]
+    #[inline(never)]
+    fn past_the_buffer_at_hand(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        match thread::take_aside(self.front.number, bytes, align) {
+            Some(start) => Ok(start),
+            None => self.refill(bytes, align),
+        }
     }
 
     #[cold]
