@@ -6,7 +6,7 @@ use lab::Result;
 /// What is measured.
 #[derive(clap::Subcommand)]
 pub enum Subject {
-    /// The arena against mimalloc, jemalloc, snmalloc, the C library and bumpalo (needs cmake and a C++ compiler; 5 minutes).
+    /// The arena against mimalloc, jemalloc, snmalloc, the C library, bumpalo and mmtk (needs cmake and a C++ compiler; 5 minutes).
     Arena(Arguments),
 }
 
@@ -25,9 +25,14 @@ pub struct Arguments {
     #[arg(long)]
     megabytes: Option<usize>,
 
-    /// Leave the peers' settings alone. Otherwise they are told to keep freed memory, as the arena does.
+    /// Leave the peers' settings alone, and everything on small pages. Otherwise they are told to keep freed memory, as the arena
+    /// does, and to lie on huge pages.
     #[arg(long)]
     as_shipped: bool,
+
+    /// Leave everything on small pages.
+    #[arg(long)]
+    small_pages: bool,
 }
 
 /// Builds the benchmark, which is a package of its own because of its peers' C and C++ code, and runs it.
@@ -46,6 +51,9 @@ pub fn run(subject: &Subject) -> Result<()> {
     }
     if arguments.as_shipped {
         command.arg("--as-shipped");
+    }
+    if arguments.small_pages {
+        command.arg("--small-pages");
     }
     run_command(&mut command)
 }

@@ -1,6 +1,6 @@
 //! Who is measured.
 
-use arena::{Arena, BuildError, Path};
+use arena::{Arena, BuildError, Builder, Path, Policy};
 use serde::Serialize;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
@@ -14,6 +14,8 @@ pub enum Contestant {
     Floor,
     /// The arena with thread buffers.
     Thread,
+    /// The same without prefetch; with one thread only.
+    NoPrefetch,
     /// The arena with core buffers in restartable sequences.
     Core,
     /// The arena with core buffers by compare and swap.
@@ -40,6 +42,7 @@ impl Contestant {
         Contestant::Floor,
         Contestant::Bumpalo,
         Contestant::Thread,
+        Contestant::NoPrefetch,
         Contestant::Core,
         Contestant::CoreExchange,
         Contestant::Shared,
@@ -64,6 +67,7 @@ impl Contestant {
         match self {
             Contestant::Floor => "floor",
             Contestant::Thread => "thread",
+            Contestant::NoPrefetch => "thread, no prefetch",
             Contestant::Core => "core",
             Contestant::CoreExchange => "exchange",
             Contestant::Shared => "shared",
@@ -82,26 +86,34 @@ impl Contestant {
             Contestant::Floor => {
                 "no allocator at all: it cannot run out, and the compiler sees the whole loop"
             }
-            Contestant::Thread | Contestant::Core => "",
+            Contestant::Thread | Contestant::NoPrefetch | Contestant::Core => "",
             Contestant::CoreExchange => "what core buffers are where there are no restartable sequences",
             Contestant::Shared => "made to be slow: what the buffers are for",
             Contestant::Bumpalo => {
                 "one for each thread, none of them shared; its one chunk was made large enough beforehand"
             }
-            Contestant::Mimalloc | Contestant::Jemalloc | Contestant::Glibc => {
+            Contestant::Mimalloc | Contestant::Jemalloc => {
                 "can free single objects at any time, from any thread; the arena cannot, and does not pay for it"
+            }
+            Contestant::Glibc => {
+                "as mimalloc; and the heaps of its threads stay on small pages, whatever it is told"
             }
             #[cfg(feature = "snmalloc")]
             Contestant::Snmalloc => {
-                "can free single objects at any time, from any thread; the arena cannot, and does not pay for it"
+                "as mimalloc; and has no settings: it lies on huge pages only where the kernel gives them unasked"
             }
         }
+    }
+
+    /// Whether it is measured with so many threads.
+    pub fn takes_part(self, threads: usize) -> bool {
+        self != Contestant::NoPrefetch || threads == 1
     }
 
     /// The arena's path, if it is the arena.
     pub const fn path(self) -> Option<Path> {
         match self {
-            Contestant::Thread => Some(Path::Thread),
+            Contestant::Thread | Contestant::NoPrefetch => Some(Path::Thread),
             Contestant::Core => Some(Path::Core),
             Contestant::CoreExchange => Some(Path::CoreExchange),
             Contestant::Shared => Some(Path::Shared),
@@ -109,19 +121,24 @@ impl Contestant {
         }
     }
 
-    /// A new arena, if it is the arena: everything but the path at its default.
+    fn builder(self) -> Option<Builder> {
+        let builder = Arena::builder().path(self.path()?);
+        Some(if self == Contestant::NoPrefetch { builder.prefetch(0) } else { builder })
+    }
+
+    /// A new arena, if it is the arena: everything but what its name says at its default.
     pub fn arena(self) -> Result<Option<Arena>, BuildError> {
-        self.path().map(|path| Arena::builder().path(path).build()).transpose()
+        self.builder().map(Builder::build).transpose()
     }
 
     /// The same with memory for so many bytes of objects and all buffers, touched beforehand: which addresses are used in a pass
     /// depends on the CPUs on which the threads happen to be, so that passes alone would not have touched them all.
-    pub fn touched_arena(self, bytes: usize) -> Result<Option<Arena>, BuildError> {
+    pub fn touched_arena(self, bytes: usize, pages: Policy) -> Result<Option<Arena>, BuildError> {
         const BUFFERS: usize = 128 << 20;
         const BUFFERS_OF_A_CPU: usize = 8 << 20;
         let room = 2 * bytes + BUFFERS + crate::objects::cpus() * BUFFERS_OF_A_CPU;
-        let builder = |path| Arena::builder().path(path).reserve(room).pre_touch(true).build();
-        self.path().map(builder).transpose()
+        let build = |builder: Builder| builder.pages(pages).reserve(room).pre_touch(true).build();
+        self.builder().map(build).transpose()
     }
 }
 

@@ -6,14 +6,21 @@
 //! | [`objects`] | allocate many objects, then drop them all |
 //! | [`memory`] | what 1,000 threads hold that allocate little |
 //! | [`fill`] | filling gigabytes on huge pages |
+//! | `fresh`, `nogc` | allocation from memory used for the first time; mmtk's bump allocator |
+//! | [`settings`] | the peers' settings |
 //! | [`report`], [`reach`] | the tables; what was to be reached and what was |
 
 mod contestants;
 mod fill;
+#[cfg(feature = "mmtk")]
+mod fresh;
 mod memory;
+#[cfg(feature = "mmtk")]
+mod nogc;
 mod objects;
 mod reach;
 mod report;
+mod settings;
 
 use arena::{PageSize, Policy};
 use clap::Parser;
@@ -21,9 +28,8 @@ use contestants::Contestant;
 use memory::Held;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Measures the arena against its peers.
@@ -43,22 +49,25 @@ struct Arguments {
     #[arg(long)]
     megabytes: Option<usize>,
 
-    /// Leave the peers' settings alone. Otherwise they are told to keep freed memory, as the arena does.
+    /// Leave the peers' settings alone, and everything on small pages. Otherwise they are told to keep freed memory, as the arena
+    /// does, and to lie on huge pages.
     #[arg(long)]
     as_shipped: bool,
+
+    /// Leave everything on small pages. Otherwise objects lie on transparent huge pages where they can be had: which small pages
+    /// the kernel gives makes rounds of large objects differ by more than the contestants do.
+    #[arg(long)]
+    small_pages: bool,
 
     /// Measures what 1,000 threads hold with this contestant, in this process, and prints that.
     #[arg(long, hide = true)]
     memory_of: Option<Contestant>,
-}
 
-/// The peers' settings: keep memory that was freed, so that page faults do not hide what allocation costs. snmalloc has none.
-const KEEP: [(&str, &str); 4] = [
-    ("MIMALLOC_PURGE_DELAY", "-1"),
-    ("_RJEM_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1"),
-    ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
-    ("MALLOC_MMAP_THRESHOLD_", "33554432"),
-];
+    /// Measures one pass on memory used for the first time, in this process, and prints that.
+    #[cfg(feature = "mmtk")]
+    #[arg(long, hide = true)]
+    fresh: Option<String>,
+}
 
 /// Everything that a run found.
 #[derive(Serialize)]
@@ -66,8 +75,12 @@ struct Findings {
     quick: bool,
     megabytes: usize,
     peers_keep_memory: bool,
+    /// The kind of pages that objects lie on.
+    pages: String,
     cpus: usize,
     cells: Vec<objects::Cell>,
+    #[cfg(feature = "mmtk")]
+    fresh: Vec<fresh::Fresh>,
     memory: BTreeMap<Contestant, Vec<Held>>,
     fills: Vec<fill::Filled>,
     /// Why something was not measured.
@@ -76,11 +89,8 @@ struct Findings {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match arguments.memory_of {
-        Some(contestant) => memory::here(contestant).and_then(|held| {
-            println!("{}", serde_json::to_string(&held).map_err(|error| error.to_string())?);
-            Ok(())
-        }),
+    let outcome = match part(&arguments) {
+        Some(found) => found.map(|found| println!("{found}")),
         None => run(&arguments),
     };
     match outcome {
@@ -92,37 +102,64 @@ fn main() -> ExitCode {
     }
 }
 
-/// The libraries read their settings when the process begins: so it begins again with them.
-fn begin_again_with_settings() -> Result<(), String> {
-    if KEEP.iter().all(|(name, _)| std::env::var_os(name).is_some()) {
-        return Ok(());
+/// What this process is to measure for another one, as text.
+fn part(arguments: &Arguments) -> Option<Result<String, String>> {
+    fn text<T: Serialize>(found: Result<T, String>) -> Result<String, String> {
+        serde_json::to_string(&found?).map_err(|error| error.to_string())
     }
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let error = Command::new(program).args(std::env::args_os().skip(1)).envs(KEEP).exec();
-    Err(format!("beginning again with settings: {error}"))
+    #[cfg(feature = "mmtk")]
+    if let Some(pass) = &arguments.fresh {
+        return Some(text(fresh::here(pass)));
+    }
+    arguments.memory_of.map(|contestant| text(memory::here(contestant)))
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
+    let mut missing = Vec::new();
+    let huge = Policy::Transparent.available(objects::MOST_BYTES);
+    let pages = match (arguments.as_shipped || arguments.small_pages, &huge) {
+        (false, Ok(())) => Policy::Transparent,
+        _ => Policy::Small,
+    };
     if !arguments.as_shipped {
-        begin_again_with_settings()?;
+        settings::begin_again_with(pages)?;
+    }
+    if let Err(error) = &huge {
+        missing.push(format!("objects on transparent huge pages: {error}"));
     }
     let since = Instant::now();
     let quick = arguments.quick;
     let seconds = arguments.seconds.unwrap_or(if quick { 0 } else { 10 });
     let megabytes = arguments.megabytes.unwrap_or(if quick { 64 } else { 256 }).clamp(1, 1024);
     let length = Duration::from_secs(seconds);
-    let mut missing = vec!["mmtk: see benches/arena/README.md for what stands in the way".to_owned()];
     if !cfg!(feature = "snmalloc") {
         missing.push("snmalloc: built without its feature (needs cmake and a C++ compiler)".into());
     }
 
+    if !cfg!(feature = "mmtk") {
+        missing.push("mmtk: built without its feature".into());
+    }
+
     let mut cells = Vec::new();
     for bytes in objects::SIZES {
-        for threads in objects::THREADS {
-            let cell = objects::cell(bytes, threads, megabytes << 20, length)?;
-            eprintln!("{:4} s: {}", since.elapsed().as_secs(), report::line(&cell));
-            cells.push(cell);
+        for group in objects::GROUPS {
+            let length = length * group.len() as u32;
+            for cell in objects::cells(bytes, group, pages, megabytes << 20, length)? {
+                eprintln!("{:4} s: {}", since.elapsed().as_secs(), report::line(&cell));
+                cells.push(cell);
+            }
         }
+    }
+
+    #[cfg(feature = "mmtk")]
+    let mut fresh = Vec::new();
+    #[cfg(feature = "mmtk")]
+    for bytes in objects::SIZES {
+        let pairs = if quick { lab::statistics::FEW_PAIRS } else { 20 };
+        for touched in [true, false] {
+            fresh.push(fresh::measure(bytes, touched, pages, megabytes << 20, pairs)?);
+        }
+        eprintln!("{:4} s: {bytes} bytes, memory used for the first time", since.elapsed().as_secs());
     }
 
     let mut memory: BTreeMap<Contestant, Vec<Held>> = BTreeMap::new();
@@ -154,8 +191,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         quick,
         megabytes,
         peers_keep_memory: !arguments.as_shipped,
+        pages: pages.to_string(),
         cpus: objects::cpus(),
         cells,
+        #[cfg(feature = "mmtk")]
+        fresh,
         memory,
         fills,
         missing,

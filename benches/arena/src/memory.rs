@@ -1,9 +1,11 @@
 //! Memory that many threads hold which allocate little.
 //!
 //! Each contestant is measured in a process of its own, so that none finds memory that another one left: all threads are started and
-//! wait; what is resident then is the start. They allocate and write, and wait again.
+//! wait; what is resident then is the start. They allocate and write, and wait again. All on small pages: a huge one would be
+//! resident as a whole.
 
 use crate::contestants::{Contestant, Malloc};
+use crate::settings;
 use crate::with_malloc;
 use arena::Arena;
 use serde::{Deserialize, Serialize};
@@ -32,14 +34,13 @@ pub struct Held {
 
 /// Who is measured: `Floor` allocates nothing, which shows what the threads themselves need.
 pub fn contestants() -> impl Iterator<Item = Contestant> {
-    Contestant::ALL.iter().copied().filter(|one| *one != Contestant::Bumpalo)
+    Contestant::ALL.iter().copied().filter(|one| !matches!(one, Contestant::Bumpalo | Contestant::NoPrefetch))
 }
 
 /// Measures one contestant in a process of its own.
 pub fn in_a_process(contestant: Contestant) -> Result<Held, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(program)
-        .args(["--memory-of", contestant.name()])
+    let output = settings::on_small_pages(Command::new(program).args(["--memory-of", contestant.name()]))
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {

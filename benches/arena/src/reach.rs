@@ -82,16 +82,9 @@ pub fn figures(findings: &Findings) -> Vec<Figure> {
     for bytes in SIZES {
         figures.extend(paired(bytes, 1, Contestant::Thread, Contestant::Bumpalo, Limit::AtMost(1.1)));
     }
-    for bytes in SIZES {
-        let flat = |contestant| {
-            let time = |threads| middle(cell(bytes, threads)?, contestant, |pass| pass.allocate);
-            Some(time(2.min(findings.cpus))? / time(1)?)
-        };
-        if let (Some(value), Some(floor)) = (flat(Contestant::Thread), flat(Contestant::Floor)) {
-            let found = format!("{value:.2}, not paired; the floor: {floor:.2}");
-            let what = format!("thread, {bytes} bytes: each CPU's time with 2 threads / with 1, allocate");
-            figures.push(figure(what, Limit::AtMost(1.1), value, found));
-        }
+    figures.extend(prefetch(findings));
+    if findings.cpus >= 2 {
+        figures.extend(SIZES.iter().filter_map(|&bytes| flat(cell(bytes, 1)?, cell(bytes, 2)?)));
     }
     for bytes in SIZES {
         for threads in [1, 2] {
@@ -119,6 +112,46 @@ pub fn figures(findings: &Findings) -> Vec<Figure> {
     half("resident growth", |held| Some(held.resident));
     figures.extend(findings.fills.iter().filter_map(fill));
     figures
+}
+
+/// The size at which prefetch helps least, or does harm, decides.
+fn prefetch(findings: &Findings) -> Option<Figure> {
+    let mut ratios: Vec<(Interval, usize)> = findings
+        .cells
+        .iter()
+        .filter(|cell| cell.threads == 1)
+        .filter_map(|cell| {
+            let allocate = |pass: &Pass| pass.allocate;
+            Some((ratio(cell, Contestant::Thread, Contestant::NoPrefetch, allocate)?, cell.bytes))
+        })
+        .collect();
+    ratios.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
+    let ((best, best_at), (worst, worst_at)) = (ratios.first()?, ratios.last()?);
+    let found =
+        format!("worst {} at {worst_at} bytes; best {} at {best_at} bytes", shown(worst), shown(best));
+    let what = "prefetch: with / without, thread, all sizes, 1 thr., allocate";
+    Some(figure(what, Limit::AtMost(1.02), worst.median, found))
+}
+
+/// Each CPU's time for an object with two threads over that with one, in the same rounds: what the allocator's threads do to each
+/// other, and what the memory does to them. `bumpalo`, whose threads share nothing, shows the second alone.
+fn flat(one: &Cell, two: &Cell) -> Option<Figure> {
+    let growth = |contestant: Contestant| -> Option<Vec<f64>> {
+        let rounds = two.rounds.get(&contestant)?.iter().zip(one.rounds.get(&contestant)?);
+        Some(rounds.map(|(two, one)| two.allocate / one.allocate).collect())
+    };
+    let (thread, bumpalo) = (growth(Contestant::Thread)?, growth(Contestant::Bumpalo)?);
+    let ratios: Vec<f64> = thread.iter().zip(&bumpalo).map(|(thread, bumpalo)| thread / bumpalo).collect();
+    let interval = bootstrap(&ratios, 1)?;
+    let found = format!(
+        "{}; thread {}, bumpalo {}, floor {}",
+        shown(&interval),
+        shown(&bootstrap(&thread, 1)?),
+        shown(&bootstrap(&bumpalo, 1)?),
+        shown(&bootstrap(&growth(Contestant::Floor)?, 1)?)
+    );
+    let what = format!("time with 2 thr. / with 1, thread over bumpalo, {} bytes, allocate", one.bytes);
+    Some(figure(what, Limit::AtMost(1.1), interval.median, found))
 }
 
 /// The worst cell of all sizes and threads decides.

@@ -3,7 +3,7 @@
 use crate::Findings;
 use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
-use crate::objects::{Cell, SIZES, THREADS};
+use crate::objects::{Cell, GROUPS, SIZES};
 use crate::reach::{Figure, held, middle, ratio, shown};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
@@ -35,6 +35,8 @@ pub fn line(cell: &Cell) -> String {
 /// All tables.
 pub fn show(findings: &Findings, figures: &[Figure]) {
     objects(findings);
+    #[cfg(feature = "mmtk")]
+    fresh(&findings.fresh);
     memory(findings);
     findings.fills.iter().for_each(fill);
     let mut rows = table_of(words(&["asked for", "limit", "found: median [95 % interval]", "verdict"]));
@@ -52,6 +54,15 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
             "mimalloc, jemalloc and glibc were told to keep freed memory; --as-shipped leaves them alone"
         );
     }
+    if let Some(cell) = findings.cells.first() {
+        let megabytes = |(one, bytes): (&Contestant, &u64)| format!("{one} {}", bytes >> 20);
+        println!(
+            "objects were asked to lie on {}; MB on huge pages before the first round of {} bytes (arenas: all that is touched beforehand): {}",
+            findings.pages,
+            cell.bytes,
+            cell.huge.iter().map(megabytes).collect::<Vec<_>>().join(", ")
+        );
+    }
     for missing in &findings.missing {
         println!("not measured: {missing}");
     }
@@ -62,7 +73,7 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
 
 fn objects(findings: &Findings) {
     let mut header = words(&["bytes", "contestant"]);
-    header.extend(THREADS.map(|threads| format!("{threads} thr.")));
+    header.extend(GROUPS.iter().flat_map(|group| group.iter()).map(|threads| format!("{threads} thr.")));
     let mut ratios = table_of(header.clone());
     header.push("faults".into());
     let mut times = table_of(header);
@@ -71,10 +82,9 @@ fn objects(findings: &Findings) {
         for &one in Contestant::ALL {
             let names = [bytes.to_string(), one.name().to_owned()];
             let time = |cell: &&Cell| {
-                let of = |pick: fn(&crate::objects::Pass) -> f64| {
-                    short(middle(cell, one, pick).unwrap_or(f64::NAN))
-                };
-                format!("{} / {}", of(|pass| pass.allocate), of(|pass| pass.all))
+                let of = |pick: fn(&crate::objects::Pass) -> f64| middle(cell, one, pick).map(short);
+                let both = of(|pass| pass.allocate).zip(of(|pass| pass.all));
+                both.map_or("-".into(), |(allocate, all)| format!("{allocate} / {all}"))
             };
             let faults =
                 cells.iter().filter_map(|cell| middle(cell, one, |pass| pass.faults)).fold(0.0, f64::max);
@@ -121,6 +131,40 @@ fn memory(findings: &Findings) {
     println!(
         "1,000 threads alive, each with 16 objects of 64 bytes; each contestant in a process of its own; floor allocates nothing. \
          glibc has set up a part of its threads' memory before: threads themselves use it"
+    );
+}
+
+#[cfg(feature = "mmtk")]
+fn fresh(all: &[crate::fresh::Fresh]) {
+    use crate::fresh::Found;
+    let header =
+        ["bytes", "memory", "thread, ns", "mmtk NoGC, ns", "thread / mmtk", "faults", "MB on huge pages"];
+    let mut rows = table_of(words(&header));
+    for one in all {
+        let interval = |values: Vec<f64>| bootstrap(&values, 1).as_ref().map(shown).unwrap_or_default();
+        let times = |found: &[Found]| interval(found.iter().map(|found| found.allocate).collect());
+        let pairs = one.arena.iter().zip(&one.mmtk);
+        let both = |pick: fn(&Found) -> f64| {
+            let of = |found: &[Found]| {
+                median(&found.iter().map(pick).collect::<Vec<_>>()).map_or("-".into(), short)
+            };
+            format!("{} / {}", of(&one.arena), of(&one.mmtk))
+        };
+        rows.add_row([
+            one.bytes.to_string(),
+            if one.touched { "touched".into() } else { "new".into() },
+            times(&one.arena),
+            times(&one.mmtk),
+            interval(pairs.map(|(arena, mmtk)| arena.allocate / mmtk.allocate).collect()),
+            both(|found| found.faults),
+            both(|found| found.huge as f64),
+        ]);
+    }
+    println!("{rows}");
+    println!(
+        "allocate only, one thread, one pass in a process of its own, since mmtk's NoGC never takes memory back: medians of pairs of \
+         processes [95 % interval]; new memory is found by the kernel while objects are allocated, which takes longer than that; \
+         faults: for each 1,000 objects"
     );
 }
 

@@ -13,7 +13,7 @@ use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::stats::Stats;
 use crate::thread::{self, Sizes, Slow};
-use crate::zero::Zeroing;
+use crate::zero::{self, Zeroing};
 use hab::Extent;
 use pages::{Fallback, Mapping};
 use std::alloc::Layout;
@@ -147,7 +147,7 @@ impl Arena {
         let start = match self.front.first {
             First::Thread => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
-                None => self.refill(bytes, align)?,
+                None => self.past_the_buffer_at_hand(bytes, align)?,
             },
             // SAFETY: the levels that it is of are alive as long as `self`.
             First::Sequence => match self.front.fast.and_then(|fast| unsafe { fast.take(bytes, align) }) {
@@ -157,8 +157,9 @@ impl Arena {
             First::Call => self.by_call(bytes, align)?,
         };
         // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
-        if bytes >= LINE {
-            prefetch(start + self.front.prefetch);
+        let ahead = self.front.prefetch;
+        if bytes >= LINE && ahead > 0 {
+            prefetch(start + ahead);
         }
         Ok(self.pointer(start))
     }
@@ -168,12 +169,12 @@ impl Arena {
         let start = match self.threads {
             Some(_) => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
-                None => self.refill(bytes, align)?,
+                None => self.past_the_buffer_at_hand(bytes, align)?,
             },
             None => self.past_the_first_word(bytes, align)?,
         };
         if self.zeroing == Zeroing::AtAllocation {
-            self.zero(Extent { start, bytes });
+            self.zero(Extent { start, bytes }, zero::used_now);
         }
         Ok(start)
     }
@@ -191,6 +192,16 @@ impl Arena {
             return self.over_aligned(bytes, align);
         }
         self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
+    }
+
+    /// Not the refill itself, whose larger frame would cost threads that use arenas by turns.
+    #[cold]
+    #[inline(never)]
+    fn past_the_buffer_at_hand(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        match thread::take_aside(self.front.number, bytes, align) {
+            Some(start) => Ok(start),
+            None => self.refill(bytes, align),
+        }
     }
 
     #[cold]
@@ -241,15 +252,15 @@ impl Arena {
     #[inline]
     fn fresh(&self, extent: Extent) {
         if self.zeroing == Zeroing::AtRefill {
-            self.zero(extent);
+            self.zero(extent, zero::used_later);
         }
     }
 
-    fn zero(&self, extent: Extent) {
+    fn zero(&self, extent: Extent, by: unsafe fn(*mut u8, usize)) {
         let bytes = extent.end().min(self.dirty).saturating_sub(extent.start);
         if bytes > 0 {
             // SAFETY: inside the mapping, and handed to this thread alone just now.
-            unsafe { self.pointer(extent.start).write_bytes(0, bytes) };
+            unsafe { by(self.pointer(extent.start).as_ptr(), bytes) };
         }
     }
 

@@ -4,10 +4,11 @@ use crate::arena::{Arena, Made};
 use crate::error::BuildError;
 use crate::levels::{Levels, Sizes, Way};
 use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
+use crate::sequence;
 use crate::thread;
 use crate::zero::Zeroing;
 use pages::{Fallback, Mapping, Policy};
-use topology::{CpuSource, DomainKind, Machine, RseqArea};
+use topology::{CpuSource, DomainKind, Machine};
 
 /// The size of a level's buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,7 +228,7 @@ impl Builder {
         // Whole pages may be more than an arena can have.
         let limit = self.limit.unwrap_or(most).min(mapping.len()).min(most);
         let threads = self.thread_sizes();
-        let (way, why) = match (self.path, RseqArea::find()) {
+        let (way, why) = match (self.path, sequence::find()) {
             (Path::CoreExchange, _) => (Way::Exchange, Some("asked for")),
             (_, Ok(area)) => (Way::Sequences(area), None),
             (_, Err(reason)) => (Way::Exchange, Some(reason)),

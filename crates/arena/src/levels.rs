@@ -3,17 +3,17 @@
 use crate::owned::Owned;
 use crate::percpu::{Fast, Happened, PerCpu};
 use crate::reserve::{GRAIN_SHIFT, Reserve};
-use crate::sequence;
+use crate::sequence::Area;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
-use topology::{CpuSource, DomainKind, DomainMap, Machine, RseqArea};
+use topology::{CpuSource, DomainKind, DomainMap, Machine};
 
 const SHAPE: Shape = Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
 
 /// What core buffers are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     /// Restartable sequences.
-    Sequences(RseqArea),
+    Sequences(Area),
     /// Compare and swap on a core's buffer.
     Exchange,
 }
@@ -103,7 +103,7 @@ impl Levels {
         let nearest = match (sizes.core, way) {
             (None, _) => Nearest::Upper(upper),
             (Some(size), Way::Sequences(area)) => {
-                Nearest::Sequences(PerCpu::new(sequence::area(area), base, size, table), upper)
+                Nearest::Sequences(PerCpu::new(area, base, size, table), upper)
             }
             (Some(size), Way::Exchange) => {
                 Nearest::Exchange(Level::new(base, SHAPE, size, layout(&cores, table), core, upper))

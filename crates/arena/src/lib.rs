@@ -16,12 +16,31 @@ mod error;
 mod front;
 mod levels;
 mod owned;
+#[cfg_attr(
+    any(no_sequences, not(target_arch = "x86_64")),
+    allow(
+        dead_code,
+        unreachable_code,
+        unused_variables,
+        reason = "never reached where there are no sequences"
+    )
+)]
 mod percpu;
 mod prefetch;
 mod primitive;
 mod reserve;
 #[cfg_attr(loom, path = "sequence_model.rs")]
+#[cfg_attr(all(not(loom), any(no_sequences, not(target_arch = "x86_64"))), path = "sequence_none.rs")]
 mod sequence;
+#[cfg_attr(
+    any(no_sequences, not(target_arch = "x86_64")),
+    allow(
+        dead_code,
+        unreachable_code,
+        unused_variables,
+        reason = "never reached where there are no sequences"
+    )
+)]
 mod slot;
 mod stats;
 mod thread;

@@ -17,9 +17,9 @@ use topology::RseqArea;
 /// What makes sequences restartable.
 pub(crate) type Area = RseqArea;
 
-/// The area that the system has.
-pub(crate) fn area(found: RseqArea) -> Area {
-    found
+/// The area that the system has, or why there is none.
+pub(crate) fn find() -> Result<Area, &'static str> {
+    RseqArea::find()
 }
 
 const _: () = assert!(size_of::<Slot>() == STRIDE && 1 << STRIDE_SHIFT == STRIDE);

@@ -1,13 +1,16 @@
 //! Thread buffers: a top and an end in thread-local memory.
 //!
-//! A thread has one buffer at hand, of the arena that it used last; those of other arenas are put aside. An arena's number is never
-//! used again, and a reset gives it a new one: a buffer with the arena's number is a buffer of this arena since its last reset.
-//! So neither a reset nor a drop has to find the threads.
+//! A thread has one buffer at hand; those of other arenas are put aside. An arena's number is never used again, and a reset gives it a
+//! new one: a buffer with the arena's number is a buffer of this arena since its last reset. So neither a reset nor a drop has to find
+//! the threads.
+//!
+//! A buffer that was put aside serves where it is while the one at hand is in use too; it comes to hand when it is wanted twice in a
+//! row. Arenas that are used by turns so leave each other's buffers where they are.
 
 use crate::reserve::GRAIN;
 use std::cell::Cell;
 
-/// The buffer at hand. All zeros is a buffer of no arena: the look at the number is the look at the initialisation.
+/// A buffer. All zeros is a buffer of no arena: the look at the number is the look at the initialisation.
 struct Local {
     arena: Cell<u64>,
     top: Cell<usize>,
@@ -15,16 +18,37 @@ struct Local {
     size: Cell<usize>,
 }
 
-/// A buffer put aside.
-#[derive(Clone, Copy)]
-struct Aside {
-    arena: u64,
-    top: usize,
-    end: usize,
-    size: usize,
-}
+impl Local {
+    const fn none() -> Local {
+        Local { arena: Cell::new(0), top: Cell::new(0), end: Cell::new(0), size: Cell::new(0) }
+    }
 
-const NONE: Aside = Aside { arena: 0, top: 0, end: 0, size: 0 };
+    #[inline(always)]
+    fn take(&self, number: u64, bytes: usize, align: usize) -> Option<usize> {
+        // No overflow: addresses and sizes are below 2^63 each, alignments too.
+        let start = if align <= GRAIN { self.top.get() } else { (self.top.get() + align - 1) & !(align - 1) };
+        let top = start + bytes;
+        if self.arena.get() != number || top > self.end.get() {
+            return None;
+        }
+        self.top.set(top);
+        Some(start)
+    }
+
+    fn set(&self, number: u64, start: usize, bytes: usize) {
+        self.arena.set(number);
+        self.top.set(start);
+        self.end.set(start + bytes);
+        self.size.set(bytes);
+    }
+
+    fn swap(&self, other: &Local) {
+        self.arena.swap(&other.arena);
+        self.top.swap(&other.top);
+        self.end.swap(&other.end);
+        self.size.swap(&other.size);
+    }
+}
 
 /// Buffers of other arenas that a thread keeps.
 const KEPT: usize = 16;
@@ -34,15 +58,41 @@ const REQUESTS_PER_BUFFER: usize = 8;
 /// The buffers put aside. In place, without a destructor: a list on the process's heap would be gone while a thread ends, could not
 /// grow without memory, and would allocate in the middle of an allocation, perhaps from this very buffer.
 struct Kept {
-    places: [Cell<Aside>; KEPT],
+    places: [Local; KEPT],
     /// The place that is used next when the buffer that is fetched leaves none.
     next: Cell<usize>,
+    /// The arena whose buffer was wanted last.
+    wanted: Cell<u64>,
+    /// The top of the buffer at hand then: while it stays so, the one at hand is not in use.
+    seen: Cell<usize>,
+    /// How many were wanted since then.
+    since: Cell<usize>,
+}
+
+impl Kept {
+    fn of(&self, number: u64) -> Option<&Local> {
+        self.places.iter().find(|place| place.arena.get() == number)
+    }
+
+    /// Hears that arena `number` wants its buffer while the one at hand ends at `top`; whether that should come to hand.
+    #[inline(always)]
+    fn comes_to_hand(&self, number: u64, top: usize) -> bool {
+        let again = self.wanted.replace(number) == number;
+        if self.seen.replace(top) != top {
+            self.since.set(0);
+            return false;
+        }
+        let since = self.since.get() + 1;
+        self.since.set(since);
+        // The second: others are used by turns, and the one at hand is not among them.
+        again || since >= KEPT
+    }
 }
 
 thread_local! {
-    static LOCAL: Local =
-        const { Local { arena: Cell::new(0), top: Cell::new(0), end: Cell::new(0), size: Cell::new(0) } };
-    static ASIDE: Kept = const { Kept { places: [const { Cell::new(NONE) }; KEPT], next: Cell::new(0) } };
+    static LOCAL: Local = const { Local::none() };
+    static ASIDE: Kept =
+        const { Kept { places: [const { Local::none() }; KEPT], next: Cell::new(0), wanted: Cell::new(0), seen: Cell::new(0), since: Cell::new(0) } };
 }
 
 /// The sizes of thread buffers, in bytes: the first, and what it doubles to.
@@ -57,16 +107,21 @@ pub(crate) struct Sizes {
 /// Cost: a compare of the number, an add, a bounds check, a store; all in this thread's memory.
 #[inline(always)]
 pub(crate) fn take(number: u64, bytes: usize, align: usize) -> Option<usize> {
-    LOCAL.with(|local| {
-        // No overflow: addresses and sizes are below 2^63 each, alignments too.
-        let start =
-            if align <= GRAIN { local.top.get() } else { (local.top.get() + align - 1) & !(align - 1) };
-        let top = start + bytes;
-        if local.arena.get() != number || top > local.end.get() {
+    LOCAL.with(|local| local.take(number, bytes, align))
+}
+
+/// The same from arena `number`'s buffer put aside, where it is. Nothing if the buffer at hand is the arena's, or is not in use while
+/// this one is wanted: then [`miss`] brings this one to hand.
+///
+/// Cost: a look through the buffers put aside, and as [`take`].
+#[inline(always)]
+pub(crate) fn take_aside(number: u64, bytes: usize, align: usize) -> Option<usize> {
+    let (at_hand, top) = LOCAL.with(|local| (local.arena.get(), local.top.get()));
+    ASIDE.with(|kept| {
+        if at_hand == number || kept.comes_to_hand(number, top) {
             return None;
         }
-        local.top.set(top);
-        Some(start)
+        kept.of(number)?.take(number, bytes, align)
     })
 }
 
@@ -97,34 +152,83 @@ pub(crate) fn miss(number: u64, bytes: usize, sizes: Sizes) -> Slow {
 /// Puts the buffer at hand aside and brings arena `number`'s to hand, or an empty one.
 #[cold]
 fn exchange(local: &Local, number: u64) {
-    let old = Aside {
-        arena: local.arena.get(),
-        top: local.top.get(),
-        end: local.end.get(),
-        size: local.size.get(),
-    };
-    let new = ASIDE.with(|kept| {
-        // Where the fetched one was, or the place that has not been used for longest; what is there is lost, which only wastes it.
-        let place = kept.places.iter().find(|place| place.get().arena == number).unwrap_or_else(|| {
+    ASIDE.with(|kept| {
+        // Where the fetched one is, or the place that has not been used for longest; what is there is lost, which only wastes it.
+        let place = kept.of(number).unwrap_or_else(|| {
             let next = kept.next.get();
             kept.next.set((next + 1) % KEPT);
-            &kept.places[next]
+            let place = &kept.places[next];
+            place.set(number, 0, 0);
+            place
         });
-        let there = place.replace(old);
-        if there.arena == number { there } else { Aside { arena: number, ..NONE } }
+        local.swap(place);
     });
-    local.arena.set(number);
-    local.top.set(new.top);
-    local.end.set(new.end);
-    local.size.set(new.size);
 }
 
 /// Makes a fetched range the buffer at hand.
 pub(crate) fn install(number: u64, start: usize, bytes: usize) {
-    LOCAL.with(|local| {
-        local.arena.set(number);
-        local.top.set(start);
-        local.end.set(start + bytes);
-        local.size.set(bytes);
-    });
+    LOCAL.with(|local| local.set(number, start, bytes));
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const SIZES: Sizes = Sizes { first: 4096, last: 4096 };
+    /// Numbers of no arena that there will ever be, and their buffers.
+    const ONE: (u64, usize) = (u64::MAX - 1, 1 << 20);
+    const OTHER: (u64, usize) = (u64::MAX - 2, 2 << 20);
+
+    /// Buffers of both, the other's at hand.
+    fn begin() {
+        for (number, start) in [ONE, OTHER] {
+            assert!(matches!(miss(number, 8, SIZES), Slow::Refill(4096)));
+            install(number, start, 4096);
+        }
+    }
+
+    #[test]
+    fn buffers_used_by_turns_stay_where_they_are() {
+        begin();
+        for turn in 0..100 {
+            assert_eq!(take(OTHER.0, 8, 8), Some(OTHER.1 + turn * 8));
+            assert_eq!(take(ONE.0, 8, 8), None);
+            assert_eq!(take_aside(ONE.0, 8, 8), Some(ONE.1 + turn * 8));
+            assert_eq!(take_aside(OTHER.0, 4096, 8), None, "it is at hand, and too short");
+        }
+        assert_eq!(take(OTHER.0, 8, 8), Some(OTHER.1 + 800));
+        assert_eq!(take_aside(ONE.0, 8, 64), Some(ONE.1 + 832));
+    }
+
+    #[test]
+    fn a_buffer_wanted_twice_in_a_row_comes_to_hand_as_it_is() {
+        begin();
+        assert!(take(OTHER.0, 8, 8).is_some());
+        assert_eq!(take_aside(ONE.0, 16, 8), Some(ONE.1));
+        assert_eq!(take_aside(ONE.0, 8, 8), None);
+        assert!(matches!(miss(ONE.0, 8, SIZES), Slow::Again));
+        assert_eq!(take(ONE.0, 8, 8), Some(ONE.1 + 16));
+        assert_eq!(take_aside(OTHER.0, 8, 8), Some(OTHER.1 + 8));
+    }
+
+    #[test]
+    fn of_buffers_used_by_turns_one_comes_to_hand_if_that_at_hand_is_not_in_use() {
+        begin();
+        let third = u64::MAX - 4;
+        assert!(matches!(miss(third, 8, SIZES), Slow::Refill(4096)));
+        install(third, 4 << 20, 4096);
+        let served = (0..KEPT * 2).position(|turn| take_aside([ONE.0, OTHER.0][turn % 2], 8, 8).is_none());
+        assert_eq!(served, Some(KEPT));
+    }
+
+    #[test]
+    fn a_buffer_put_aside_ends_where_it_ended() {
+        begin();
+        let mut served = 0;
+        while take(OTHER.0, 8, 8).is_some() && take_aside(ONE.0, 24, 8).is_some() {
+            served += 24;
+        }
+        assert_eq!(served, 4096 / 24 * 24);
+        assert_eq!(take_aside(u64::MAX - 3, 8, 8), None, "nobody's");
+    }
 }

@@ -127,6 +127,26 @@ fn zeroing_is_as_asked_for() {
     }
 }
 
+/// Core buffers of 4 MB: those that serve thread buffers, on whatever machine this is.
+#[test]
+fn buffers_that_are_zeroed_around_the_caches_are_zero() {
+    const BYTES: usize = 8 << 20;
+    for path in [Path::Thread, Path::Core, Path::CoreExchange] {
+        let builder = Arena::builder().reserve(1 << 30).path(path).zeroing(Zeroing::AtRefill);
+        let mut arena = builder.core_buffers(Size::Bytes(4 << 20)).build().unwrap();
+        for round in 0..3 {
+            for _ in 0..BYTES / 1000 {
+                let place = arena.try_alloc_layout(Layout::from_size_align(1000, 8).unwrap()).unwrap();
+                // SAFETY: just handed out.
+                let bytes = unsafe { std::slice::from_raw_parts_mut(place.as_ptr(), 1000) };
+                assert!(bytes.iter().all(|byte| *byte == 0), "{path:?} {round}");
+                bytes.fill(0xff);
+            }
+            arena.reset();
+        }
+    }
+}
+
 #[test]
 fn a_thread_that_uses_many_arenas_keeps_their_buffers_apart() {
     let arenas: Vec<Arena> = (0..20).map(|_| small(Path::Thread)).collect();

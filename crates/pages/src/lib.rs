@@ -15,6 +15,7 @@
 //! | [`Faults`] | page faults of this thread or process |
 //! | [`Pool`], [`Reservation`] | the pools of explicit huge pages, and filling one for a while |
 //! | [`CachedFile`] | a file mapped for reading, and whether the page cache holds it |
+//! | [`zero_around_caches`] | making large ranges zero without filling the caches with them |
 //!
 //! ```
 //! use pages::{Mapping, PageSize, Policy};
@@ -39,6 +40,7 @@ mod pool;
 mod reservation;
 #[cfg(test)]
 mod test_support;
+mod zero;
 
 pub use error::{Error, Result};
 pub use fallback::Fallback;
@@ -49,3 +51,4 @@ pub use obtained::Obtained;
 pub use policy::{PageSize, Policy, small_page_bytes, transparent_page_bytes};
 pub use pool::{Pool, pools};
 pub use reservation::Reservation;
+pub use zero::zero_around_caches;

@@ -151,83 +151,15 @@ fn rep_stosb(object: &mut [u8]) {
     }
 }
 
-/// Whole lines around the caches, by the widest stores that there are; what is over at both ends goes through the caches.
-#[cfg(target_arch = "x86_64")]
+/// By stores that go around the caches, where the processor has them.
 pub(crate) fn non_temporal(object: &mut [u8]) {
-    let (head, lines, tail) = stream::lines(object);
-    head.fill(0);
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has AVX-512.
-        unsafe { stream::by_64_bytes(lines) };
-    } else if is_x86_feature_detected!("avx") {
-        // SAFETY: the processor has AVX.
-        unsafe { stream::by_32_bytes(lines) };
-    } else {
-        stream::by_16_bytes(lines);
-    }
-    tail.fill(0);
-    stream::finish();
+    // SAFETY: the bytes of `object`, borrowed mutably.
+    unsafe { pages::zero_around_caches(object.as_mut_ptr(), object.len()) };
     std::hint::black_box(object.as_mut_ptr());
-}
-
-/// Streaming stores. A line that is not written by stores next to each other is written to memory in parts, so a line is the unit.
-#[cfg(target_arch = "x86_64")]
-mod stream {
-    use std::arch::x86_64::*;
-
-    /// A cache line.
-    #[repr(align(64))]
-    pub(super) struct Line([u8; super::LINE]);
-
-    pub(super) fn lines(object: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
-        // SAFETY: any bytes are a valid line, and any line is valid bytes.
-        unsafe { object.align_to_mut() }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn by_64_bytes(lines: &mut [Line]) {
-        for line in lines {
-            // SAFETY: a line is 64 aligned bytes, borrowed mutably.
-            unsafe { _mm512_stream_si512((&raw mut line.0).cast(), _mm512_setzero_si512()) };
-        }
-    }
-
-    #[target_feature(enable = "avx")]
-    pub(super) fn by_32_bytes(lines: &mut [Line]) {
-        for line in lines {
-            let at: *mut __m256i = (&raw mut line.0).cast();
-            for part in 0..2 {
-                // SAFETY: a line is two aligned parts of 32 bytes, borrowed mutably.
-                unsafe { _mm256_stream_si256(at.add(part), _mm256_setzero_si256()) };
-            }
-        }
-    }
-
-    pub(super) fn by_16_bytes(lines: &mut [Line]) {
-        for line in lines {
-            let at: *mut __m128i = (&raw mut line.0).cast();
-            for part in 0..4 {
-                // SAFETY: a line is four aligned parts of 16 bytes, borrowed mutably; SSE2 is part of x86-64.
-                unsafe { _mm_stream_si128(at.add(part), _mm_setzero_si128()) };
-            }
-        }
-    }
-
-    /// Orders the stores before everything that follows, which could overtake them otherwise.
-    pub(super) fn finish() {
-        // SAFETY: SSE is part of x86-64; no memory is touched.
-        unsafe { _mm_sfence() };
-    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn rep_stosb(object: &mut [u8]) {
-    memset(object);
-}
-
-/// Other processors' `memset` goes around the caches by itself where that pays.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn non_temporal(object: &mut [u8]) {
     memset(object);
 }
 
@@ -248,29 +180,6 @@ mod tests {
                 assert!(memory[end..].iter().all(|byte| *byte == 0xaa), "{method:?} {start} {bytes}");
                 assert!(memory[..start].iter().all(|byte| *byte == 0xaa), "{method:?} {start} {bytes}");
             }
-        }
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn streams_of_every_width_zero_their_lines() {
-        type Stream = fn(&mut [stream::Line]);
-        let mut streams: Vec<Stream> = vec![stream::by_16_bytes];
-        if is_x86_feature_detected!("avx") {
-            // SAFETY: the processor has AVX.
-            streams.push(|lines| unsafe { stream::by_32_bytes(lines) });
-        }
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX-512.
-            streams.push(|lines| unsafe { stream::by_64_bytes(lines) });
-        }
-        for by in streams {
-            let mut memory = vec![0xaa; 64 * 9];
-            let (_, lines, _) = stream::lines(&mut memory);
-            assert_eq!(lines.len(), 8);
-            by(lines);
-            stream::finish();
-            assert_eq!(memory.iter().filter(|byte| **byte == 0).count(), 8 * 64);
         }
     }
 
