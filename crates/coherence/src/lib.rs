@@ -2,14 +2,18 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | [`evaluation`] | the simulator against what was published, and the four-level hierarchy |
 //! | [`machine`] | such a machine: its shape, its protocol, what each step costs; every number with its origin |
 //! | [`protocol`] | the states of a line, and what reads and writes make of them |
 //! | [`memory`] | the lines: who has them from when to when, and what their moves cost |
 //! | [`simulation`] | threads on CPUs over that memory, by a seeded scheduler |
+//! | [`profile`] | recorded profiles of real programs |
 //! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
 
+pub mod evaluation;
 pub mod machine;
 pub mod memory;
+pub mod profile;
 pub mod programs;
 pub mod protocol;
 pub mod simulation;

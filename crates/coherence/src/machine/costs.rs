@@ -43,7 +43,8 @@ pub struct Costs {
     pub work_scale: f64,
     /// How much longer work takes on a CPU while the core's other threads are busy.
     pub sibling_work: f64,
-    /// How long a core that has just got a line keeps it before it hands it on.
+    /// How long a core that has just got a line keeps it at most while its locked instructions on it follow each other at once; 0:
+    /// it hands it on after the first.
     pub residency: Picoseconds,
     /// The scheduler's time slice.
     pub quantum: Picoseconds,

@@ -102,6 +102,11 @@ pub struct Transfer {
     pub upgrade: bool,
 }
 
+/// How soon a locked instruction has to follow another one for both to count as one after the other.
+fn window(machine: &Machine) -> Picoseconds {
+    machine.cycles(2.0)
+}
+
 /// A line of 64 bytes.
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -114,6 +119,8 @@ pub struct Line {
     rights: Holders,
     /// Until when a locked instruction keeps the line: the core's other threads too.
     locked: Picoseconds,
+    /// When the last core that carries out locked instructions got it.
+    got: Picoseconds,
     /// When it may set out again.
     free: Picoseconds,
     /// When the last reader has got its copy: until then nobody writes.
@@ -130,6 +137,7 @@ impl Line {
             home,
             rights: Holders::Few(Vec::new()),
             locked: 0,
+            got: 0,
             free: 0,
             read: 0,
         }
@@ -152,6 +160,11 @@ impl Line {
         }
     }
 
+    /// The core that answers for it.
+    pub fn owner(&self) -> Option<u32> {
+        self.answerer.map(|(answerer, _)| answerer)
+    }
+
     fn sharers(&self) -> impl Iterator<Item = u32> + '_ {
         self.shared.iter().enumerate().flat_map(|(word, bits)| {
             let mut bits = *bits;
@@ -167,17 +180,9 @@ impl Line {
         self.shared[core as usize / 64] |= 1 << (core % 64);
     }
 
-    /// A core wants something of the line at a moment. Moments never go back. A core that writes keeps the line from others for
-    /// `hold` after it has got it.
+    /// A core wants something of the line at a moment. Moments never go back.
     #[inline]
-    pub fn ask(
-        &mut self,
-        machine: &Machine,
-        core: u32,
-        want: Want,
-        now: Picoseconds,
-        hold: Picoseconds,
-    ) -> Answer {
+    pub fn ask(&mut self, machine: &Machine, core: u32, want: Want, now: Picoseconds) -> Answer {
         let rights = self.rights.of(core, machine.shape.cores());
         let (from, until) = if want == Want::Read { rights.read } else { rights.write };
         let locked = if want == Want::Lock { self.locked } else { 0 };
@@ -191,11 +196,30 @@ impl Line {
                 *state = State::Modified;
             }
             if want == Want::Lock {
+                self.keep(machine, first);
                 self.locked = first + machine.costs.locked;
+            }
+            if want == Want::Read {
+                // A load comes between locked instructions: see `keep`.
+                self.got = 0;
             }
             return if first == now { Answer::Now } else { Answer::Then(first) };
         }
-        self.fetch(machine, core, want, now, hold)
+        self.fetch(machine, core, want, now)
+    }
+
+    /// On a machine with a residency a core keeps a line while its locked instructions on it follow each other at once, but not
+    /// longer than that. A load in between lets others in.
+    #[inline]
+    fn keep(&mut self, machine: &Machine, first: Picoseconds) {
+        let residency = machine.costs.residency;
+        if residency > 0
+            && first <= self.locked + window(machine)
+            && self.got > 0
+            && first < self.got + residency
+        {
+            self.free = self.free.max(first + machine.costs.locked + window(machine));
+        }
     }
 
     /// Whether it is on its way to a core, or held by one.
@@ -205,14 +229,7 @@ impl Line {
 
     #[cold]
     #[inline(never)]
-    fn fetch(
-        &mut self,
-        machine: &Machine,
-        core: u32,
-        want: Want,
-        now: Picoseconds,
-        hold: Picoseconds,
-    ) -> Answer {
+    fn fetch(&mut self, machine: &Machine, core: u32, want: Want, now: Picoseconds) -> Answer {
         let free = if want == Want::Read { self.free } else { self.free.max(self.read) };
         if free > now {
             return Answer::Busy(free);
@@ -220,7 +237,7 @@ impl Line {
         Answer::Transfer(if want == Want::Read {
             self.fetch_for_reading(machine, core, now)
         } else {
-            self.fetch_for_writing(machine, core, want, now, hold)
+            self.fetch_for_writing(machine, core, want, now)
         })
     }
 
@@ -268,7 +285,6 @@ impl Line {
         core: u32,
         want: Want,
         begin: Picoseconds,
-        hold: Picoseconds,
     ) -> Transfer {
         let upgrade = self.state(core) != State::Invalid;
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
@@ -290,9 +306,15 @@ impl Line {
             rights.read = (end, NEVER);
         }
         rights.write = (end, NEVER);
-        self.free = end + hold;
+        self.free = end;
         if want == Want::Lock {
             self.locked = end + machine.costs.locked;
+            // From the instruction's read to its write: what is left of its cost without the draining.
+            self.free += machine.costs.locked - machine.costs.drain.min(machine.costs.locked);
+            self.got = end;
+            if machine.costs.residency > 0 {
+                self.free = self.locked + window(machine);
+            }
         }
         self.check();
         Transfer {

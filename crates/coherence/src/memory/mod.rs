@@ -85,10 +85,9 @@ impl Memory {
         core: u32,
         want: Want,
         now: Picoseconds,
-        hold: Picoseconds,
     ) -> (u32, Answer) {
         let line = self.line(machine, address, core);
-        (line, self.ask_line(machine, line, core, want, now, hold))
+        (line, self.ask_line(machine, line, core, want, now))
     }
 
     /// The same for a line that is known.
@@ -100,9 +99,8 @@ impl Memory {
         core: u32,
         want: Want,
         now: Picoseconds,
-        hold: Picoseconds,
     ) -> Answer {
-        let answer = self.lines[line as usize].ask(machine, core, want, now, hold);
+        let answer = self.lines[line as usize].ask(machine, core, want, now);
         match answer {
             Answer::Now | Answer::Then(_) => self.traffic.hit(line),
             Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
@@ -135,7 +133,7 @@ impl Memory {
         // The store waits in its buffer until the line is free.
         let mut begin = now;
         let answer = loop {
-            match line.ask(machine, core, Want::Write, begin, 0) {
+            match line.ask(machine, core, Want::Write, begin) {
                 Answer::Busy(free) => begin = free,
                 answer => break answer,
             }

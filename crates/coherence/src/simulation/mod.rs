@@ -71,8 +71,6 @@ struct World<'a> {
     current: Number,
     /// The next turn of another thread.
     horizon: Turn,
-    /// How long a locked instruction keeps a line that has just come.
-    hold: Picoseconds,
     /// When threads are to end.
     until: Picoseconds,
     stopped: bool,
@@ -93,8 +91,6 @@ impl<'a> Simulation<'a> {
     /// are kept one by one.
     pub fn new(machine: &'a Machine, seed: u64, length: Picoseconds, events: usize) -> Simulation<'a> {
         let cpus = (0..machine.shape.cpus()).map(|_| Cpu::default()).collect();
-        // The line is held from the instruction's read to its write: what is left of its cost without the draining.
-        let hold = machine.costs.residency.max(machine.costs.locked.saturating_sub(machine.costs.drain));
         let world = World {
             machine,
             memory: Memory::new(events),
@@ -104,7 +100,6 @@ impl<'a> Simulation<'a> {
             turns: BinaryHeap::new(),
             current: Number(0),
             horizon: Turn::NEVER,
-            hold,
             until: length,
             stopped: false,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -209,15 +204,15 @@ impl World<'_> {
     /// Does what an access costs at the current thread's moment, or has it wait for its turn.
     #[inline]
     fn access(&mut self, address: usize, access: Access) -> Step {
-        let (want, hold, cost) = match access {
+        let (want, cost) = match access {
             Access::Lost => {
                 self.memory.lost(address);
                 return Step::Done;
             }
-            Access::Load => (Want::Read, 0, self.machine.costs.l1),
-            Access::Store => (Want::Write, self.machine.costs.residency, self.machine.costs.store),
-            Access::Locked => (Want::Lock, self.hold, self.machine.costs.locked),
-            Access::Fence => (Want::Lock, 0, self.machine.costs.drain),
+            Access::Load => (Want::Read, self.machine.costs.l1),
+            Access::Store => (Want::Write, self.machine.costs.store),
+            Access::Locked => (Want::Lock, self.machine.costs.locked),
+            Access::Fence => (Want::Lock, self.machine.costs.drain),
         };
         let thread = &mut self.threads[self.current.0 as usize];
         if want == Want::Lock {
@@ -234,7 +229,7 @@ impl World<'_> {
             thread.time += if want == Want::Read { 0 } else { cost };
             return Step::Done;
         }
-        let (line, answer) = self.memory.ask(self.machine, address, core, want, thread.time, hold);
+        let (line, answer) = self.memory.ask(self.machine, address, core, want, thread.time);
         match answer {
             Answer::Now => {
                 thread.time += cost;
@@ -249,7 +244,7 @@ impl World<'_> {
             Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => thread.wait(core, time),
             Answer::Busy(free) => {
                 thread.blocked = true;
-                let waiter = Waiter { thread: self.current, core, want, hold, asked: thread.time };
+                let waiter = Waiter { thread: self.current, core, want, asked: thread.time };
                 if self.queues.join(line, waiter) {
                     self.turns.push(Reverse(Turn { time: free, who: Who::Line(line) }));
                 }

@@ -3,7 +3,7 @@
 use super::World;
 use super::scheduler::{Turn, Who};
 use super::thread::Number;
-use crate::machine::Picoseconds;
+use crate::machine::{Distance, Picoseconds};
 use crate::memory::{Answer, Transfer, Want};
 use rand_xoshiro::rand_core::Rng;
 use std::cmp::Reverse;
@@ -14,7 +14,6 @@ pub(super) struct Waiter {
     pub(super) thread: Number,
     pub(super) core: u32,
     pub(super) want: Want,
-    pub(super) hold: Picoseconds,
     pub(super) asked: Picoseconds,
 }
 
@@ -37,6 +36,41 @@ impl Queues {
 }
 
 impl World<'_> {
+    /// Which of those who wait for a line is next, by chance. All cores of the cluster that has it ask its cache themselves; of the
+    /// other clusters of the package only one, and of the other packages only one: who keeps order at home lets one request for a
+    /// line through at a time.
+    fn arbitrate(&mut self, line: u32, queue: &[Waiter]) -> usize {
+        let chance = self.random.next_u64();
+        let shape = &self.machine.shape;
+        let Some(owner) = self.memory.lines()[line as usize].owner() else {
+            return (chance % queue.len() as u64) as usize;
+        };
+        let rank = |waiter: &Waiter| match shape.distance(owner, waiter.core) {
+            Distance::SameCore | Distance::SameCluster => 0,
+            Distance::SamePackage => 1,
+            Distance::OtherPackage => 2,
+        };
+        let mut counts = [0_u64; 3];
+        for waiter in queue {
+            counts[rank(waiter)] += 1;
+        }
+        let near = counts[0] + u64::from(counts[1] > 0) + u64::from(counts[2] > 0);
+        let (kind, mut place) = match chance % near {
+            place if place < counts[0] => (0, place),
+            place if place == counts[0] && counts[1] > 0 => (1, (chance >> 32) % counts[1]),
+            _ => (2, (chance >> 32) % counts[2]),
+        };
+        for (number, waiter) in queue.iter().enumerate() {
+            if rank(waiter) == kind {
+                if place == 0 {
+                    return number;
+                }
+                place -= 1;
+            }
+        }
+        0
+    }
+
     /// A line that threads wait for is free: one of them gets it, by chance, as the arbitration of a cache that is asked from many
     /// sides comes to; or several that read.
     pub(super) fn serve(&mut self, line: u32, now: Picoseconds) {
@@ -45,10 +79,9 @@ impl World<'_> {
         // Those before `tried` have been told to ask again.
         let mut tried = 0;
         while tried < queue.len() {
-            let left = (queue.len() - tried) as u64;
-            let pick = tried + (self.random.next_u64() % left) as usize;
+            let pick = tried + self.arbitrate(line, &queue[tried..]);
             let waiter = queue[pick];
-            let answer = self.memory.ask_line(self.machine, line, waiter.core, waiter.want, now, waiter.hold);
+            let answer = self.memory.ask_line(self.machine, line, waiter.core, waiter.want, now);
             let time = match answer {
                 Answer::Now => now,
                 Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => time,

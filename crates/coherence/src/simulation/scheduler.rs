@@ -37,6 +37,8 @@ impl Turn {
 pub(super) struct Cpu {
     running: Option<Number>,
     ready: VecDeque<Number>,
+    /// When its last thread left it.
+    left: Picoseconds,
 }
 
 impl World<'_> {
@@ -51,14 +53,16 @@ impl World<'_> {
 
     /// How much longer work takes on a CPU because of the core's other threads.
     #[inline]
-    pub(super) fn share(&self, cpu: u32) -> f64 {
+    pub(super) fn share(&self, cpu: u32, now: Picoseconds) -> f64 {
         let threads = self.machine.shape.threads;
         if threads == 1 {
             return 1.0;
         }
         let first = cpu - cpu % threads;
         let busy = (first..first + threads)
-            .filter(|other| *other != cpu && self.cpus[*other as usize].running.is_some())
+            .filter(|other| *other != cpu)
+            .map(|other| &self.cpus[other as usize])
+            .filter(|other| other.running.is_some() || other.left > now)
             .count();
         if busy > 0 { self.machine.costs.sibling_work } else { 1.0 }
     }
@@ -231,6 +235,8 @@ impl World<'_> {
         let (cpu, time) = (thread.cpu as usize, thread.time);
         if self.cpus[cpu].running == Some(number) {
             self.cpus[cpu].running = None;
+            // Its clock may be ahead of the others': until then it was there for them.
+            self.cpus[cpu].left = time;
         }
         self.dispatch(cpu, time, self.machine.costs.switch);
     }

@@ -106,8 +106,9 @@ pub fn this() -> Number {
     with(|world| world.current)
 }
 
-/// The CPU on which this thread is at this moment.
+/// The CPU on which this thread is at this moment. Waits for its turn: whoever was moved before this moment has been.
 pub fn cpu() -> u32 {
+    lock_step();
     with(|world| world.threads[world.current.0 as usize].cpu)
 }
 
@@ -136,7 +137,7 @@ pub fn random() -> u64 {
 pub fn work(time: Picoseconds) {
     with(|world| {
         let number = world.current.0 as usize;
-        let share = world.share(world.threads[number].cpu);
+        let share = world.share(world.threads[number].cpu, world.threads[number].time);
         world.threads[number].time += if share == 1.0 { time } else { (time as f64 * share) as Picoseconds };
     });
 }

@@ -1,7 +1,7 @@
 //! What thread buffers are refilled from: the heap, one of `hab`'s hierarchies over it, or the paper's.
 
 use super::heap::Heap;
-use super::paper::PaperBuffers;
+use super::paper::{PaperBuffers, UsedUp};
 use crate::machine::Machine;
 use crate::programs::Line;
 use crate::simulation::{self, Simulation};
@@ -55,7 +55,7 @@ pub enum Hierarchy {
     /// `hab`'s levels, nearest to the threads first: one, two or three.
     Levels(Vec<Rank>),
     /// The paper's buffers.
-    Paper(Rank),
+    Paper(Rank, UsedUp),
 }
 
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
@@ -294,10 +294,13 @@ pub(super) fn build<'a>(
 ) -> Box<dyn Buffers + 'a> {
     let ranks = match hierarchy {
         Hierarchy::None => return Box::new(heap),
-        Hierarchy::Paper(rank) => {
+        Hierarchy::Paper(rank, used_up) => {
             let domain_of_cpu =
                 (0..machine.shape.cpus()).map(|cpu| rank.domain.of(machine, cpu) as usize).collect();
-            return Box::new(Paper(rank.domain, PaperBuffers::new(domain_of_cpu, rank.bytes, heap)));
+            return Box::new(Paper(
+                rank.domain,
+                PaperBuffers::new(domain_of_cpu, rank.bytes, *used_up, heap),
+            ));
         }
         Hierarchy::Levels(ranks) => ranks,
     };

@@ -8,6 +8,7 @@ mod stop;
 
 pub use buffers::{Domain, Hierarchy, LevelCounts, Rank};
 pub use mutator::Mutator;
+pub use paper::UsedUp;
 
 use super::{Options, Run};
 use crate::machine::{Machine, Picoseconds};

@@ -35,31 +35,47 @@ impl Mutator {
     }
 }
 
-/// Sizes drawn by chance in constant time: 4,096 entries, in which each size has its share.
+/// Sizes drawn by chance in constant time, by Walker's and Vose's method: each place of a table is one of two sizes.
 #[derive(Debug)]
-struct Sizes(Vec<u32>);
+struct Sizes(Vec<Place>);
 
-const ENTRIES: usize = 4096;
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    own: u32,
+    other: u32,
+    /// Below this part of 2^32 it is its own size.
+    own_part: u64,
+}
 
 impl Sizes {
-    /// What is too rare for an entry gets one now and then: entries are set at evenly spaced places of the distribution, shifted by
-    /// chance.
-    fn of(sizes: &[(u32, f64)], shift: f64) -> Sizes {
+    fn of(sizes: &[(u32, f64)]) -> Sizes {
         let total: f64 = sizes.iter().map(|(_, share)| share).sum();
-        let mut entries = Vec::with_capacity(ENTRIES);
-        let (mut sizes, mut sum) = (sizes.iter(), 0.0);
-        let mut bytes = 8;
-        for entry in 0..ENTRIES {
-            let place = (entry as f64 + shift) / ENTRIES as f64 * total;
-            while sum <= place
-                && let Some((next, share)) = sizes.next()
-            {
-                bytes = *next;
-                sum += share;
+        let grains = |bytes: u32| bytes.next_multiple_of(8).max(8);
+        let mut places: Vec<Place> = (sizes.iter())
+            .map(|(bytes, _)| Place { own: grains(*bytes), other: grains(*bytes), own_part: 1 << 32 })
+            .collect();
+        let mut parts: Vec<f64> = sizes.iter().map(|(_, share)| share / total * sizes.len() as f64).collect();
+        let (mut less, mut more): (Vec<usize>, Vec<usize>) =
+            (0..parts.len()).partition(|place| parts[*place] < 1.0);
+        while let (Some(small), Some(large)) = (less.pop(), more.last().copied()) {
+            places[small].other = places[large].own;
+            places[small].own_part = (parts[small] * (1_u64 << 32) as f64) as u64;
+            parts[large] -= 1.0 - parts[small];
+            if parts[large] < 1.0 {
+                more.pop();
+                less.push(large);
             }
-            entries.push(bytes.next_multiple_of(8).max(8));
         }
-        Sizes(entries)
+        Sizes(places)
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> usize {
+        let chance = random.next_u64();
+        // The upper half chooses the place, the lower one which of its sizes.
+        let place = &self.0[((chance >> 32) * self.0.len() as u64 >> 32) as usize];
+        let own = chance & u64::from(u32::MAX) < place.own_part;
+        (if own { place.own } else { place.other }) as usize
     }
 }
 
@@ -92,11 +108,10 @@ impl<'a> Thread<'a> {
         refill: Picoseconds,
         counts: &'a Counts,
     ) -> Thread<'a> {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(random());
-        let shift = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let random = Xoshiro256PlusPlus::seed_from_u64(random());
         let scale = machine.costs.work_scale * 1000.0 / machine.clock_ghz;
         Thread {
-            sizes: Sizes::of(&mutator.sizes, shift),
+            sizes: Sizes::of(&mutator.sizes),
             random,
             object: mutator.object_cycles * scale,
             byte: mutator.byte_cycles * scale,
@@ -115,7 +130,7 @@ impl<'a> Thread<'a> {
         let mut refused = 0_u64;
         let (mut objects, mut bytes) = (0, 0);
         loop {
-            let size = self.sizes.0[self.random.next_u64() as usize % ENTRIES] as usize;
+            let size = self.sizes.draw(&mut self.random);
             pending += self.object + self.byte * size as f64;
             objects += 1;
             bytes += size as u64;
@@ -172,5 +187,25 @@ impl<'a> Thread<'a> {
             store_object(extent.start);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_come_in_their_shares() {
+        let sizes = Sizes::of(&[(16, 0.5), (24, 0.3), (1000, 0.19), (70_001, 0.01)]);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..1_000_000 {
+            *seen.entry(sizes.draw(&mut random)).or_insert(0_u32) += 1;
+        }
+        let expected = [(16, 500_000_u32), (24, 300_000), (1000, 190_000), (70_008, 10_000)];
+        assert_eq!(seen.len(), expected.len());
+        for (bytes, count) in expected {
+            assert!(seen[&bytes].abs_diff(count) < count / 20, "{bytes}: {}", seen[&bytes]);
+        }
     }
 }

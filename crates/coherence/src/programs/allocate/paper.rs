@@ -10,10 +10,26 @@ use std::cell::Cell;
 const EMPTY: u64 = 0;
 const REFILL_IN_PROGRESS: u64 = 1;
 
+/// Why a buffer did not serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    Refilling,
+    HeapUsedUp,
+}
+
 #[derive(Debug)]
 struct Buffer {
     top: AtomicU64,
     end: AtomicU64,
+}
+
+/// What a thread does whose buffer cannot be refilled because the heap is used up. The paper does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsedUp {
+    /// Goes on to the next buffer, as when another thread refills.
+    NextBuffer,
+    /// Asks the heap, and if that refuses has a collection begin.
+    Collect,
 }
 
 /// One buffer for each domain.
@@ -22,6 +38,7 @@ pub struct PaperBuffers<'a> {
     buffers: Box<[Line<Buffer>]>,
     domain_of_cpu: Vec<usize>,
     size: usize,
+    used_up: UsedUp,
     heap: &'a Heap,
     served: Cell<u64>,
     foreign: Cell<u64>,
@@ -31,13 +48,14 @@ pub struct PaperBuffers<'a> {
 
 impl<'a> PaperBuffers<'a> {
     /// Empty buffers of `size` bytes.
-    pub fn new(domain_of_cpu: Vec<usize>, size: usize, heap: &'a Heap) -> PaperBuffers<'a> {
+    pub fn new(domain_of_cpu: Vec<usize>, size: usize, used_up: UsedUp, heap: &'a Heap) -> PaperBuffers<'a> {
         let domains = domain_of_cpu.iter().max().map_or(0, |most| most + 1);
         let buffer = || Line(Buffer { top: AtomicU64::new(EMPTY), end: AtomicU64::new(EMPTY) });
         PaperBuffers {
             buffers: (0..domains).map(|_| buffer()).collect(),
             domain_of_cpu,
             size,
+            used_up,
             heap,
             served: Cell::new(0),
             foreign: Cell::new(0),
@@ -68,7 +86,11 @@ impl<'a> PaperBuffers<'a> {
             let first = self.domain_of_cpu[cpu.0 as usize];
             for number in 0..self.buffers.len() {
                 let domain = (first + number) % self.buffers.len();
-                if let Some(start) = self.take_from(&self.buffers[domain].0, bytes) {
+                let taken = self.take_from(&self.buffers[domain].0, bytes);
+                if taken == Err(Refused::HeapUsedUp) && self.used_up == UsedUp::Collect {
+                    break;
+                }
+                if let Ok(start) = taken {
                     self.served.set(self.served.get() + 1);
                     if self.domain_of_cpu[here().0 as usize] != domain {
                         self.foreign.set(self.foreign.get() + 1);
@@ -81,17 +103,17 @@ impl<'a> PaperBuffers<'a> {
         self.heap.acquire(cpu, bytes, bytes)
     }
 
-    fn take_from(&self, buffer: &Buffer, bytes: usize) -> Option<usize> {
+    fn take_from(&self, buffer: &Buffer, bytes: usize) -> Result<usize, Refused> {
         loop {
             let top = buffer.top.load(Ordering::Acquire);
             if top == REFILL_IN_PROGRESS {
-                return None;
+                return Err(Refused::Refilling);
             }
             let end = buffer.end.load(Ordering::Acquire);
             if top != EMPTY && top + bytes as u64 <= end {
                 let new = top + bytes as u64;
                 if buffer.top.compare_exchange(top, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                    return Some(top as usize);
+                    return Ok(top as usize);
                 }
                 continue;
             }
@@ -105,12 +127,12 @@ impl<'a> PaperBuffers<'a> {
             let Some(extent) = self.heap.acquire(CpuIndex(0), self.size, self.size) else {
                 buffer.end.store(EMPTY, Ordering::Release);
                 buffer.top.store(EMPTY, Ordering::Release);
-                return None;
+                return Err(Refused::HeapUsedUp);
             };
             self.refills.set(self.refills.get() + 1);
             buffer.end.store(extent.end() as u64, Ordering::Release);
             buffer.top.store((extent.start + bytes) as u64, Ordering::Release);
-            return Some(extent.start);
+            return Ok(extent.start);
         }
     }
 

@@ -1,0 +1,127 @@
+//! The simulator against everything that was published: what it was calibrated on, and what it predicts.
+//!
+//! Calibrated on, and on nothing else: Thompson's two plateaus of `lock xadd` (a residency on Nehalem, the transfer on Sandy Bridge),
+//! Opsian's single thread (the work between two objects), and the height of the paper's Figure 2 (the work of its mutator). All
+//! else here is predicted, and no number was changed for it.
+
+mod levels;
+mod opsian;
+mod paper;
+mod tables;
+mod thompson;
+
+pub use levels::{LevelsRow, when_a_processor_level_pays};
+
+use serde::Serialize;
+use std::io;
+
+/// Whether a number was used to set the model up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The model was made to agree with it.
+    Calibrated,
+    /// The model was not changed for it.
+    Predicted,
+}
+
+/// How near is near enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// This part of the published value.
+    Within(f64),
+    /// This factor, up or down.
+    Factor(f64),
+    /// At least so much.
+    AtLeast(f64),
+    /// At most so much.
+    AtMost(f64),
+}
+
+/// One published figure or statement and what the simulator says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Who published it.
+    pub source: &'static str,
+    /// What it is, with its unit.
+    pub what: String,
+    /// Calibrated or predicted.
+    pub role: Role,
+    /// The published value, where there is one.
+    pub published: Option<f64>,
+    /// The simulated one.
+    pub simulated: f64,
+    /// How near is near enough.
+    pub limit: Limit,
+}
+
+impl Finding {
+    /// Whether it is near enough.
+    pub fn holds(&self) -> bool {
+        let published = self.published.unwrap_or(f64::NAN);
+        match self.limit {
+            Limit::Within(part) => (self.simulated - published).abs() <= part * published,
+            // Tables print two digits: half of the last one is no difference.
+            Limit::Factor(factor) => {
+                let (low, high) = (published - ROUNDING, published + ROUNDING);
+                self.simulated <= high * factor && self.simulated >= low / factor
+            }
+            Limit::AtLeast(least) => self.simulated >= least,
+            Limit::AtMost(most) => self.simulated <= most,
+        }
+    }
+}
+
+/// Half of the last digit that the paper's tables print.
+const ROUNDING: f64 = 0.005;
+
+/// What is to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Thompson's counters.
+    Thompson,
+    /// Opsian's allocation without thread buffers.
+    Opsian,
+    /// The paper's Figure 2.
+    Figure2,
+    /// The paper's Tables I and II: a few minutes.
+    Tables,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 4] = [Part::Thompson, Part::Opsian, Part::Figure2, Part::Tables];
+
+    /// As written on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Thompson => "thompson",
+            Part::Opsian => "opsian",
+            Part::Figure2 => "figure2",
+            Part::Tables => "tables",
+        }
+    }
+
+    /// Looks at it; `progress` hears of each step.
+    ///
+    /// # Errors
+    /// When there is no memory for the threads' stacks.
+    pub fn evaluate(self, progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
+        match self {
+            Part::Thompson => thompson::evaluate(),
+            Part::Opsian => opsian::evaluate(),
+            Part::Figure2 => paper::evaluate(progress),
+            Part::Tables => tables::evaluate(progress),
+        }
+    }
+}
+
+/// A machine that is shipped.
+fn machine(name: &str) -> crate::machine::Machine {
+    match crate::machine::Machine::named(name) {
+        Ok(machine) => machine,
+        // The tests read each of them.
+        Err(error) => unreachable!("{error}"),
+    }
+}

@@ -1,0 +1,72 @@
+//! Opsian, "Why Java's TLABs are so important" (2020): `new Object()` without thread buffers.
+
+use super::{Finding, Limit, Role, machine};
+use crate::machine::Machine;
+use crate::programs::Options;
+use crate::programs::allocate::{self, Allocated, Allocation, Hierarchy, Mutator, Tlab};
+use std::io;
+
+const SOURCE: &str = "Opsian 2020";
+/// Millions of objects a second with one thread and with four.
+const ONE: f64 = 101.167;
+const FOUR: f64 = 11.923;
+/// Compare and swaps for each object with four threads, and loads for each that hit a modified line of another core.
+const RETRIES: f64 = 1.732;
+const HITM: f64 = 2.235;
+/// The bytes of an `Object`.
+const OBJECT: u32 = 16;
+
+fn run(machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
+    let allocation = Allocation {
+        tlab: Tlab::None,
+        hierarchy: Hierarchy::None,
+        eden: 1 << 40,
+        mutator: Mutator::constant(OBJECT, cycles, 0.0),
+        refill_cycles: 0.0,
+        // Compiled code does it by itself.
+        heap_cycles: 0.0,
+        pause: 0,
+    };
+    let options = Options { threads, pinned: true, seed: 1, length: 2_000_000_000, events: 0 };
+    allocate::run(machine, &allocation, &options)
+}
+
+pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
+    let machine = machine("opsian-haswell");
+    // The rest of the loop: what one thread takes longer than the accesses alone.
+    let bare = run(&machine, 1, 0.0)?.run.per_second() / 1e6;
+    let cycles = (1e3 / ONE - 1e3 / bare) * machine.clock_ghz;
+    let one = run(&machine, 1, cycles)?;
+    let four = run(&machine, 4, cycles)?;
+    let rate = |allocated: &Allocated| allocated.run.per_second() / 1e6;
+    let objects = four.run.operations as f64;
+    let modified: u64 = (four.run.outcome.traffic.lines.iter())
+        .filter(|line| line.name == "heap: top")
+        .map(|line| line.modified)
+        .sum();
+    let finding = |what: &str, role, published, simulated| Finding {
+        source: SOURCE,
+        what: what.into(),
+        role,
+        published: Some(published),
+        simulated,
+        limit: Limit::Within(0.25),
+    };
+    Ok(vec![
+        finding("1 thread, million objects a second", Role::Calibrated, ONE, rate(&one)),
+        finding("4 threads, million objects a second", Role::Predicted, FOUR, rate(&four)),
+        finding("4 threads over 1 thread", Role::Predicted, FOUR / ONE, rate(&four) / rate(&one)),
+        finding(
+            "4 threads, lost compare and swaps for each object",
+            Role::Predicted,
+            RETRIES,
+            four.run.lost as f64 / objects,
+        ),
+        finding(
+            "4 threads, hits of modified lines (HITM) for each object",
+            Role::Predicted,
+            HITM,
+            modified as f64 / objects,
+        ),
+    ])
+}

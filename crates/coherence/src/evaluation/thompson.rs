@@ -1,0 +1,88 @@
+//! Thompson, "Adventures with AtomicLong" (2011): counters that all threads increment.
+
+use super::{Finding, Limit, Role, machine};
+use crate::machine::Machine;
+use crate::programs::Options;
+use crate::programs::counters::{self, Increment};
+use std::io;
+
+const SOURCE: &str = "Thompson 2011";
+/// Simulated time in picoseconds.
+const LENGTH: u64 = 1_000_000_000;
+/// "From three threads on it levels out."
+const LEVEL: u32 = 3;
+
+fn millions(machine: &Machine, increment: Increment) -> io::Result<Vec<f64>> {
+    (1..=machine.shape.cpus())
+        .map(|threads| {
+            let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };
+            Ok(counters::run(machine, increment, &options)?.per_second() / 1e6)
+        })
+        .collect()
+}
+
+pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut contended = Vec::new();
+    for (name, shown, level) in
+        [("thompson-nehalem", "Nehalem", 100.0), ("thompson-sandy-bridge", "Sandy Bridge", 20.0)]
+    {
+        let machine = machine(name);
+        let add = millions(&machine, Increment::ExchangeAdd)?;
+        let exchange = millions(&machine, Increment::CompareExchange)?;
+        let plateau = &add[LEVEL as usize - 1..];
+        let mean = plateau.iter().sum::<f64>() / plateau.len() as f64;
+        let spread = plateau.iter().copied().fold(0.0, f64::max) / plateau[0];
+        let cores = machine.shape.cores() as usize;
+        let all = machine.shape.cpus() as usize;
+        let mut say = |what: &str, role, published, simulated, limit| {
+            findings.push(Finding {
+                source: SOURCE,
+                what: format!("{shown}: {what}"),
+                role,
+                published,
+                simulated,
+                limit,
+            });
+        };
+        say(
+            "lock xadd, millions a second, mean of 3 and more threads",
+            Role::Calibrated,
+            Some(level),
+            mean,
+            Limit::Within(0.25),
+        );
+        say("lock xadd levels out: most over 3 threads", Role::Predicted, None, spread, Limit::AtMost(1.35));
+        say(
+            "lock cmpxchg degrades: a thread on each core over 2 threads",
+            Role::Predicted,
+            None,
+            exchange[cores - 1] / exchange[1],
+            Limit::AtMost(0.9),
+        );
+        say(
+            "lock cmpxchg keeps degrading: all hardware threads over a thread on each core",
+            Role::Predicted,
+            None,
+            exchange[all - 1] / exchange[cores - 1],
+            Limit::AtMost(1.0),
+        );
+        say(
+            "lock xadd over lock cmpxchg, all hardware threads",
+            Role::Predicted,
+            None,
+            add[all - 1] / exchange[all - 1],
+            Limit::AtLeast(2.0),
+        );
+        contended.push((mean, exchange[all - 1]));
+    }
+    findings.push(Finding {
+        source: SOURCE,
+        what: "lock cmpxchg under contention, Nehalem over Sandy Bridge".into(),
+        role: Role::Predicted,
+        published: None,
+        simulated: contended[0].1 / contended[1].1,
+        limit: Limit::AtLeast(1.5),
+    });
+    Ok(findings)
+}
