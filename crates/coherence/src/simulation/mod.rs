@@ -71,6 +71,8 @@ struct World<'a> {
     current: Number,
     /// The next turn of another thread.
     horizon: Turn,
+    /// When the last thing happened.
+    moment: Picoseconds,
     /// How long a locked instruction keeps a line that has just come.
     hold: Picoseconds,
     /// When threads are to end.
@@ -104,6 +106,7 @@ impl<'a> Simulation<'a> {
             turns: BinaryHeap::new(),
             current: Number(0),
             horizon: Turn::NEVER,
+            moment: 0,
             hold,
             until: length,
             stopped: false,
@@ -227,6 +230,7 @@ impl World<'_> {
         if self.too_early() {
             return Step::Wait;
         }
+        self.reach(self.threads[self.current.0 as usize].time);
         let thread = &mut self.threads[self.current.0 as usize];
         let core = self.machine.shape.core_of(thread.cpu);
         // What this thread asked for has come, and it is still where it came to.
