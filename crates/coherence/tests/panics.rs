@@ -5,7 +5,6 @@ mod support;
 use simulated::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use support::machine;
 use terrace_coherence::simulation::{Simulation, now, over, park};
 
@@ -85,12 +84,11 @@ fn a_simulation_that_is_never_run_drops_what_its_threads_were_given() {
 fn a_simulation_inside_a_simulated_thread_disturbs_nothing() {
     let alone = increments();
     let machine = machine([1, 1, 2, 1], "mesif", "");
-    let (word, inner) = (AtomicU64::new(0), Rc::new(Cell::new((0, 0))));
+    let (word, inner) = (AtomicU64::new(0), Cell::new((0, 0)));
     let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
-    let seen = Rc::clone(&inner);
     let body = || {
         let before = now();
-        seen.set(increments());
+        inner.set(increments());
         assert_eq!(now(), before, "the other simulation has a time of its own");
         word.fetch_add(1, Ordering::SeqCst);
         assert!(now() > before);

@@ -113,15 +113,15 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     let buffers = buffers::build(machine, &allocation.hierarchy, &tables, BASE, &heap, tlab == 0);
     let stop = Stop::new(options.threads, allocation.pause);
     let counts = Counts::default();
+    let collect = || {
+        buffers.empty();
+        heap.empty();
+    };
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
     let [top, end] = heap.addresses();
     simulation.name(top, "heap: top");
     simulation.name(end, "heap: end");
-    let collect = || {
-        buffers.empty();
-        heap.empty();
-    };
     for thread in 0..options.threads {
         let (buffers, stop, counts, collect) = (&*buffers, &stop, &counts, &collect);
         let refill = machine.cycles(allocation.refill_cycles);
