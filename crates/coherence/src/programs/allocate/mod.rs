@@ -31,11 +31,11 @@ pub enum Tlab {
 }
 
 impl Tlab {
-    /// Bytes; 0 for none.
+    /// Bytes, in whole grains; 0 for none.
     pub fn bytes(self, eden: usize, threads: u32) -> usize {
         match self {
             Tlab::None => 0,
-            Tlab::Bytes(bytes) => bytes,
+            Tlab::Bytes(bytes) => bytes & !7,
             Tlab::Growing => (eden / (TARGET_REFILLS * threads.max(1) as usize)).max(SMALLEST_TLAB) & !7,
         }
     }
