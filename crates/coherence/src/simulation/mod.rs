@@ -27,6 +27,7 @@ use simulated::Access;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 use thread::{Status, Thread};
@@ -40,9 +41,31 @@ thread_local! {
 }
 
 /// A simulation to be run; see the module.
+///
+/// What its threads are given lives longer than it does: it may be dropped without having run.
+///
+/// ```compile_fail,E0597
+/// use std::cell::Cell;
+/// use terrace_coherence::{machine::Machine, simulation::Simulation};
+///
+/// struct Held<'a>(&'a Cell<u32>);
+/// impl Drop for Held<'_> {
+///     fn drop(&mut self) {
+///         self.0.set(1);
+///     }
+/// }
+///
+/// let machine = Machine::named("two-vcpu-epyc").unwrap();
+/// let mut simulation = Simulation::new(&machine, 0, 1, 0);
+/// let cell = Cell::new(0);
+/// let held = Held(&cell);
+/// simulation.spawn(0, true, move || drop(held)).unwrap();
+/// ```
 pub struct Simulation<'a> {
     world: Box<World<'a>>,
     coroutines: Vec<Coroutine<(), (), (), DefaultStack>>,
+    /// What the coroutines hold: tells the compiler that dropping them looks at it.
+    bodies: PhantomData<Box<dyn FnOnce() + 'a>>,
 }
 
 /// What a simulation came to.
@@ -71,6 +94,8 @@ struct World<'a> {
     current: Number,
     /// The next turn of another thread.
     horizon: Turn,
+    /// When the last thing happened.
+    moment: Picoseconds,
     /// When threads are to end.
     until: Picoseconds,
     stopped: bool,
@@ -100,13 +125,14 @@ impl<'a> Simulation<'a> {
             turns: BinaryHeap::new(),
             current: Number(0),
             horizon: Turn::NEVER,
+            moment: 0,
             until: length,
             stopped: false,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             migrations: 0,
             preemptions: 0,
         };
-        Simulation { world: Box::new(world), coroutines: Vec::new() }
+        Simulation { world: Box::new(world), coroutines: Vec::new(), bodies: PhantomData }
     }
 
     /// Names the lines of a range of addresses.
@@ -121,7 +147,8 @@ impl<'a> Simulation<'a> {
     pub fn spawn(&mut self, cpu: u32, pinned: bool, body: impl FnOnce() + 'a) -> std::io::Result<()> {
         let stack = DefaultStack::new(STACK_BYTES)?;
         let number = self.coroutines.len();
-        // SAFETY: the coroutine is dropped with the simulation, which does not outlive 'a; what it captures lives as long.
+        // SAFETY: the coroutine is dropped with the simulation, which does not outlive 'a, not even while it is dropped (`bodies`);
+        // what it captures lives as long.
         let coroutine = unsafe {
             Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
                 thread::begin(number, yielder);
@@ -139,7 +166,7 @@ impl<'a> Simulation<'a> {
     /// # Panics
     /// If a thread's body panics, or if threads wait for each other for ever.
     pub fn run(self) -> Outcome {
-        let Simulation { world, mut coroutines } = self;
+        let Simulation { world, mut coroutines, .. } = self;
         let world = Box::into_raw(world);
         let restore =
             Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
@@ -222,6 +249,7 @@ impl World<'_> {
         if self.too_early() {
             return Step::Wait;
         }
+        self.reach(self.threads[self.current.0 as usize].time);
         let thread = &mut self.threads[self.current.0 as usize];
         let core = self.machine.shape.core_of(thread.cpu);
         // What this thread asked for has come, and it is still where it came to.

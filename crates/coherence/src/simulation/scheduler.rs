@@ -48,7 +48,7 @@ impl World<'_> {
         let mut thread = Thread::new(cpu, pinned, random);
         thread.migration = self.next_migration(&mut thread);
         self.threads.push(thread);
-        self.wake(number, 0);
+        self.make_ready(number, 0);
     }
 
     /// How much longer work takes on a CPU because of the core's other threads.
@@ -75,19 +75,23 @@ impl World<'_> {
         }
         // In (0, 1]: its logarithm is finite.
         let chance = ((thread.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        thread.time.saturating_add((-chance.ln() / rate * 1e12) as Picoseconds)
+        // At least one moment later, so that it gets something done in between.
+        thread.time.saturating_add(((-chance.ln() / rate * 1e12) as Picoseconds).max(1))
     }
 
-    /// Gives a thread its CPU, or a place in the CPU's queue, from a moment on.
+    /// Has a parked thread go on from a moment on; one that has not parked yet will not.
     pub(super) fn wake(&mut self, number: Number, time: Picoseconds) {
         let thread = &mut self.threads[number.0 as usize];
         match thread.status {
-            Status::Parked | Status::Ready => {}
-            Status::Running | Status::Ended => {
-                thread.token = true;
-                return;
-            }
+            Status::Parked => self.make_ready(number, time),
+            // One that waits for its CPU has its place there: a second one would have it run twice.
+            Status::Ready | Status::Running | Status::Ended => thread.token = true,
         }
+    }
+
+    /// Gives a thread its CPU, or a place in the CPU's queue, from a moment on.
+    fn make_ready(&mut self, number: Number, time: Picoseconds) {
+        let thread = &mut self.threads[number.0 as usize];
         thread.time = thread.time.max(time);
         thread.status = Status::Ready;
         let cpu = thread.cpu as usize;
@@ -105,7 +109,10 @@ impl World<'_> {
             thread.status = Status::Running;
             thread.time = thread.time.max(time + switch);
             thread.slice_end = thread.time + self.machine.costs.quantum;
-            self.turns.push(Reverse(Turn::of(next, thread.time)));
+            let turn = Turn::of(next, thread.time);
+            self.turns.push(Reverse(turn));
+            // If the current thread woke it, it must not run on past it.
+            self.horizon = self.horizon.min(turn);
         }
         self.set_interrupt(cpu);
     }
@@ -123,13 +130,14 @@ impl World<'_> {
     /// Whether another thread has something to do before the current one's moment, or the scheduler has.
     pub(super) fn too_early(&self) -> bool {
         let thread = &self.threads[self.current.0 as usize];
-        Turn::of(self.current, thread.time) > self.horizon || thread.time >= thread.interrupt
+        Turn::of(self.current, thread.time) > self.horizon || thread.interrupted()
     }
 
     /// The thread whose turn it is; `None` when nobody has a CPU.
     pub(super) fn next_turn(&mut self) -> Option<Number> {
         loop {
             let Reverse(turn) = self.turns.pop()?;
+            self.reach(turn.time);
             let number = match turn.who {
                 Who::Line(line) => {
                     self.serve(line, turn.time);
@@ -146,13 +154,20 @@ impl World<'_> {
                 self.turns.push(Reverse(Turn::of(number, thread.time)));
                 continue;
             }
-            if thread.time >= thread.interrupt && self.interrupted(number) {
+            if thread.interrupted() && self.interrupted(number) {
                 continue;
             }
             self.current = number;
             self.horizon = self.turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
             return Some(number);
         }
+    }
+
+    /// Something happens at a moment: never before what happened already.
+    #[inline]
+    pub(super) fn reach(&mut self, moment: Picoseconds) {
+        debug_assert!(moment >= self.moment, "{moment} after {}", self.moment);
+        self.moment = moment;
     }
 
     /// The scheduler looks at a thread; says whether it has to wait for another turn.
@@ -186,7 +201,6 @@ impl World<'_> {
             &mut self.threads[number.0 as usize],
             Thread::new(0, true, Xoshiro256PlusPlus::seed_from_u64(0)),
         );
-        thread.migration = self.next_migration(&mut thread);
         let (here, count) = (thread.cpu, self.cpus.len() as u64);
         let there = ((u64::from(here) + 1 + thread.random.next_u64() % (count - 1)) % count) as u32;
         let other = self.cpus[there as usize].running;
@@ -196,6 +210,8 @@ impl World<'_> {
             thread.cpu = there;
             thread.time += self.machine.costs.switch;
         }
+        // From its arrival on: with switches longer than the time between migrations it would never get to run.
+        thread.migration = self.next_migration(&mut thread);
         self.threads[number.0 as usize] = thread;
         if pinned {
             return;

@@ -67,6 +67,13 @@ impl Thread {
         }
     }
 
+    /// Whether the scheduler has to look at it. It does not within an instruction: what the thread waited for has come, and is used
+    /// before the CPU is lost.
+    #[inline]
+    pub(super) fn interrupted(&self) -> bool {
+        self.time >= self.interrupt && self.granted.is_none()
+    }
+
     /// Waits for what comes to a core at a moment.
     pub(super) fn wait(&mut self, core: u32, until: Picoseconds) -> Step {
         self.granted = Some(core);
@@ -175,6 +182,8 @@ pub fn park() {
 
 /// Has a parked thread go on at this thread's moment; if it is not parked its next [`park`] returns at once.
 pub fn unpark(number: Number) {
+    // A thread that is still at an earlier moment must not find out before.
+    lock_step();
     with(|world| {
         let time = world.threads[world.current.0 as usize].time;
         world.wake(number, time);

@@ -32,11 +32,11 @@ pub enum Tlab {
 }
 
 impl Tlab {
-    /// Bytes; 0 for none.
+    /// Bytes, in whole grains; 0 for none.
     pub fn bytes(self, eden: usize, threads: u32) -> usize {
         match self {
             Tlab::None => 0,
-            Tlab::Bytes(bytes) => bytes,
+            Tlab::Bytes(bytes) => bytes & !7,
             Tlab::Growing => (eden / (TARGET_REFILLS * threads.max(1) as usize)).max(SMALLEST_TLAB) & !7,
         }
     }
@@ -114,15 +114,15 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     let buffers = buffers::build(machine, &allocation.hierarchy, &tables, BASE, &heap, tlab == 0);
     let stop = Stop::new(options.threads, allocation.pause);
     let counts = Counts::default();
+    let collect = || {
+        buffers.empty();
+        heap.empty();
+    };
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
     let [top, end] = heap.addresses();
     simulation.name(top, "heap: top");
     simulation.name(end, "heap: end");
-    let collect = || {
-        buffers.empty();
-        heap.empty();
-    };
     for thread in 0..options.threads {
         let (buffers, stop, counts, collect) = (&*buffers, &stop, &counts, &collect);
         let refill = machine.cycles(allocation.refill_cycles);

@@ -85,6 +85,9 @@ const WASTE_FRACTION: usize = 64;
 /// Computing is declared after this much of it at the latest, so that the thread sees the end.
 const LONGEST: Picoseconds = 2_000_000;
 
+/// An object that was refused after so many collections is larger than eden: its thread ends.
+const MOST_REFUSALS: u32 = 1 << 16;
+
 /// A thread.
 pub(super) struct Thread<'a> {
     sizes: Sizes,
@@ -127,30 +130,25 @@ impl<'a> Thread<'a> {
     /// Allocates until `over` says so; `collect` is what the last one to stop does when the heap is used up.
     pub(super) fn run(mut self, stop: &Stop, collect: impl Fn(), over: impl Fn() -> bool) {
         let mut pending = 0.0;
-        let mut refused = 0_u64;
         let (mut objects, mut bytes) = (0, 0);
         loop {
             let size = self.sizes.draw(&mut self.random);
             pending += self.object + self.byte * size as f64;
-            objects += 1;
-            bytes += size as u64;
             if size <= self.free.bytes {
                 (_, self.free) = self.free.split(size);
+                objects += 1;
+                bytes += size as u64;
                 if pending < LONGEST as f64 {
                     continue;
                 }
                 work(std::mem::take(&mut pending) as Picoseconds);
             } else {
                 work(std::mem::take(&mut pending) as Picoseconds);
-                while !self.slowly(size) {
-                    self.free = Extent { start: 0, bytes: 0 };
-                    stop.wait(&collect);
-                    refused += 1;
-                    // An eden that is too small for the threads' buffers: nothing would ever be allocated.
-                    if over() || refused > 1 << 16 {
-                        break;
-                    }
+                if !self.served(size, stop, &collect, &over) {
+                    break;
                 }
+                objects += 1;
+                bytes += size as u64;
             }
             if stop.asked() {
                 lock_step();
@@ -165,6 +163,21 @@ impl<'a> Thread<'a> {
         }
         add(&self.counts.objects, objects);
         add(&self.counts.bytes, bytes);
+    }
+
+    /// Has an object served, after as many collections as it takes; says whether it was before the end.
+    fn served(&mut self, size: usize, stop: &Stop, collect: impl Fn(), over: impl Fn() -> bool) -> bool {
+        for _ in 0..MOST_REFUSALS {
+            if self.slowly(size) {
+                return true;
+            }
+            self.free = Extent { start: 0, bytes: 0 };
+            stop.wait(&collect);
+            if over() {
+                break;
+            }
+        }
+        false
     }
 
     /// Serves an object that does not fit into the rest of the buffer; says whether it could.

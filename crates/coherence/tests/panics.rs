@@ -1,0 +1,100 @@
+//! A simulation that ends before its time leaves nothing behind: neither a watcher, nor a world, nor what its threads held.
+
+mod support;
+
+use simulated::{AtomicU64, Ordering};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use support::machine;
+use terrace_coherence::simulation::{Simulation, now, over, park};
+
+/// Counts what is dropped.
+struct Held<'a>(&'a Cell<u32>);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// So many increments by two threads, on two CPUs.
+fn increments() -> (u64, u64) {
+    let machine = machine([1, 1, 2, 1], "mesif", "");
+    let word = AtomicU64::new(0);
+    let mut simulation = Simulation::new(&machine, 7, 10_000_000, 0);
+    for cpu in 0..2 {
+        let body = || {
+            while !over() {
+                word.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        simulation.spawn(cpu, true, body).unwrap();
+    }
+    let outcome = simulation.run();
+    (word.peek(), outcome.end)
+}
+
+#[test]
+fn a_body_that_panics_takes_the_others_with_it_and_nothing_else() {
+    let before = increments();
+    let machine = machine([1, 1, 2, 1], "mesif", "");
+    let (word, dropped) = (AtomicU64::new(0), Cell::new(0));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
+        for cpu in 0..4 {
+            let (word, held) = (&word, Held(&dropped));
+            let body = move || {
+                let _held = held;
+                if cpu == 2 {
+                    park();
+                }
+                while cpu != 1 || word.fetch_add(1, Ordering::SeqCst) < 20 {
+                    word.fetch_add(1, Ordering::SeqCst);
+                }
+                panic!("of the body");
+            };
+            simulation.spawn(cpu, true, body).unwrap();
+        }
+        simulation.run();
+    }));
+    let payload = result.expect_err("the panic goes on to whoever runs the simulation");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"of the body"));
+    assert_eq!(dropped.get(), 4, "what suspended threads held is dropped");
+    // Nobody watches any more.
+    let value = word.load(Ordering::SeqCst);
+    assert_eq!(word.fetch_add(1, Ordering::SeqCst), value);
+    assert!(catch_unwind(now).is_err(), "no simulated thread is current");
+    assert_eq!(increments(), before, "later simulations are as before");
+}
+
+#[test]
+fn a_simulation_that_is_never_run_drops_what_its_threads_were_given() {
+    let machine = machine([1, 1, 2, 1], "mesif", "");
+    let dropped = Cell::new(0);
+    let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
+    for cpu in 0..3 {
+        let held = Held(&dropped);
+        simulation.spawn(cpu, true, move || drop(held)).unwrap();
+    }
+    drop(simulation);
+    assert_eq!(dropped.get(), 3);
+}
+
+#[test]
+fn a_simulation_inside_a_simulated_thread_disturbs_nothing() {
+    let alone = increments();
+    let machine = machine([1, 1, 2, 1], "mesif", "");
+    let (word, inner) = (AtomicU64::new(0), Cell::new((0, 0)));
+    let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
+    let body = || {
+        let before = now();
+        inner.set(increments());
+        assert_eq!(now(), before, "the other simulation has a time of its own");
+        word.fetch_add(1, Ordering::SeqCst);
+        assert!(now() > before);
+    };
+    simulation.spawn(0, true, body).unwrap();
+    let outcome = simulation.run();
+    assert_eq!(inner.get(), alone);
+    assert_eq!(outcome.traffic.total().moves(), 1);
+}

@@ -1,0 +1,38 @@
+//! 1,024 CPUs: programs come to their end there too.
+
+mod support;
+
+use support::machine;
+use terrace_coherence::programs::Options;
+use terrace_coherence::programs::allocate::{self, Allocation, Hierarchy, Mutator, Tlab};
+use terrace_coherence::programs::counters::{self, Increment};
+
+const OPTIONS: Options = Options { threads: 1024, pinned: true, seed: 3, length: 20_000_000, events: 0 };
+
+#[test]
+fn a_thousand_cpus_increment() {
+    let machine = machine([8, 16, 8, 1], "moesi", "");
+    assert_eq!(machine.shape.cpus(), 1024);
+    for increment in [Increment::ExchangeAdd, Increment::CompareExchange] {
+        let run = counters::run(&machine, increment, &OPTIONS).unwrap();
+        // The line goes from core to core; whoever waits gets it in the end.
+        assert!(run.operations >= 1024 && run.length >= OPTIONS.length, "{}", run.operations);
+        assert!(run.outcome.traffic.total().moves() >= run.operations);
+    }
+}
+
+#[test]
+fn a_thousand_cpus_allocate() {
+    let machine = machine([8, 16, 8, 1], "mesif", "");
+    let allocation = Allocation {
+        tlab: Tlab::None,
+        hierarchy: Hierarchy::None,
+        eden: 64 << 20,
+        mutator: Mutator::constant(64, 20.0, 0.1),
+        refill_cycles: 100.0,
+        heap_cycles: 50.0,
+        pause: 1_000_000,
+    };
+    let allocated = allocate::run(&machine, &allocation, &OPTIONS).unwrap();
+    assert!(allocated.run.operations >= 1024 && allocated.bytes == allocated.run.operations * 64);
+}
