@@ -7,9 +7,13 @@
 //! | [`memory`] | the lines: who has them from when to when, and what their moves cost |
 //! | [`simulation`] | threads on CPUs over that memory, by a seeded scheduler |
 //! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
+//! | [`scenario`] | one simulation as a user asks for it, and what came of it |
+//! | [`sweep`] | many of them at once |
 
 pub mod machine;
 pub mod memory;
 pub mod programs;
 pub mod protocol;
+pub mod scenario;
 pub mod simulation;
+pub mod sweep;
