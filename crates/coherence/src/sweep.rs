@@ -2,9 +2,64 @@
 //!
 //! A simulation runs on one thread and knows nothing of others, so what it gives does not depend on how many there are.
 
+use crate::machine::Machine;
+use crate::programs::allocate::Tlab;
+use crate::scenario::{Levels, Measured, Scenario};
+use serde::Serialize;
+use std::io;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+/// One place of a grid.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Threads' buffers.
+    pub tlab: Tlab,
+    /// What stands over them.
+    pub levels: Levels,
+    /// All of it, with sizes.
+    pub scenario: Scenario,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// The levels' name.
+    pub levels: &'static str,
+    /// Objects in a second over those without levels, with the same TLABs and threads; `None` where that is not in the grid.
+    pub speed_up: Option<f64>,
+    /// The rest.
+    #[serde(flatten)]
+    pub measured: Measured,
+}
+
+/// Simulates a grid; `done` is told how many points are done.
+///
+/// # Errors
+/// When there is no memory for the threads' stacks.
+pub fn grid(machine: &Machine, points: &[Point], done: impl Fn(usize) + Sync) -> io::Result<Vec<Cell>> {
+    let results = each(points, done, |point| point.scenario.run(machine, 0).map(|(measured, _)| measured));
+    let results = results.into_iter().collect::<io::Result<Vec<Measured>>>()?;
+    let base = |point: &Point| {
+        let same = |other: &&Point| {
+            other.levels == Levels::NONE
+                && other.tlab == point.tlab
+                && other.scenario.threads == point.scenario.threads
+        };
+        let (index, _) = points.iter().enumerate().find(|(_, other)| same(other))?;
+        Some(results[index].per_second)
+    };
+    let speed_ups: Vec<Option<f64>> = (points.iter().zip(&results))
+        .map(|(point, measured)| {
+            base(point).filter(|base| *base > 0.0).map(|base| measured.per_second / base)
+        })
+        .collect();
+    let cells = points.iter().zip(results).zip(speed_ups);
+    Ok(cells
+        .map(|((point, measured), speed_up)| Cell { levels: point.levels.name(), speed_up, measured })
+        .collect())
+}
 
 /// Does `work` for every item on all CPUs, and gives what it gives in the items' order. `done` is told how many are done, each time
 /// one is.
@@ -48,9 +103,8 @@ fn each_by<T: Sync, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
-    use crate::programs::allocate::{Hierarchy, Tlab};
-    use crate::scenario::{Program, Scenario};
+    use crate::programs::allocate::Hierarchy;
+    use crate::scenario::{Program, Sizes};
 
     #[test]
     fn results_are_in_the_items_order_whoever_made_them() {
@@ -65,9 +119,28 @@ mod tests {
     }
 
     #[test]
-    fn simulations_beside_each_other_do_not_know_of_each_other() {
+    fn speed_ups_are_over_no_levels_with_the_same_thread_buffers() {
         let machine = Machine::named("opsian-haswell").unwrap();
-        let scenario = |threads| Scenario {
+        let point = |tlab, levels| Point {
+            tlab,
+            levels,
+            scenario: Scenario {
+                tlab,
+                hierarchy: Sizes::default().hierarchy(levels, &machine, 1 << 30),
+                ..scenario(4)
+            },
+        };
+        let small = Tlab::Bytes(512);
+        let points =
+            [point(small, Levels::CORE), point(small, Levels::NONE), point(Tlab::Growing, Levels::CORE)];
+        let cells = grid(&machine, &points, |_| ()).unwrap();
+        assert_eq!(cells[1].speed_up, Some(1.0));
+        assert_eq!(cells[0].speed_up, Some(cells[0].measured.per_second / cells[1].measured.per_second));
+        assert_eq!((cells[2].speed_up, cells[2].levels), (None, "core"));
+    }
+
+    fn scenario(threads: u32) -> Scenario {
+        Scenario {
             program: Program::Allocate,
             threads,
             tlab: Tlab::Bytes(1024),
@@ -78,7 +151,12 @@ mod tests {
             pinned: false,
             seed: 7,
             length: 50_000_000,
-        };
+        }
+    }
+
+    #[test]
+    fn simulations_beside_each_other_do_not_know_of_each_other() {
+        let machine = Machine::named("opsian-haswell").unwrap();
         let scenarios: Vec<Scenario> = (1..=6).map(scenario).collect();
         let run = |scenario: &Scenario| scenario.run(&machine, 0).unwrap().0;
         assert_eq!(each_by(1, &scenarios, |_| (), run), each_by(3, &scenarios, |_| (), run));

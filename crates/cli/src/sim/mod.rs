@@ -3,7 +3,10 @@
 pub mod arguments;
 mod list;
 mod machine;
+pub mod page;
+mod progress;
 mod run;
+mod sweep;
 
 use ::lab::{Error, Result};
 use clap::{Args, Subcommand};
@@ -31,6 +34,8 @@ enum Command {
     Machine(machine::Machine),
     /// Simulate a program: operations in a second, and what its cache lines did.
     Run(run::Run),
+    /// Simulate a grid of threads, thread buffers and levels: what the levels buy.
+    Sweep(sweep::Sweep),
 }
 
 impl Sim {
@@ -40,6 +45,7 @@ impl Sim {
             Command::List(list) => list.execute(),
             Command::Machine(machine) => machine.execute(),
             Command::Run(run) => run.execute(),
+            Command::Sweep(sweep) => sweep.execute(),
         }
     }
 }
