@@ -239,7 +239,8 @@ pub fn cycles(text: &str) -> Result<f64> {
     })
 }
 
-fn count(text: &str) -> Result<u32> {
+/// A number of threads.
+pub fn one_count(text: &str) -> Result<u32> {
     (text.parse().ok().filter(|number| *number > 0)).ok_or_else(|| {
         Error::usage(format!("'{text}' is no number of threads; give 1 or more, such as 1,2,4"))
     })
@@ -258,7 +259,7 @@ fn list<T: PartialEq>(text: &str, one: impl Fn(&str) -> Result<T>) -> Result<Lis
 
 /// `1,2,4`
 pub fn counts(text: &str) -> Result<List<u32>> {
-    list(text, count)
+    list(text, one_count)
 }
 
 /// `none,4k`

@@ -1,6 +1,7 @@
 //! `terrace sim`.
 
 pub mod arguments;
+mod explain;
 mod list;
 mod machine;
 pub mod page;
@@ -36,6 +37,8 @@ enum Command {
     Run(run::Run),
     /// Simulate a grid of threads, thread buffers and levels: what the levels buy.
     Sweep(sweep::Sweep),
+    /// Say which cache line bounced, between whom, and what that cost.
+    Explain(explain::Explain),
 }
 
 impl Sim {
@@ -46,6 +49,7 @@ impl Sim {
             Command::Machine(machine) => machine.execute(),
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
+            Command::Explain(explain) => explain.execute(),
         }
     }
 }
