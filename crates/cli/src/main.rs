@@ -1,9 +1,10 @@
-//! The `terrace` command: a thin layer over `lab`.
+//! The `terrace` command: a thin layer over `lab` and `coherence`.
 
 mod arguments;
 mod compare;
 mod lab;
 mod run;
+mod sim;
 mod status;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -36,6 +37,8 @@ enum Command {
     Compare(compare::Compare),
     /// Measure every layer of allocation on this machine, beside the published figures.
     Lab(lab::Lab),
+    /// Simulate allocation on machines that are not at hand.
+    Sim(sim::Sim),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
         Command::Lab(lab) => lab.execute(),
+        Command::Sim(sim) => sim.execute(),
         Command::Status(status) => status.execute(),
     };
     match done {

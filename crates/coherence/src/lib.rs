@@ -9,11 +9,17 @@
 //! | [`simulation`] | threads on CPUs over that memory, by a seeded scheduler |
 //! | [`profile`] | recorded profiles of real programs |
 //! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
+//! | [`scenario`] | one simulation as a user asks for it, and what came of it |
+//! | [`explain`] | which line bounced between whom, and what that cost |
+//! | [`sweep`] | many of them at once |
 
 pub mod evaluation;
+pub mod explain;
 pub mod machine;
 pub mod memory;
 pub mod profile;
 pub mod programs;
 pub mod protocol;
+pub mod scenario;
 pub mod simulation;
+pub mod sweep;

@@ -6,7 +6,7 @@ use hab_simulated::Counter;
 use support::{machine, number};
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, run,
+    Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp, run,
 };
 
 const MICROSECOND: u64 = 1_000_000;
@@ -46,9 +46,11 @@ fn check(allocated: &Allocated, allocation: &Allocation, threads: u32) {
 #[test]
 fn collections_happen_and_lose_nothing() {
     let machine = machine([2, 1, 2, 2], "mesif", "");
-    for hierarchy in
-        [Hierarchy::None, levels(), Hierarchy::Paper(Rank { domain: Domain::Core, bytes: 8 << 10 })]
-    {
+    for hierarchy in [
+        Hierarchy::None,
+        levels(),
+        Hierarchy::Paper(Rank { domain: Domain::Core, bytes: 8 << 10 }, UsedUp::NextBuffer),
+    ] {
         for tlab in [Tlab::None, Tlab::Bytes(1 << 10)] {
             let allocation = allocation(tlab, hierarchy.clone(), 24 << 10);
             let allocated = run(&machine, &allocation, &options(8, true)).unwrap();

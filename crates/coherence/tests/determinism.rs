@@ -8,7 +8,9 @@ use std::process::Command;
 use support::{machine, number};
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Options;
-use terrace_coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use terrace_coherence::programs::allocate::{
+    self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+};
 use terrace_coherence::programs::counters::{self, Increment};
 use terrace_coherence::simulation::{Simulation, lock_step, random, work};
 
@@ -30,7 +32,7 @@ fn results(seed: u64) -> String {
     let hierarchies = [
         Hierarchy::None,
         Hierarchy::Levels(vec![rank(Domain::Core, 4 << 10), rank(Domain::Package, 16 << 10)]),
-        Hierarchy::Paper(rank(Domain::Cluster, 8 << 10)),
+        Hierarchy::Paper(rank(Domain::Cluster, 8 << 10), UsedUp::NextBuffer),
     ];
     for machine in &machines() {
         let options = Options { threads: 20, pinned: false, seed, length: 40_000_000, events: 10_000 };

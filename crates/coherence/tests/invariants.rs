@@ -7,7 +7,9 @@ mod program;
 use program::traffic;
 use terrace_coherence::machine::{Machine, Protocol};
 use terrace_coherence::programs::Options;
-use terrace_coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use terrace_coherence::programs::allocate::{
+    self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+};
 use terrace_coherence::programs::counters::{self, Increment};
 
 const EVENTS: usize = 5000;
@@ -55,7 +57,7 @@ fn allocation_keeps_the_rules() {
     let programs = [
         (Tlab::None, Hierarchy::None),
         (Tlab::None, Hierarchy::Levels(vec![rank(Domain::Core, 8 << 10)])),
-        (Tlab::Bytes(2 << 10), Hierarchy::Paper(rank(Domain::Package, 32 << 10))),
+        (Tlab::Bytes(2 << 10), Hierarchy::Paper(rank(Domain::Package, 32 << 10), UsedUp::Collect)),
         (
             Tlab::Bytes(1 << 10),
             Hierarchy::Levels(vec![

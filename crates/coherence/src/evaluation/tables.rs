@@ -8,10 +8,9 @@ use super::{Finding, Limit, Role, machine};
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::allocate::{self, Allocation, Domain, Hierarchy, Rank, Tlab, UsedUp};
+use crate::sweep;
 use hab_simulated::Counter;
 use std::io;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MB: usize = 1 << 20;
 const TABLE_1: [(&str, Tlab, [f64; 5]); 9] = [
@@ -103,29 +102,14 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
         .into_iter()
         .flat_map(|used_up| (0..cells.len()).map(move |cell| (cell, used_up)))
         .collect();
-    let found: Vec<Mutex<io::Result<f64>>> = work.iter().map(|_| Mutex::new(Ok(0.0))).collect();
-    let next = AtomicUsize::new(0);
-    // Each simulation is one thread's: as many at once as there are CPUs.
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    // Relaxed: only that no two are the same matters.
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((cell, used_up)) = work.get(number) else { break };
-                    let cell = &cells[*cell];
-                    progress(&format!("{} of {}: {}, {used_up:?}", number + 1, work.len(), cell.what));
-                    let result = foreign(&machine, cell.tlab, cell.rank, *used_up);
-                    if let Ok(mut place) = found[number].lock() {
-                        *place = result;
-                    }
-                }
-            });
-        }
+    let done = |count: usize| progress(&format!("Tables I and II: {count} of {}", work.len()));
+    let found = sweep::each(&work, done, |(cell, used_up)| {
+        let cell = &cells[*cell];
+        foreign(&machine, cell.tlab, cell.rank, *used_up)
     });
     let mut findings = Vec::new();
     for ((cell, used_up), found) in work.into_iter().zip(found) {
-        let simulated = found.into_inner().unwrap_or(Err(io::Error::other("a simulation panicked")))?;
+        let simulated = found?;
         let cell = &cells[cell];
         let policy = match used_up {
             UsedUp::NextBuffer => "the next buffer serves when eden is used up",

@@ -115,6 +115,11 @@ impl Memory {
         self.traffic.waited(line, time);
     }
 
+    /// The transfer to a core that has just set out was asked for before.
+    pub fn asked_before(&mut self, line: u32, core: u32, now: Picoseconds, asked: Picoseconds) {
+        self.traffic.asked_before(line, core, now, asked);
+    }
+
     /// A core writes into a new object at an address of the simulated heap; says when the store has reached the cache. A line that
     /// nobody has written to since the heap came to it was prefetched.
     pub fn write_object(

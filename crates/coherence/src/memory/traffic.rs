@@ -147,6 +147,15 @@ impl Traffic {
         }
     }
 
+    /// Says of the transfer that has just set out when it was asked for, if it is one of those that are kept.
+    pub(super) fn asked_before(&mut self, line: u32, to: u32, now: Picoseconds, asked: Picoseconds) {
+        if let Some(event) = self.events.last_mut()
+            && (event.line, event.to, event.begin) == (line, to, now)
+        {
+            event.asked = asked;
+        }
+    }
+
     /// The lines that cost most, dearest first.
     pub fn dearest(&self) -> Vec<(usize, &LineTraffic)> {
         let mut lines: Vec<(usize, &LineTraffic)> = self.lines.iter().enumerate().collect();

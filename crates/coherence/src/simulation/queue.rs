@@ -97,6 +97,9 @@ impl World<'_> {
             };
             queue.swap_remove(pick);
             self.memory.waited(line, now - waiter.asked);
+            if matches!(answer, Answer::Transfer(_)) {
+                self.memory.asked_before(line, waiter.core, now, waiter.asked);
+            }
             let thread = &mut self.threads[waiter.thread.0 as usize];
             thread.blocked = false;
             thread.granted = Some(waiter.core);

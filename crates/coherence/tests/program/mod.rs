@@ -8,7 +8,7 @@ use hab_simulated::Counter;
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    self, Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab,
+    self, Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
 use terrace_coherence::programs::counters::{self, Increment};
 
@@ -51,8 +51,8 @@ fn allocate(machine: &Machine, numbers: &[u16], options: &Options) {
         3 => {
             Hierarchy::Levels(vec![rank(Domain::Core, 1), rank(Domain::Cluster, 2), rank(Domain::Package, 5)])
         }
-        4 => Hierarchy::Paper(rank(Domain::Core, 1)),
-        _ => Hierarchy::Paper(rank(Domain::Package, 2)),
+        4 => Hierarchy::Paper(rank(Domain::Core, 1), UsedUp::NextBuffer),
+        _ => Hierarchy::Paper(rank(Domain::Package, 2), UsedUp::Collect),
     };
     let tlab = match tlab % 3 {
         0 => Tlab::None,

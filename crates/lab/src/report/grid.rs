@@ -26,8 +26,8 @@ pub(super) fn fits(columns: u16, header: &[String], rows: &[Vec<String>]) -> boo
     widths.iter().sum::<usize>() + AROUND * widths.len() < usize::from(columns)
 }
 
-/// The rows as text.
-pub(super) fn grid(columns: u16, header: &[String], rows: Vec<Vec<String>>) -> String {
+/// The rows as text that fits so many columns.
+pub fn grid(columns: u16, header: &[String], rows: Vec<Vec<String>>) -> String {
     let mut grid = table(columns, &header.iter().map(String::as_str).collect::<Vec<_>>());
     grid.load_style(ASCII_FULL_CONDENSED);
     if fits(columns, header, &rows) {

@@ -11,7 +11,9 @@ use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("assets/index.html");
-const STYLES: [&str; 2] = [include_str!("assets/uplot/uPlot.min.css"), include_str!("assets/report.css")];
+/// The style of our pages, for others that are to look alike.
+pub const STYLE: &str = include_str!("assets/report.css");
+const STYLES: [&str; 2] = [include_str!("assets/uplot/uPlot.min.css"), STYLE];
 const UPLOT: &str = include_str!("assets/uplot/uPlot.iife.min.js");
 const UPLOT_LICENSE: &str = include_str!("assets/uplot/LICENSE");
 /// In the order in which they need each other.

@@ -6,6 +6,7 @@
 //! | [`figure`] | which cells are points of which plot |
 //! | [`noise`] | what the canaries say of a run |
 //! | [`html`] | the page: one file, no network |
+//! | [`mod@grid`] | rows that are close together |
 //! | [`text`] | tables for the terminal |
 //! | [`csv`] | tables for other programs |
 //! | [`diff`] | two runs compared |
@@ -14,7 +15,7 @@ pub mod csv;
 pub mod diff;
 pub mod figure;
 pub mod format;
-mod grid;
+pub mod grid;
 pub mod html;
 mod layout;
 mod machine;

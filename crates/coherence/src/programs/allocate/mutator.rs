@@ -73,7 +73,7 @@ impl Sizes {
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> usize {
         let chance = random.next_u64();
         // The upper half chooses the place, the lower one which of its sizes.
-        let place = &self.0[((chance >> 32) * self.0.len() as u64 >> 32) as usize];
+        let place = &self.0[(((chance >> 32) * self.0.len() as u64) >> 32) as usize];
         let own = chance & u64::from(u32::MAX) < place.own_part;
         (if own { place.own } else { place.other }) as usize
     }

@@ -1,0 +1,200 @@
+//! `terrace sim explain`.
+
+mod timeline;
+
+use super::arguments::{BufferArguments, MachineArgument, ProgramArguments, failed, one_count, time};
+use super::page;
+use super::run::percent;
+use ::lab::report::grid::grid;
+use ::lab::size::count;
+use ::lab::{Error, Result, table};
+use clap::Args;
+use coherence::explain::{Bounced, Explanation};
+use coherence::machine::Picoseconds;
+use coherence::scenario::Measured;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Moves that are kept one by one, to have a window of them: some 100 MB at most.
+const KEPT: usize = 1 << 21;
+
+/// Say which cache line bounced, between whom, and what that cost.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace sim explain --machine thompson-nehalem --program cas --threads 4
+  terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k
+  terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k --levels core --timeline moves.html
+
+A line's cost is the time for which cores waited until it was free, and the time for which it was on its way, summed over
+all cores; plain stores wait in the store buffer and not in the thread, so all shares together may be above 100 %.")]
+pub struct Explain {
+    #[command(flatten)]
+    machine: MachineArgument,
+
+    #[command(flatten)]
+    program: ProgramArguments,
+
+    #[command(flatten)]
+    buffers: BufferArguments,
+
+    /// Threads.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = one_count)]
+    threads: u32,
+
+    /// Lines to show, dearest first.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    lines: usize,
+
+    /// Write a page there that shows the moves one by one, each core in a row.
+    #[arg(long, value_name = "FILE", help_heading = "Timeline")]
+    timeline: Option<PathBuf>,
+
+    /// Where the timeline begins [default: half of the length].
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
+    from: Option<Picoseconds>,
+
+    /// How long it is, up to 2000 moves [default: 250 moves].
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
+    window: Option<Picoseconds>,
+
+    /// JSON with everything instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What JSON has.
+#[derive(Serialize)]
+struct Output<'a> {
+    simulated: bool,
+    machine: &'a str,
+    seed: u64,
+    pinned: bool,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    measured: &'a Measured,
+}
+
+impl Explain {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let machine = &self.machine.machine;
+        let scenario =
+            self.program.scenario(machine, self.threads, self.buffers.tlab, self.buffers.levels)?;
+        page::writable("--timeline", self.timeline.as_deref())?;
+        let kept = if self.timeline.is_some() { KEPT } else { 1 };
+        let (measured, traffic) = scenario.run(machine, kept).map_err(|error| failed(&error))?;
+        let mut explanation = Explanation::of(machine, &measured, &traffic);
+        if let Some(path) = &self.timeline {
+            let from = self.from.unwrap_or(scenario.length / 2);
+            if self.from.is_some_and(|from| from >= scenario.length) {
+                return Err(Error::usage("--from lies behind the end; choose less than --length"));
+            }
+            let window = timeline::Window::of(&traffic, from, self.window, KEPT)?;
+            let view = timeline::View::new(machine, &scenario, &explanation, &window);
+            page::write("--timeline", path, &page::page(include_str!("../assets/timeline.html"), &view)?)?;
+        }
+        explanation.lines.truncate(self.lines);
+        if self.json {
+            let (seed, pinned) = (scenario.seed, scenario.pinned);
+            let explanation = &explanation;
+            let machine = &machine.name;
+            let output = Output { simulated: true, machine, seed, pinned, explanation, measured: &measured };
+            println!("{}", super::json(&output)?);
+            return Ok(());
+        }
+        let columns = table::columns();
+        print!("{}", text(&explanation.lines, columns));
+        print!("{}", pairs(&explanation.lines, columns));
+        println!("{}", wrapped(&explanation.verdict, usize::from(columns)));
+        println!(
+            "{} operations/s; simulated on {} ({} CPUs), not measured",
+            count(measured.per_second),
+            machine.name,
+            machine.shape.cpus()
+        );
+        if let Some(path) = &self.timeline {
+            println!("written: {}", path.display());
+        }
+        Ok(())
+    }
+}
+
+/// The rows of lines: what moved and what it cost.
+pub fn rows(lines: &[Bounced]) -> Vec<Vec<String>> {
+    let row = |line: &Bounced| {
+        let mostly =
+            line.mostly().map_or("-".into(), |(what, share)| format!("{what} {:.0} %", share * 100.0));
+        vec![
+            line.name.clone(),
+            percent(line.share),
+            count(line.queued_cycles),
+            count(line.moving_cycles),
+            count(line.reads as f64),
+            count(line.writes as f64),
+            count(line.upgrades as f64),
+            count(line.modified as f64),
+            count(line.lost as f64),
+            mostly,
+        ]
+    };
+    lines.iter().map(row).collect()
+}
+
+/// What stands over them.
+pub const HEADER: [&str; 10] = [
+    "line",
+    "of all threads' time",
+    "cycles waiting",
+    "cycles moving",
+    "reads",
+    "writes",
+    "upgrades",
+    "modified",
+    "lost",
+    "mostly in one",
+];
+
+fn text(lines: &[Bounced], columns: u16) -> String {
+    grid(columns, &HEADER.map(str::to_owned), rows(lines))
+}
+
+/// The pairs of the dearest line.
+fn pairs(lines: &[Bounced], columns: u16) -> String {
+    let Some(first) = lines.first().filter(|line| !line.pairs.is_empty()) else { return String::new() };
+    let header = [
+        format!("{}: from", first.name),
+        "to".into(),
+        "moves".into(),
+        "cycles each".into(),
+        "share a".into(),
+    ];
+    let row = |pair: &coherence::explain::Pair| {
+        vec![
+            format!("core {}", pair.from),
+            format!("core {}", pair.to),
+            count(pair.moves as f64),
+            format!("{:.0}", pair.cycles_each),
+            pair.shared.to_owned(),
+        ]
+    };
+    grid(columns, &header, first.pairs.iter().map(row).collect())
+}
+
+/// Lines that are broken between words.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let used = lines.last().map_or(0, |line| line.chars().count());
+        if used > 0 && used + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}

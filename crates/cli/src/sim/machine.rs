@@ -1,0 +1,103 @@
+//! `terrace sim machine`.
+
+use ::lab::report::grid::grid;
+use ::lab::{Result, table};
+use clap::Args;
+use coherence::machine::{self, Figure};
+use serde_json::{Value, json};
+
+/// Show all numbers of a machine, each with its range and origin.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace sim machine epyc-9654-2x96
+  terrace sim machine my-server.toml      a file of yours: docs/machines.md")]
+pub struct Machine {
+    /// A shipped machine, or a file.
+    #[arg(value_name = "NAME|FILE", value_parser = super::arguments::machine)]
+    machine: machine::Machine,
+
+    /// JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a list tells of a machine.
+pub fn summary(machine: &machine::Machine) -> Value {
+    let shape = &machine.shape;
+    json!({
+        "name": machine.name,
+        "title": machine.title,
+        "cpus": shape.cpus(),
+        "protocol": machine.protocol.name(),
+        "packages": shape.packages,
+        "clusters_per_package": shape.clusters,
+        "cores_per_cluster": shape.cores,
+        "threads_per_core": shape.threads,
+        "clock_ghz": machine.clock_ghz,
+    })
+}
+
+fn number(figure: &Figure) -> Value {
+    json!({
+        "key": figure.key,
+        "value": figure.value,
+        "unit": figure.unit.name(),
+        "low": figure.low,
+        "high": figure.high,
+        "origin": figure.origin.kind(),
+        "text": figure.origin.text(),
+    })
+}
+
+fn row(figure: &Figure) -> Vec<String> {
+    let range = match (figure.low, figure.high) {
+        (None, None) => String::new(),
+        (low, high) => {
+            let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| bound.to_string());
+            format!("{} to {}", bound(low), bound(high))
+        }
+    };
+    let origin = &figure.origin;
+    vec![
+        figure.key.clone(),
+        format!("{} {}", figure.value, figure.unit).trim_end().into(),
+        range,
+        format!("{}: {}", origin.kind(), origin.text()),
+    ]
+}
+
+/// The keys of numbers that are guesses.
+pub fn assumed(machine: &machine::Machine) -> Vec<String> {
+    let guesses = machine.figures.iter().filter(|figure| figure.origin.kind() == "assumed");
+    guesses.map(|figure| figure.key.clone()).collect()
+}
+
+impl Machine {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let machine = &self.machine;
+        if self.json {
+            let mut all = summary(machine);
+            all["figures"] = machine.figures.iter().map(number).collect();
+            println!("{}", super::json(&all)?);
+            return Ok(());
+        }
+        let shape = &machine.shape;
+        println!("{}: {}", machine.name, machine.title);
+        println!(
+            "{} CPUs: packages x clusters x cores x threads = {} x {} x {} x {}; {}",
+            shape.cpus(),
+            shape.packages,
+            shape.clusters,
+            shape.cores,
+            shape.threads,
+            machine.protocol.name().to_uppercase()
+        );
+        let header = ["number", "value", "range", "origin"].map(str::to_owned);
+        print!("{}", grid(table::columns(), &header, machine.figures.iter().map(row).collect()));
+        let guesses = assumed(machine).len();
+        println!("{guesses} of {} numbers are assumed.", machine.figures.len());
+        Ok(())
+    }
+}

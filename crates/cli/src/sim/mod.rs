@@ -1,0 +1,60 @@
+//! `terrace sim`.
+
+pub mod arguments;
+mod explain;
+mod list;
+mod machine;
+pub mod page;
+mod progress;
+mod run;
+mod sweep;
+
+use ::lab::{Error, Result};
+use clap::{Args, Subcommand};
+
+/// Simulate allocation on machines that are not at hand.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace sim list                                       the machines and programs there are
+  terrace sim run --machine epyc-9654-2x96 --program xadd --threads 1,2,8,96
+  terrace sim sweep --machine paper-4x10x2 --program allocate --threads 1,10,40 --tlab 1k,4k --levels none,core
+  terrace sim explain --machine assumed-2x256 --program allocate --threads 256 --tlab 4k --timeline moves.html
+
+Everything is computed from the machine's description and a seed, not measured: see docs/simulator.md.")]
+pub struct Sim {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show the machines and programs that are shipped.
+    List(list::List),
+    /// Show all numbers of a machine, each with its range and origin.
+    Machine(machine::Machine),
+    /// Simulate a program: operations in a second, and what its cache lines did.
+    Run(run::Run),
+    /// Simulate a grid of threads, thread buffers and levels: what the levels buy.
+    Sweep(sweep::Sweep),
+    /// Say which cache line bounced, between whom, and what that cost.
+    Explain(explain::Explain),
+}
+
+impl Sim {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        match &self.command {
+            Command::List(list) => list.execute(),
+            Command::Machine(machine) => machine.execute(),
+            Command::Run(run) => run.execute(),
+            Command::Sweep(sweep) => sweep.execute(),
+            Command::Explain(explain) => explain.execute(),
+        }
+    }
+}
+
+/// JSON for standard output.
+pub fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value).map_err(|error| Error::failed(error.to_string()))
+}

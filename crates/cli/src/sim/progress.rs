@@ -1,0 +1,52 @@
+//! What standard error gets while much is simulated.
+
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Before that nobody wonders.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between lines where standard error is no terminal.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Tells how many simulations are done, when it takes long.
+pub struct Progress {
+    all: usize,
+    start: Instant,
+    told: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    /// Of so many.
+    pub fn of(all: usize) -> Progress {
+        Progress { all, start: Instant::now(), told: Mutex::new(None) }
+    }
+
+    /// So many are done.
+    pub fn done(&self, count: usize) {
+        if self.start.elapsed() < PATIENCE {
+            return;
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let terminal = std::io::stderr().is_terminal();
+        if terminal {
+            eprint!("\rterrace: {count} of {} simulated", self.all);
+            let _ = std::io::stderr().flush();
+        } else if told.is_none_or(|told| told.elapsed() > PAUSE) {
+            eprintln!("terrace: {count} of {} simulated", self.all);
+        } else {
+            return;
+        }
+        *told = Some(Instant::now());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_some() && std::io::stderr().is_terminal() {
+            // The line goes.
+            eprint!("\r\x1b[K");
+        }
+    }
+}

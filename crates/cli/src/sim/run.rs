@@ -1,0 +1,164 @@
+//! `terrace sim run`.
+
+use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
+use ::lab::report::grid::grid;
+use ::lab::size::count;
+use ::lab::{Result, table};
+use clap::Args;
+use coherence::memory::{LineTraffic, Traffic};
+use coherence::scenario::{Measured, Scenario};
+use coherence::sweep;
+use serde::Serialize;
+
+/// Lines that JSON tells of; 'terrace sim explain' has more.
+const LINES: usize = 16;
+
+/// Simulate a program: operations in a second, and what its cache lines did.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace sim run --machine thompson-nehalem --program cas --threads 1,2,4,8
+  terrace sim run --machine paper-4x10x2 --program allocate --threads 40 --tlab 4k --levels core --core-size 512k
+  terrace sim run --machine my-server.toml --program allocate --threads 64 --tlab growing --json
+
+The same options and the same --seed give the same output, byte for byte.")]
+pub struct Run {
+    #[command(flatten)]
+    machine: MachineArgument,
+
+    #[command(flatten)]
+    program: ProgramArguments,
+
+    #[command(flatten)]
+    buffers: BufferArguments,
+
+    /// Threads; several numbers with commas give a row each.
+    #[arg(long, value_name = "LIST", default_value = "1", value_parser = counts)]
+    threads: List<u32>,
+
+    /// JSON with everything instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A row with what its lines did.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    measured: Measured,
+    /// Over all lines. Times in picoseconds.
+    traffic: LineTraffic,
+    /// The dearest lines. Times in picoseconds.
+    lines: Vec<LineTraffic>,
+}
+
+/// What JSON has of a command's simulations.
+#[derive(Serialize)]
+struct Output<'a> {
+    simulated: bool,
+    machine: &'a str,
+    seed: u64,
+    pinned: bool,
+    rows: Vec<Row>,
+}
+
+impl Run {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let machine = &self.machine.machine;
+        let scenario =
+            |threads: &u32| self.program.scenario(machine, *threads, self.buffers.tlab, self.buffers.levels);
+        let scenarios = self.threads.0.iter().map(scenario).collect::<Result<Vec<Scenario>>>()?;
+        let results = sweep::each(&scenarios, |_| (), |scenario| scenario.run(machine, 0));
+        let results =
+            results.into_iter().collect::<std::io::Result<Vec<_>>>().map_err(|error| failed(&error))?;
+        if self.json {
+            let rows = results.into_iter().map(row).collect();
+            let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
+            println!(
+                "{}",
+                super::json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?
+            );
+            return Ok(());
+        }
+        let rows: Vec<Measured> = results.into_iter().map(|(measured, _)| measured).collect();
+        print!("{}", text(&rows, table::columns()));
+        println!("simulated on {} ({} CPUs), not measured", machine.name, machine.shape.cpus());
+        Ok(())
+    }
+}
+
+fn row((measured, traffic): (Measured, Traffic)) -> Row {
+    let dearest = traffic.dearest().into_iter().filter(|(_, line)| line.cost() > 0);
+    let lines = dearest.take(LINES).map(|(_, line)| line.clone()).collect();
+    Row { measured, traffic: traffic.total(), lines }
+}
+
+/// Per cent with a digit, more where little is left.
+pub fn percent(share: f64) -> String {
+    let digits = if share > 0.0 && share < 0.01 { 2 } else { 1 };
+    format!("{:.digits$} %", share * 100.0)
+}
+
+fn small(number: f64) -> String {
+    if number != 0.0 && number < 0.01 { format!("{number:.1e}") } else { format!("{number:.2}") }
+}
+
+/// A table of what was done, and for programs that allocate another one of their buffers.
+fn text(rows: &[Measured], columns: u16) -> String {
+    let unit = if rows.iter().any(|row| row.buffers.is_some()) { "objects/s" } else { "operations/s" };
+    let header = ["threads", unit, "a thread", "retries / success", "transfers / operation", "time on lines"];
+    let done = |row: &Measured| {
+        vec![
+            row.threads.to_string(),
+            count(row.per_second),
+            count(row.per_second_per_thread),
+            small(row.retries_per_success),
+            small(row.transfers_per_operation),
+            percent(row.line_share),
+        ]
+    };
+    let mut text = grid(columns, &header.map(str::to_owned), rows.iter().map(done).collect());
+    if rows.iter().all(|row| row.buffers.is_none()) {
+        return text;
+    }
+    let header = [
+        "threads",
+        "TLAB",
+        "refills",
+        "heap requests",
+        "collections",
+        "level",
+        "foreign",
+        "stolen",
+        "passed on",
+    ];
+    let mut lines = Vec::new();
+    for row in rows {
+        let Some(buffers) = &row.buffers else { continue };
+        let tlab = match (buffers.tlab.as_str(), buffers.tlab_bytes) {
+            ("growing", bytes) => format!("growing: {}k", bytes >> 10),
+            (name, _) => name.to_owned(),
+        };
+        let counted =
+            [buffers.refills, buffers.heap_requests, buffers.collections].map(|number| count(number as f64));
+        let mut line = vec![row.threads.to_string(), tlab];
+        line.extend(counted);
+        let levels = buffers.levels.iter().map(|level| {
+            let shares = [level.foreign_share, level.stolen_share, level.direct_share].map(percent);
+            let mut cells = vec![format!("{} {}k", level.name, level.bytes >> 10)];
+            cells.extend(shares);
+            cells
+        });
+        let mut levels: Vec<Vec<String>> = levels.collect();
+        if levels.is_empty() {
+            levels.push(vec!["none".into(), "-".into(), "-".into(), "-".into()]);
+        }
+        for (number, level) in levels.into_iter().enumerate() {
+            let front = if number == 0 { line.clone() } else { vec![String::new(); line.len()] };
+            lines.push([front, level].concat());
+        }
+    }
+    text.push_str(&grid(columns, &header.map(str::to_owned), lines));
+    text
+}

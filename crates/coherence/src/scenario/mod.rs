@@ -1,0 +1,176 @@
+//! One simulation as a user asks for it, and what came of it.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`Program`] | what is simulated, by name |
+//! | [`Levels`], [`Sizes`] | the buffers between threads and heap |
+//! | [`Scenario`] | all of it |
+//! | [`Measured`] | what came of it, in units that people ask for |
+
+mod levels;
+mod measured;
+mod program;
+
+pub use levels::{LARGEST_BUFFER, Levels, Sizes, bearable, domains, domains_in_use};
+pub use measured::{Buffers, Level, Measured};
+pub use program::{BYTE_CYCLES, DEFAULT_OBJECT, DEFAULT_WORK, Kind, Program};
+
+use crate::machine::{Machine, Picoseconds};
+use crate::memory::Traffic;
+use crate::programs::allocate::{self, Allocation, Hierarchy, Mutator, Rank, Tlab};
+use crate::programs::{Options, counters};
+use std::io;
+
+/// What a refill of a thread's buffer takes besides its accesses, in cycles: the call into the virtual machine and back. From the
+/// README's table: `alloc` on Parallel 25 with buffers takes 4.5 cycles an object longer with 1 KB than with 4 KB, which is 192
+/// cycles a refill, some 20 of them the exchange.
+pub const REFILL_CYCLES: f64 = 170.0;
+/// What a request to the heap takes besides its accesses, in cycles. Assumed.
+pub const HEAP_CYCLES: f64 = 100.0;
+/// The most threads.
+pub const MOST_THREADS: u32 = 8192;
+/// The largest eden, in bytes.
+pub const LARGEST_EDEN: usize = 1 << 40;
+
+/// One simulation.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What is simulated.
+    pub program: Program,
+    /// Threads.
+    pub threads: u32,
+    /// Threads' buffers.
+    pub tlab: Tlab,
+    /// What stands between them and the heap.
+    pub hierarchy: Hierarchy,
+    /// Eden in bytes.
+    pub eden: usize,
+    /// Bytes of an object, where the program has a choice.
+    pub object: u32,
+    /// Cycles of work between two objects, where the program has a choice.
+    pub work: f64,
+    /// Whether threads stay on their CPUs.
+    pub pinned: bool,
+    /// For everything that is left to chance.
+    pub seed: u64,
+    /// Simulated time in picoseconds.
+    pub length: Picoseconds,
+}
+
+impl Scenario {
+    /// Says what cannot be simulated, and what to do about it, in one line.
+    pub fn check(&self) -> Result<(), String> {
+        if self.threads == 0 || self.threads > MOST_THREADS {
+            return Err(format!("{} threads cannot be simulated; ask for 1 to {MOST_THREADS}", self.threads));
+        }
+        if self.length == 0 {
+            return Err("no time at all cannot be simulated; ask for 1us or more".into());
+        }
+        if !self.program.allocates() {
+            return Ok(());
+        }
+        if self.eden > LARGEST_EDEN {
+            return Err(format!("an eden of {} GB is too large; ask for at most 1024g", self.eden >> 30));
+        }
+        for Rank { domain, bytes } in self.ranks() {
+            if *bytes > LARGEST_BUFFER {
+                let (name, most) = (domain.name(), LARGEST_BUFFER >> 20);
+                return Err(format!(
+                    "{bytes} bytes are too large for a {name} buffer; ask for at most {most}m"
+                ));
+            }
+        }
+        // A thread that never gets its buffer would ask for one for ever.
+        let largest = self.ranks().iter().map(|rank| rank.bytes).max().unwrap_or(0);
+        let least = self.tlab.bytes(self.eden, self.threads) * self.threads as usize + largest;
+        if least.max(1 << 16) > self.eden {
+            let (have, want) = (self.eden >> 10, least.max(1 << 16).div_ceil(1 << 10) * 2);
+            return Err(format!(
+                "an eden of {have} KB is too small for the buffers of {} threads; ask for {want}k or more, or for smaller \
+                 buffers",
+                self.threads
+            ));
+        }
+        Ok(())
+    }
+
+    /// The levels, nearest to the threads first.
+    pub fn ranks(&self) -> &[Rank] {
+        match &self.hierarchy {
+            Hierarchy::None => &[],
+            Hierarchy::Levels(ranks) => ranks,
+            Hierarchy::Paper(rank, _) => std::slice::from_ref(rank),
+        }
+    }
+
+    /// What threads do, for programs that allocate.
+    pub fn mutator(&self) -> Option<Mutator> {
+        match self.program.kind(self.object, self.work) {
+            Kind::Counter(_) => None,
+            Kind::Allocation(mutator) => Some(mutator),
+        }
+    }
+
+    /// Simulates it; the first `events` transfers are kept one by one, and the pairs of cores if that is not 0.
+    ///
+    /// # Errors
+    /// When there is no memory for the threads' stacks.
+    pub fn run(&self, machine: &Machine, events: usize) -> io::Result<(Measured, Traffic)> {
+        let (threads, pinned, seed, length) = (self.threads, self.pinned, self.seed, self.length);
+        let options = Options { threads, pinned, seed, length, events };
+        Ok(match self.program.kind(self.object, self.work) {
+            Kind::Counter(increment) => {
+                let run = counters::run(machine, increment, &options)?;
+                let measured = Measured::of_counter(self, &run);
+                (measured, run.outcome.traffic)
+            }
+            Kind::Allocation(mutator) => {
+                let allocated = allocate::run(machine, &self.allocation(mutator), &options)?;
+                let measured = Measured::of_allocation(self, machine, &allocated);
+                (measured, allocated.run.outcome.traffic)
+            }
+        })
+    }
+
+    fn allocation(&self, mutator: Mutator) -> Allocation {
+        Allocation {
+            tlab: self.tlab,
+            hierarchy: self.hierarchy.clone(),
+            eden: self.eden,
+            mutator,
+            refill_cycles: REFILL_CYCLES,
+            heap_cycles: HEAP_CYCLES,
+            // What a collection takes depends on what survives, which is not simulated.
+            pause: 0,
+        }
+    }
+
+    /// Bytes that lie in buffers when all of them are full: those of all threads, and of all domains that threads run on.
+    pub fn held(&self, machine: &Machine) -> u64 {
+        let threads = self.tlab.bytes(self.eden, self.threads) as u64 * u64::from(self.threads);
+        let levels = self.ranks().iter().map(|rank| {
+            let count = if self.pinned {
+                domains_in_use(machine, rank.domain, self.threads)
+            } else {
+                domains(machine, rank.domain)
+            };
+            (rank.bytes * count) as u64
+        });
+        threads + levels.sum::<u64>()
+    }
+}
+
+/// Threads' buffers as users write them.
+pub fn tlab_name(tlab: Tlab) -> String {
+    match tlab {
+        Tlab::None => "none".into(),
+        Tlab::Growing => "growing".into(),
+        Tlab::Bytes(bytes) if bytes.is_multiple_of(1 << 20) => format!("{}m", bytes >> 20),
+        Tlab::Bytes(bytes) if bytes.is_multiple_of(1 << 10) => format!("{}k", bytes >> 10),
+        Tlab::Bytes(bytes) => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "scenario_test.rs"]
+mod tests;

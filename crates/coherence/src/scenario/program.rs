@@ -1,0 +1,86 @@
+//! The programs that can be simulated, by name.
+
+use crate::programs::allocate::Mutator;
+use crate::programs::counters::Increment;
+
+/// Work for each byte of a new object, in cycles: zeroing and first writes at some 5 bytes in a cycle. Assumed.
+pub const BYTE_CYCLES: f64 = 0.2;
+
+/// A program by its name. A new one is a variant, a line in [`Program::ALL`], and an arm in [`Program::name`],
+/// [`Program::title`] and [`Program::kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// One counter by `lock add`.
+    Add,
+    /// One counter by `lock xadd`.
+    ExchangeAdd,
+    /// One counter by `lock cmpxchg`, again until it succeeds.
+    CompareExchange,
+    /// Objects of one size.
+    Allocate,
+}
+
+/// What kind of program it is, with what it needs to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// One counter for all threads.
+    Counter(Increment),
+    /// Threads that allocate.
+    Allocation(Mutator),
+}
+
+impl Program {
+    /// All of them.
+    pub const ALL: [Program; 4] =
+        [Program::Add, Program::ExchangeAdd, Program::CompareExchange, Program::Allocate];
+
+    /// As users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Program::Add => "add",
+            Program::ExchangeAdd => "xadd",
+            Program::CompareExchange => "cas",
+            Program::Allocate => "allocate",
+        }
+    }
+
+    /// One line for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Program::Add => "all threads increment one counter: lock add",
+            Program::ExchangeAdd => "all threads increment one counter: lock xadd",
+            Program::CompareExchange => "all threads increment one counter: lock cmpxchg until it succeeds",
+            Program::Allocate => "threads allocate objects of one size, with some work between two of them",
+        }
+    }
+
+    /// The program with that name.
+    pub fn named(name: &str) -> Option<Program> {
+        Program::ALL.into_iter().find(|program| program.name() == name)
+    }
+
+    /// Whether threads allocate, and so have buffers.
+    pub fn allocates(self) -> bool {
+        matches!(self.kind(DEFAULT_OBJECT, DEFAULT_WORK), Kind::Allocation(_))
+    }
+
+    /// Whether the size of objects and the work between them can be chosen; otherwise both belong to the program.
+    pub const fn has_object(self) -> bool {
+        matches!(self, Program::Allocate)
+    }
+
+    /// What is run. `object` in bytes and `work` in cycles are for programs that have a choice there.
+    pub fn kind(self, object: u32, work: f64) -> Kind {
+        match self {
+            Program::Add => Kind::Counter(Increment::Add),
+            Program::ExchangeAdd => Kind::Counter(Increment::ExchangeAdd),
+            Program::CompareExchange => Kind::Counter(Increment::CompareExchange),
+            Program::Allocate => Kind::Allocation(Mutator::constant(object, work, BYTE_CYCLES)),
+        }
+    }
+}
+
+/// Bytes of an object where nothing else is asked for.
+pub const DEFAULT_OBJECT: u32 = 64;
+/// Cycles of work between two objects where nothing else is asked for: a program that allocates much. Assumed.
+pub const DEFAULT_WORK: f64 = 40.0;
