@@ -1,6 +1,7 @@
 //! `terrace sim`.
 
 pub mod arguments;
+mod evaluate;
 mod explain;
 mod list;
 mod machine;
@@ -39,6 +40,8 @@ enum Command {
     Sweep(sweep::Sweep),
     /// Say which cache line bounced, between whom, and what that cost.
     Explain(explain::Explain),
+    /// Set the simulator beside what was published, or hierarchies of three and four levels beside each other.
+    Evaluate(evaluate::Evaluate),
 }
 
 impl Sim {
@@ -50,6 +53,7 @@ impl Sim {
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Explain(explain) => explain.execute(),
+            Command::Evaluate(evaluate) => evaluate.execute(),
         }
     }
 }

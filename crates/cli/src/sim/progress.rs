@@ -24,29 +24,62 @@ impl Progress {
 
     /// So many are done.
     pub fn done(&self, count: usize) {
-        if self.start.elapsed() < PATIENCE {
-            return;
+        if self.start.elapsed() >= PATIENCE {
+            tell(&self.told, &format!("{count} of {} simulated", self.all));
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let terminal = std::io::stderr().is_terminal();
-        if terminal {
-            eprint!("\rterrace: {count} of {} simulated", self.all);
-            let _ = std::io::stderr().flush();
-        } else if told.is_none_or(|told| told.elapsed() > PAUSE) {
-            eprintln!("terrace: {count} of {} simulated", self.all);
-        } else {
-            return;
-        }
-        *told = Some(Instant::now());
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_some() && std::io::stderr().is_terminal() {
-            // The line goes.
-            eprint!("\r\x1b[K");
+        clear(&self.told);
+    }
+}
+
+/// Tells which step is under way, when it takes long.
+pub struct Steps {
+    start: Instant,
+    told: Mutex<Option<Instant>>,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps { start: Instant::now(), told: Mutex::new(None) }
+    }
+}
+
+impl Steps {
+    /// This one is.
+    pub fn say(&self, step: &str) {
+        if self.start.elapsed() >= PATIENCE {
+            tell(&self.told, step);
         }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        clear(&self.told);
+    }
+}
+
+fn tell(told: &Mutex<Option<Instant>>, text: &str) {
+    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[Kterrace: {text}");
+        let _ = std::io::stderr().flush();
+    } else if told.is_none_or(|told| told.elapsed() > PAUSE) {
+        eprintln!("terrace: {text}");
+    } else {
+        return;
+    }
+    *told = Some(Instant::now());
+}
+
+fn clear(told: &Mutex<Option<Instant>>) {
+    let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.is_some() && std::io::stderr().is_terminal() {
+        // The line goes.
+        eprint!("\r\x1b[K");
     }
 }

@@ -1,0 +1,224 @@
+//! `terrace sim evaluate`.
+
+use super::progress::Steps;
+use ::lab::report::grid::grid;
+use ::lab::{Error, Result, table};
+use clap::{Args, ValueEnum};
+use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
+use coherence::machine;
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Counters that all threads increment (Thompson 2011).
+    Thompson,
+    /// Allocation without thread buffers (Opsian 2020).
+    Opsian,
+    /// Speed-ups by buffers of processors and cores (the paper's Figures 2 and 3).
+    Figure2,
+    /// Foreign allocations (the paper's Tables I and II): some minutes.
+    Tables,
+    /// When a level of processor buffers over core buffers pays, on one machine: under a minute.
+    Levels,
+}
+
+/// Set the simulator beside what was published, or the hierarchies beside each other.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace sim evaluate                                     all that takes seconds
+  terrace sim evaluate tables
+  terrace sim evaluate levels --machine assumed-2x256")]
+pub struct Evaluate {
+    /// What to look at; if nothing is said thompson, opsian and figure2.
+    what: Vec<What>,
+
+    /// The machine of `levels`.
+    #[arg(long, value_name = "NAME|FILE", value_parser = super::arguments::machine, default_value = "epyc-9654-2x96")]
+    machine: machine::Machine,
+
+    /// JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+impl What {
+    fn part(self) -> Option<Part> {
+        match self {
+            What::Thompson => Some(Part::Thompson),
+            What::Opsian => Some(Part::Opsian),
+            What::Figure2 => Some(Part::Figure2),
+            What::Tables => Some(Part::Tables),
+            What::Levels => None,
+        }
+    }
+}
+
+/// Core buffers' bytes, and multiples of javac's rate of allocation.
+const CORE_SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
+const INTENSITIES: [f64; 3] = [1.0, 3.0, 10.0];
+
+impl Evaluate {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let steps = Steps::default();
+        let progress = |step: &str| steps.say(step);
+        let failed = |error: std::io::Error| Error::failed(error.to_string());
+        let what: &[What] =
+            if self.what.is_empty() { &[What::Thompson, What::Opsian, What::Figure2] } else { &self.what };
+        let mut findings = Vec::new();
+        let mut levels = None;
+        for what in what {
+            match what.part() {
+                Some(part) => findings.extend(part.evaluate(&progress).map_err(failed)?),
+                None => {
+                    let rows =
+                        when_a_processor_level_pays(&self.machine, &CORE_SIZES, &INTENSITIES, &progress);
+                    levels = Some(rows.map_err(failed)?);
+                }
+            }
+        }
+        drop(steps);
+        if self.json {
+            let findings: Vec<serde_json::Value> = findings.iter().map(value).collect();
+            let machine = &self.machine.name;
+            println!(
+                "{}",
+                super::json(
+                    &serde_json::json!({ "findings": findings, "machine": machine, "levels": levels })
+                )?
+            );
+            return Ok(());
+        }
+        if !findings.is_empty() {
+            show(&findings);
+        }
+        if let Some(rows) = levels {
+            self.show_levels(&rows);
+        }
+        Ok(())
+    }
+
+    fn show_levels(&self, rows: &[LevelsRow]) {
+        let header = [
+            "core buffer",
+            "x javac",
+            "thread, heap",
+            "+ core",
+            "+ L3",
+            "or + package",
+            "heap requests",
+            "waiting for the heap",
+        ];
+        let times = |value: f64, two: f64| format!("{:.2}x", value / two);
+        let cells = rows.iter().map(|row| {
+            vec![
+                format!("{} KB", row.core_bytes >> 10),
+                format!("{}", row.intensity),
+                format!("{:.0} M/s", row.two),
+                format!("{:.0} M/s", row.three),
+                times(row.four_cluster, row.three),
+                times(row.four_package, row.three),
+                format!("{:.2} M/s", row.heap_requests),
+                format!("{:.0} %", row.waiting * 100.0),
+            ]
+        });
+        println!(
+            "{}, all {} CPUs, thread buffers of 4 KB: objects a second; four levels over three; with three levels what comes to the heap",
+            self.machine.name,
+            rows.first().map_or(0, |row| row.threads)
+        );
+        print!("{}", grid(table::columns(), &header.map(str::to_owned), cells.collect()));
+        println!("{}", conclusion(rows));
+    }
+}
+
+/// A gain that is worth a level.
+const WORTH: f64 = 1.1;
+
+/// In words: when four levels pay.
+fn conclusion(rows: &[LevelsRow]) -> String {
+    let gain = |row: &LevelsRow| row.four_cluster.max(row.four_package) / row.three;
+    let (pays, not): (Vec<&LevelsRow>, Vec<&LevelsRow>) = rows.iter().partition(|row| gain(row) >= WORTH);
+    let percent = |part: f64| format!("{:.0} %", part * 100.0);
+    let least = pays.iter().map(|row| row.waiting).fold(f64::INFINITY, f64::min);
+    let most = not.iter().map(|row| row.waiting).fold(0.0, f64::max);
+    let best = rows.iter().map(gain).fold(0.0, f64::max);
+    let served = rows.iter().map(|row| row.heap_requests).fold(0.0, f64::max);
+    if pays.is_empty() {
+        return format!(
+            "A processor level gains {best:.2}x at most: the heap's top serves all core buffers, and threads wait for it {} of their time at most.",
+            percent(most)
+        );
+    }
+    let where_not =
+        if not.is_empty() { String::new() } else { format!(", {} at most where it does not", percent(most)) };
+    format!(
+        "A processor level pays (10 % and more, up to {best:.1}x) where the heap's top cannot serve all core buffers: it serves {served:.1} million requests a second here. \
+         Threads with three levels wait for it {} of their time at least where a fourth pays{where_not}. Core buffers twice as large need half the requests.",
+        percent(least)
+    )
+}
+
+fn limit(finding: &Finding) -> String {
+    match finding.limit {
+        Limit::Within(part) => format!("within {:.0} %", part * 100.0),
+        Limit::Factor(factor) => format!("factor {factor}"),
+        Limit::AtLeast(least) => format!("at least {least}"),
+        Limit::AtMost(most) => format!("at most {most}"),
+    }
+}
+
+fn value(finding: &Finding) -> serde_json::Value {
+    serde_json::json!({
+        "source": finding.source,
+        "what": finding.what,
+        "role": finding.role,
+        "published": finding.published,
+        "simulated": finding.simulated,
+        "limit": limit(finding),
+        "holds": finding.holds(),
+    })
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Calibrated => "calibrated",
+        Role::Predicted => "predicted",
+    }
+}
+
+/// Three digits that count.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        100.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        1.0.. => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+fn show(findings: &[Finding]) {
+    for of_source in findings.chunk_by(|one, other| one.source == other.source) {
+        println!("{}", of_source[0].source);
+        let header = ["what", "role", "published", "simulated", "asked for", "holds"];
+        let rows = of_source.iter().map(|finding| {
+            vec![
+                finding.what.clone(),
+                role(finding.role).into(),
+                finding.published.map_or("(words)".into(), digits),
+                digits(finding.simulated),
+                limit(finding),
+                if finding.holds() { "yes" } else { "NO" }.into(),
+            ]
+        });
+        print!("{}", grid(table::columns(), &header.map(str::to_owned), rows.collect()));
+    }
+    for kind in [Role::Calibrated, Role::Predicted] {
+        let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
+        if !of.is_empty() {
+            let holds = of.iter().filter(|finding| finding.holds()).count();
+            println!("{}: {holds} of {} hold", role(kind), of.len());
+        }
+    }
+}
