@@ -274,7 +274,10 @@ impl World<'_> {
                 thread.time += cost;
                 Step::Done
             }
-            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => thread.wait(core, time),
+            Answer::Then(time) if want == Want::Lock => thread.wait(None, time),
+            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => {
+                thread.wait(Some(core), time)
+            }
             Answer::Busy(free) => {
                 thread.blocked = true;
                 let waiter = Waiter { thread: self.current, core, want, hold, asked: thread.time };

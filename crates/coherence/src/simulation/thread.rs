@@ -74,9 +74,9 @@ impl Thread {
         self.time >= self.interrupt && self.granted.is_none()
     }
 
-    /// Waits for what comes to a core at a moment.
-    pub(super) fn wait(&mut self, core: u32, until: Picoseconds) -> Step {
-        self.granted = Some(core);
+    /// Waits for what comes to a core at a moment, or to ask again then.
+    pub(super) fn wait(&mut self, core: Option<u32>, until: Picoseconds) -> Step {
+        self.granted = core;
         self.time = self.time.max(until);
         Step::Wait
     }
