@@ -98,12 +98,20 @@ pub(super) fn suspend(world: *mut World<'static>) {
     unsafe { (*yielder).suspend(()) };
 }
 
+/// The world of the simulation whose thread this is; alive while this thread runs.
+///
 /// # Panics
 /// Outside of a simulated thread.
 #[inline]
-fn with<R>(look: impl FnOnce(&mut World<'static>) -> R) -> R {
+pub(super) fn world() -> *mut World<'static> {
     let world = WORLD.get();
     assert!(!world.is_null(), "only for the bodies of simulated threads");
+    world
+}
+
+#[inline]
+fn with<R>(look: impl FnOnce(&mut World<'static>) -> R) -> R {
+    let world = world();
     // SAFETY: alive while the simulation runs; `look` neither suspends the thread nor gets at the world another way.
     look(unsafe { &mut *world })
 }
@@ -157,7 +165,7 @@ pub fn store_object(address: usize) {
 
 /// Waits until this thread's moment is the earliest of all: what it does then happens before anything that others have still to do.
 pub fn lock_step() {
-    let world = WORLD.get();
+    let world = world();
     // SAFETY: as in `with`; the reference ends before the thread is suspended.
     while unsafe { (*world).too_early() } {
         suspend(world);
@@ -175,7 +183,7 @@ pub fn park() {
         thread.status == Status::Parked
     });
     if parked {
-        suspend(WORLD.get());
+        suspend(world());
     }
 }
 
