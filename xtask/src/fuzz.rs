@@ -1,4 +1,4 @@
-//! Random operation programs against the models of the hierarchy and of the arena, and random machine files.
+//! Random operation programs against the models of the hierarchy, of the arena and of simulated memory, and random machine files.
 
 use crate::shell::{cargo, root, run as run_command, works};
 use lab::{Error, Result};
@@ -23,10 +23,12 @@ enum Target {
     Arena,
     /// The description of a machine.
     Machine,
+    /// Programs on simulated machines.
+    Simulation,
 }
 
 impl Target {
-    const ALL: [Target; 3] = [Target::Hab, Target::Arena, Target::Machine];
+    const ALL: [Target; 4] = [Target::Hab, Target::Arena, Target::Machine, Target::Simulation];
 
     /// The crate's folder, and the fuzz target in it.
     const fn place(self) -> (&'static str, &'static str) {
@@ -34,6 +36,7 @@ impl Target {
             Target::Hab => ("crates/hab", "operations"),
             Target::Arena => ("crates/arena", "operations"),
             Target::Machine => ("crates/coherence", "machine_file"),
+            Target::Simulation => ("crates/coherence", "program"),
         }
     }
 }

@@ -54,7 +54,7 @@ fn collections_happen_and_lose_nothing() {
         for tlab in [Tlab::None, Tlab::Bytes(1 << 10)] {
             let allocation = allocation(tlab, hierarchy.clone(), 24 << 10);
             let allocated = run(&machine, &allocation, &options(8, true)).unwrap();
-            assert!(allocated.collections > 3, "{tlab:?} {hierarchy:?}: {}", allocated.collections);
+            assert!(allocated.collections > 1, "{tlab:?} {hierarchy:?}: {}", allocated.collections);
             check(&allocated, &allocation, 8);
         }
     }

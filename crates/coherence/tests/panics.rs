@@ -6,7 +6,7 @@ use simulated::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::machine;
-use terrace_coherence::simulation::{Simulation, now, over, park};
+use terrace_coherence::simulation::{Number, Simulation, lock_step, now, over, park, store_object, unpark};
 
 /// Counts what is dropped.
 struct Held<'a>(&'a Cell<u32>);
@@ -97,4 +97,58 @@ fn a_simulation_inside_a_simulated_thread_disturbs_nothing() {
     let outcome = simulation.run();
     assert_eq!(inner.get(), alone);
     assert_eq!(outcome.traffic.total().moves(), 1);
+}
+
+/// Touches the simulated memory when it is dropped.
+struct Touching<'a>(&'a AtomicU64);
+
+impl Drop for Touching<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn what_is_dropped_by_a_panic_inside_another_simulation_is_no_access_of_that_one() {
+    let machine = machine([1, 1, 2, 1], "mesif", "");
+    let (word, other) = (AtomicU64::new(0), AtomicU64::new(0));
+    let inner = || {
+        let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
+        for cpu in 0..2 {
+            let held = Touching(&word);
+            let body = move || {
+                // The whole of it, not the reference inside.
+                let held = held;
+                // The first one waits while the second one panics.
+                assert!(held.0.load(Ordering::SeqCst) > 0 || cpu == 0, "of the body");
+                park();
+            };
+            simulation.spawn(cpu, true, body).unwrap();
+        }
+        simulation.run();
+    };
+    let mut simulation = Simulation::new(&machine, 7, 1_000_000, 0);
+    let body = || {
+        for _ in 0..10 {
+            let before = now();
+            assert!(catch_unwind(AssertUnwindSafe(inner)).is_err());
+            assert_eq!(now(), before);
+            word.store(0, Ordering::SeqCst);
+            other.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    for cpu in 0..2 {
+        simulation.spawn(cpu, true, body).unwrap();
+    }
+    simulation.run();
+    assert_eq!(other.peek(), 20);
+}
+
+#[test]
+fn what_threads_ask_for_is_for_them_alone() {
+    let outside: [fn(); 5] = [|| _ = now(), lock_step, park, || unpark(Number(0)), || store_object(1 << 32)];
+    for ask in outside {
+        let payload = catch_unwind(ask).expect_err("there is no thread");
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"only for the bodies of simulated threads"));
+    }
 }

@@ -7,7 +7,7 @@ use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{self, Allocation, Hierarchy, Mutator, Tlab};
 use terrace_coherence::programs::counters::{self, Increment};
 
-const OPTIONS: Options = Options { threads: 1024, pinned: true, seed: 3, length: 20_000_000, events: 0 };
+const OPTIONS: Options = Options { threads: 1024, pinned: true, seed: 3, length: 8_000_000, events: 0 };
 
 #[test]
 fn a_thousand_cpus_increment() {

@@ -119,31 +119,6 @@ fn moving_more_often_than_a_switch_takes_still_gets_somewhere() {
 }
 
 #[test]
-fn an_instruction_under_way_is_carried_out_before_its_thread_loses_the_cpu() {
-    // Any transfer takes longer than the time slice.
-    let machine = machine([1, 1, 2, 1], "mesi", &number("quantum", 1.0, "ns"));
-    let (word, instructions) = (AtomicU64::new(0), RefCell::new(Vec::new()));
-    let mut simulation = Simulation::new(&machine, 1, SECOND, 10_000);
-    for cpu in [0, 0, 1, 1] {
-        let (word, instructions) = (&word, &instructions);
-        simulation
-            .spawn(cpu, true, move || {
-                for _ in 0..100 {
-                    word.fetch_add(1, Ordering::SeqCst);
-                    instructions.borrow_mut().push((now() - 10_000, cpu));
-                }
-            })
-            .unwrap();
-    }
-    let events = simulation.run().traffic.events;
-    assert_eq!(word.peek(), 400);
-    for (begin, core) in instructions.take() {
-        let last = events.iter().rfind(|event| event.begin <= begin).expect("the line came from memory");
-        assert_eq!(last.to, core, "at {begin} the line was elsewhere: {last:?}");
-    }
-}
-
-#[test]
 fn a_wake_before_the_wait_is_kept_once() {
     let machine = machine([1, 1, 1, 1], "mesi", "");
     let mut simulation = Simulation::new(&machine, 1, SECOND, 0);

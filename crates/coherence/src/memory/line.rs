@@ -79,7 +79,8 @@ pub enum Want {
 pub enum Answer {
     /// The core may use its copy now.
     Now,
-    /// The core has it, but from a later moment: another thread of the core asked for it, or carries out a locked instruction.
+    /// The core has it, but from a later moment: another thread of the core asked for it, or carries out a locked instruction. A
+    /// locked instruction has to ask again at that moment: others may take the line until then.
     Then(Picoseconds),
     /// The line sets out at once.
     Transfer(Transfer),
@@ -189,6 +190,9 @@ impl Line {
         let first = from.max(now).max(locked);
         // `from` of one without rights is never.
         if first < until {
+            if want == Want::Lock && first > now {
+                return Answer::Then(first);
+            }
             if want != Want::Read
                 && let Some((_, state)) = &mut self.answerer
             {

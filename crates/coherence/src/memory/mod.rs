@@ -102,6 +102,8 @@ impl Memory {
     ) -> Answer {
         let answer = self.lines[line as usize].ask(machine, core, want, now);
         match answer {
+            // It asks again.
+            Answer::Then(_) if want == Want::Lock => {}
             Answer::Now | Answer::Then(_) => self.traffic.hit(line),
             Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
             Answer::Busy(_) => {}

@@ -12,7 +12,7 @@ mod scheduler;
 mod thread;
 
 pub use thread::{
-    Number, cpu, knock, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
+    Number, cpu, knock, last_cpu, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
 };
 
 use crate::machine::{Machine, Picoseconds};
@@ -166,13 +166,16 @@ impl<'a> Simulation<'a> {
     /// # Panics
     /// If a thread's body panics, or if threads wait for each other for ever.
     pub fn run(self) -> Outcome {
-        let Simulation { world, mut coroutines, .. } = self;
+        let Simulation { world, coroutines, .. } = self;
         let world = Box::into_raw(world);
-        let restore =
-            Restore { before: WORLD.replace(world.cast()), watcher: simulated::watch(Some(watcher)) };
+        let mut running = Running {
+            coroutines,
+            before: WORLD.replace(world.cast()),
+            watcher: simulated::watch(Some(watcher)),
+        };
         // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
         while let Some(number) = unsafe { &mut *world }.next_turn() {
-            let result = coroutines[number.0 as usize].resume(());
+            let result = running.coroutines[number.0 as usize].resume(());
             // SAFETY: as above; the coroutine has given its own references up.
             let world = unsafe { &mut *world };
             match result {
@@ -180,7 +183,7 @@ impl<'a> Simulation<'a> {
                 CoroutineResult::Return(()) => world.ended(number),
             }
         }
-        drop(restore);
+        drop(running);
         // SAFETY: from `into_raw` above, and nobody can reach it any more. If a body panics the world is leaked, not freed twice.
         let world = *unsafe { Box::from_raw(world) };
         let waiting = world.threads.iter().filter(|thread| thread.status != Status::Ended).count();
@@ -194,14 +197,19 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Puts back what was there before, if a body panics too.
-struct Restore {
+/// The coroutines while they run. Puts back what was there before, if a body panics too.
+struct Running {
+    coroutines: Vec<Coroutine<(), (), (), DefaultStack>>,
     before: *mut World<'static>,
     watcher: Option<simulated::Watcher>,
 }
 
-impl Drop for Restore {
+impl Drop for Running {
     fn drop(&mut self) {
+        // What suspended threads hold is dropped on their stacks: neither this simulation nor the one before may be asked there.
+        WORLD.set(ptr::null_mut());
+        simulated::watch(None);
+        self.coroutines.clear();
         WORLD.set(self.before);
         simulated::watch(self.watcher);
     }
@@ -209,7 +217,7 @@ impl Drop for Restore {
 
 /// Is told of each access of the current thread, and returns when it may happen.
 fn watcher(address: usize, access: Access) {
-    let world = WORLD.get();
+    let world = thread::world();
     // SAFETY: set by `run` for as long as it runs, and this is a coroutine of it; the reference ends before the thread is suspended.
     while unsafe { (*world).access(address, access) } == Step::Wait {
         thread::suspend(world);
@@ -269,7 +277,10 @@ impl World<'_> {
                 thread.time += cost;
                 Step::Done
             }
-            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => thread.wait(core, time),
+            Answer::Then(time) if want == Want::Lock => thread.wait(None, time),
+            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => {
+                thread.wait(Some(core), time)
+            }
             Answer::Busy(free) => {
                 thread.blocked = true;
                 let waiter = Waiter { thread: self.current, core, want, asked: thread.time };

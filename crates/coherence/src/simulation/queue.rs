@@ -82,9 +82,12 @@ impl World<'_> {
             let pick = tried + self.arbitrate(line, &queue[tried..]);
             let waiter = queue[pick];
             let answer = self.memory.ask_line(self.machine, line, waiter.core, waiter.want, now);
-            let time = match answer {
-                Answer::Now => now,
-                Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => time,
+            let (granted, time) = match answer {
+                Answer::Now => (Some(waiter.core), now),
+                Answer::Then(time) if waiter.want == Want::Lock => (None, time),
+                Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => {
+                    (Some(waiter.core), time)
+                }
                 Answer::Busy(free) => {
                     next = next.min(free);
                     queue.swap(tried, pick);
@@ -102,8 +105,7 @@ impl World<'_> {
             }
             let thread = &mut self.threads[waiter.thread.0 as usize];
             thread.blocked = false;
-            thread.granted = Some(waiter.core);
-            thread.time = thread.time.max(time);
+            thread.wait(granted, time);
             self.turns.push(Reverse(Turn { time: thread.time, who: Who::Thread(waiter.thread) }));
         }
         if !queue.is_empty() {

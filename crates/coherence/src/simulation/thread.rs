@@ -74,9 +74,9 @@ impl Thread {
         self.time >= self.interrupt && self.granted.is_none()
     }
 
-    /// Waits for what comes to a core at a moment.
-    pub(super) fn wait(&mut self, core: u32, until: Picoseconds) -> Step {
-        self.granted = Some(core);
+    /// Waits for what comes to a core at a moment, or to ask again then.
+    pub(super) fn wait(&mut self, core: Option<u32>, until: Picoseconds) -> Step {
+        self.granted = core;
         self.time = self.time.max(until);
         Step::Wait
     }
@@ -98,12 +98,20 @@ pub(super) fn suspend(world: *mut World<'static>) {
     unsafe { (*yielder).suspend(()) };
 }
 
+/// The world of the simulation whose thread this is; alive while this thread runs.
+///
 /// # Panics
 /// Outside of a simulated thread.
 #[inline]
-fn with<R>(look: impl FnOnce(&mut World<'static>) -> R) -> R {
+pub(super) fn world() -> *mut World<'static> {
     let world = WORLD.get();
     assert!(!world.is_null(), "only for the bodies of simulated threads");
+    world
+}
+
+#[inline]
+fn with<R>(look: impl FnOnce(&mut World<'static>) -> R) -> R {
+    let world = world();
     // SAFETY: alive while the simulation runs; `look` neither suspends the thread nor gets at the world another way.
     look(unsafe { &mut *world })
 }
@@ -116,6 +124,12 @@ pub fn this() -> Number {
 /// The CPU on which this thread is at this moment. Waits for its turn: whoever was moved before this moment has been.
 pub fn cpu() -> u32 {
     lock_step();
+    with(|world| world.threads[world.current.0 as usize].cpu)
+}
+
+/// The CPU on which this thread's last access was. Other than [`cpu`] it does not wait: threads with an earlier moment may still
+/// change places with this one.
+pub fn last_cpu() -> u32 {
     with(|world| world.threads[world.current.0 as usize].cpu)
 }
 
@@ -158,7 +172,7 @@ pub fn store_object(address: usize) {
 
 /// Waits until this thread's moment is the earliest of all: what it does then happens before anything that others have still to do.
 pub fn lock_step() {
-    let world = WORLD.get();
+    let world = world();
     // SAFETY: as in `with`; the reference ends before the thread is suspended.
     while unsafe { (*world).too_early() } {
         suspend(world);
@@ -176,7 +190,7 @@ pub fn park() {
         thread.status == Status::Parked
     });
     if parked {
-        suspend(WORLD.get());
+        suspend(world());
     }
 }
 

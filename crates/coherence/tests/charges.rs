@@ -1,0 +1,201 @@
+//! What each access costs, by hand. The numbers are those of the machine in `support`, in picoseconds.
+
+mod support;
+
+use simulated::{AtomicU64, Ordering, fence};
+use std::cell::RefCell;
+use support::{machine, number};
+use terrace_coherence::memory::Traffic;
+use terrace_coherence::programs::Line;
+use terrace_coherence::simulation::{Simulation, last_cpu, now, work};
+
+const LOAD: u64 = 2_000;
+const STORE: u64 = 500;
+const LOCKED: u64 = 10_000;
+const DRAIN: u64 = 8_000;
+const L3: u64 = 20_000;
+const NEAR: u64 = 30_000;
+const FAR: u64 = 150_000;
+const MEMORY: u64 = 80_000;
+const FAR_MEMORY: u64 = 140_000;
+/// How long a locked instruction keeps a line that has just come.
+const HOLD: u64 = LOCKED - DRAIN;
+const MICROSECOND: u64 = 1_000_000;
+
+fn took(access: impl FnOnce()) -> u64 {
+    let begin = now();
+    access();
+    now() - begin
+}
+
+fn load(word: &AtomicU64) -> u64 {
+    took(|| _ = word.load(Ordering::Relaxed))
+}
+
+fn store(word: &AtomicU64) -> u64 {
+    took(|| word.store(1, Ordering::Relaxed))
+}
+
+fn locked(word: &AtomicU64) -> u64 {
+    took(|| _ = word.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What a step on a CPU, at a moment, takes.
+type Step = (u32, u64, fn(&AtomicU64) -> u64);
+
+/// Carries steps on one word out, each by a thread of its own; what each took, in their order.
+fn steps(shape: [u32; 4], protocol: &str, scheduler: &str, steps: &[Step]) -> (Vec<u64>, Traffic) {
+    let machine = machine(shape, protocol, scheduler);
+    let word = Line(AtomicU64::new(0));
+    let times = RefCell::new(vec![0; steps.len()]);
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    for (number, &(cpu, moment, step)) in steps.iter().enumerate() {
+        let (word, times) = (&word.0, &times);
+        let body = move || {
+            // Other threads of the core make work slower: up to the moment, whatever that takes.
+            while now() < moment {
+                work(1);
+            }
+            let time = step(word);
+            times.borrow_mut()[number] = time;
+        };
+        simulation.spawn(cpu, true, body).unwrap();
+    }
+    let outcome = simulation.run();
+    (times.into_inner(), outcome.traffic)
+}
+
+#[test]
+fn a_core_alone() {
+    let machine = machine([1, 1, 2, 1], "mesi", "");
+    let (first, second, third) = (Line::<AtomicU64>::default(), Line::default(), Line::default());
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    let body = || {
+        assert_eq!(load(&first.0), MEMORY);
+        assert_eq!((load(&first.0), locked(&first.0)), (LOAD, LOCKED), "a line read alone can be written to");
+        assert_eq!(locked(&second.0), MEMORY + LOCKED);
+        assert_eq!((store(&second.0), load(&second.0)), (STORE, LOAD));
+        assert_eq!(took(|| fence(Ordering::SeqCst)), DRAIN);
+        assert_eq!(took(|| fence(Ordering::Acquire)), 0);
+        let both = took(|| {
+            assert_eq!(store(&third.0), STORE, "nobody waits for a store");
+            assert_eq!(load(&first.0), LOAD);
+            locked(&first.0);
+        });
+        assert_eq!(both, MEMORY + LOCKED, "but the next locked instruction");
+    };
+    simulation.spawn(0, true, body).unwrap();
+    simulation.run();
+}
+
+#[test]
+fn readers_and_a_writer_one_after_the_other() {
+    let all: [Step; 5] = [
+        (0, 0, locked),
+        (1, MICROSECOND, load),
+        (2, 2 * MICROSECOND, load),
+        (3, 3 * MICROSECOND, load),
+        (0, 4 * MICROSECOND, locked),
+    ];
+    let quick = number("switch", 1.0, "ns");
+    let run = |protocol| steps([2, 1, 2, 1], protocol, &quick, &all).0;
+    // Written back: the third reader finds it in memory, the fourth in its own last cache.
+    assert_eq!(run("mesi"), [MEMORY + LOCKED, NEAR, FAR_MEMORY, L3, FAR + LOCKED]);
+    // The newest reader answers.
+    assert_eq!(run("mesif"), [MEMORY + LOCKED, NEAR, FAR, NEAR, FAR + LOCKED]);
+    // The writer answers all.
+    assert_eq!(run("moesi"), [MEMORY + LOCKED, NEAR, FAR, FAR, FAR + LOCKED]);
+}
+
+#[test]
+fn who_comes_while_the_line_is_on_its_way_waits_for_it() {
+    let all: [Step; 4] =
+        [(3, 0, locked), (0, MICROSECOND, locked), (1, MICROSECOND, locked), (2, MICROSECOND, locked)];
+    let (mut times, traffic) = steps([1, 1, 4, 1], "mesi", "", &all);
+    assert_eq!(times[1], NEAR + LOCKED, "the first one finds it free");
+    times.sort_unstable();
+    let turn = NEAR + HOLD;
+    assert_eq!(times, [NEAR + LOCKED, turn + NEAR + LOCKED, MEMORY + LOCKED, 2 * turn + NEAR + LOCKED]);
+    let total = traffic.total();
+    assert_eq!((total.queued, total.moving), (turn + 2 * turn, MEMORY + 3 * NEAR));
+    assert_eq!((total.writes, total.modified, total.hits), (4, 3, 0));
+}
+
+#[test]
+fn threads_of_a_core_share_lines_but_not_the_locked_instruction() {
+    let together: [Step; 2] = [(0, 0, locked), (1, 1_000, locked)];
+    let (times, _) = steps([1, 1, 1, 2], "mesi", "", &together);
+    assert_eq!(times, [MEMORY + LOCKED, MEMORY - 1_000 + 2 * LOCKED]);
+    // One of the two at the line that the core has.
+    let machine = machine([1, 1, 1, 2], "mesi", "");
+    let word = Line(AtomicU64::new(0));
+    let ends = RefCell::new(Vec::new());
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    for cpu in 0..2 {
+        let body = || {
+            load(&word.0);
+            while now() < MICROSECOND {
+                work(1);
+            }
+            locked(&word.0);
+            ends.borrow_mut().push(now());
+        };
+        simulation.spawn(cpu, true, body).unwrap();
+    }
+    simulation.run();
+    assert_eq!(ends.take(), [MICROSECOND + LOCKED, MICROSECOND + 2 * LOCKED]);
+}
+
+/// Every locked instruction is carried out on the core to which the line came last, however often threads lose their CPU meanwhile.
+fn owned_by_whoever_locks(scheduler: &str, pinned: bool) {
+    let machine = machine([1, 1, 3, 1], "mesi", scheduler);
+    let (word, instructions) = (AtomicU64::new(0), RefCell::new(Vec::new()));
+    let mut simulation = Simulation::new(&machine, 1, 0, 10_000);
+    for first in [0, 0, 1, 1, 2] {
+        let (word, instructions) = (&word, &instructions);
+        let body = move || {
+            for _ in 0..200 {
+                word.fetch_add(1, Ordering::SeqCst);
+                instructions.borrow_mut().push((now() - LOCKED, last_cpu()));
+            }
+        };
+        simulation.spawn(first, pinned, body).unwrap();
+    }
+    let outcome = simulation.run();
+    assert_eq!(word.peek(), 1000);
+    assert!(if pinned { outcome.preemptions } else { outcome.migrations } > 20);
+    for (begin, core) in instructions.take() {
+        let events = &outcome.traffic.events;
+        let last = events.iter().rfind(|event| event.begin <= begin).expect("the line came from memory");
+        assert_eq!(last.to, core, "at {begin} the line was elsewhere: {last:?}");
+    }
+}
+
+#[test]
+fn an_instruction_under_way_is_carried_out_before_its_thread_loses_the_cpu() {
+    // Any transfer takes longer than the time slice.
+    owned_by_whoever_locks(&number("quantum", 1.0, "ns"), true);
+}
+
+#[test]
+fn a_thread_of_the_same_core_does_not_use_a_line_that_has_left() {
+    // Both threads of core 0 want the line that it has; core 1 takes it while the first of them is at it.
+    let all: [Step; 4] = [
+        (0, 0, locked),
+        (0, MICROSECOND, locked),
+        (1, MICROSECOND + 1_000, locked),
+        (2, MICROSECOND + 5_000, locked),
+    ];
+    let (times, traffic) = steps([1, 1, 2, 2], "mesi", &number("switch", 1.0, "ns"), &all);
+    assert_eq!(times[1], LOCKED);
+    assert_eq!(times[3], NEAR + LOCKED);
+    // It comes back for the other one when the second core has done with it.
+    assert_eq!(times[2], 4_000 + NEAR + HOLD + NEAR + LOCKED);
+    assert_eq!((traffic.total().hits, traffic.total().moves()), (1, 3));
+}
+
+#[test]
+fn a_thread_that_was_moved_while_it_waited_asks_again() {
+    let scheduler = number("migration_rate", 1e6, "per_second") + &number("switch", 1.0, "ns");
+    owned_by_whoever_locks(&scheduler, false);
+}
