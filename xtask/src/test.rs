@@ -29,6 +29,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "terrace-control",
         "-p",
         "terrace-topology",
+        "-p",
+        "terrace-coherence",
     ]))?;
     if arguments.quick {
         shell::run(cargo().args(["test", "--quiet", "--release", "--workspace", "--lib", "--bins"]))?;

@@ -12,7 +12,7 @@ mod scheduler;
 mod thread;
 
 pub use thread::{
-    Number, cpu, knock, last_cpu, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
+    Number, cpu, last_cpu, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
 };
 
 use crate::machine::{Machine, Picoseconds};

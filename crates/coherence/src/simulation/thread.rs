@@ -203,8 +203,3 @@ pub fn unpark(number: Number) {
         world.wake(number, time);
     });
 }
-
-/// Has a thread that computes see the scheduler soon: for tests of programs.
-pub fn knock(number: Number) {
-    with(|world| world.threads[number.0 as usize].interrupt = 0);
-}
