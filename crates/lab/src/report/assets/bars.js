@@ -30,7 +30,8 @@ Report.drawBars = (figure, panel, host, range) => {
     if (log) track.append(Report.element("span", { class: `dot${look.round ? " square" : ""}`, style: { left: percent(found.median) } }));
     points += 1;
     const line = row(point, track, amount(point));
-    line.title = `${figure.series[point.series].label}: ${point.text}, ${found.values.length} values`;
+    const count = figure.values ? "" : `, ${found.values.length} values`;
+    line.title = `${figure.series[point.series].label}: ${point.text}${count}`;
     return line;
   };
   const published = (mark) => {
