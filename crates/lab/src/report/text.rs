@@ -1,7 +1,7 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
 use super::grid::{fits, grid};
-use super::simulated::Simulated;
+use super::simulated::{Simulated, narrow};
 use super::view::{headings, incomplete, place, published, varying, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
@@ -70,7 +70,9 @@ fn beside(text: &mut String, results: &Results, columns: u16) {
         text.push_str(&labelled("nothing simulated", reason, columns));
     } else {
         text.push_str(&labelled("answer", &simulated.answer, columns));
-        text.push_str(&grid(columns, &simulated.table.columns, simulated.table.rows));
+        for (header, rows) in narrow(&results.simulated) {
+            text.push_str(&grid(columns, &header, rows));
+        }
         for note in &simulated.words {
             text.push_str(&labelled("note", note, columns));
         }

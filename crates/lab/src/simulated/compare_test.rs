@@ -1,7 +1,21 @@
 //! What is compared, by the fixture's run; and that it is the same each time.
 
 use super::*;
-use crate::report::fixture::{has, latency, simulable, without_latency};
+use crate::experiment::Value;
+use crate::report::fixture::simulable;
+
+/// Whether a cell has this value.
+fn has(parameters: &Parameters, key: &str, value: impl Into<Value>) -> bool {
+    parameters.get(key) == Some(&value.into())
+}
+
+/// The fixture's run without its latencies.
+fn without_latency() -> Results {
+    let mut results = simulable();
+    results.experiments.retain(|findings| findings.declaration.name != "latency");
+    fill(&mut results);
+    results
+}
 
 fn of<'a>(
     cells: &'a [SimulatedCell],
@@ -92,7 +106,7 @@ fn the_machine_is_what_was_measured_and_every_number_says_so() {
     assert!(transfer.origin.text().starts_with("terrace lab run latency"));
     assert_eq!(machine.figure("costs.residency").unwrap().origin.kind(), "calibrated");
     let mut only = simulable();
-    only.experiments = vec![latency()];
+    only.experiments.retain(|findings| findings.declaration.name == "latency");
     assert!(!machine_file(&only).unwrap().contains("residency"), "there was nothing to calibrate on");
     assert_eq!(lacking(&only), None);
 }

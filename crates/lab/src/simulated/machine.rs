@@ -18,7 +18,7 @@ const DRAIN: f64 = 15.4 / 19.0;
 /// Memory of another package over a package's own: 215 over 118 ns on two EPYC 9654.
 const REMOTE_MEMORY: f64 = 1.8;
 
-/// A measured number with the least and the most that was seen.
+/// A measured number with the least and the most that was seen, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
     value: f64,
@@ -63,13 +63,13 @@ pub fn file(results: &Results) -> Result<String, String> {
         seen(cells, metric).ok_or_else(|| format!("{metric} was not measured: {NO_LATENCY}"))
     };
     let locked = alone("locked_ns")?;
-    line(number("locked", locked, "ns", "uncontended lock xadd"));
+    line(number("locked", locked, "uncontended lock xadd"));
     let why = "the same part of a locked instruction as on Haswell, 15.4 of 19 cycles";
     line(format!(
         "drain = {{ value = {}, unit = \"ns\", assumed = \"{why}\" }}",
         rounded(locked.value * DRAIN)
     ));
-    line(number("store", alone("store_ns")?, "ns", "a rate: stores wait in a buffer"));
+    line(number("store", alone("store_ns")?, "a rate: stores wait in a buffer"));
     Ok(text)
 }
 
@@ -160,7 +160,7 @@ fn seen<'a>(cells: impl Iterator<Item = &'a MeasuredCell>, metric: &str) -> Opti
 
 /// The cell of random loads that stands for a level: it holds more than `from` bytes, and little enough of `to` (0 for memory) for
 /// other programs and page tables to have room; on huge pages where there are any.
-fn level<'a>(latency: &'a Findings, from: u64, to: u64) -> Option<(&'a MeasuredCell, f64)> {
+fn level(latency: &Findings, from: u64, to: u64) -> Option<(&MeasuredCell, f64)> {
     let known = |cell: &MeasuredCell| cell.metrics.get("ns").and_then(Quantity::interval).is_some();
     let mut found: Vec<(&MeasuredCell, f64)> = cells(latency, "random loads")
         .filter(|cell| known(cell))
@@ -183,7 +183,7 @@ fn load(latency: &Findings, key: &str, from: u64, to: u64) -> Result<String, Str
     let seen = seen(std::iter::once(cell), "ns").ok_or_else(lacking)?;
     let pages = word(cell, "pages").unwrap_or("unknown");
     let what = format!("random loads from {} on {pages} pages", crate::size::format(size as u64));
-    Ok(number(key, seen, "ns", &what))
+    Ok(number(key, seen, &what))
 }
 
 /// Cycles over nanoseconds of the same loads; or what the kernel says.
@@ -219,7 +219,7 @@ fn transfers(
         }
         let pairs = cells(latency, "line transfer").filter(|cell| word(cell, "relation") == Some(relation));
         match seen(pairs, "transfer_ns") {
-            Some(seen) => line(number(key, seen, "ns", &format!("CPUs that share {relation}"))),
+            Some(seen) => line(number(key, seen, &format!("CPUs that share {relation}"))),
             None if needed => {
                 return Err(format!(
                     "no transfer between CPUs that share {relation} was measured: {NO_LATENCY}"
@@ -237,11 +237,12 @@ fn transfers(
     Ok(())
 }
 
-fn number(key: &str, seen: Seen, unit: &str, what: &str) -> String {
+/// A line of the file, in nanoseconds.
+fn number(key: &str, seen: Seen, what: &str) -> String {
     // Rounded alike, they stay in order.
     let [value, low, high] = [seen.value, seen.low, seen.high].map(rounded);
     format!(
-        "{key} = {{ value = {value}, unit = \"{unit}\", low = {low}, high = {high}, measured = \"{COMMAND}: {what}\" }}"
+        "{key} = {{ value = {value}, unit = \"ns\", low = {low}, high = {high}, measured = \"{COMMAND}: {what}\" }}"
     )
 }
 

@@ -3,8 +3,7 @@
 
 mod simulable;
 
-#[allow(unused_imports, reason = "not every test needs all of it")]
-pub use simulable::{has, latency, simulable, without_latency};
+pub use simulable::simulable;
 use terrace_lab::experiment::measured::MeasuredCell;
 use terrace_lab::experiment::{
     Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,

@@ -3,7 +3,7 @@
 use super::{cell, findings, lacking, results};
 use std::sync::OnceLock;
 use terrace_lab::experiment::measured::MeasuredCell;
-use terrace_lab::experiment::{Declaration, Parameters, Quantity, Value, parameters};
+use terrace_lab::experiment::{Declaration, Parameters, Quantity, parameters};
 use terrace_lab::experiments;
 use terrace_lab::results::{Findings, Results};
 use terrace_lab::simulated;
@@ -25,7 +25,7 @@ fn found(name: &str, cells: Vec<MeasuredCell>) -> Findings {
 }
 
 /// Loads by size, a transfer of 60 ns, and what one thread takes alone.
-pub fn latency() -> Findings {
+fn latency() -> Findings {
     let mut cells = Vec::new();
     let loads = [(4_u64 << 10, 1.0), (128 << 10, 3.5), (4 << 20, 13.0), (256 << 20, 160.0)];
     for (bytes, ns) in loads {
@@ -134,17 +134,4 @@ fn measured() -> Results {
     let mut results = Results { experiments: vec![atomics(), tlab(), hab(), latency()], ..results() };
     results.machine.topology = "2 CPUs, 2 cores, 1 cache, 1 package, 1 node".into();
     results
-}
-
-/// The same without the latencies: nothing can be simulated.
-pub fn without_latency() -> Results {
-    let mut results = measured();
-    results.experiments.retain(|findings| findings.declaration.name != "latency");
-    simulated::fill(&mut results);
-    results
-}
-
-/// Whether a cell has this value.
-pub fn has(parameters: &Parameters, key: &str, value: impl Into<Value>) -> bool {
-    parameters.get(key) == Some(&value.into())
 }
