@@ -48,6 +48,13 @@ fn every_simulated_cell_is_drawn(browser: &mut Browser, results: &Results) {
     let empty = browser
         .ask(&format!("{all}.filter(figure => figure.querySelector('.canvas').clientHeight <= 40).length"));
     assert_eq!(empty, 0);
+    let crowded = browser.ask(&format!(
+        "{all}.flatMap(figure => [...figure.querySelectorAll('.bar-axis')]).filter(axis => {{
+            const boxes = [...axis.querySelectorAll('.ticks span')].map(label => label.getBoundingClientRect());
+            return boxes.some((box, index) => index > 0 && box.left < boxes[index - 1].right);
+        }}).length"
+    ));
+    assert_eq!(crowded, 0, "names of ticks run into each other");
 }
 
 fn it_can_be_read(browser: &mut Browser, what: &str) {

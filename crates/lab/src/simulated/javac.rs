@@ -60,16 +60,20 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
     let typical = per_second(&machines.typical, &program(Tlab::Growing, Hierarchy::None, guess))?;
     let work = guess * typical / (goal / f64::from(OBJECT_BYTES));
     let unit = base / per_second(&machines.typical, &program(Tlab::Growing, Hierarchy::None, work))?;
-    let levels = Hierarchy::Levels(vec![Rank { domain, bytes }]);
     let off = program(tlab, Hierarchy::None, work);
-    let on = program(tlab, levels, work);
     let rate = machines.each(|machine| Some(per_second(machine, &off)? * unit))?;
-    let speedup = machines.each(|machine| Some(per_second(machine, &on)? / per_second(machine, &off)?))?;
     let basis = format!(
         "{work:.0} cycles of work for an object of {OBJECT_BYTES} bytes, by the JVM with growing TLABs and no buffers"
     );
-    let origin = if tlab == Tlab::Growing { Origin::Calibrated } else { Origin::Predicted };
-    let rate = beside(findings, cell, "rate_off", rate, origin, &basis);
+    if tlab == Tlab::Growing {
+        // Its TLABs are larger than the buffers and go past them: there is no speed-up to be simulated.
+        return Some(
+            beside(findings, cell, "rate_off", rate, Origin::Calibrated, &basis).into_iter().collect(),
+        );
+    }
+    let on = program(tlab, Hierarchy::Levels(vec![Rank { domain, bytes }]), work);
+    let speedup = machines.each(|machine| Some(per_second(machine, &on)? / per_second(machine, &off)?))?;
+    let rate = beside(findings, cell, "rate_off", rate, Origin::Predicted, &basis);
     let speedup = beside(findings, cell, "speedup", speedup, Origin::Predicted, &basis);
     Some(rate.into_iter().chain(speedup).collect())
 }

@@ -64,5 +64,12 @@ Report.drawBars = (figure, panel, host, range) => {
   }
   group(`published, ${figure.x.name} not given`, all.filter(({ one }) => one.at === null));
   host.append(box);
+  // Where the names of two ticks would run into each other, the rule of the second one has to do.
+  let end = -Infinity;
+  for (const label of axis.querySelectorAll(".ticks span")) {
+    const { left, right } = label.getBoundingClientRect();
+    if (left < end + 4) label.remove();
+    else end = right;
+  }
   return { points, remove: () => host.replaceChildren() };
 };
