@@ -48,7 +48,10 @@ impl Simulated {
 pub(super) fn what(cell: &SimulatedCell) -> String {
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
     match cell.experiment.as_str() {
-        "atomics" => of("operation"),
+        "atomics" => match of("layout").as_str() {
+            "shared" => of("operation"),
+            layout => format!("{}, {}", of("operation"), layout.replace('_', " ")),
+        },
         "tlab" => {
             let buffers = if of("buffers") == "none" { "no buffers".into() } else { of("buffers") };
             format!("{} B, {buffers}, JDK {}", of("bytes"), of("jdk"))
@@ -366,8 +369,8 @@ mod tests {
     fn the_answer_counts_predictions_only() {
         let results = fixture::simulable();
         let text = answer(&results.simulated);
-        // Six counters and six kinds of objects of which four are calibrated on, two rates of javac and two speed-ups.
-        assert!(text.contains("of 10 predicted times and rates") && text.contains("; 5 more"), "{text}");
+        // Of 9 counters, 6 kinds of objects and 3 rates of javac, 1, 3 and 1 were calibrated on.
+        assert!(text.contains("of 13 predicted times and rates") && text.contains("; 5 more"), "{text}");
         assert!(text.contains("2 of 2 do, which says little: 2 measured"), "{text}");
     }
 }

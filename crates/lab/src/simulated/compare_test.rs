@@ -43,7 +43,7 @@ fn the_same_results_give_the_same_simulated_values() {
 fn what_has_no_program_or_takes_turns_is_not_compared() {
     let cells = simulable().simulated;
     let count = |experiment: &str| cells.iter().filter(|cell| cell.experiment == experiment).count();
-    assert_eq!((count("atomics"), count("tlab"), count("hab")), (6, 6, 5));
+    assert_eq!((count("atomics"), count("tlab"), count("hab")), (9, 6, 5));
     assert!(cells.iter().all(|cell| !has(&cell.parameters, "threads", 4_u32)));
     assert!(cells.iter().all(|cell| !has(&cell.parameters, "collector", "G1")));
 }
@@ -78,6 +78,11 @@ fn transfers_move_what_is_contended_and_nothing_else() {
         let both = of(&cells, experiment, key, value, 2);
         assert!(both.low < both.simulated && both.simulated < both.high, "{both:?}");
     }
+    let padded = of(&cells, "atomics", "layout", "padded", 2);
+    assert_eq!((padded.low, padded.high), (padded.simulated, padded.simulated));
+    assert!(padded.agrees && padded.basis.starts_with("nothing"), "{padded:?}");
+    let falsely = of(&cells, "atomics", "layout", "false_sharing", 2);
+    assert!(falsely.agrees && falsely.low < falsely.high, "{falsely:?}");
     let core = of(&cells, "tlab", "buffers", "core buffers", 2);
     assert!(core.high < 1.05 * core.low, "core buffers do not contend: {core:?}");
 }

@@ -1,6 +1,6 @@
-//! The cells of `atomics`: one counter that native threads share.
+//! The cells of `atomics`: native threads that increment one counter, or counters of their own.
 
-use super::{Machines, Origin, SimulatedCell, beside, options, residency, whole, word};
+use super::{Machines, Origin, SimulatedCell, beside, options, own_counters, residency, word};
 use crate::experiment::MeasuredCell;
 use crate::results::Findings;
 use coherence::machine::{Machine, Picoseconds};
@@ -8,12 +8,16 @@ use coherence::programs::counters::{self, Increment};
 
 /// The layout of one counter for all.
 pub(super) const SHARED: &str = "shared";
+/// That of counters on lines of their own.
+const PADDED: &str = "padded";
+/// That of counters of their own, side by side.
+const FALSELY_SHARED: &str = "false_sharing";
 /// What nothing was chosen by.
 const NOTHING: &str = "nothing: the latencies alone";
 /// Simulated time in picoseconds: thousands of transfers.
 const LENGTH: Picoseconds = 300_000_000;
 
-/// Compares what the simulator has a program for. Threads that take turns on a CPU are left out: they say what turns cost.
+/// Compares what the simulator has a program for.
 pub(super) fn compare(
     findings: &Findings,
     machines: &Machines,
@@ -21,16 +25,19 @@ pub(super) fn compare(
 ) -> Vec<SimulatedCell> {
     let compared = |cell: &MeasuredCell| {
         let increment = increment(cell)?;
-        let threads = whole(cell, "threads")?;
-        if word(cell, "layout") != Some(SHARED) || threads > machines.typical.shape.cpus() {
-            return None;
-        }
+        let threads = super::threads(cell, machines)?;
         super::measured(cell, "ns")?;
-        let simulated = machines.each(|machine| simulate(machine, increment, threads))?;
-        let chosen = increment == Increment::ExchangeAdd && threads == residency::THREADS;
+        let layout = word(cell, "layout")?;
+        let simulated = machines.each(|machine| match layout {
+            SHARED => simulate(machine, increment, threads),
+            PADDED => own_counters::simulate(machine, increment, threads, false, LENGTH),
+            FALSELY_SHARED => own_counters::simulate(machine, increment, threads, true, LENGTH),
+            _ => None,
+        })?;
+        let chosen = layout == SHARED && increment == Increment::ExchangeAdd && threads == residency::THREADS;
         let origin = if residency.is_some() && chosen { Origin::Calibrated } else { Origin::Predicted };
-        // One thread never hands its line on.
-        let basis = residency.filter(|_| threads > 1).unwrap_or(NOTHING);
+        // Who has a line alone never hands it on.
+        let basis = residency.filter(|_| threads > 1 && layout != PADDED).unwrap_or(NOTHING);
         beside(findings, cell, "ns", simulated, origin, basis)
     };
     findings.cells.iter().filter_map(compared).collect()

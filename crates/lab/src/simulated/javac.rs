@@ -3,7 +3,7 @@
 //! How much `javac` allocates is known from its collections; how much work it does for that is calibrated on the JVM with growing
 //! TLABs, in its windows without buffers. Everything else is predicted.
 
-use super::{Machines, Origin, SimulatedCell, beside, measured, options, whole, word};
+use super::{Machines, Origin, SimulatedCell, beside, measured, options, word};
 use crate::experiment::MeasuredCell;
 use crate::experiments::hab::{GROWING, PAPER_YOUNG};
 use crate::results::Findings;
@@ -27,10 +27,7 @@ pub(super) fn compare(findings: &Findings, machines: &Machines) -> Vec<Simulated
 }
 
 fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option<Vec<SimulatedCell>> {
-    let threads = whole(cell, "threads")?;
-    if threads > machines.typical.shape.cpus() {
-        return None;
-    }
+    let threads = super::threads(cell, machines)?;
     let growing = findings.cells.iter().find(|other| is_growing(other, cell))?;
     let base = measured(growing, "rate_off")?.median;
     let (domain, bytes) = buffer(cell)?;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`machine`] | this machine as a file for the simulator, from the cells of `latency` |
 //! | `residency` | how long a core keeps a contended line: calibrated on a cell of `atomics` |
-//! | `counters` | the cells of `atomics` |
+//! | `counters`, `own_counters` | the cells of `atomics` |
 //! | `objects` | the cells of `tlab` |
 //! | `javac` | the cells of `hab` |
 
@@ -15,6 +15,7 @@ mod counters;
 mod javac;
 pub mod machine;
 mod objects;
+mod own_counters;
 mod residency;
 
 use crate::experiment::{MeasuredCell, Parameters, Quantity};
@@ -26,6 +27,8 @@ use serde::{Deserialize, Serialize};
 
 /// A simulated value within this share of the measured one agrees with it.
 pub const AGREEMENT: f64 = 0.25;
+/// Cells of more threads are left out: a report is to be there within seconds.
+const MOST_THREADS: u32 = 32;
 /// The seed of every simulation: the same results give the same values.
 const SEED: u64 = 1;
 
@@ -121,6 +124,11 @@ fn with_transfers(machine: &Machine, end: impl Fn(f64, f64) -> f64) -> Machine {
 /// Options of a simulation: pinned threads, nothing kept one by one.
 fn options(threads: u32, length: Picoseconds) -> Options {
     Options { threads, pinned: true, seed: SEED, length, events: 0 }
+}
+
+/// The threads of a cell, if each has a CPU of its own: who takes turns measures what turns cost.
+fn threads(cell: &MeasuredCell, machines: &Machines) -> Option<u32> {
+    whole(cell, "threads").filter(|threads| *threads <= machines.typical.shape.cpus().min(MOST_THREADS))
 }
 
 /// Everything that can be simulated of a run.

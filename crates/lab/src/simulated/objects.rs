@@ -21,8 +21,8 @@ const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 /// Compares cells whose own program was measured with one thread.
 pub(super) fn compare(findings: &Findings, machines: &Machines) -> Vec<SimulatedCell> {
     let compared = |cell: &MeasuredCell| {
-        let threads = whole(cell, "threads")?;
-        if word(cell, "collector") != Some("Parallel") || threads > machines.typical.shape.cpus() {
+        let threads = super::threads(cell, machines)?;
+        if word(cell, "collector") != Some("Parallel") {
             return None;
         }
         measured(cell, "ns")?;

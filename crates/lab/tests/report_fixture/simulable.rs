@@ -49,26 +49,30 @@ fn latency() -> Findings {
 }
 
 fn atomics() -> Findings {
-    let at = |operation: &str, threads: u32| -> Parameters {
+    let at = |operation: &str, layout: &str, threads: u32| -> Parameters {
         parameters([
             ("language", "native".into()),
             ("operation", operation.into()),
-            ("layout", "shared".into()),
+            ("layout", layout.into()),
             ("threads", threads.into()),
         ])
     };
     let times = [
-        ("lock add", 1, 4.6),
-        ("lock xadd", 1, 4.7),
-        ("lock cmpxchg loop", 1, 4.8),
-        ("lock add", 2, 8.1),
-        ("lock xadd", 2, 8.3),
-        ("lock cmpxchg loop", 2, 14.0),
-        ("lock xadd", 4, 8.4),
+        ("lock add", "shared", 1, 4.6),
+        ("lock xadd", "shared", 1, 4.7),
+        ("lock cmpxchg loop", "shared", 1, 4.8),
+        ("lock add", "shared", 2, 8.1),
+        ("lock xadd", "shared", 2, 8.3),
+        ("lock cmpxchg loop", "shared", 2, 14.0),
+        ("lock xadd", "padded", 2, 2.35),
+        ("lock xadd", "false_sharing", 2, 8.4),
+        ("lock cmpxchg loop", "false_sharing", 2, 12.7),
+        ("lock xadd", "shared", 4, 8.4),
+        ("plain add", "shared", 1, 0.24),
     ];
-    let mut cells: Vec<MeasuredCell> =
-        times.map(|(operation, threads, ns)| cell(at(operation, threads), [("ns", near(ns))])).into();
-    cells.push(cell(at("plain add", 1), [("ns", near(0.24))]));
+    let cells = times
+        .map(|(operation, layout, threads, ns)| cell(at(operation, layout, threads), [("ns", near(ns))]));
+    let cells = Vec::from(cells);
     found("atomics", cells)
 }
 
