@@ -135,3 +135,20 @@ fn older_results_are_still_read() {
     let results: Results = serde_json::from_value(json).unwrap();
     assert!(results.simulated.is_empty() && lacking(&results).is_none());
 }
+
+#[test]
+fn figures_that_cannot_be_do_not_hold_a_report_up() {
+    for value in [1e-9, 1e18] {
+        let mut results = simulable();
+        for findings in &mut results.experiments {
+            let cells = findings.cells.iter_mut().filter(|cell| word(cell, "measurement").is_none());
+            for quantity in cells.flat_map(|cell| cell.metrics.values_mut()) {
+                *quantity = Quantity::of(vec![value], "");
+            }
+        }
+        let since = std::time::Instant::now();
+        fill(&mut results);
+        assert!(since.elapsed().as_secs() < 60 && !results.simulated.is_empty());
+        assert!(results.simulated.iter().all(|cell| cell.ratio.is_finite()));
+    }
+}

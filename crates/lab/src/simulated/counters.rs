@@ -15,7 +15,7 @@ const FALSELY_SHARED: &str = "false_sharing";
 /// What nothing was chosen by.
 const NOTHING: &str = "nothing: the latencies alone";
 /// Simulated time in picoseconds: thousands of transfers.
-const LENGTH: Picoseconds = 300_000_000;
+const LENGTH: Picoseconds = 200_000_000;
 
 /// Compares what the simulator has a program for.
 pub(super) fn compare(

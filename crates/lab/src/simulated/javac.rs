@@ -3,7 +3,7 @@
 //! How much `javac` allocates is known from its collections; how much work it does for that is calibrated on the JVM with growing
 //! TLABs, in its windows without buffers. Everything else is predicted.
 
-use super::{Machines, Origin, SimulatedCell, beside, measured, options, word};
+use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options, word};
 use crate::experiment::MeasuredCell;
 use crate::experiments::hab::{GROWING, PAPER_YOUNG};
 use crate::results::Findings;
@@ -12,12 +12,14 @@ use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
 
 /// Simulated time in picoseconds: a thousand refills of the smallest TLABs for each thread.
-const LENGTH: Picoseconds = 4_000_000_000;
+const LENGTH: Picoseconds = 2_000_000_000;
 /// Assumed mean size of `javac`'s objects in bytes. With fixed bytes in a second it only decides how a TLAB's end falls.
 const OBJECT_BYTES: u32 = 48;
 /// Assumed cycles of a refill besides its accesses: about three times the call of JDK 25 for a single object, as a tail is filled and
 /// statistics are kept.
 const REFILL_CYCLES: f64 = 300.0;
+/// In bytes. No run has less; in less the threads would do nothing but collect.
+const SMALLEST_EDEN: usize = 1 << 20;
 /// Assumed cycles of a request to the shared heap besides its accesses.
 const HEAP_CYCLES: f64 = 30.0;
 
@@ -34,6 +36,9 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
     // The plan divides the paper's heap and buffers by one factor.
     let scale = size::parse(word(cell, "size")?).ok()? / bytes as u64;
     let eden = (PAPER_YOUNG / scale.max(1) / 4 * 3) as usize;
+    if eden < SMALLEST_EDEN {
+        return None;
+    }
     let tlab = match word(cell, "tlab")? {
         GROWING => Tlab::Growing,
         bytes => Tlab::Bytes(size::parse(bytes).ok()? as usize),
@@ -53,9 +58,9 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
     };
     // With large TLABs time is work but for next to nothing.
     let nanoseconds = f64::from(threads) * f64::from(OBJECT_BYTES) / goal * 1e9;
-    let guess = nanoseconds * machines.typical.clock_ghz;
+    let guess = bearable(nanoseconds * machines.typical.clock_ghz);
     let typical = per_second(&machines.typical, &program(Tlab::Growing, Hierarchy::None, guess))?;
-    let work = guess * typical / (goal / f64::from(OBJECT_BYTES));
+    let work = bearable(guess * typical / (goal / f64::from(OBJECT_BYTES)));
     let unit = base / per_second(&machines.typical, &program(Tlab::Growing, Hierarchy::None, work))?;
     let off = program(tlab, Hierarchy::None, work);
     let rate = machines.each(|machine| Some(per_second(machine, &off)? * unit))?;

@@ -24,11 +24,15 @@ use crate::statistics::Interval;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::Options;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// A simulated value within this share of the measured one agrees with it.
 pub const AGREEMENT: f64 = 0.25;
 /// Cells of more threads are left out: a report is to be there within seconds.
 const MOST_THREADS: u32 = 32;
+/// Work for an object is kept within this, in cycles: a thread whose objects take no time would never come to an end, nor would one
+/// with a figure that cannot be.
+const WORK: RangeInclusive<f64> = 0.25..=1e6;
 /// The seed of every simulation: the same results give the same values.
 const SEED: u64 = 1;
 
@@ -194,6 +198,11 @@ pub fn lacking(results: &Results) -> Option<String> {
 /// A metric of a cell, if it was measured and is a positive number.
 fn measured(cell: &MeasuredCell, metric: &str) -> Option<Interval> {
     cell.metrics.get(metric).and_then(Quantity::interval).filter(|interval| interval.median > 0.0)
+}
+
+/// Cycles of work for an object, within [`WORK`].
+fn bearable(cycles: f64) -> f64 {
+    cycles.clamp(*WORK.start(), *WORK.end())
 }
 
 /// A whole number among a cell's values.

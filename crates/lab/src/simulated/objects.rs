@@ -3,7 +3,7 @@
 //! What a thread does for an object besides its accesses (the call into the virtual machine, initialising) is calibrated on the cell of
 //! one thread with the same JDK, size and buffers; what more threads make of it is predicted.
 
-use super::{Machines, Origin, SimulatedCell, beside, measured, options, whole, word};
+use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options, whole, word};
 use crate::experiment::{MeasuredCell, Parameters};
 use crate::results::Findings;
 use coherence::machine::{Machine, Picoseconds};
@@ -12,7 +12,7 @@ use hab::Shape;
 use hab::sizing::automatic;
 
 /// Simulated time in picoseconds: more than a thousand objects even where threads contend for each.
-const LENGTH: Picoseconds = 500_000_000;
+const LENGTH: Picoseconds = 200_000_000;
 /// Eden in bytes: of the experiment's young generation of 400 MB, three quarters.
 const EDEN: usize = 300 << 20;
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
@@ -72,10 +72,9 @@ fn with_work(program: &Allocation, cycles: f64) -> Allocation {
 
 /// Cycles of work for an object with which one thread takes `goal` nanoseconds for it: what its accesses leave.
 fn work(program: &Allocation, machine: &Machine, goal: f64) -> Option<f64> {
-    // Not 0: a thread that takes no time at all never ends.
-    let guess = goal * machine.clock_ghz;
+    let guess = bearable(goal * machine.clock_ghz);
     let simulated = simulate(machine, &with_work(program, guess), 1)?;
-    Some((guess - (simulated - goal) * machine.clock_ghz).max(0.0))
+    Some(bearable(guess - (simulated - goal) * machine.clock_ghz))
 }
 
 /// Nanoseconds that a thread spends on an object.
