@@ -82,6 +82,11 @@ fn a_run_leaves_tables_json_csv_and_a_page() {
     let again = home.terrace(&["lab", "report", &text(&folder)]).output().unwrap();
     assert!(again.status.success() && shown(&again).contains("lock xadd"), "{}", errors(&again));
 
+    // One cell of atomics describes no machine.
+    assert!(shown(&again).contains("nothing simulated"), "{}", shown(&again));
+    let machine = home.terrace(&["lab", "machine", &text(&folder)]).output().unwrap();
+    assert_refused(&machine, 1, &["latencies were not measured", "terrace lab run latency"]);
+
     let second = run(&home, &folder, &ONE);
     assert_refused(&second, 2, &["holds a run already", "--resume", "--out"]);
 
@@ -174,6 +179,7 @@ fn wrong_words() {
     refused(&["lab", "run", "--java", "/no/jdk"], &["--java", "/no/jdk"]);
     refused(&["lab", "report", "/no/folder"], &["results.json", "terrace lab run"]);
     refused(&["lab", "diff", "/no/a", "/no/b"], &["/no/a/results.json"]);
+    refused(&["lab", "machine", "/no/folder"], &["results.json", "terrace lab run"]);
     refused(&["lab", "reprot"], &["reprot", "did you mean report"]);
     assert!(!home.path("jdk/terrace-lab").exists(), "nothing is left behind");
 }

@@ -8,6 +8,7 @@
 //! | [`experiments`] | the experiments, one file each |
 //! | [`session`] | a run of experiments: order, repetition, noise, resuming |
 //! | [`results`] | what a run of experiments found |
+//! | [`mod@simulated`] | the same cells on a simulated machine with this machine's latencies |
 //! | [`report`] | results as a page, tables for the terminal, CSV, and the difference of two runs |
 //! | [`native`] | kernels measured in this process |
 //! | [`jvm`] | JDKs, command lines, running JVMs |
@@ -27,6 +28,7 @@ pub mod progress;
 pub mod report;
 pub mod results;
 pub mod session;
+pub mod simulated;
 pub mod size;
 pub mod statistics;
 pub mod table;

@@ -4,6 +4,7 @@ use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Check, Declaration, Effort, Measured};
 use crate::machine::disturbance::Disturbance;
 use crate::machine::page::Page;
+use crate::simulated::SimulatedCell;
 use crate::statistics::Interval;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct Results {
     pub overhead: Option<Interval>,
     /// The experiments.
     pub experiments: Vec<Findings>,
+    /// Cells of them, simulated on this machine. Not there in the results of versions that did not simulate: [`crate::simulated::fill`] adds them.
+    #[serde(default)]
+    pub simulated: Vec<SimulatedCell>,
     /// What a reader must know of the whole run, each with its remedy.
     pub notes: Vec<String>,
 }

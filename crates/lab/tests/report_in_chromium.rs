@@ -39,6 +39,24 @@ fn every_plot_has_its_points(browser: &mut Browser, results: &Results) {
     assert_eq!(browser.ask("document.getElementById('canaries').dataset.points"), canaries.to_string());
 }
 
+/// What is simulated is drawn: a measured and a simulated point for each cell.
+fn every_simulated_cell_is_drawn(browser: &mut Browser, results: &Results) {
+    let all = r#"[...document.querySelectorAll('figure[data-experiment="simulated"]')]"#;
+    let points =
+        browser.ask(&format!("{all}.reduce((sum, figure) => sum + Number(figure.dataset.points), 0)"));
+    assert_eq!(points, 2 * results.simulated.len());
+    let empty = browser
+        .ask(&format!("{all}.filter(figure => figure.querySelector('.canvas').clientHeight <= 40).length"));
+    assert_eq!(empty, 0);
+    let crowded = browser.ask(&format!(
+        "{all}.flatMap(figure => [...figure.querySelectorAll('.bar-axis')]).filter(axis => {{
+            const boxes = [...axis.querySelectorAll('.ticks span')].map(label => label.getBoundingClientRect());
+            return boxes.some((box, index) => index > 0 && box.left < boxes[index - 1].right);
+        }}).length"
+    ));
+    assert_eq!(crowded, 0, "names of ticks run into each other");
+}
+
 fn it_can_be_read(browser: &mut Browser, what: &str) {
     let overflow = browser.ask("document.documentElement.scrollWidth - innerWidth");
     assert!(overflow.as_i64().unwrap() <= 0, "{what}: {overflow} px too wide");
@@ -129,4 +147,30 @@ fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
     let elsewhere: Vec<String> =
         browser.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();
     assert_eq!(elsewhere, Vec::<String>::new(), "the page needs the network");
+}
+
+#[test]
+fn simulated_values_can_be_read_beside_measured_ones() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulated-report");
+    let results = report_fixture::simulable();
+    terrace_lab::report::write(&results, &folder).unwrap();
+    assert!(folder.join("simulated.csv").exists());
+    std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(&results, 100)).unwrap();
+    let Some(program) = chromium::found() else {
+        println!("{SKIPPED}");
+        return;
+    };
+    let mut browser = Browser::start(&program);
+    let url = format!("file://{}", folder.join("index.html").display());
+    for (width, height) in [(1280, 900), (390, 844)] {
+        for scheme in ["light", "dark"] {
+            let what = format!("{width}-{scheme}");
+            browser.look(width, height, scheme);
+            browser.open(&url);
+            every_simulated_cell_is_drawn(&mut browser, &results);
+            it_can_be_read(&mut browser, &what);
+            std::fs::write(folder.join(format!("{what}.png")), browser.screenshot(true)).unwrap();
+        }
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -2,6 +2,7 @@
 
 mod diff;
 mod list;
+mod machine;
 mod report;
 mod run;
 
@@ -25,6 +26,8 @@ enum Command {
     Report(report::Report),
     /// Compare two runs: what changed significantly.
     Diff(diff::Diff),
+    /// Print the machine of a run as a file for the simulator.
+    Machine(machine::Machine),
 }
 
 impl Lab {
@@ -35,6 +38,7 @@ impl Lab {
             Command::Run(run) => run.execute(),
             Command::Report(report) => report.execute(),
             Command::Diff(diff) => diff.execute(),
+            Command::Machine(machine) => machine.execute(),
         }
     }
 }

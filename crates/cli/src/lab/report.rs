@@ -19,7 +19,11 @@ pub struct Report {
 impl Report {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let results = ::lab::results::read(&self.folder)?;
+        let mut results = ::lab::results::read(&self.folder)?;
+        // Of a run that was interrupted, or of an older version.
+        if results.simulated.is_empty() {
+            ::lab::simulated::fill(&mut results);
+        }
         let files = report::write(&results, &self.folder)?;
         if self.format == crate::arguments::Format::Json {
             println!(

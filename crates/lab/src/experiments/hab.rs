@@ -24,11 +24,11 @@ use control::Mode;
 use std::time::Duration;
 
 /// HotSpot's own strategy, as the paper calls it.
-pub(super) const GROWING: &str = "growing";
+pub(crate) const GROWING: &str = "growing";
 /// Fewer requests that buffers served than this are none.
 const FEWEST_SERVED: u64 = 1000;
 /// The paper's young generation in bytes.
-const PAPER_YOUNG: u64 = 10 << 30;
+pub(crate) const PAPER_YOUNG: u64 = 10 << 30;
 
 /// The experiment.
 pub fn experiment() -> Experiment {

@@ -1,11 +1,32 @@
 //! A table for other programs: a line for each metric of each cell.
 
+use super::simulated::what;
 use crate::experiment::Quantity;
 use crate::results::Findings;
+use crate::simulated::SimulatedCell;
 use crate::{Error, Result};
 
 /// The columns behind the parameters'.
 const COLUMNS: [&str; 7] = ["metric", "unit", "median", "low", "high", "values", "unavailable"];
+
+/// The columns of the simulated cells.
+const SIMULATED: [&str; 15] = [
+    "experiment",
+    "what",
+    "threads",
+    "metric",
+    "unit",
+    "measured",
+    "measured_low",
+    "measured_high",
+    "simulated",
+    "simulated_low",
+    "simulated_high",
+    "ratio",
+    "agrees",
+    "origin",
+    "basis",
+];
 
 /// An experiment's cells in long format: the parameters in declared order, then the metric, its unit, the median with its
 /// interval, the number of values, and why there is none. Numbers are in full, in the units that the header's neighbours give.
@@ -38,6 +59,33 @@ pub fn findings(findings: &Findings) -> Result<String> {
             });
             writer.write_record(&line).map_err(|why| failed(&why))?;
         }
+    }
+    let bytes = writer.into_inner().map_err(|why| failed(&why))?;
+    String::from_utf8(bytes).map_err(|why| failed(&why))
+}
+
+/// The simulated cells beside the measured ones, a line each; what `origin` and `agrees` mean is in docs/lab.md.
+pub fn simulated(cells: &[SimulatedCell]) -> Result<String> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Error::failed(format!("simulated.csv cannot be written: {why}; results.json has the same numbers"))
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(SIMULATED).map_err(|why| failed(&why))?;
+    for cell in cells {
+        let threads = cell.parameters.get("threads").map(ToString::to_string).unwrap_or_default();
+        let numbers = [
+            cell.measured.median,
+            cell.measured.low,
+            cell.measured.high,
+            cell.simulated,
+            cell.low,
+            cell.high,
+            cell.ratio,
+        ];
+        let words = [cell.experiment.clone(), what(cell), threads, cell.metric.clone(), cell.unit.clone()];
+        let last = [cell.agrees.to_string(), cell.origin.name().to_owned(), cell.basis.clone()];
+        let line = words.into_iter().chain(numbers.map(|number| number.to_string())).chain(last);
+        writer.write_record(line).map_err(|why| failed(&why))?;
     }
     let bytes = writer.into_inner().map_err(|why| failed(&why))?;
     String::from_utf8(bytes).map_err(|why| failed(&why))

@@ -38,6 +38,9 @@ pub struct Figure {
     pub notes: Vec<String>,
     /// What could not be drawn, by reason.
     pub missing: Vec<Missing>,
+    /// The values by cell, where the cells are not those of an experiment in the results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Quantity>>,
 }
 
 /// What lies across.
@@ -219,6 +222,7 @@ impl Figure {
             notes,
             missing: missing.into_iter().map(|(reason, cells)| Missing { reason, cells }).collect(),
             series: builder.series,
+            values: None,
         }
     }
 

@@ -9,6 +9,7 @@
 //! | [`mod@grid`] | rows that are close together |
 //! | [`text`] | tables for the terminal |
 //! | [`csv`] | tables for other programs |
+//! | `simulated` | simulated cells beside the measured ones |
 //! | [`diff`] | two runs compared |
 
 pub mod csv;
@@ -20,12 +21,13 @@ pub mod html;
 mod layout;
 mod machine;
 pub mod noise;
+mod simulated;
 pub mod text;
 mod view;
 
 #[cfg(test)]
 #[path = "../../tests/report_fixture/mod.rs"]
-mod fixture;
+pub(crate) mod fixture;
 
 pub use html::page;
 
@@ -34,7 +36,7 @@ use crate::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes `results.json`, `NAME.csv` for each experiment and `index.html` into a folder, and says which files those are. Each
+/// Writes `results.json`, `NAME.csv` for each experiment, `simulated.csv` and `index.html` into a folder, and says which files those are. Each
 /// is complete or as it was before: it is written under another name first.
 pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>> {
     let json = serde_json::to_string_pretty(results).map_err(|why| {
@@ -45,6 +47,9 @@ pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![("results.json".to_owned(), json + "\n")];
     for findings in &results.experiments {
         files.push((format!("{}.csv", file_name(&findings.declaration.name)), csv::findings(findings)?));
+    }
+    if !results.simulated.is_empty() {
+        files.push(("simulated.csv".to_owned(), csv::simulated(&results.simulated)?));
     }
     files.push(("index.html".to_owned(), page(results)?));
     fs::create_dir_all(folder).map_err(|why| cannot(folder, &why))?;

@@ -1,6 +1,7 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
 use super::grid::{fits, grid};
+use super::simulated::{Simulated, narrow};
 use super::view::{headings, incomplete, place, published, varying, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
@@ -18,6 +19,7 @@ pub fn run(results: &Results, columns: u16) -> String {
         text.push_str(&findings(found, columns));
         text.push('\n');
     }
+    beside(&mut text, results, columns);
     heading(&mut text, "the machine", columns);
     let rows = machine::page(&results.machine).into_iter().chain(machine::disturbance(results));
     for row in rows {
@@ -58,6 +60,24 @@ pub fn run(results: &Results, columns: u16) -> String {
 fn heading(text: &mut String, words: &str, columns: u16) {
     let rule = "-".repeat(words.chars().count().min(usize::from(columns)));
     let _ = writeln!(text, "{words}\n{rule}");
+}
+
+/// What is simulated beside what was measured, or why nothing is.
+fn beside(text: &mut String, results: &Results, columns: u16) {
+    let Some(simulated) = Simulated::new(results) else { return };
+    heading(text, &format!("simulated: {}", simulated.title), columns);
+    if let Some(reason) = &simulated.reason {
+        text.push_str(&labelled("nothing simulated", reason, columns));
+    } else {
+        text.push_str(&labelled("answer", &simulated.answer, columns));
+        for (header, rows) in narrow(&results.simulated) {
+            text.push_str(&grid(columns, &header, rows));
+        }
+        for note in &simulated.words {
+            text.push_str(&labelled("note", note, columns));
+        }
+    }
+    text.push('\n');
 }
 
 /// An experiment.

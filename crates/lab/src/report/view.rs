@@ -1,8 +1,8 @@
 //! What the page's template is given: words and tables, all made from the results.
 
 use super::figure::{Figure, matching};
-use super::format;
-use super::{machine, noise};
+use super::simulated::Simulated;
+use super::{format, machine, noise};
 use crate::experiment::{Better, Check, Declaration, Metric, Parameters, Quantity, Reference};
 use crate::results::{Findings, Results, State};
 use serde::Serialize;
@@ -26,6 +26,7 @@ pub(super) struct View {
     model: String,
     cpus: usize,
     experiments: Vec<Section>,
+    simulated: Option<Simulated>,
 }
 
 /// An experiment's words.
@@ -69,10 +70,11 @@ struct Tally {
     verdict: Verdict,
 }
 
+/// A plot with its table.
 #[derive(Serialize)]
-struct FigureView {
+pub(super) struct FigureView {
     #[serde(flatten)]
-    figure: Figure,
+    pub(super) figure: Figure,
     id: String,
     better: &'static str,
     /// Nothing at all to draw, for one reason, which stands in the plot's place.
@@ -257,9 +259,10 @@ pub(super) fn published(findings: &Findings) -> Option<Table> {
     })
 }
 
-fn section(findings: &Findings) -> Section {
+/// All plots of an experiment.
+pub(super) fn figures(findings: &Findings) -> Vec<FigureView> {
     let declaration = &findings.declaration;
-    let figures = declaration.plots.iter().enumerate().map(|(index, plot)| {
+    let view = |(index, plot)| {
         let figure = Figure::new(findings, index, plot);
         let id = format!("{}-{index}", declaration.name);
         let marks = figure.panels.iter().any(|panel| !panel.references.is_empty());
@@ -271,7 +274,12 @@ fn section(findings: &Findings) -> Section {
             table: figure_table(findings, &figure),
             figure,
         }
-    });
+    };
+    declaration.plots.iter().enumerate().map(view).collect()
+}
+
+fn section(findings: &Findings) -> Section {
+    let declaration = &findings.declaration;
     let metrics = declaration.metrics.iter().map(|metric| MetricView {
         name: metric.name.clone(),
         unit: metric.unit.clone(),
@@ -300,7 +308,7 @@ fn section(findings: &Findings) -> Section {
         ),
         tally: tallies(&findings.checks),
         checks: checks.collect(),
-        figures: figures.collect(),
+        figures: figures(findings),
         published: published(findings),
         metrics: metrics.collect(),
         all: whole_table(findings),
@@ -326,11 +334,14 @@ impl View {
             model: results.machine.model.clone(),
             cpus: results.machine.cpus,
             experiments: results.experiments.iter().map(section).collect(),
+            simulated: Simulated::new(results),
         }
     }
 
     /// The structure of all plots, for the drawing.
     pub(super) fn figures(&self) -> Vec<&Figure> {
-        self.experiments.iter().flat_map(|section| &section.figures).map(|view| &view.figure).collect()
+        let simulated = self.simulated.iter().flat_map(|simulated| &simulated.figures);
+        let measured = self.experiments.iter().flat_map(|section| &section.figures);
+        measured.chain(simulated).map(|view| &view.figure).collect()
     }
 }

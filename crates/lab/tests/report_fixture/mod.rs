@@ -1,6 +1,9 @@
 //! Results as a run of the lab would give, with all that a report must cope with: lines, bars and heat, words and numbers,
 //! published values, metrics that are not to be had, long names, and text that would end a script.
 
+mod simulable;
+
+pub use simulable::simulable;
 use terrace_lab::experiment::measured::MeasuredCell;
 use terrace_lab::experiment::{
     Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,
@@ -510,6 +513,7 @@ pub fn results() -> Results {
         canaries: vec![canary("arithmetic", 101.3, 0.006), canary("memory", 83.9, 0.045)],
         overhead: Some(Interval { median: 1.004, low: 0.998, high: 1.011 }),
         experiments: vec![atomics(), tlab(), hab(), zeroing()],
+        simulated: vec![],
         notes: vec![
             "The hypervisor took 1.23 % of the CPU time: run again at a quieter time.".into(),
             NASTY.into(),

@@ -30,7 +30,8 @@ Report.drawBars = (figure, panel, host, range) => {
     if (log) track.append(Report.element("span", { class: `dot${look.round ? " square" : ""}`, style: { left: percent(found.median) } }));
     points += 1;
     const line = row(point, track, amount(point));
-    line.title = `${figure.series[point.series].label}: ${point.text}, ${found.values.length} values`;
+    const count = figure.values ? "" : `, ${found.values.length} values`;
+    line.title = `${figure.series[point.series].label}: ${point.text}${count}`;
     return line;
   };
   const published = (mark) => {
@@ -63,5 +64,12 @@ Report.drawBars = (figure, panel, host, range) => {
   }
   group(`published, ${figure.x.name} not given`, all.filter(({ one }) => one.at === null));
   host.append(box);
+  // Where the names of two ticks would run into each other, the rule of the second one has to do.
+  let end = -Infinity;
+  for (const label of axis.querySelectorAll(".ticks span")) {
+    const { left, right } = label.getBoundingClientRect();
+    if (left < end + 4) label.remove();
+    else end = right;
+  }
   return { points, remove: () => host.replaceChildren() };
 };

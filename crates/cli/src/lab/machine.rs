@@ -1,0 +1,25 @@
+//! `terrace lab machine`.
+
+use ::lab::{Error, Result, results, simulated};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Print the machine of a run as a file for the simulator: what its latency experiment measured, every number with its origin.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  terrace lab run latency atomics --out here && terrace lab machine here > my.toml")]
+pub struct Machine {
+    /// The folder of a run.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Machine {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let text = simulated::machine_file(&results::read(&self.folder)?).map_err(Error::failed)?;
+        print!("{text}");
+        Ok(())
+    }
+}

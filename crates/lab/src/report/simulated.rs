@@ -1,0 +1,384 @@
+//! Simulated cells beside the measured ones: the words, the table and the plots.
+
+use super::format;
+use super::view::{FigureView, Table, figures};
+use crate::experiment::{
+    Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
+};
+use crate::results::{Findings, Results, State};
+use crate::simulated::{self, Origin, SimulatedCell};
+use crate::statistics::Interval;
+use serde::Serialize;
+
+const TITLE: &str = "Simulated beside measured";
+const QUESTION: &str = "Do the latencies of this machine, in a model of coherent caches that executes the source of the buffers, explain what was measured?";
+
+/// The section.
+#[derive(Serialize)]
+pub(super) struct Simulated {
+    pub(super) title: &'static str,
+    question: &'static str,
+    /// Why there is nothing.
+    pub(super) reason: Option<String>,
+    pub(super) answer: String,
+    pub(super) figures: Vec<FigureView>,
+    pub(super) table: Table,
+    /// How to read it.
+    pub(super) words: Vec<String>,
+}
+
+impl Simulated {
+    /// The section, if a run has cells for it.
+    pub(super) fn new(results: &Results) -> Option<Simulated> {
+        let cells = &results.simulated;
+        let reason = simulated::lacking(results).filter(|_| cells.is_empty());
+        (reason.is_some() || !cells.is_empty()).then(|| Simulated {
+            title: TITLE,
+            question: QUESTION,
+            reason,
+            answer: answer(cells),
+            figures: plots(cells),
+            table: table(cells),
+            words: if cells.is_empty() { Vec::new() } else { words(results) },
+        })
+    }
+}
+
+/// What a cell is of, without its threads.
+pub(super) fn what(cell: &SimulatedCell) -> String {
+    let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
+    match cell.experiment.as_str() {
+        "atomics" => match of("layout").as_str() {
+            "shared" => of("operation"),
+            layout => format!("{}, {}", of("operation"), layout.replace('_', " ")),
+        },
+        "tlab" => {
+            let buffers = if of("buffers") == "none" { "no buffers".into() } else { of("buffers") };
+            format!("{} B, {buffers}, JDK {}", of("bytes"), of("jdk"))
+        }
+        "hab" => {
+            let switch = if cell.metric == "speedup" { "on/off" } else { "off" };
+            format!("TLAB {}, {} {} {switch}", of("tlab"), of("level"), of("size"))
+        }
+        other => format!("{other}: {}", crate::experiment::value::name(&cell.parameters)),
+    }
+}
+
+fn threads(cell: &SimulatedCell) -> String {
+    cell.parameters.get("threads").map_or("–".into(), ToString::to_string)
+}
+
+/// Simulated with typical transfers, and from the fastest to the slowest.
+fn interval(cell: &SimulatedCell) -> Interval {
+    Interval { median: cell.simulated, low: cell.low, high: cell.high }
+}
+
+/// Less than this share between the fastest and the slowest transfer is not worth a reader's time.
+const NO_RANGE: f64 = 0.005;
+
+/// The simulated value; its range only where transfers matter.
+fn simulated_text(cell: &SimulatedCell) -> String {
+    if cell.high - cell.low <= NO_RANGE * cell.simulated {
+        format::quantity(cell.simulated, &cell.unit)
+    } else {
+        format::interval(&interval(cell), &cell.unit)
+    }
+}
+
+/// The cells of each experiment for a terminal, which has no room for all columns.
+pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+    let row = |cell: &SimulatedCell| {
+        let verdict = match (cell.origin, cell.agrees) {
+            (Origin::Calibrated, _) => "calibrated",
+            (Origin::Predicted, true) => "within 25 %",
+            (Origin::Predicted, false) => "off",
+        };
+        let ratio = format::significant(cell.ratio);
+        let measured = format::interval(&cell.measured, &cell.unit);
+        vec![what(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
+    };
+    let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
+    let mut before = "";
+    for cell in cells {
+        if cell.experiment != before {
+            before = &cell.experiment;
+            let header = [before, "threads", "measured", "simulated", "ratio", "verdict"];
+            tables.push((header.map(str::to_owned).into(), Vec::new()));
+        }
+        if let Some((_, rows)) = tables.last_mut() {
+            rows.push(row(cell));
+        }
+    }
+    tables
+}
+
+/// How many predictions come out. Speed-ups are counted apart: where the measured ones are near 1, "no effect" would come out, too.
+fn answer(cells: &[SimulatedCell]) -> String {
+    let predicted = cells.iter().filter(|cell| cell.origin == Origin::Predicted);
+    let (speedups, values): (Vec<&SimulatedCell>, Vec<&SimulatedCell>) =
+        predicted.partition(|cell| cell.metric == "speedup");
+    let agree = |cells: &[&SimulatedCell]| cells.iter().filter(|cell| cell.agrees).count();
+    let calibrated = cells.len() - speedups.len() - values.len();
+    let mut text = format!(
+        "{} of {} predicted times and rates come out within {:.0} % of what was measured; {calibrated} more were calibrated on.",
+        agree(&values),
+        values.len(),
+        simulated::AGREEMENT * 100.0,
+    );
+    let off = |cell: &SimulatedCell| cell.ratio.max(f64::MIN_POSITIVE).ln().abs();
+    let worst = values.iter().filter(|cell| !cell.agrees).max_by(|a, b| off(a).total_cmp(&off(b)));
+    if let Some(cell) = worst {
+        let ratio = format::significant(cell.ratio);
+        text += &format!(
+            " Furthest off, simulated over measured {ratio}: {}, threads {}.",
+            what(cell),
+            threads(cell)
+        );
+    }
+    if !speedups.is_empty() {
+        text += &format!(" Of the speed-ups by buffers {} of {} do", agree(&speedups), speedups.len());
+        let near = |cell: &&&SimulatedCell| (cell.measured.median - 1.0).abs() <= simulated::AGREEMENT;
+        text += &match speedups.iter().filter(near).count() {
+            0 => ".".to_owned(),
+            near => format!(", which says little: {near} measured ones are as near to 1."),
+        };
+    }
+    text
+}
+
+fn table(cells: &[SimulatedCell]) -> Table {
+    let columns = [
+        "experiment",
+        "what",
+        "threads",
+        "metric",
+        "measured",
+        "simulated",
+        "ratio",
+        "within 25 %",
+        "simulated is",
+    ];
+    let row = |cell: &SimulatedCell| {
+        vec![
+            cell.experiment.clone(),
+            what(cell),
+            threads(cell),
+            metric_name(&cell.metric).to_owned(),
+            format::interval(&cell.measured, &cell.unit),
+            simulated_text(cell),
+            format::significant(cell.ratio),
+            if cell.agrees { "yes" } else { "no" }.to_owned(),
+            cell.origin.name().to_owned(),
+        ]
+    };
+    Table {
+        columns: columns.map(str::to_owned).into(),
+        headers: 4,
+        rows: cells.iter().map(row).collect(),
+        fixed: String::new(),
+    }
+}
+
+fn metric_name(key: &str) -> &str {
+    match key {
+        "ns" => "time",
+        "speedup" => "speed-up",
+        "rate_off" => "class files",
+        other => other,
+    }
+}
+
+/// Plots over cells of our own, a measured and a simulated one for each; they bring their values along.
+fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
+    let kinds = [
+        (
+            "ns",
+            "Time, measured and simulated",
+            "Of counters the wall time for an increment of all threads together; of objects what a thread spends on one.",
+        ),
+        ("speedup", "Speed-up of javac by buffers", "Over the same TLAB size without buffers."),
+        ("rate_off", "javac without buffers", "Bytes of class files in a second."),
+    ];
+    let there = kinds.into_iter().filter(|(key, ..)| cells.iter().any(|cell| cell.metric == *key));
+    let (mut metrics, mut plots) = (Vec::new(), Vec::new());
+    for (key, title, caption) in there {
+        let unit = cells.iter().find(|cell| cell.metric == key).map_or("", |cell| cell.unit.as_str());
+        let better = if key == "ns" { Better::Lower } else { Better::Higher };
+        metrics.push(Metric::new(key, metric_name(key), unit, better, ""));
+        let plot = Plot::new(Kind::Bars, title, key, "program", &["who"])
+            .panels(&["experiment"])
+            .only([("metric", key.into())])
+            .caption(caption);
+        plots.push(if key == "ns" { plot.log_y() } else { plot });
+    }
+    let place = |cell: &SimulatedCell, who: &str| -> Parameters {
+        parameters([
+            ("experiment", cell.experiment.as_str().into()),
+            ("metric", cell.metric.as_str().into()),
+            ("program", Value::from(format!("{}, threads {}", what(cell), threads(cell)))),
+            ("who", who.into()),
+        ])
+    };
+    let one = |cell: &SimulatedCell, who: &str, interval: Interval| MeasuredCell {
+        parameters: place(cell, who),
+        metrics: [(cell.metric.clone(), Quantity::Known { interval, values: vec![interval.median] })].into(),
+        ..MeasuredCell::default()
+    };
+    let both = |cell: &SimulatedCell| {
+        [
+            one(cell, "measured", cell.measured),
+            one(cell, &format!("simulated, {}", cell.origin.name()), interval(cell)),
+        ]
+    };
+    let findings = Findings {
+        declaration: Declaration {
+            name: "simulated".into(),
+            title: TITLE.into(),
+            parameters: vec![
+                Parameter::new("experiment", "experiment", ""),
+                Parameter::new("program", "program", ""),
+                Parameter::new("who", "who", ""),
+                Parameter::new("metric", "metric", ""),
+            ],
+            metrics,
+            plots,
+            ..Declaration::default()
+        },
+        rounds: 1,
+        state: State::Finished,
+        seconds: 0.0,
+        cells: cells.iter().flat_map(both).collect(),
+        answer: String::new(),
+        checks: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut views = figures(&findings);
+    for view in &mut views {
+        let key = &view.figure.metric.key;
+        let missing = || Quantity::Unavailable { unavailable: "of another plot".into() };
+        let values = findings.cells.iter().map(|cell| cell.metrics.get(key).cloned().unwrap_or_else(missing));
+        view.figure.values = Some(values.collect());
+    }
+    views
+}
+
+/// How to read it, with this machine's transfers.
+fn words(results: &Results) -> Vec<String> {
+    let cells = &results.simulated;
+    let mut words = vec![
+        "A measured value has its 95 % interval in brackets; a simulated one what it is with the fastest and with the slowest line \
+         transfer that this run met."
+            .to_owned(),
+    ];
+    let machine = simulated::machine::file(results).and_then(|text| simulated::machine::parse(&text));
+    for (key, between) in [
+        ("costs.transfer_cluster", "cores of one last cache"),
+        ("costs.transfer_package", "last caches of a package"),
+        ("costs.transfer_remote", "packages"),
+    ] {
+        let Some(figure) = machine.as_ref().ok().and_then(|machine| machine.figure(key)) else { continue };
+        let (low, high) = (figure.low.unwrap_or(figure.value), figure.high.unwrap_or(figure.value));
+        let text = format::interval(&Interval { median: figure.value, low, high }, "ns");
+        words.push(format!("A line between {between} took {text}."));
+    }
+    words.push(
+        "A virtual machine's CPUs may be any cores of the host, and others tomorrow: this project has seen transfers from 40 to 200 ns \
+         on one, and what threads contend for gets dearer with it, while what they have to themselves does not. Compare simulated and measured values \
+         of one run only."
+            .to_owned(),
+    );
+    words.push(
+        "Predicted: the latencies decide, and what was calibrated on other cells. Calibrated: something was chosen so that this very \
+         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it."
+            .to_owned(),
+    );
+    words.push(
+        "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread a locked instruction's loads \
+         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality."
+            .to_owned(),
+    );
+    if cells.iter().any(|cell| cell.experiment == "atomics") {
+        words.push(
+            "Not every prediction is a hard one. A counter that a thread has to itself says again what latency measured, and lock add or \
+             false sharing by two threads moves the line as the cell does that was calibrated on. The loop of compare-and-exchange, \
+             more threads, and objects put the model to the test."
+                .to_owned(),
+        );
+    }
+    if cells.iter().any(|cell| cell.metric == "speedup") {
+        words.push(
+            "A speed-up near 1 is easily met within 25 %: look whether both are on the same side of 1. For javac a refill is assumed to \
+             take 300 cycles besides its accesses, an object to have 48 bytes."
+                .to_owned(),
+        );
+    }
+    let mut bases: Vec<String> = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.origin == Origin::Calibrated) {
+        let text = format!("Calibrated on {}, threads {}: {}.", what(cell), threads(cell), cell.basis);
+        if !bases.contains(&text) {
+            bases.push(text);
+        }
+    }
+    words.extend(bases);
+    words.push("'terrace lab machine DIR' prints this machine as a file for the simulator.".to_owned());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{csv, fixture, page, text};
+
+    #[test]
+    fn the_page_the_tables_and_the_file_have_every_cell() {
+        let results = fixture::simulable();
+        let page = page(&results).unwrap();
+        assert!(page.contains(r#"<section class="experiment" id="simulated""#));
+        let tables = text::run(&results, 100);
+        assert!(tables.contains("simulated: Simulated beside measured"), "{tables}");
+        let file = csv::simulated(&results.simulated).unwrap();
+        assert_eq!(file.lines().count(), 1 + results.simulated.len());
+        assert!(file.starts_with("experiment,what,threads,metric,unit,measured,"), "{file}");
+        for cell in &results.simulated {
+            assert!(page.contains(&what(cell)), "{}", what(cell));
+            assert!(file.contains(&what(cell).replace('"', "\"\"")), "{file}");
+        }
+        let widest = tables.lines().filter(|line| line.starts_with(['|', '+']));
+        assert!(widest.map(|line| line.chars().count()).max().unwrap() <= 100, "{tables}");
+    }
+
+    #[test]
+    fn without_latencies_the_reason_stands_there_instead() {
+        let results = fixture::results();
+        let page = page(&results).unwrap();
+        assert!(page.contains("Nothing is simulated: latencies were not measured"));
+        assert!(!page.contains("data-experiment=\"simulated\""));
+        assert!(text::run(&results, 100).contains("nothing simulated"));
+        let mut unconcerned = fixture::results();
+        unconcerned.experiments.retain(|findings| findings.declaration.name == "zeroing");
+        assert!(Simulated::new(&unconcerned).is_none());
+    }
+
+    #[test]
+    fn plots_bring_their_values_along_and_miss_none() {
+        let results = fixture::simulable();
+        let section = Simulated::new(&results).unwrap();
+        assert!(section.table.rows.iter().all(|row| row.len() == section.table.columns.len()));
+        let points: usize = section.figures.iter().map(|view| view.figure.points()).sum();
+        assert_eq!((section.figures.len(), points), (3, 2 * results.simulated.len()));
+        for view in &section.figures {
+            let values = view.figure.values.as_ref().unwrap();
+            let drawn = view.figure.panels.iter().flat_map(|panel| &panel.points);
+            assert!(drawn.into_iter().all(|point| values[point.cell].interval().is_some()));
+        }
+    }
+
+    #[test]
+    fn the_answer_counts_predictions_only() {
+        let results = fixture::simulable();
+        let text = answer(&results.simulated);
+        // Of 9 counters, 6 kinds of objects and 3 rates of javac, 1, 3 and 1 were calibrated on.
+        assert!(text.contains("of 13 predicted times and rates") && text.contains("; 5 more"), "{text}");
+        assert!(text.contains("2 of 2 do, which says little: 2 measured"), "{text}");
+    }
+}

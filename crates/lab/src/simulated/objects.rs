@@ -1,0 +1,84 @@
+//! The cells of `tlab` with the parallel collector: objects from thread buffers, from the shared heap, and from core buffers.
+//!
+//! What a thread does for an object besides its accesses (the call into the virtual machine, initialising) is calibrated on the cell of
+//! one thread with the same JDK, size and buffers; what more threads make of it is predicted.
+
+use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options, whole, word};
+use crate::experiment::{MeasuredCell, Parameters};
+use crate::results::Findings;
+use coherence::machine::{Machine, Picoseconds};
+use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use hab::Shape;
+use hab::sizing::automatic;
+
+/// Simulated time in picoseconds: more than a thousand objects even where threads contend for each.
+const LENGTH: Picoseconds = 200_000_000;
+/// Eden in bytes: of the experiment's young generation of 400 MB, three quarters.
+const EDEN: usize = 300 << 20;
+/// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
+const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
+
+/// Compares cells whose own program was measured with one thread.
+pub(super) fn compare(findings: &Findings, machines: &Machines) -> Vec<SimulatedCell> {
+    let compared = |cell: &MeasuredCell| {
+        let threads = super::threads(cell, machines)?;
+        if word(cell, "collector") != Some("Parallel") {
+            return None;
+        }
+        measured(cell, "ns")?;
+        let alone = findings.cells.iter().find(|other| alone(other, &cell.parameters))?;
+        let program = program(cell, &machines.typical)?;
+        let work = work(&program, &machines.typical, measured(alone, "ns")?.median)?;
+        let program = with_work(&program, work);
+        let simulated = machines.each(|machine| simulate(machine, &program, threads))?;
+        let origin = if threads == 1 { Origin::Calibrated } else { Origin::Predicted };
+        let basis = format!("{work:.1} cycles of work for an object, by the cell of one thread");
+        beside(findings, cell, "ns", simulated, origin, &basis)
+    };
+    findings.cells.iter().filter_map(compared).collect()
+}
+
+/// Whether a cell is that of one thread and otherwise has the same values.
+fn alone(cell: &MeasuredCell, parameters: &Parameters) -> bool {
+    let same = |(key, value): (&String, _)| key == "threads" || parameters.get(key) == Some(value);
+    whole(cell, "threads") == Some(1) && measured(cell, "ns").is_some() && cell.parameters.iter().all(same)
+}
+
+fn program(cell: &MeasuredCell, machine: &Machine) -> Option<Allocation> {
+    let cores = machine.shape.cores() as usize;
+    let buffer = automatic(EDEN, cores, EDEN, SHAPE);
+    let (tlab, hierarchy) = match word(cell, "buffers")? {
+        "TLAB" => (Tlab::Growing, Hierarchy::None),
+        "none" => (Tlab::None, Hierarchy::None),
+        "core buffers" => (Tlab::None, Hierarchy::Levels(vec![Rank { domain: Domain::Core, bytes: buffer }])),
+        _ => return None,
+    };
+    Some(Allocation {
+        tlab,
+        hierarchy,
+        eden: EDEN,
+        mutator: Mutator::constant(whole(cell, "bytes")?, 0.0, 0.0),
+        refill_cycles: 0.0,
+        heap_cycles: 0.0,
+        pause: 0,
+    })
+}
+
+fn with_work(program: &Allocation, cycles: f64) -> Allocation {
+    let mut program = program.clone();
+    program.mutator.object_cycles = cycles;
+    program
+}
+
+/// Cycles of work for an object with which one thread takes `goal` nanoseconds for it: what its accesses leave.
+fn work(program: &Allocation, machine: &Machine, goal: f64) -> Option<f64> {
+    let guess = bearable(goal * machine.clock_ghz);
+    let simulated = simulate(machine, &with_work(program, guess), 1)?;
+    Some(bearable(guess - (simulated - goal) * machine.clock_ghz))
+}
+
+/// Nanoseconds that a thread spends on an object.
+fn simulate(machine: &Machine, program: &Allocation, threads: u32) -> Option<f64> {
+    let allocated = allocate::run(machine, program, &options(threads, LENGTH)).ok()?;
+    Some(f64::from(threads) * 1e9 / allocated.run.per_second())
+}
