@@ -8,12 +8,14 @@
 //! | [`simulation`] | threads on CPUs over that memory, by a seeded scheduler |
 //! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
 //! | [`scenario`] | one simulation as a user asks for it, and what came of it |
+//! | [`plan`](mod@plan) | which buffers to use on a machine |
 //! | [`explain`] | which line bounced between whom, and what that cost |
 //! | [`sweep`] | many of them at once |
 
 pub mod explain;
 pub mod machine;
 pub mod memory;
+pub mod plan;
 pub mod programs;
 pub mod protocol;
 pub mod scenario;

@@ -3,9 +3,9 @@
 pub mod arguments;
 mod explain;
 mod list;
-mod machine;
+pub mod machine;
 pub mod page;
-mod progress;
+pub mod progress;
 mod run;
 mod sweep;
 

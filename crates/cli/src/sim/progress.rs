@@ -11,29 +11,28 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// Tells how many simulations are done, when it takes long.
 pub struct Progress {
-    all: usize,
     start: Instant,
     told: Mutex<Option<Instant>>,
 }
 
 impl Progress {
-    /// Of so many.
-    pub fn of(all: usize) -> Progress {
-        Progress { all, start: Instant::now(), told: Mutex::new(None) }
+    /// From now on.
+    pub fn new() -> Progress {
+        Progress { start: Instant::now(), told: Mutex::new(None) }
     }
 
-    /// So many are done.
-    pub fn done(&self, count: usize) {
+    /// So many of `all` are done.
+    pub fn done(&self, count: usize, all: usize) {
         if self.start.elapsed() < PATIENCE {
             return;
         }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let terminal = std::io::stderr().is_terminal();
         if terminal {
-            eprint!("\rterrace: {count} of {} simulated", self.all);
+            eprint!("\rterrace: {count} of {all} simulated");
             let _ = std::io::stderr().flush();
         } else if told.is_none_or(|told| told.elapsed() > PAUSE) {
-            eprintln!("terrace: {count} of {} simulated", self.all);
+            eprintln!("terrace: {count} of {all} simulated");
         } else {
             return;
         }
