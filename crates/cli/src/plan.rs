@@ -15,8 +15,6 @@ use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use serde::Serialize;
 use std::path::Path;
 
-/// Long enough for some refills of each core's buffer; each candidate is simulated for this and for twice as long.
-const DEFAULT_LENGTH: u64 = 1_000_000_000;
 /// G1's smallest regions have 1 MB, and nothing larger than half a region is handed out at once.
 const SMALLEST_G1_EXTENT: u64 = 512 << 10;
 
@@ -116,7 +114,7 @@ impl PlanCommand {
             eden: eden as usize,
             pinned: !self.chance.unpinned,
             seed: self.chance.seed,
-            length: self.chance.length.unwrap_or(DEFAULT_LENGTH),
+            length: self.chance.length,
         };
         request.check().map_err(Error::usage)?;
         let progress = Progress::new();
@@ -224,9 +222,16 @@ fn sizes(row: &Row) -> String {
 }
 
 fn table(plan: &Plan, columns: u16) -> String {
-    let header =
-        ["levels: between", "TLAB <- buffers", "objects/s", "over growing", "over same TLAB", "heap requests/s", "in buffers"];
-    let factor = |factor: f64| format!("{factor:.2} x");
+    let header = [
+        "levels: between",
+        "TLAB <- buffers",
+        "objects/s",
+        "over growing",
+        "over same TLAB",
+        "heap requests/s",
+        "in buffers",
+    ];
+    let factor = |factor: f64| format!("{factor:.*} x", if factor < 99.95 { 2 } else { 0 });
     let row = |row: &Row| {
         let mark = if row.agent { "" } else { " *" };
         vec![

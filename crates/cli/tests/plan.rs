@@ -23,7 +23,14 @@ fn good(arguments: &[&str]) -> String {
 #[test]
 fn a_plan_compares_levels_and_says_what_to_start() {
     let table = good(&SHORT);
-    for part in ["2: none", "3: core", "recommended ", "start java with ", "simulated, not measured", "Assumed there are"] {
+    for part in [
+        "2: none",
+        "3: core",
+        "recommended ",
+        "start java with ",
+        "simulated, not measured",
+        "Assumed there are",
+    ] {
         assert!(table.contains(part), "{part} in:\n{table}");
     }
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
@@ -51,8 +58,13 @@ fn json_has_everything_and_the_same_each_time() {
         "heap" => assert!(options.starts_with("-XX:TLABSize=") || chosen["tlab"] == "growing", "{options}"),
         _ => assert!(options.contains("libterrace.so=levels=") && options.contains("tlab="), "{options}"),
     }
-    assert!(json["assumed"].as_array().unwrap().iter().any(|key| key == "costs.store" || key == "costs.locked"));
-    assert_eq!((&json["chains"][0]["chain"], &json["chains"][0]["tlab"]), (&"heap".into(), &"growing".into()));
+    assert!(
+        json["assumed"].as_array().unwrap().iter().any(|key| key == "costs.store" || key == "costs.locked")
+    );
+    assert_eq!(
+        (&json["chains"][0]["chain"], &json["chains"][0]["tlab"]),
+        (&"heap".into(), &"growing".into())
+    );
 }
 
 #[test]

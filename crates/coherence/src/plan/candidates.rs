@@ -60,8 +60,8 @@ impl Chain {
     }
 }
 
-/// Thread buffers of fixed size that are tried.
-const TLABS: [usize; 5] = [1 << 10, 2 << 10, 4 << 10, 16 << 10, 64 << 10];
+/// Thread buffers of fixed size that are tried, from HotSpot's `MinTLABSize` on.
+const TLABS: [usize; 4] = [2 << 10, 4 << 10, 16 << 10, 64 << 10];
 /// A thread buffer is to hold so many objects of mean size.
 const OBJECTS_IN_TLAB: f64 = 8.0;
 /// A buffer is to serve so many requests: it passes on what is more than half of it.
@@ -108,7 +108,7 @@ impl Candidate {
 pub fn candidates(machine: &Machine, request: &Request) -> Vec<Candidate> {
     let mut all = vec![Candidate { chain: Chain::Heap, tlab: Tlab::Growing, ranks: Vec::new() }];
     let mean = request
-        .scenario(Tlab::Growing, Hierarchy::None)
+        .scenario(0, Tlab::Growing, Hierarchy::None)
         .mutator()
         .map_or(0.0, |mutator| mutator.mean_bytes());
     let usable = |bytes: &usize| {

@@ -33,8 +33,8 @@ pub struct Request {
     pub pinned: bool,
     /// For everything that is left to chance.
     pub seed: u64,
-    /// Simulated time of the shorter simulation, in picoseconds.
-    pub length: Picoseconds,
+    /// Simulated time of the shorter simulation, in picoseconds; `None`: see [`Request::length`].
+    pub length: Option<Picoseconds>,
 }
 
 /// One candidate and what it came to.
@@ -77,8 +77,26 @@ pub struct Plan {
     pub all: Vec<Row>,
 }
 
+/// What a thread alone allocates in the shorter simulation, in bytes: some of the largest core buffers that are tried.
+const ALLOCATED: f64 = 2e6;
+/// The limits of that time, in picoseconds.
+const LENGTHS: (f64, f64) = (5e7, 5e10);
+
 impl Request {
-    fn scenario(&self, tlab: Tlab, hierarchy: Hierarchy) -> Scenario {
+    /// Simulated time of the shorter simulation, in picoseconds: that in which a thread that never waits allocates 2 MB, unless
+    /// another one is asked for. So fast and slow programs take as many refills.
+    pub fn length(&self, machine: &Machine) -> Picoseconds {
+        let usual = || {
+            let mutator = self.scenario(0, Tlab::Growing, Hierarchy::None).mutator()?;
+            let mean = mutator.mean_bytes();
+            let cycles = (mutator.object_cycles + mutator.byte_cycles * mean) * machine.costs.work_scale;
+            let time = ALLOCATED / mean * cycles * 1e3 / machine.clock_ghz;
+            Some(time.clamp(LENGTHS.0, LENGTHS.1) as Picoseconds)
+        };
+        self.length.or_else(usual).unwrap_or(LENGTHS.0 as Picoseconds)
+    }
+
+    fn scenario(&self, length: Picoseconds, tlab: Tlab, hierarchy: Hierarchy) -> Scenario {
         Scenario {
             program: self.program,
             threads: self.threads,
@@ -89,13 +107,13 @@ impl Request {
             work: self.work,
             pinned: self.pinned,
             seed: self.seed,
-            length: self.length,
+            length,
         }
     }
 
     /// Says what cannot be planned, and what to do about it, in one line.
     pub fn check(&self) -> Result<(), String> {
-        self.scenario(Tlab::Growing, Hierarchy::None).check()
+        self.scenario(self.length.unwrap_or(1), Tlab::Growing, Hierarchy::None).check()
     }
 }
 
@@ -126,9 +144,10 @@ impl Steady {
 /// When there is no memory for the threads' stacks.
 pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + Sync) -> io::Result<Plan> {
     let candidates = candidates::candidates(machine, request);
+    let length = request.length(machine);
     let runs: Vec<Scenario> = (candidates.iter())
         .flat_map(|candidate| {
-            let short = request.scenario(candidate.tlab, candidate.hierarchy());
+            let short = request.scenario(length, candidate.tlab, candidate.hierarchy());
             let long = Scenario { length: 2 * short.length, ..short.clone() };
             [short, long]
         })
@@ -143,7 +162,7 @@ pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + 
     };
     let growing = base(Tlab::Growing);
     let row = |(candidate, steady): (&Candidate, &Steady)| {
-        let scenario = request.scenario(candidate.tlab, candidate.hierarchy());
+        let scenario = request.scenario(length, candidate.tlab, candidate.hierarchy());
         let [core, l3, package] = candidate.bytes();
         Row {
             chain: candidate.chain,

@@ -10,7 +10,7 @@ fn request(threads: u32, eden: usize) -> Request {
         eden,
         pinned: true,
         seed: 1,
-        length: 40_000_000,
+        length: Some(40_000_000),
     }
 }
 
@@ -46,7 +46,8 @@ fn candidates_fit_the_machine_and_eden() {
     assert!(all.iter().all(|candidate| candidate.chain != Chain::CorePackage), "its L3 is its package");
     let epyc = Machine::named("epyc-9654-2x96").unwrap();
     let all = candidates(&epyc, &request(40, 16 << 20));
-    let held = |candidate: &Candidate| request(40, 16 << 20).scenario(candidate.tlab, candidate.hierarchy());
+    let held =
+        |candidate: &Candidate| request(40, 16 << 20).scenario(1, candidate.tlab, candidate.hierarchy());
     for candidate in &all {
         assert!(held(candidate).held(&epyc) <= 12 << 20, "{candidate:?}");
         assert_eq!(held(candidate).check(), Ok(()), "{candidate:?}");
@@ -54,9 +55,19 @@ fn candidates_fit_the_machine_and_eden() {
 }
 
 #[test]
-fn a_large_machine_is_told_to_use_levels_and_a_thread_alone_is_not() {
+fn fast_and_slow_programs_allocate_as_much() {
     let machine = Machine::named("paper-4x10x2").unwrap();
-    let crowd = plan(&machine, &request(24, 256 << 20), |_, _| ()).unwrap();
+    let usual = |work| Request { work, length: None, ..request(1, 1 << 30) }.length(&machine);
+    let (fast, slow) = (usual(40.0), usual(400.0));
+    assert!((500_000_000..2_000_000_000).contains(&fast), "{fast}");
+    assert!(slow > 7 * fast && slow < 10 * fast, "{slow}");
+    assert_eq!(request(1, 1 << 30).length(&machine), 40_000_000);
+}
+
+#[test]
+fn a_large_machine_is_told_to_use_levels_and_a_thread_alone_is_not() {
+    let machine = Machine::named("epyc-9654-2x96").unwrap();
+    let crowd = plan(&machine, &request(64, 1 << 30), |_, _| ()).unwrap();
     let chosen = &crowd.recommended;
     assert!(chosen.core_bytes.is_some() || chosen.l3_bytes.is_some(), "{chosen:?}");
     let best = crowd.all.iter().filter(|row| row.agent).map(|row| row.objects_per_second).fold(0.0, f64::max);
@@ -65,6 +76,6 @@ fn a_large_machine_is_told_to_use_levels_and_a_thread_alone_is_not() {
     assert_eq!(crowd.chains[0].tlab, "growing");
     assert!(crowd.chains.iter().skip(1).all(|row| row.tlab != "growing"));
 
-    let alone = plan(&machine, &request(1, 256 << 20), |_, _| ()).unwrap();
+    let alone = plan(&machine, &request(1, 1 << 30), |_, _| ()).unwrap();
     assert_eq!(alone.recommended.chain, Chain::Heap, "{:?}", alone.recommended);
 }
