@@ -5,16 +5,18 @@
 
 mod candidates;
 mod choice;
+mod steady;
 
 pub use candidates::{Candidate, Chain};
 pub use choice::{CLOSE, choose};
 
 use crate::machine::{Machine, Picoseconds};
 use crate::programs::allocate::{Hierarchy, Tlab};
-use crate::scenario::{Measured, Program, Scenario, tlab_name};
+use crate::scenario::{Program, Scenario, tlab_name};
 use crate::sweep;
 use serde::Serialize;
 use std::io;
+use steady::Steady;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -117,52 +119,23 @@ impl Request {
     }
 }
 
-/// Rates of the time that a longer simulation has over a shorter one with the same beginning.
-struct Steady {
-    objects: f64,
-    heap_requests: f64,
-}
-
-impl Steady {
-    fn of(short: &Measured, long: &Measured) -> Steady {
-        let requests = |run: &Measured| run.buffers.as_ref().map_or(0, |buffers| buffers.heap_requests);
-        let seconds = long.seconds - short.seconds;
-        // Where the end of the shorter one takes longer than its length there is no difference to go by.
-        if seconds < short.seconds * 0.1 || long.operations <= short.operations {
-            return Steady { objects: long.per_second, heap_requests: requests(long) as f64 / long.seconds };
-        }
-        Steady {
-            objects: (long.operations - short.operations) as f64 / seconds,
-            heap_requests: requests(long).saturating_sub(requests(short)) as f64 / seconds,
-        }
-    }
-}
-
-/// Simulates the candidates and chooses; `done` is told how many of how many simulations are done.
+/// Simulates the candidates and chooses; `done` is told how many of how many candidates are done.
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
 pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + Sync) -> io::Result<Plan> {
     let candidates = candidates::candidates(machine, request);
     let length = request.length(machine);
-    let runs: Vec<Scenario> = (candidates.iter())
-        .flat_map(|candidate| {
-            let short = request.scenario(length, candidate.tlab, candidate.hierarchy());
-            let long = Scenario { length: 2 * short.length, ..short.clone() };
-            [short, long]
-        })
-        .collect();
-    let all = runs.len();
-    let results = sweep::each(&runs, |count| done(count, all), |run| Ok(run.run(machine, 0)?.0));
-    let results = results.into_iter().collect::<io::Result<Vec<Measured>>>()?;
-    let steady: Vec<Steady> = results.chunks_exact(2).map(|pair| Steady::of(&pair[0], &pair[1])).collect();
+    let scenario = |candidate: &Candidate| request.scenario(length, candidate.tlab, candidate.hierarchy());
+    let steady = |candidate: &Candidate| Steady::of(machine, &scenario(candidate));
+    let steady = sweep::each(&candidates, |count| done(count, candidates.len()), steady);
+    let steady = steady.into_iter().collect::<io::Result<Vec<Steady>>>()?;
     let base = |tlab: Tlab| {
         let same = |candidate: &Candidate| candidate.chain == Chain::Heap && candidate.tlab == tlab;
         candidates.iter().position(same).map_or(f64::NAN, |index| steady[index].objects)
     };
     let growing = base(Tlab::Growing);
     let row = |(candidate, steady): (&Candidate, &Steady)| {
-        let scenario = request.scenario(length, candidate.tlab, candidate.hierarchy());
         let [core, l3, package] = candidate.bytes();
         Row {
             chain: candidate.chain,
@@ -176,7 +149,7 @@ pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + 
             heap_requests_per_second: steady.heap_requests,
             over_growing: steady.objects / growing,
             over_same_tlab: steady.objects / base(candidate.tlab),
-            held_bytes: scenario.held(machine),
+            held_bytes: scenario(candidate).held(machine),
         }
     };
     let rows: Vec<Row> = candidates.iter().zip(&steady).map(row).collect();

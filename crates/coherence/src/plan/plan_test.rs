@@ -65,9 +65,11 @@ fn fast_and_slow_programs_allocate_as_much() {
 }
 
 #[test]
-fn a_large_machine_is_told_to_use_levels_and_a_thread_alone_is_not() {
-    let machine = Machine::named("epyc-9654-2x96").unwrap();
-    let crowd = plan(&machine, &request(64, 1 << 30), |_, _| ()).unwrap();
+fn where_lines_are_slow_levels_pay_and_for_a_thread_alone_they_do_not() {
+    let mut machine = Machine::named("thompson-nehalem").unwrap();
+    // Four cores with the contention of hundreds.
+    machine.costs.transfer_cluster *= 100;
+    let crowd = plan(&machine, &request(8, 64 << 20), |_, _| ()).unwrap();
     let chosen = &crowd.recommended;
     assert!(chosen.core_bytes.is_some() || chosen.l3_bytes.is_some(), "{chosen:?}");
     let best = crowd.all.iter().filter(|row| row.agent).map(|row| row.objects_per_second).fold(0.0, f64::max);
@@ -76,6 +78,6 @@ fn a_large_machine_is_told_to_use_levels_and_a_thread_alone_is_not() {
     assert_eq!(crowd.chains[0].tlab, "growing");
     assert!(crowd.chains.iter().skip(1).all(|row| row.tlab != "growing"));
 
-    let alone = plan(&machine, &request(1, 1 << 30), |_, _| ()).unwrap();
+    let alone = plan(&machine, &request(1, 64 << 20), |_, _| ()).unwrap();
     assert_eq!(alone.recommended.chain, Chain::Heap, "{:?}", alone.recommended);
 }
