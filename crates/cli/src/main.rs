@@ -3,6 +3,7 @@
 mod arguments;
 mod compare;
 mod lab;
+mod plan;
 mod run;
 mod sim;
 mod status;
@@ -25,6 +26,8 @@ Examples:
   terrace compare -- java -jar app.jar             what they buy in it: on against off
   terrace compare --workload churn --mode forks    terrace's defaults against stock
   terrace lab run                                  what allocation costs on this machine, in ten minutes
+  terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
+  terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there
   terrace status 4711                              what a running JVM has, and its counters
 
 Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
@@ -39,6 +42,8 @@ enum Command {
     Lab(lab::Lab),
     /// Simulate allocation on machines that are not at hand.
     Sim(sim::Sim),
+    /// Say which buffers to use on a machine, by simulating a small grid of them.
+    Plan(plan::PlanCommand),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
 }
@@ -54,6 +59,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare.execute(),
         Command::Lab(lab) => lab.execute(),
         Command::Sim(sim) => sim.execute(),
+        Command::Plan(plan) => plan.execute(),
         Command::Status(status) => status.execute(),
     };
     match done {

@@ -10,6 +10,7 @@
 //! | [`profile`] | recorded profiles of real programs |
 //! | [`programs`] | what is simulated: counters, and allocation through the source of `crates/hab` |
 //! | [`scenario`] | one simulation as a user asks for it, and what came of it |
+//! | [`plan`](mod@plan) | which buffers to use on a machine |
 //! | [`explain`] | which line bounced between whom, and what that cost |
 //! | [`sweep`] | many of them at once |
 
@@ -17,6 +18,7 @@ pub mod evaluation;
 pub mod explain;
 pub mod machine;
 pub mod memory;
+pub mod plan;
 pub mod profile;
 pub mod programs;
 pub mod protocol;

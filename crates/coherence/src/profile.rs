@@ -67,6 +67,15 @@ impl Profile {
         Profile::parse(text)
     }
 
+    /// The workload `javac`.
+    pub fn javac() -> Profile {
+        match Profile::named("javac") {
+            Ok(profile) => profile,
+            // A test reads it.
+            Err(error) => unreachable!("{error}"),
+        }
+    }
+
     /// Reads a profile.
     ///
     /// # Errors

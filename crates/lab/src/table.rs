@@ -112,7 +112,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
 }
 
 /// A name, and beside it a text broken into lines that fit.
-pub(crate) fn labelled(name: &str, value: &str, columns: u16) -> String {
+pub fn labelled(name: &str, value: &str, columns: u16) -> String {
     const LABEL: usize = 20;
     let width = usize::from(columns).saturating_sub(LABEL).max(20);
     let mut lines = vec![String::new()];

@@ -72,7 +72,7 @@ pub struct SizeArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Simulation")]
 pub struct ChanceArguments {
-    /// Simulated time, such as 500us or 5ms [default: 2ms].
+    /// Simulated time, such as 500us or 5ms [default: 2ms; plan: until a thread has allocated 2 MB].
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub length: Option<Picoseconds>,
 

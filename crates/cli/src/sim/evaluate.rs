@@ -1,6 +1,6 @@
 //! `terrace sim evaluate`.
 
-use super::progress::Steps;
+use super::progress::Progress;
 use ::lab::report::grid::grid;
 use ::lab::{Error, Result, table};
 use clap::{Args, ValueEnum};
@@ -61,7 +61,7 @@ const INTENSITIES: [f64; 3] = [1.0, 3.0, 10.0];
 impl Evaluate {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let steps = Steps::default();
+        let steps = Progress::new();
         let progress = |step: &str| steps.say(step);
         let failed = |error: std::io::Error| Error::failed(error.to_string());
         let what: &[What] =

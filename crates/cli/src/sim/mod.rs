@@ -4,9 +4,9 @@ pub mod arguments;
 mod evaluate;
 mod explain;
 mod list;
-mod machine;
+pub mod machine;
 pub mod page;
-mod progress;
+pub mod progress;
 mod run;
 mod sweep;
 

@@ -34,11 +34,7 @@ const PROCESSOR: [usize; 4] = [8 * MB, 32 * MB, 64 * MB, 128 * MB];
 const CORE: [usize; 4] = [MB / 2, MB, 8 * MB, 16 * MB];
 
 pub(super) fn mutator() -> Mutator {
-    match Profile::named("javac") {
-        Ok(profile) => profile.mutator(),
-        // The tests read it.
-        Err(error) => unreachable!("{error}"),
-    }
+    Profile::javac().mutator()
 }
 
 fn rate(machine: &Machine, tlab: Tlab, hierarchy: Hierarchy) -> io::Result<f64> {

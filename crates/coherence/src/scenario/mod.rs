@@ -80,11 +80,12 @@ impl Scenario {
                 ));
             }
         }
-        // A thread that never gets its buffer would ask for one for ever.
+        // A thread that never gets its buffer would ask for one for ever. Tails take some of eden too.
         let largest = self.ranks().iter().map(|rank| rank.bytes).max().unwrap_or(0);
         let least = self.tlab.bytes(self.eden, self.threads) * self.threads as usize + largest;
-        if least.max(1 << 16) > self.eden {
-            let (have, want) = (self.eden >> 10, least.max(1 << 16).div_ceil(1 << 10) * 2);
+        let least = 2 * least.max(1 << 16);
+        if least > self.eden {
+            let (have, want) = (self.eden >> 10, least.div_ceil(1 << 10));
             return Err(format!(
                 "an eden of {have} KB is too small for the buffers of {} threads; ask for {want}k or more, or for smaller \
                  buffers",

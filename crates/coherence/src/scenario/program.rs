@@ -1,5 +1,6 @@
 //! The programs that can be simulated, by name.
 
+use crate::profile::Profile;
 use crate::programs::allocate::Mutator;
 use crate::programs::counters::Increment;
 
@@ -18,6 +19,8 @@ pub enum Program {
     CompareExchange,
     /// Objects of one size.
     Allocate,
+    /// Objects and work as a recorded profile of the compiler has them.
+    Javac,
 }
 
 /// What kind of program it is, with what it needs to be run.
@@ -31,8 +34,8 @@ pub enum Kind {
 
 impl Program {
     /// All of them.
-    pub const ALL: [Program; 4] =
-        [Program::Add, Program::ExchangeAdd, Program::CompareExchange, Program::Allocate];
+    pub const ALL: [Program; 5] =
+        [Program::Add, Program::ExchangeAdd, Program::CompareExchange, Program::Allocate, Program::Javac];
 
     /// As users write it.
     pub const fn name(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Program {
             Program::ExchangeAdd => "xadd",
             Program::CompareExchange => "cas",
             Program::Allocate => "allocate",
+            Program::Javac => "javac",
         }
     }
 
@@ -51,6 +55,9 @@ impl Program {
             Program::ExchangeAdd => "all threads increment one counter: lock xadd",
             Program::CompareExchange => "all threads increment one counter: lock cmpxchg until it succeeds",
             Program::Allocate => "threads allocate objects of one size, with some work between two of them",
+            Program::Javac => {
+                "threads allocate like the workload javac: its recorded sizes, and its work between two objects"
+            }
         }
     }
 
@@ -76,6 +83,7 @@ impl Program {
             Program::ExchangeAdd => Kind::Counter(Increment::ExchangeAdd),
             Program::CompareExchange => Kind::Counter(Increment::CompareExchange),
             Program::Allocate => Kind::Allocation(Mutator::constant(object, work, BYTE_CYCLES)),
+            Program::Javac => Kind::Allocation(Profile::javac().mutator()),
         }
     }
 }

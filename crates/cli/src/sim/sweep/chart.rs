@@ -26,23 +26,56 @@ fn step(most: f64) -> f64 {
     round.unwrap_or(10.0) * power
 }
 
-/// The plot: threads on a logarithmic axis, speed-ups from 0 on.
+/// From here on a linear axis would show nothing of what is near 1.
+const LOGARITHMIC: f64 = 8.0;
+
+/// Where speed-ups stand between the bottom, 0, and the top, 1.
+struct Scale {
+    ticks: Vec<f64>,
+    least: f64,
+    most: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Scale {
+        let most = values.clone().fold(1.2, f64::max);
+        if most < LOGARITHMIC {
+            let step = step(most);
+            let count = (most / step).ceil() as u32;
+            let ticks: Vec<f64> = (0..=count).map(|number| f64::from(number) * step).collect();
+            return Scale { least: 0.0, most: f64::from(count) * step, ticks, logarithmic: false };
+        }
+        let lowest = values.fold(1.0, f64::min).max(0.01).log2().floor() as i32;
+        let highest = most.log2().ceil() as i32;
+        let every = ((highest - lowest) / 7 + 1) as usize;
+        let ticks = (lowest..=highest).step_by(every).map(|power| 2_f64.powi(power)).collect();
+        Scale { ticks, least: 2_f64.powi(lowest), most: 2_f64.powi(highest), logarithmic: true }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        if self.logarithmic {
+            (value.max(self.least) / self.least).log2() / (self.most / self.least).log2()
+        } else {
+            value / self.most
+        }
+    }
+}
+
+/// The plot: threads on a logarithmic axis, speed-ups from 0 on, or on a logarithmic axis where they are large.
 pub fn svg(series: &[Series]) -> String {
     let all = || series.iter().flat_map(|line| &line.points);
-    let most = all().map(|(_, value)| *value).fold(1.2, f64::max);
-    let step = step(most);
-    let top = (most / step).ceil() * step;
+    let scale = Scale::of(all().map(|(_, value)| *value));
     let least_threads = f64::from(all().map(|(threads, _)| *threads).min().unwrap_or(1)).log2();
     let most_threads = f64::from(all().map(|(threads, _)| *threads).max().unwrap_or(1)).log2();
     let span = (most_threads - least_threads).max(0.1);
     let x = |threads: u32| {
         LEFT + 8.0 + (f64::from(threads).log2() - least_threads) / span * (WIDTH - LEFT - RIGHT - 16.0)
     };
-    let y = |value: f64| TOP + (1.0 - value / top) * (HEIGHT - TOP - BOTTOM);
+    let y = |value: f64| TOP + (1.0 - scale.place(value)) * (HEIGHT - TOP - BOTTOM);
     let mut svg = format!(r#"<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">"#);
     let right = WIDTH - RIGHT;
-    for number in 0..=(top / step).round() as u32 {
-        let value = f64::from(number) * step;
+    for value in scale.ticks.iter().copied() {
         let place = y(value);
         let _ = write!(
             svg,
@@ -103,6 +136,15 @@ mod tests {
         for (most, round) in [(1.2, 0.25), (5.0, 1.0), (37.0, 10.0), (0.9, 0.2)] {
             assert!((step(most) - round).abs() < 1e-9, "{most}: {}", step(most));
         }
+    }
+
+    #[test]
+    fn large_speed_ups_have_a_logarithmic_axis() {
+        let scale = Scale::of([0.9, 100.0].into_iter());
+        assert_eq!((scale.least, scale.most), (0.5, 128.0));
+        assert!((scale.place(8.0) - 0.5).abs() < 1e-9 && scale.ticks.len() <= 8);
+        let scale = Scale::of([0.9, 1.1].into_iter());
+        assert_eq!((scale.least, scale.place(0.0), scale.logarithmic), (0.0, 0.0, false));
     }
 
     #[test]

@@ -107,9 +107,9 @@ impl Sweep {
         let points = self.points()?;
         page::writable("--csv", self.csv.as_deref())?;
         page::writable("--html", self.html.as_deref())?;
-        let progress = Progress::of(points.len());
-        let cells =
-            sweep::grid(machine, &points, |count| progress.done(count)).map_err(|error| failed(&error))?;
+        let progress = Progress::new();
+        let cells = sweep::grid(machine, &points, |count| progress.done(count, points.len()))
+            .map_err(|error| failed(&error))?;
         drop(progress);
         if let Some(path) = &self.csv {
             page::write("--csv", path, &show::csv(&cells)?)?;

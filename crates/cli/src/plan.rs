@@ -1,0 +1,278 @@
+//! `terrace plan`: which buffers to use on a machine that may not be at hand.
+
+use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, object, one_count};
+use crate::sim::json;
+use crate::sim::machine::assumed;
+use crate::sim::progress::Progress;
+use ::lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use ::lab::report::grid::grid;
+use ::lab::size::{self, count, human};
+use ::lab::table::{columns, labelled};
+use ::lab::{Error, Result};
+use clap::Args;
+use coherence::plan::{self, Chain, Plan, Request, Row};
+use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
+use serde::Serialize;
+use std::path::Path;
+
+/// G1's smallest regions have 1 MB, and nothing larger than half a region is handed out at once.
+const SMALLEST_G1_EXTENT: u64 = 512 << 10;
+
+/// Say which buffers to use on a machine, by simulating a small grid of them.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g
+  terrace plan --machine my-server.toml --threads 64 --heap 8g --object 48 --work 120
+  terrace plan --machine paper-4x10x2 --threads 40 --heap 4g --eden 2g --json
+
+Recommended is the least memory in buffers of all that are at most 2 % slower than the best. It is a
+simulation of allocation alone, from the machine's description (terrace sim machine NAME): measure on the
+machine itself, with terrace compare, before you rely on it.")]
+pub struct PlanCommand {
+    #[command(flatten)]
+    machine: MachineArgument,
+
+    /// Threads that allocate.
+    #[arg(long, value_name = "N", value_parser = one_count)]
+    threads: u32,
+
+    /// The Java heap (-Xmx).
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    heap: u64,
+
+    /// Eden [default: a quarter of the heap, as Parallel begins with].
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    eden: Option<u64>,
+
+    /// Bytes of an object [default: 64].
+    #[arg(long, value_name = "BYTES", value_parser = object, conflicts_with = "profile", help_heading = "Program")]
+    object: Option<u32>,
+
+    /// Cycles of work between two objects [default: 40, a program that allocates much].
+    #[arg(long, value_name = "CYCLES", value_parser = cycles, conflicts_with = "profile", help_heading = "Program")]
+    work: Option<f64>,
+
+    /// Objects and work as recorded from a real program.
+    #[arg(long, value_name = "NAME", value_parser = profile, help_heading = "Program")]
+    profile: Option<Program>,
+
+    #[command(flatten)]
+    chance: ChanceArguments,
+
+    /// JSON with everything that was simulated instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A program that was recorded.
+fn profile(name: &str) -> Result<Program> {
+    let recorded = |program: &Program| program.allocates() && !program.has_object();
+    Program::named(name).filter(recorded).ok_or_else(|| {
+        let known: Vec<&str> = Program::ALL.into_iter().filter(recorded).map(Program::name).collect();
+        let remedy = if known.is_empty() {
+            "none is shipped; use --object and --work".to_owned()
+        } else {
+            format!("choose one of {}", known.join(", "))
+        };
+        Error::usage(format!("no profile '{name}'; {remedy}"))
+    })
+}
+
+/// What JSON has.
+#[derive(Serialize)]
+struct Output<'a> {
+    simulated: bool,
+    machine: &'a str,
+    threads: u32,
+    heap_bytes: u64,
+    eden_bytes: u64,
+    seed: u64,
+    pinned: bool,
+    /// What to start java with; with the agent's folder in place of PATH.
+    options: String,
+    /// Numbers of the machine that are guesses.
+    assumed: Vec<String>,
+    #[serde(flatten)]
+    plan: &'a Plan,
+}
+
+impl PlanCommand {
+    /// Does it.
+    pub fn execute(&self) -> Result<()> {
+        let machine = &self.machine.machine;
+        let eden = self.eden.unwrap_or(self.heap / 4);
+        if eden > self.heap {
+            let heap = size::format(self.heap);
+            return Err(Error::usage(format!("--eden is larger than --heap {heap}; give a part of it")));
+        }
+        let request = Request {
+            program: self.profile.unwrap_or(Program::Allocate),
+            object: self.object.unwrap_or(DEFAULT_OBJECT),
+            work: self.work.unwrap_or(DEFAULT_WORK),
+            threads: self.threads,
+            eden: eden as usize,
+            pinned: !self.chance.unpinned,
+            seed: self.chance.seed,
+            length: self.chance.length,
+        };
+        request.check().map_err(Error::usage)?;
+        let progress = Progress::new();
+        let plan = plan::plan(machine, &request, |done, all| progress.done(done, all))
+            .map_err(|error| failed(&error))?;
+        drop(progress);
+        let guesses = assumed(machine);
+        if self.json {
+            let output = Output {
+                simulated: true,
+                machine: &machine.name,
+                threads: self.threads,
+                heap_bytes: self.heap,
+                eden_bytes: eden,
+                seed: request.seed,
+                pinned: request.pinned,
+                options: options(&plan.recommended)?,
+                assumed: guesses,
+                plan: &plan,
+            };
+            println!("{}", json(&output)?);
+            return Ok(());
+        }
+        let columns = columns();
+        print!("{}", table(&plan, columns));
+        let chosen = &plan.recommended;
+        let line = |name: &str, text: &str| print!("{}", labelled(name, text, columns));
+        line("recommended", &words(chosen));
+        line("", &kept(chosen, &plan.chains[0], eden));
+        line("start java with", &options(chosen)?);
+        let largest = [chosen.core_bytes, chosen.l3_bytes].into_iter().flatten().max();
+        if largest.is_some_and(|bytes| bytes > SMALLEST_G1_EXTENT) {
+            line(
+                "with G1",
+                "a buffer is at most half a region: choose -XX:G1HeapRegionSize of twice the largest buffer",
+            );
+        }
+        let of = machine.figures.len();
+        line(
+            "mind",
+            &format!(
+                "simulated, not measured: allocation alone, from the description of {}. Assumed there are {} of {of} numbers: {}.",
+                machine.name,
+                guesses.len(),
+                guesses.join(", ")
+            ),
+        );
+        line(
+            "",
+            "The work of the threads, their refill (170 cycles) and the heap's call (100 cycles) are the simulator's.",
+        );
+        Ok(())
+    }
+}
+
+/// A configuration in words.
+fn words(row: &Row) -> String {
+    let mut text = format!("{} levels, TLABs ", row.chain.depth());
+    match row.tlab.as_str() {
+        "growing" => text.push_str("as HotSpot sizes them"),
+        size => text.push_str(&format!("of {size}")),
+    }
+    for (name, bytes) in [("core", row.core_bytes), ("L3", row.l3_bytes), ("package", row.package_bytes)] {
+        if let Some(bytes) = bytes {
+            text.push_str(&format!(", {name} buffers of {}", size::format(bytes)));
+        }
+    }
+    text
+}
+
+/// What it is expected to give and to take.
+fn kept(row: &Row, stock: &Row, eden: u64) -> String {
+    let of_eden = |row: &Row| row.held_bytes as f64 / eden as f64 * 100.0;
+    let mut text = format!(
+        "{} objects/s with {} in buffers ({:.2} % of eden)",
+        count(row.objects_per_second),
+        human(row.held_bytes as f64),
+        of_eden(row)
+    );
+    if row != stock {
+        text.push_str(&format!(
+            "; HotSpot's growing TLABs: {} objects/s with {} ({:.2} %)",
+            count(stock.objects_per_second),
+            human(stock.held_bytes as f64),
+            of_eden(stock)
+        ));
+    }
+    text
+}
+
+/// How many levels, and what stands between thread buffers and heap.
+fn chain(chain: Chain) -> &'static str {
+    match chain {
+        Chain::Heap => "2: none",
+        Chain::Core => "3: core",
+        Chain::L3 => "3: L3",
+        Chain::CoreL3 => "4: core <- L3",
+        Chain::CorePackage => "4: core <- package",
+    }
+}
+
+fn sizes(row: &Row) -> String {
+    let levels = [row.core_bytes, row.l3_bytes, row.package_bytes].into_iter().flatten().map(size::format);
+    std::iter::once(row.tlab.clone()).chain(levels).collect::<Vec<_>>().join(" <- ")
+}
+
+fn table(plan: &Plan, columns: u16) -> String {
+    let header = [
+        "levels: between",
+        "TLAB <- buffers",
+        "objects/s",
+        "over growing",
+        "over same TLAB",
+        "heap requests/s",
+        "in buffers",
+    ];
+    let factor = |factor: f64| format!("{factor:.*} x", if factor < 99.95 { 2 } else { 0 });
+    let row = |row: &Row| {
+        let mark = if row.agent { "" } else { " *" };
+        vec![
+            format!("{}{mark}", chain(row.chain)),
+            sizes(row),
+            count(row.objects_per_second),
+            factor(row.over_growing),
+            factor(row.over_same_tlab),
+            count(row.heap_requests_per_second),
+            human(row.held_bytes as f64),
+        ]
+    };
+    let mut text = grid(columns, &header.map(str::to_owned), plan.chains.iter().map(row).collect());
+    if plan.chains.iter().any(|row| !row.agent) {
+        text.push_str(
+            "* simulated only: the agent has no buffers for packages that have several L3 caches\n",
+        );
+    }
+    text
+}
+
+/// What to start java with.
+fn options(row: &Row) -> Result<String> {
+    let tlab = match row.tlab.as_str() {
+        "growing" => Tlab::Stock,
+        _ => Tlab::Bytes(row.tlab_bytes),
+    };
+    let levels = match row.chain {
+        Chain::Core => Levels::Core,
+        Chain::L3 => Levels::Processor,
+        Chain::CoreL3 => Levels::Both,
+        Chain::Heap | Chain::CorePackage => {
+            // No buffers of ours: plain HotSpot.
+            return Ok(match tlab {
+                Tlab::Bytes(bytes) => format!("-XX:TLABSize={} -XX:-ResizeTLAB", size::format(bytes)),
+                Tlab::Auto | Tlab::Stock => "nothing: a JVM without options sizes its TLABs so".into(),
+            });
+        }
+    };
+    let buffer = |bytes: Option<u64>| bytes.map_or(BufferSize::Auto, BufferSize::Bytes);
+    let (core, processor) = (buffer(row.core_bytes), buffer(row.l3_bytes));
+    let options = AgentOptions { levels, core, processor, tlab, ..AgentOptions::default() };
+    options.flag(Path::new("/path/to/libterrace.so"))
+}

@@ -1,0 +1,86 @@
+//! `terrace plan` by its users' words.
+
+mod common;
+
+use common::{Home, assert_refused, errors, shown};
+use serde_json::Value;
+use std::process::Output;
+
+const SHORT: [&str; 8] =
+    ["--machine", "thompson-nehalem", "--threads", "8", "--heap", "1g", "--length", "20us"];
+
+fn plan(arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["plan"].iter().chain(arguments).copied().collect();
+    Home::new("exit 0").terrace(&all).output().unwrap()
+}
+
+fn good(arguments: &[&str]) -> String {
+    let output = plan(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    shown(&output)
+}
+
+#[test]
+fn a_plan_compares_levels_and_says_what_to_start() {
+    let table = good(&SHORT);
+    for part in [
+        "2: none",
+        "3: core",
+        "recommended ",
+        "start java with ",
+        "simulated, not measured",
+        "Assumed there are",
+    ] {
+        assert!(table.contains(part), "{part} in:\n{table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+}
+
+#[test]
+fn json_has_everything_and_the_same_each_time() {
+    let arguments = [&SHORT[..], &["--json", "--object", "48", "--work", "20"]].concat();
+    let first = good(&arguments);
+    assert_eq!(first, good(&arguments));
+    let json: Value = serde_json::from_str(&first).unwrap();
+    assert_eq!((&json["simulated"], &json["machine"]), (&true.into(), &"thompson-nehalem".into()));
+    assert_eq!(json["eden_bytes"], 256 << 20, "a quarter of the heap");
+    let all = json["all"].as_array().unwrap();
+    let of = |row: &Value, key: &str| row[key].as_f64().unwrap();
+    let best = all.iter().map(|row| of(row, "objects_per_second")).fold(0.0, f64::max);
+    let chosen = &json["recommended"];
+    assert!(of(chosen, "objects_per_second") >= best * 0.98, "{chosen}");
+    let better = |row: &&Value| {
+        of(row, "objects_per_second") >= best * 0.98 && of(row, "held_bytes") < of(chosen, "held_bytes")
+    };
+    assert_eq!(all.iter().find(better), None);
+    let options = json["options"].as_str().unwrap();
+    match chosen["chain"].as_str().unwrap() {
+        "heap" => assert!(options.starts_with("-XX:TLABSize=") || chosen["tlab"] == "growing", "{options}"),
+        _ => assert!(options.contains("libterrace.so=levels=") && options.contains("tlab="), "{options}"),
+    }
+    assert!(
+        json["assumed"].as_array().unwrap().iter().any(|key| key == "costs.store" || key == "costs.locked")
+    );
+    assert_eq!(
+        (&json["chains"][0]["chain"], &json["chains"][0]["tlab"]),
+        (&"heap".into(), &"growing".into())
+    );
+}
+
+#[test]
+fn wrong_words() {
+    let refused = |arguments: &[&str], parts: &[&str]| assert_refused(&plan(arguments), 2, parts);
+    let with = |more: &[&'static str]| [&SHORT[..], more].concat();
+    refused(&["--machine", "epyc", "--threads", "8", "--heap", "1g"], &["epyc: neither", "epyc-9654-2x96"]);
+    refused(&["--machine", "opsian-haswell", "--threads", "8"], &["--heap"]);
+    refused(&with(&["--eden", "2g"]), &["--eden is larger than --heap 1g"]);
+    refused(&with(&["--profile", "jvac"]), &["no profile 'jvac'"]);
+    refused(&with(&["--object", "0"]), &["'0' is no object"]);
+    refused(&["--machine", "opsian-haswell", "--threads", "8", "--heap", "64k"], &["eden", "too small"]);
+}
+
+#[test]
+fn help_teaches_by_examples() {
+    let help = good(&["--help"]);
+    assert!(help.contains("Examples:\n  terrace plan ") && help.contains("terrace compare"), "{help}");
+}

@@ -1,0 +1,83 @@
+//! Rates without the beginning and the end of a simulation.
+
+use crate::machine::Machine;
+use crate::scenario::{Measured, Scenario};
+use std::io;
+
+/// Rates of the steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Steady {
+    /// Objects in a second.
+    pub(super) objects: f64,
+    /// Requests to the heap in a second.
+    pub(super) heap_requests: f64,
+}
+
+/// A simulation whose last thread ends later than this over its length has too many threads waiting to be told from its end.
+const LATE: f64 = 1.2;
+/// Then it gets so much longer, and so often: what waits much has few events, and is soon simulated.
+const LONGER: u64 = 4;
+const TIMES: u32 = 2;
+
+impl Steady {
+    /// Simulates twice, once for twice as long: both have the same beginning, and at their ends as many threads wait.
+    pub(super) fn of(machine: &Machine, scenario: &Scenario) -> io::Result<Steady> {
+        let mut short = scenario.clone();
+        for time in 0.. {
+            let long = Scenario { length: 2 * short.length, ..short.clone() };
+            let result = long.run(machine, 0)?.0;
+            let late = result.seconds * 1e12 > LATE * long.length as f64;
+            if !late || time == TIMES {
+                return Ok(Steady::between(&short.run(machine, 0)?.0, &result, short.length as f64 * 1e-12));
+            }
+            short.length *= LONGER;
+        }
+        unreachable!("the last time returns")
+    }
+
+    fn between(short: &Measured, long: &Measured, seconds: f64) -> Steady {
+        let requests = |run: &Measured| run.buffers.as_ref().map_or(0, |buffers| buffers.heap_requests);
+        if long.operations <= short.operations {
+            // Not even now does anything but the beginning happen.
+            return Steady { objects: long.per_second, heap_requests: requests(long) as f64 / long.seconds };
+        }
+        Steady {
+            objects: (long.operations - short.operations) as f64 / seconds,
+            heap_requests: requests(long).saturating_sub(requests(short)) as f64 / seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::allocate::{Hierarchy, Tlab};
+    use crate::scenario::Program;
+
+    #[test]
+    fn a_thread_alone_is_as_fast_as_its_work() {
+        let machine = Machine::named("opsian-haswell").unwrap();
+        let scenario = Scenario {
+            program: Program::Allocate,
+            threads: 1,
+            tlab: Tlab::Bytes(64 << 10),
+            hierarchy: Hierarchy::None,
+            eden: 1 << 30,
+            object: 64,
+            work: 40.0,
+            pinned: true,
+            seed: 1,
+            length: 200_000_000,
+        };
+        let steady = Steady::of(&machine, &scenario).unwrap();
+        let most = machine.clock_ghz * 1e9 / ((40.0 + 0.2 * 64.0) * machine.costs.work_scale);
+        assert!((0.98..=1.001).contains(&(steady.objects / most)), "{} of {most}", steady.objects);
+        let bytes = steady.objects * 64.0;
+        let requests = bytes / f64::from(64 << 10);
+        assert!(
+            (steady.heap_requests / requests - 1.0).abs() < 0.1,
+            "{} of {requests}",
+            steady.heap_requests
+        );
+    }
+}
