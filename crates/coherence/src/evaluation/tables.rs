@@ -39,7 +39,7 @@ const MIGRATIONS: f64 = 5.0;
 /// Edens that are used up in a run.
 const EDENS: f64 = 2.0;
 /// Where every object is a request, eden and buffers are so much smaller: their ratio is what counts at the end of eden.
-const SMALLER: usize = 64;
+const SMALLER: usize = 256;
 
 struct Cell {
     what: String,
