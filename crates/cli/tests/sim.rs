@@ -189,7 +189,9 @@ fn moves_are_drawn_one_by_one() {
     let window = [&arguments[..], &["--from", "0.1us", "--window", "1us"]].concat();
     good("explain", &window);
     assert!(std::fs::read_to_string(&path).unwrap().contains("of the simulation on"));
+    std::fs::remove_file(&path).unwrap();
     refused("explain", &[&arguments[..], &["--from", "1ms"]].concat(), &["--from", "--length"]);
+    assert!(!home.path("moves.html").exists(), "nothing is left behind");
     refused("explain", &[&ALLOCATE[..], &["--from", "1us"]].concat(), &["--timeline"]);
 }
 

@@ -45,11 +45,17 @@ pub fn write(option: &str, path: &Path, text: &str) -> Result<()> {
     })
 }
 
-/// Found out before minutes of simulating, not after. What is there stays for now.
+/// Found out before minutes of simulating, not after. What is there stays for now, and nothing new does.
 pub fn writable(option: &str, path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
+    let existed = path.exists();
     let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
     opened.map(drop).map_err(|error| {
         Error::usage(format!("{option} {}: {error}; name a file that can be written", path.display()))
-    })
+    })?;
+    if !existed {
+        // If it stays it is empty, and soon written.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
 }

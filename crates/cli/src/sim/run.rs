@@ -2,7 +2,7 @@
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
 use ::lab::report::grid::grid;
-use ::lab::size::count;
+use ::lab::size::{count, format};
 use ::lab::{Result, table};
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
@@ -137,7 +137,7 @@ fn text(rows: &[Measured], columns: u16) -> String {
     for row in rows {
         let Some(buffers) = &row.buffers else { continue };
         let tlab = match (buffers.tlab.as_str(), buffers.tlab_bytes) {
-            ("growing", bytes) => format!("growing: {}k", bytes >> 10),
+            ("growing", bytes) => format!("growing: {}k", bytes.div_ceil(1 << 10)),
             (name, _) => name.to_owned(),
         };
         let counted =
@@ -146,7 +146,7 @@ fn text(rows: &[Measured], columns: u16) -> String {
         line.extend(counted);
         let levels = buffers.levels.iter().map(|level| {
             let shares = [level.foreign_share, level.stolen_share, level.direct_share].map(percent);
-            let mut cells = vec![format!("{} {}k", level.name, level.bytes >> 10)];
+            let mut cells = vec![format!("{} {}", level.name, format(level.bytes))];
             cells.extend(shares);
             cells
         });

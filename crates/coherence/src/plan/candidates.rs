@@ -53,7 +53,7 @@ impl Chain {
             Chain::Heap => &[&[]],
             Chain::Core => &[&[64 << 10], &[256 << 10], &[512 << 10]],
             Chain::L3 => &[&[512 << 10], &[2 << 20], &[8 << 20]],
-            Chain::CoreL3 => &[&[64 << 10, 1 << 20], &[256 << 10, 4 << 20], &[512 << 10, 8 << 20]],
+            Chain::CoreL3 => &[&[64 << 10, 2 << 20], &[256 << 10, 4 << 20], &[512 << 10, 32 << 20]],
             Chain::CorePackage => &[&[128 << 10, 8 << 20], &[512 << 10, 32 << 20]],
         }
     }
@@ -61,6 +61,9 @@ impl Chain {
 
 /// Thread buffers of fixed size that are tried, from HotSpot's `MinTLABSize` on.
 const TLABS: [usize; 4] = [2 << 10, 4 << 10, 16 << 10, 64 << 10];
+/// So many bytes for each thread at least: simulating hundreds of threads with small buffers takes long, and there the memory is in
+/// the levels' buffers anyway.
+const LEAST_FOR_EACH_THREAD: usize = 16;
 /// A thread buffer is to hold so many objects of mean size.
 const OBJECTS_IN_TLAB: f64 = 8.0;
 /// A buffer is to serve so many requests: it passes on what is more than half of it.
@@ -111,7 +114,9 @@ pub fn candidates(machine: &Machine, request: &Request) -> Vec<Candidate> {
         .mutator()
         .map_or(0.0, |mutator| mutator.mean_bytes());
     let usable = |bytes: &usize| {
-        *bytes as f64 >= OBJECTS_IN_TLAB * mean && bytes * request.threads as usize <= request.eden / 4
+        *bytes >= LEAST_FOR_EACH_THREAD * request.threads as usize
+            && *bytes as f64 >= OBJECTS_IN_TLAB * mean
+            && bytes * request.threads as usize <= request.eden / 4
     };
     for tlab in TLABS.into_iter().filter(usable).map(Tlab::Bytes) {
         for chain in Chain::ALL.into_iter().filter(|chain| exists(machine, *chain)) {

@@ -15,24 +15,20 @@ pub(super) struct Steady {
 
 /// A simulation whose last thread ends later than this over its length has too many threads waiting to be told from its end.
 const LATE: f64 = 1.2;
-/// Then it gets so much longer, and so often: what waits much has few events, and is soon simulated.
-const LONGER: u64 = 4;
-const TIMES: u32 = 2;
+/// Then it gets so much longer: what waits much has few events, and is soon simulated.
+const LONGER: u64 = 8;
 
 impl Steady {
     /// Simulates twice, once for twice as long: both have the same beginning, and at their ends as many threads wait.
     pub(super) fn of(machine: &Machine, scenario: &Scenario) -> io::Result<Steady> {
+        let twice = |short: &Scenario| Scenario { length: 2 * short.length, ..short.clone() };
         let mut short = scenario.clone();
-        for time in 0.. {
-            let long = Scenario { length: 2 * short.length, ..short.clone() };
-            let result = long.run(machine, 0)?.0;
-            let late = result.seconds * 1e12 > LATE * long.length as f64;
-            if !late || time == TIMES {
-                return Ok(Steady::between(&short.run(machine, 0)?.0, &result, short.length as f64 * 1e-12));
-            }
+        let mut long = twice(&short).run(machine, 0)?.0;
+        if long.seconds * 1e12 > LATE * 2.0 * short.length as f64 {
             short.length *= LONGER;
+            long = twice(&short).run(machine, 0)?.0;
         }
-        unreachable!("the last time returns")
+        Ok(Steady::between(&short.run(machine, 0)?.0, &long, short.length as f64 * 1e-12))
     }
 
     fn between(short: &Measured, long: &Measured, seconds: f64) -> Steady {
