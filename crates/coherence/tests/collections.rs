@@ -118,3 +118,15 @@ fn buffers_of_threads_need_no_whole_grains() {
     let allocated = run(&machine, &allocation, &options(2, true)).unwrap();
     check(&allocated, &allocation, 2);
 }
+
+#[test]
+fn a_rest_that_never_fits_is_given_up_soon() {
+    // 25 objects of 40 bytes leave 24 bytes of a kilobyte, more than the first limit of 16.
+    let machine = machine([1, 1, 2, 1], "mesi", "");
+    let mut allocation = allocation(Tlab::Bytes(1 << 10), Hierarchy::None, 1 << 30);
+    allocation.mutator = Mutator::constant(40, 20.0, 0.1);
+    let allocated = run(&machine, &allocation, &options(2, true)).unwrap();
+    assert!(allocated.refills * 24 <= allocated.run.operations + 48, "{allocated:?}");
+    assert!(allocated.objects <= allocated.refills, "{allocated:?}");
+    assert!(allocated.refills > 100, "{allocated:?}");
+}

@@ -56,7 +56,8 @@ fn candidates_fit_the_machine_and_eden() {
 
 #[test]
 fn fast_and_slow_programs_allocate_as_much() {
-    let machine = Machine::named("paper-4x10x2").unwrap();
+    let mut machine = Machine::named("paper-4x10x2").unwrap();
+    machine.costs.work_scale = 1.0;
     let usual = |work| Request { work, length: None, ..request(1, 1 << 30) }.length(&machine);
     let (fast, slow) = (usual(40.0), usual(400.0));
     assert!((500_000_000..2_000_000_000).contains(&fast), "{fast}");

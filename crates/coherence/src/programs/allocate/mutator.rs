@@ -82,6 +82,8 @@ impl Sizes {
 /// A request that leaves more than this part of a buffer does not give the buffer up but is served elsewhere
 /// (`TLABRefillWasteFraction`).
 const WASTE_FRACTION: usize = 64;
+/// Each object that is served elsewhere raises that limit by so many bytes, until the next refill (`TLABWasteIncrement`, 4 words).
+const WASTE_INCREMENT: usize = 32;
 /// Computing is declared after this much of it at the latest, so that the thread sees the end.
 const LONGEST: Picoseconds = 2_000_000;
 
@@ -100,6 +102,8 @@ pub(super) struct Thread<'a> {
     refill: Picoseconds,
     counts: &'a Counts,
     free: Extent,
+    /// What may be left of a buffer that is given up, in bytes.
+    waste_limit: usize,
 }
 
 impl<'a> Thread<'a> {
@@ -124,6 +128,7 @@ impl<'a> Thread<'a> {
             refill,
             counts,
             free: Extent { start: 0, bytes: 0 },
+            waste_limit: tlab / WASTE_FRACTION,
         }
     }
 
@@ -186,16 +191,18 @@ impl<'a> Thread<'a> {
             work(self.refill);
         }
         let here = cpu();
-        if self.free.bytes * WASTE_FRACTION <= self.tlab && size < self.tlab {
+        if self.free.bytes <= self.waste_limit && size < self.tlab {
             add(&self.counts.wasted, self.free.bytes as u64);
             self.free = Extent { start: 0, bytes: 0 };
             let Some(extent) = self.buffers.refill(here, size, self.tlab) else { return false };
             add(&self.counts.refills, 1);
+            self.waste_limit = self.tlab / WASTE_FRACTION;
             (_, self.free) = extent.split(size);
             return true;
         }
         let Some(extent) = self.buffers.object(here, size) else { return false };
         add(&self.counts.singles, 1);
+        self.waste_limit += WASTE_INCREMENT;
         if self.writes && self.tlab == 0 {
             store_object(extent.start);
         }
