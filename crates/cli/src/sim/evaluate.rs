@@ -16,7 +16,7 @@ enum What {
     Opsian,
     /// Speed-ups by buffers of processors and cores (the paper's Figures 2 and 3).
     Figure2,
-    /// Foreign allocations (the paper's Tables I and II): some minutes.
+    /// Foreign allocations (the paper's Tables I and II): about ten minutes.
     Tables,
     /// When a level of processor buffers over core buffers pays, on one machine: under a minute.
     Levels,

@@ -1,7 +1,7 @@
 //! The same paper's Tables I and II: foreign allocations, in percent of all requests to buffers.
 //!
 //! They come from migrations, from refills under way, and, the most of them, from the end of eden: whose buffer cannot be refilled
-//! any more goes on to the others. The paper does not say whether that is so, so both are simulated: [`UsedUp`].
+//! any more goes on to the others. The paper does not say whether that is so, so three ways are simulated: [`UsedUp`].
 
 use super::paper::{EDEN, HEAP_CYCLES, REFILL_CYCLES, SOURCE, THREADS, mutator};
 use super::{Finding, Limit, Role, machine};
@@ -98,7 +98,7 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
     let mut machine = machine("paper-4x10x2");
     machine.costs.migration_rate = MIGRATIONS;
     let cells = cells();
-    let work: Vec<(usize, UsedUp)> = [UsedUp::NextBuffer, UsedUp::Collect]
+    let work: Vec<(usize, UsedUp)> = [UsedUp::NextBuffer, UsedUp::OneMore, UsedUp::Collect]
         .into_iter()
         .flat_map(|used_up| (0..cells.len()).map(move |cell| (cell, used_up)))
         .collect();
@@ -113,6 +113,7 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
         let cell = &cells[cell];
         let policy = match used_up {
             UsedUp::NextBuffer => "the next buffer serves when eden is used up",
+            UsedUp::OneMore => "one more buffer serves when eden is used up",
             UsedUp::Collect => "a collection begins when eden is used up",
         };
         findings.push(Finding {

@@ -28,6 +28,8 @@ struct Buffer {
 pub enum UsedUp {
     /// Goes on to the next buffer, as when another thread refills.
     NextBuffer,
+    /// Goes on to the next buffer, but not to a third one: asks the heap, and if that refuses has a collection begin.
+    OneMore,
     /// Asks the heap, and if that refuses has a collection begin.
     Collect,
 }
@@ -87,7 +89,12 @@ impl<'a> PaperBuffers<'a> {
             for number in 0..self.buffers.len() {
                 let domain = (first + number) % self.buffers.len();
                 let taken = self.take_from(&self.buffers[domain].0, bytes);
-                if taken == Err(Refused::HeapUsedUp) && self.used_up == UsedUp::Collect {
+                let last = match self.used_up {
+                    UsedUp::NextBuffer => usize::MAX,
+                    UsedUp::OneMore => 1,
+                    UsedUp::Collect => 0,
+                };
+                if taken == Err(Refused::HeapUsedUp) && number >= last {
                     break;
                 }
                 if let Ok(start) = taken {
