@@ -1,6 +1,6 @@
 //! The simulator against everything that was published: what it was calibrated on, and what it predicts.
 //!
-//! Calibrated on, and on nothing else: Thompson's two plateaus of `lock xadd` (a residency on Nehalem, the transfer on Sandy Bridge),
+//! Calibrated on, and on nothing else: Thompson's two plateaus of `lock xadd` (a streak on Nehalem, the transfer on Sandy Bridge),
 //! Opsian's single thread (the work between two objects), and the height of the paper's Figure 2 (the work of its mutator). All
 //! else here is predicted, and no number was changed for it.
 

@@ -43,9 +43,11 @@ pub struct Costs {
     pub work_scale: f64,
     /// How much longer work takes on a CPU while the core's other threads are busy.
     pub sibling_work: f64,
-    /// How long a core that has just got a line keeps it at most while its locked instructions on it follow each other at once; 0:
-    /// it hands it on after the first.
+    /// How long a core that has got a line for writing keeps it at least, whatever it does with it; 0: not at all.
     pub residency: Picoseconds,
+    /// How long a core keeps a line at most while its locked instructions on it follow each other at once; 0: it hands it on after the
+    /// first.
+    pub streak: Picoseconds,
     /// The scheduler's time slice.
     pub quantum: Picoseconds,
     /// Migrations in a second of a thread, where there is no imbalance.

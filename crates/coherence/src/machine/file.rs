@@ -175,6 +175,12 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     let none = (0.0, Unit::Nanoseconds);
     let residency =
         section.or_assume("residency", Quantity::TimeOrNone, none, "a line is handed on at once")?;
+    let streak = section.or_assume(
+        "streak",
+        Quantity::TimeOrNone,
+        none,
+        "a line is handed on after one locked instruction",
+    )?;
 
     let file = section.file();
     let near_to_far = [
@@ -210,6 +216,7 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
         work_scale,
         sibling_work,
         residency: picoseconds(residency),
+        streak: picoseconds(streak),
         quantum: 0,
         migration_rate: 0.0,
         switch: 0,

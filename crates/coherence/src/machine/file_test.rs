@@ -68,6 +68,7 @@ fn a_good_file_gives_what_it_says() {
         work_scale: 1.0,
         sibling_work: 1.6,
         residency: 0,
+        streak: 0,
         quantum: 4_000_000_000,
         migration_rate: 0.0,
         switch: 2_000_000,

@@ -212,16 +212,12 @@ impl Line {
         self.fetch(machine, core, want, now)
     }
 
-    /// On a machine with a residency a core keeps a line while its locked instructions on it follow each other at once, but not
-    /// longer than that. A load in between lets others in.
+    /// On a machine with streaks a core keeps a line while its locked instructions on it follow each other at once, but not longer than
+    /// that. A load in between lets others in.
     #[inline]
     fn keep(&mut self, machine: &Machine, first: Picoseconds) {
-        let residency = machine.costs.residency;
-        if residency > 0
-            && first <= self.locked + window(machine)
-            && self.got > 0
-            && first < self.got + residency
-        {
+        let streak = machine.costs.streak;
+        if streak > 0 && first <= self.locked + window(machine) && self.got > 0 && first < self.got + streak {
             self.free = self.free.max(first + machine.costs.locked + window(machine));
         }
     }
@@ -310,14 +306,15 @@ impl Line {
             rights.read = (end, NEVER);
         }
         rights.write = (end, NEVER);
-        self.free = end;
+        self.free = end + machine.costs.residency;
         if want == Want::Lock {
             self.locked = end + machine.costs.locked;
             // From the instruction's read to its write: what is left of its cost without the draining.
-            self.free += machine.costs.locked - machine.costs.drain.min(machine.costs.locked);
+            let write = end + machine.costs.locked.saturating_sub(machine.costs.drain);
+            self.free = self.free.max(write);
             self.got = end;
-            if machine.costs.residency > 0 {
-                self.free = self.locked + window(machine);
+            if machine.costs.streak > 0 {
+                self.free = self.free.max(self.locked + window(machine));
             }
         }
         self.check(core);
