@@ -12,7 +12,7 @@ mod scheduler;
 mod thread;
 
 pub use thread::{
-    Number, cpu, last_cpu, lock_step, now, over, park, random, stop, store_object, this, unpark, work,
+    Number, cpu, last_cpu, lock_step, now, over, park, random, store_object, this, unpark, work,
 };
 
 use crate::machine::{Machine, Picoseconds};
@@ -98,7 +98,6 @@ struct World<'a> {
     moment: Picoseconds,
     /// When threads are to end.
     until: Picoseconds,
-    stopped: bool,
     random: Xoshiro256PlusPlus,
     migrations: u64,
     preemptions: u64,
@@ -127,7 +126,6 @@ impl<'a> Simulation<'a> {
             horizon: Turn::NEVER,
             moment: 0,
             until: length,
-            stopped: false,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             migrations: 0,
             preemptions: 0,

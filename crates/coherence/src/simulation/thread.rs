@@ -138,14 +138,9 @@ pub fn now() -> Picoseconds {
     with(|world| world.threads[world.current.0 as usize].time)
 }
 
-/// Whether the simulation's length is reached for this thread, or somebody called [`stop`].
+/// Whether the simulation's length is reached for this thread.
 pub fn over() -> bool {
-    with(|world| world.stopped || world.threads[world.current.0 as usize].time >= world.until)
-}
-
-/// Has [`over`] say so to all threads from now on.
-pub fn stop() {
-    with(|world| world.stopped = true);
+    with(|world| world.threads[world.current.0 as usize].time >= world.until)
 }
 
 /// A random number of this thread's own sequence.
