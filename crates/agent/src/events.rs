@@ -16,7 +16,7 @@ pub(crate) unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread:
 /// A collection begins: on the VM thread, at a safepoint, before anything is moved or marked.
 pub(crate) unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent_if_installed() {
-        agent.control.count_collection();
+        agent.control.count_pause();
         agent.retire_buffers();
         agent.follow_eden();
     }
@@ -43,9 +43,6 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, jni: JniEnv) {
             unsafe { jvmti::allocate_and_forget(jni, PROBE_BYTES) };
         }
         agent.control.set_state(State::Ended);
-        if agent.owns_control_file {
-            agent.control.remove();
-        }
     }
     let _ = catch_unwind(report::write_at_exit);
 }

@@ -21,7 +21,7 @@ impl Agent {
     #[inline(always)]
     fn grown(&self, min: usize, requested: usize) -> usize {
         let limit = self.shape.floor(self.hierarchy.thread_level_size() / 2);
-        requested.min(growth::next(self.control.collections(), limit, self.shape)).max(min)
+        requested.min(growth::next(self.control.pauses(), limit, self.shape)).max(min)
     }
 
     /// Counts a request that went straight to the heap.
@@ -153,7 +153,7 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc(heap: *const c_void, threa
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
     let agent = agent();
-    agent.control.count_walk();
+    agent.control.count_parsability();
     agent.retire_buffers();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     unsafe { (agent.originals.ensure_parsability)(heap, retire_tlabs) };

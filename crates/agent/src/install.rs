@@ -163,19 +163,15 @@ fn make_control(
     if options.bound {
         domains.push(ThreadBuffers::THREADS);
     }
-    // SAFETY: geteuid has no preconditions.
-    let user = unsafe { libc::geteuid() };
     let made = match &options.control {
-        Some(path) => {
-            match Control::create(&control::expand_path(path, user, std::process::id()), &domains) {
-                Ok(made) => Ok(made),
-                Err(error) if options.strict => return Err(error.to_string()),
-                Err(error) => {
-                    remarks.push(format!("{error} (running without a control file)"));
-                    Control::anonymous(&domains)
-                }
+        Some(path) => match Control::at(path, &domains) {
+            Ok(made) => Ok(made),
+            Err(error) if options.strict => return Err(error.to_string()),
+            Err(error) => {
+                remarks.push(format!("{error} (running without a control file)"));
+                Control::anonymous(&domains)
             }
-        }
+        },
         None => Control::anonymous(&domains),
     };
     Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
@@ -250,7 +246,6 @@ fn build(prepared: &mut Prepared, heap: &'static Heap, control: &'static Control
         cpu_source: prepared.cpu_source,
         largest_object: largest_object(jvm, &sizes),
         grows: prepared.tlab.grows,
-        owns_control_file: options.control.as_deref() == Some("auto"),
         refill_for_objects: !tlab::are_used(jvm),
         observed: Observed {
             map: maps[0].clone(),

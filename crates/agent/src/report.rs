@@ -3,6 +3,7 @@
 //! Written by hand: a serialisation library would be larger than the rest of the agent.
 
 use crate::agent::Agent;
+use crate::destination::{self, MARK};
 use crate::install;
 use crate::log::{Severity, say};
 use crate::options::{Levels, Options};
@@ -106,15 +107,15 @@ fn json(control: &Control) -> String {
         })
         .collect();
     format!(
-        "{{\"terrace\":{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"collections\":{},\"walks\":{},\
+        "{MARK}{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
          \"levels\":[{}],\"total\":{}}}\n",
         quoted(env!("CARGO_PKG_VERSION")),
         control.pid(),
         quoted(control.state().map_or("unknown", control::State::name)),
         quoted(&control.message()),
         if settings.is_empty() { "null" } else { &settings },
-        control.collections(),
-        control.walks(),
+        control.pauses(),
+        control.parsability(),
         levels.join(","),
         counters(|counter| control.total(counter)),
     )
@@ -131,14 +132,9 @@ fn level_names_in(settings: &str) -> &'static [&'static str] {
 pub(crate) fn write_at_exit() {
     let (Some(path), Some(control)) = (PATH.get(), install::control()) else { return };
     let text = json(control);
-    if path == "-" {
-        use std::io::Write;
-        let _ = std::io::stderr().write_all(text.as_bytes());
-        return;
-    }
     let path = path.replace("%p", &std::process::id().to_string());
-    if let Err(error) = std::fs::write(&path, text) {
-        say(Severity::Error, &format!("report={path}: {error}: name a file that can be written"));
+    if let Err(why) = destination::write(&path, text.as_bytes()) {
+        say(Severity::Error, &format!("report={path}: {why}"));
     }
 }
 
