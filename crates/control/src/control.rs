@@ -10,13 +10,19 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The agent's memory, with the right to write.
 pub struct Control {
     view: View,
-    copy: Option<Copy>,
-    /// Open as long as the process: by it others find the memory.
+    found_by: Mutex<FoundBy>,
+}
+
+/// What others find the memory by, open as long as the process.
+#[derive(Default)]
+struct FoundBy {
     _memory: Option<OwnedFd>,
+    copy: Option<Copy>,
 }
 
 impl Deref for Control {
@@ -36,7 +42,7 @@ impl Control {
         let geometry = geometry(domains)?;
         let memory = Memory::private(geometry.bytes())
             .map_err(|error| Error(format!("no memory for counters: {error}")))?;
-        Ok(Control { view: View::begin(memory, geometry, 0, 0), copy: None, _memory: None })
+        Ok(Control { view: View::begin(memory, geometry, 0, 0), found_by: Mutex::default() })
     }
 
     /// Memory that [`View::of_process`] finds.
@@ -51,19 +57,19 @@ impl Control {
         let memory = Memory::shared(&file, geometry.bytes(), Access::Write).map_err(failed)?;
         let inode = memory::identity(&file).map_or(0, |found| found.inode);
         let view = View::begin(memory, geometry, inode, file.as_raw_fd() as u32);
-        Ok(Control { view, copy: None, _memory: Some(file) })
+        Ok(Control { view, found_by: Mutex::new(FoundBy { _memory: Some(file), copy: None }) })
     }
 
     /// The same, with a file at `path` (mode 0600) that leads there and has the last state when the process has ended. A file of an
     /// earlier process is replaced; no other.
     pub fn create(path: &Path, domains: &[usize]) -> Result<Control, Error> {
-        let mut control = Control::shared(domains)?;
+        let control = Control::shared(domains)?;
         let copy = Copy::create(path)?;
         copy.write(&control.view.memory).map_err(|error| {
             let _ = std::fs::remove_file(path);
             Error(format!("control file {}: {error}; name a path with room", path.display()))
         })?;
-        control.copy = Some(copy);
+        control.found_by().copy = Some(copy);
         Ok(control)
     }
 
@@ -78,14 +84,23 @@ impl Control {
 
     /// Opens the control file of a running JVM of this user for switching. Of one that has ended, what is switched is a copy.
     pub fn open(path: &Path) -> Result<Control, Error> {
-        Ok(Control { view: copy::open(path, Access::Write)?, copy: None, _memory: None })
+        Ok(Control { view: copy::open(path, Access::Write)?, found_by: Mutex::default() })
+    }
+
+    fn found_by(&self) -> MutexGuard<'_, FoundBy> {
+        self.found_by.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody finds it any more, and its file may be taken over.
+    pub fn give_up(&self) {
+        *self.found_by() = FoundBy::default();
     }
 
     /// Publishes a state, and with it the texts written before.
     pub fn set_state(&self, state: State) {
         // Release: whoever sees the state sees the texts.
         self.header().state.store(state as u32, Ordering::Release);
-        if let Some(copy) = &self.copy {
+        if let Some(copy) = &self.found_by().copy {
             // A copy that cannot be written is no reason to disturb the application.
             let _ = copy.write(&self.view.memory);
         }

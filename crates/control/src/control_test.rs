@@ -214,7 +214,22 @@ fn a_process_that_waits() {
 fn a_place_is_auto_or_a_path_for_each_process() {
     let directory = own_directory();
     let control = Control::at(directory.path().join("%p.t").to_str().unwrap(), &[1]).unwrap();
-    assert!(control.copy.is_some());
+    assert!(control.found_by().copy.is_some());
     assert!(View::open(&directory.path().join(format!("{}.t", std::process::id()))).is_ok());
-    assert!(Control::at("auto", &[1]).unwrap().copy.is_none());
+    assert!(Control::at("auto", &[1]).unwrap().found_by().copy.is_none());
+}
+
+#[test]
+fn what_was_given_up_can_be_taken_over() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let refused = Control::create(&path, &[1]).unwrap();
+    refused.set_message("refused");
+    refused.set_state(State::Refused);
+    assert_eq!(View::open(&path).unwrap().message(), "refused");
+    refused.give_up();
+    let again = Control::create(&path, &[1]).unwrap();
+    refused.set_state(State::Ended);
+    again.set_state(State::Installed);
+    assert_eq!(View::open(&path).unwrap().state(), Some(State::Installed));
 }

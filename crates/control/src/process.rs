@@ -4,6 +4,7 @@
 //! lets only those look who may read the process's memory anyway: its user, and root.
 
 use crate::Error;
+use crate::header::State;
 use crate::memory::{self, Access, Identity, LINK, Memory};
 use crate::view::View;
 use std::path::{Path, PathBuf};
@@ -54,16 +55,21 @@ pub(crate) fn find(pid: u32) -> Result<Option<View>, Error> {
     };
     let process = Process::of(&directory).ok_or_else(|| cannot(&"it does not say whose it is"))?;
     let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;
+    let mut found = None;
     for link in descriptors.flatten().map(|entry| entry.path()) {
         if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK)
             && let Some(view) = open(&link, &process, Access::Read, |_| true)
             // A child that was forked and has not become another program has it, too.
             && process.own_pid.is_none_or(|own| view.pid() == own)
         {
-            return Ok(Some(view));
+            // A second agent that was refused has memory, too.
+            if matches!(view.state(), Some(State::Installed | State::Observing)) {
+                return Ok(Some(view));
+            }
+            found = Some(view);
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// The living memory that a copy speaks of, if the process still runs. Only what belongs to the copy's `owner`.

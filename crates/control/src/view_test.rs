@@ -73,6 +73,15 @@ fn lengths_of_texts_beyond_their_room_and_letters_that_control_are_harmless() {
 }
 
 #[test]
+fn every_counter_is_documented() {
+    let text = include_str!("../../../docs/counters.md");
+    for counter in Counter::ALL {
+        let name = counter.name();
+        assert!(text.contains(&format!("`{name}`")), "docs/counters.md lacks {name}");
+    }
+}
+
+#[test]
 fn sums_do_not_overflow() {
     let control = Control::anonymous(&[2]).unwrap();
     for domain in control.counters(0) {

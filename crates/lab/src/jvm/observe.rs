@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What serves a thread is counted here; what serves a buffer from the level above it is not.
-const SERVED: [Counter; 5] = [
+const SERVED: [Counter; 6] = [
     Counter::BufferBytes,
     Counter::ObjectBytes,
     Counter::StolenBytes,
     Counter::DirectBytes,
     Counter::PassedBytes,
+    Counter::MissedBytes,
 ];
 
 /// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
