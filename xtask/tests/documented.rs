@@ -52,6 +52,11 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ("terrace sim sweep", Read, "the command's name alone"),
     ("terrace sim explain", Read, "the command's name alone"),
     ("terrace sim explain --timeline FILE", Read, "an option alone"),
+    (
+        "jcmd PID JVMTI.agent_load",
+        Left,
+        "the command's name alone: without a library there is nothing to load",
+    ),
     ("time terrace sim run ...", Left, "stands for the lines above it"),
 ];
 

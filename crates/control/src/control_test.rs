@@ -1,7 +1,6 @@
 use super::*;
 use hab::Counter;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
 
 fn own_directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -173,31 +172,77 @@ fn a_copy_cannot_lead_to_the_memory_of_another_user() {
     assert_eq!(agent.mode(), Mode::Off, "the file is another user's, so it was only a copy");
 }
 
-#[test]
-fn a_process_has_it_among_its_descriptors() {
-    // A process of its own: other tests of this one have memory, too.
-    let directory = own_directory();
-    let path: PathBuf = directory.path().join("7");
-    let us = std::env::current_exe().unwrap();
-    let mut child = std::process::Command::new(us)
-        .args(["--exact", "control::tests::a_process_that_waits", "--ignored", "--nocapture"])
-        .env("CONTROL", &path)
+/// A process of its own, since other tests of this one have memory, too. `before` stands before its command line.
+fn waiting(before: &[&str], path: &Path) -> (std::process::Child, std::path::PathBuf) {
+    let us = std::env::current_exe().unwrap().display().to_string();
+    let words = [us.as_str(), "--exact", "control::tests::a_process_that_waits", "--ignored", "--nocapture"];
+    let all: Vec<&str> = before.iter().chain(&words).copied().collect();
+    let child = std::process::Command::new(all[0])
+        .args(&all[1..])
+        .env("CONTROL", path)
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let view = loop {
-        match View::of_process(child.id()).unwrap() {
-            Some(view) if view.state() == Some(State::Installed) => break view,
-            _ => assert!(child.try_wait().unwrap().is_none(), "the child ended before"),
+    (child, path.to_owned())
+}
+
+/// Waits until the process has said that it is there; `None` if it has ended.
+fn installed(
+    child: &mut std::process::Child,
+    look: impl Fn() -> Result<Option<View>, Error>,
+) -> Option<View> {
+    loop {
+        match look() {
+            Ok(Some(view)) if view.state() == Some(State::Installed) => return Some(view),
+            _ if child.try_wait().unwrap().is_some() => return None,
+            _ => std::thread::sleep(std::time::Duration::from_millis(5)),
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    };
-    assert_eq!((view.pid(), view.total(Counter::Refills)), (child.id(), 7));
+    }
+}
+
+#[test]
+fn a_process_has_it_among_its_descriptors() {
+    let directory = own_directory();
+    let (mut child, _) = waiting(&[], &directory.path().join("7"));
+    let pid = child.id();
+    let view = installed(&mut child, || View::of_process(pid)).expect("a process that waits");
+    assert_eq!((view.pid(), view.total(Counter::Refills)), (pid, 7));
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
-    assert!(View::of_process(child.id()).is_err());
+    assert!(View::of_process(pid).is_err());
     assert_eq!(view.total(Counter::Refills), 7);
+}
+
+#[test]
+fn process_1_of_two_containers() {
+    let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+    let can = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED process_1_of_two_containers: unshare makes no PID namespace here");
+        return;
+    }
+    let directory = own_directory();
+    let mut both = [7, 8].map(|name| waiting(&container, &directory.path().join(name.to_string())));
+    for (child, path) in &mut both {
+        // By its file, which knows only the number 1.
+        let living = |path: &Path| {
+            View::open(path)
+                .map(|view| Some(view).filter(|view| view.counters(0)[0].get(Counter::Refills) == 7))
+        };
+        let view = installed(child, || living(path)).expect("a process that waits");
+        assert_eq!(view.pid(), 1);
+        // By the number that it has here: it is the only child of unshare.
+        let pid = child.id();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        let inner = children.trim().parse().unwrap();
+        let view = View::of_process(inner).unwrap().expect("its memory");
+        assert_eq!((view.pid(), view.total(Counter::Refills)), (1, 7));
+    }
+    for (mut child, _) in both {
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+    }
 }
 
 #[test]

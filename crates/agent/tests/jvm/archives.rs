@@ -50,7 +50,7 @@ fn launch(setting: Setting, flags: &str) -> Result<Launch, String> {
         "-Xmn8m -Xlog:class+load:file=classes.log {} {flags}",
         jdk::collector_flags(setting.collector).join(" ")
     );
-    Ok(Launch::new("-jar").args(&[&jar]).flags(&flags).collects(1))
+    Ok(Launch::new("-jar").args(&[&jar, "gc=100"]).flags(&flags).collects(1))
 }
 
 fn loaded_from(directory: &Path, source: &str) -> Result<(), String> {

@@ -66,6 +66,10 @@ fn truncated(running: &mut Running<'_>) -> Result<(), String> {
         }
     }
     goes_on(running, &view)?;
+    let before = view.pauses();
+    while view.pauses() == before && running.is_running() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     if found == 1 { Ok(()) } else { Err(format!("{found} descriptors of terrace's memory")) }
 }
 
@@ -160,6 +164,7 @@ fn elsewhere(setting: Setting) -> Verdict {
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "control::truncated", JDKS, G1, |_| {
         long("core=64k,control=control")
+            .flags("-Xmn8m")
             .beside(truncated)
             .collects(1)
             .after(|finished| last_copy(&finished.directory))
