@@ -16,9 +16,11 @@
 //! `TERRACE_JDKS` (separated by colons) names further JDKs. Arguments are those of libtest: names to choose cases by, `--skip`,
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
 
+mod archives;
 mod artifacts;
 mod attach;
 mod collections;
+mod control_memory;
 mod ending;
 mod jdk;
 mod launch;
@@ -50,6 +52,8 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        control_memory::cases,
+        archives::cases,
     ] {
         add(&mut cases);
     }
