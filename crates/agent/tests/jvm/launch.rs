@@ -140,10 +140,21 @@ impl Launch {
         self
     }
 
-    /// At least so many collections must have been announced: otherwise the launch has shown nothing.
+    /// The program runs until so many pauses for collections have been announced: with fewer the launch has shown nothing.
     pub fn collects(mut self, at_least: u64) -> Launch {
         self.collections = at_least;
         self
+    }
+
+    /// The program runs until the collector's log (`-Xlog:...:file=gc.log`) has one of these texts.
+    pub fn until_logged(self, texts: &'static [&'static str]) -> Launch {
+        self.args(&["until=released", "gentle=false"]).beside(move |running| {
+            running.wait_until(&format!("one of {texts:?} in the log"), |running| {
+                let log = std::fs::read(running.directory.join("gc.log")).unwrap_or_default();
+                let log = String::from_utf8_lossy(&log);
+                Ok(texts.iter().any(|text| log.contains(text)))
+            })
+        })
     }
 
     /// What to do while the program runs.
@@ -169,6 +180,10 @@ impl Launch {
             command.arg("-Xmx64m");
         }
         command.args(&self.flags).arg("-cp").arg(artifacts::classes()?).arg(self.main).args(&self.args);
+        if self.collections > 0 {
+            // The JVM's beans count a pause that collected the young, and then the whole heap, twice.
+            command.arg(format!("pauses={}", 2 * self.collections));
+        }
         Ok(command)
     }
 
