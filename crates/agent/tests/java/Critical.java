@@ -59,20 +59,15 @@ public final class Critical {
                 inflater.setInput(packed, 0, length);
                 inflater.inflate(again);
             } catch (java.util.zip.DataFormatException exception) {
-                fail(exception.toString());
+                Keeper.corrupt(exception.toString());
             }
             inflater.end();
             CRC32 after = new CRC32();
             after.update(again);
             if (!Arrays.equals(plain, again) || before.getValue() != after.getValue()) {
-                fail("not what was pressed");
+                Keeper.corrupt("not what was pressed");
             }
             ROUNDS.incrementAndGet();
         }
-    }
-
-    private static void fail(String what) {
-        System.err.println("CORRUPT: " + what);
-        Runtime.getRuntime().halt(99);
     }
 }

@@ -20,6 +20,7 @@ mod artifacts;
 mod attach;
 mod collections;
 mod ending;
+mod environment;
 mod jdk;
 mod launch;
 mod levels;
@@ -33,6 +34,7 @@ mod report;
 mod runner;
 mod switching;
 mod tails;
+mod threads;
 mod walkers;
 
 fn main() -> std::process::ExitCode {
@@ -50,6 +52,8 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        threads::cases,
+        environment::cases,
     ] {
         add(&mut cases);
     }
