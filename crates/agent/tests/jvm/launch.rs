@@ -2,7 +2,7 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::process::{Finished, Running};
+use crate::process::{Finished, Running, number};
 use crate::report::Report;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
@@ -257,9 +257,7 @@ impl Finished {
 
     /// A number of the program's last line, `key=number`.
     pub fn printed(&self, key: &str) -> Result<u64, String> {
-        (self.stdout.split_whitespace())
-            .find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
-            .ok_or_else(|| format!("the program did not print {key}="))
+        number(&self.stdout, key).ok_or_else(|| format!("the program did not print {key}="))
     }
 }
 

@@ -16,6 +16,7 @@
 //! `TERRACE_JDKS` (separated by colons) names further JDKs. Arguments are those of libtest: names to choose cases by, `--skip`,
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
 
+mod accounting;
 mod artifacts;
 mod attach;
 mod collections;
@@ -52,6 +53,7 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        accounting::cases,
         threads::cases,
         environment::cases,
     ] {

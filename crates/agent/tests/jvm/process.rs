@@ -88,6 +88,19 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Waits until the program stands at a mark, looks at it, and lets it go on.
+    pub fn at(
+        &mut self,
+        mark: &str,
+        look: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if !self.wait_for(&format!("at {mark}\n")) {
+            return Err(format!("the program never came to {mark}"));
+        }
+        look(self)?;
+        std::fs::write(self.directory.join(mark), "").map_err(|error| error.to_string())
+    }
+
     /// Tells a program with `until=released` that what is done from outside has been done: its time begins to count.
     pub fn release(&self) {
         let _ = std::fs::write(self.directory.join("released"), "");
@@ -171,6 +184,11 @@ impl Drop for Running<'_> {
             let _ = self.child.wait();
         }
     }
+}
+
+/// A number in a line of `key=number`.
+pub fn number(line: &str, key: &str) -> Option<u64> {
+    line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
 }
 
 /// The last lines of a text.
