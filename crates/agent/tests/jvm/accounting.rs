@@ -29,20 +29,17 @@ struct Counts {
 
 impl Counts {
     fn of(control: &Control) -> Counts {
-        let all = |names: &[&str]| -> u64 {
-            let wanted = Counter::ALL.iter().filter(|counter| names.contains(&counter.name()));
-            wanted.map(|counter| control.total(*counter)).sum()
-        };
+        let all = |counters: &[Counter]| counters.iter().map(|counter| control.total(*counter)).sum();
         Counts {
-            tlabs: all(&["buffers", "direct"]),
-            tlab_bytes: all(&["buffer_bytes", "direct_bytes"]),
-            outside: all(&["objects", "missed"]),
-            outside_bytes: all(&["object_bytes", "missed_bytes"]),
-            stolen: all(&["stolen"]),
-            stolen_bytes: all(&["stolen_bytes"]),
-            pauses: control.collections(),
-            parsability: control.walks(),
-            passed: all(&["passed"]),
+            tlabs: all(&[Counter::Buffers, Counter::Direct]),
+            tlab_bytes: all(&[Counter::BufferBytes, Counter::DirectBytes]),
+            outside: all(&[Counter::Objects, Counter::Missed]),
+            outside_bytes: all(&[Counter::ObjectBytes, Counter::MissedBytes]),
+            stolen: all(&[Counter::Stolen]),
+            stolen_bytes: all(&[Counter::StolenBytes]),
+            pauses: control.pauses(),
+            parsability: control.parsability(),
+            passed: all(&[Counter::Passed]),
         }
     }
 }
@@ -64,17 +61,17 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> 
     if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
 }
 
-/// The safepoints in the log (`gc` and `safepoint`) in which the collector told of a pause. One of them may tell of two: the young
-/// generation was collected, and then the whole heap.
-fn pauses_in(log: &str) -> u64 {
-    let (mut pauses, mut paused) = (0, false);
+/// Pauses in the log (`gc` and `safepoint`), as HotSpot announces them. With Serial and Parallel a safepoint is announced once, also
+/// if it tells of two pauses: the young generation was collected, and then the whole heap.
+fn pauses_in(log: &str, collector: Collector) -> u64 {
+    let once = matches!(collector, Collector::Serial | Collector::Parallel);
+    let (mut pauses, mut here) = (0, 0);
     for line in log.lines() {
-        // "GC(7) Pause Young (Normal) (G1 Evacuation Pause) 12M->4M(64M) 1.234ms"; a beginning, which has no time, is told by
-        // gc,start only.
-        paused |= line.contains("Pause ") && line.ends_with("ms");
+        // "GC(7) Pause Young (Normal) (G1 Evacuation Pause) 12M->4M(64M) 1.234ms".
+        here += u64::from(line.contains("Pause ") && line.ends_with("ms"));
         if line.contains("Safepoint \"") {
-            pauses += u64::from(paused);
-            paused = false;
+            pauses += if once { here.min(1) } else { here };
+            here = 0;
         }
     }
     pauses
@@ -98,7 +95,8 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "accounting::pauses_and_walks", JDKS, SERVED, |setting| {
         let launch = Launch::new("Counted").without(&UNVERIFIED).agent("core=64k,control=control").flags(LOG);
         sized(launch, setting).beside(move |running| {
-            let counts = counts_at_and_logged(running, &["loaded", "collected", "walked"])?;
+            let counts =
+                counts_at_and_logged(running, setting.collector, &["loaded", "collected", "walked"])?;
             let [(loaded, _), (collected, _), (walked, _)] = counts[..] else { return Err("marks".into()) };
             for (counts, logged) in &counts {
                 expect("pauses as in the log", counts.pauses, *logged)?;
@@ -116,8 +114,8 @@ pub fn cases(cases: &mut Vec<Case>) {
     // Pauses that only end or clean up after a concurrent marking are pauses, too.
     hazard(cases, "accounting::concurrent_pauses", JDKS, &[Collector::G1], |_| {
         Launch::new("Load")
-            .args(&["until=released", "gentle=false", "gc=10", "asked=5", "live=12m"])
-            .agent("core=64k,control=control")
+            .without(&UNVERIFIED)
+            .args(&["threads=4", "gc=5", "asked=20", "live=12m"])
             .flags("-XX:+ExplicitGCInvokesConcurrent -XX:InitiatingHeapOccupancyPercent=1 -Xmn8m")
             .flags(LOG)
             .collects(10)
@@ -127,7 +125,7 @@ pub fn cases(cases: &mut Vec<Case>) {
                     return Err("no concurrent marking".into());
                 }
                 // A marking may still be under way when the JVM ends, and its pauses are not announced any more.
-                let (counted, logged) = (finished.report()?.number("collections"), pauses_in(&log));
+                let (counted, logged) = (finished.report()?.number("pauses"), pauses_in(&log, Collector::G1));
                 if counted <= logged && logged <= counted + 2 {
                     return Ok(());
                 }
@@ -153,7 +151,11 @@ fn each_collection(setting: Setting) -> (u64, u64) {
 }
 
 /// Counts at each mark, each with the pauses in the log by then: the line of a safepoint may come a moment after it.
-fn counts_at_and_logged(running: &mut Running<'_>, marks: &[&str]) -> Result<Vec<(Counts, u64)>, String> {
+fn counts_at_and_logged(
+    running: &mut Running<'_>,
+    collector: Collector,
+    marks: &[&str],
+) -> Result<Vec<(Counts, u64)>, String> {
     let control = switching::open(running)?;
     let mut counts = Vec::new();
     for mark in marks {
@@ -161,7 +163,7 @@ fn counts_at_and_logged(running: &mut Running<'_>, marks: &[&str]) -> Result<Vec
             let mut both = (Counts::of(&control), 0);
             let settled = running.wait_until("as many pauses as in the log", |running| {
                 let log = std::fs::read_to_string(running.directory.join("gc.log")).unwrap_or_default();
-                both = (Counts::of(&control), pauses_in(&log));
+                both = (Counts::of(&control), pauses_in(&log, collector));
                 Ok(both.0.pauses == both.1)
             });
             settled.map_err(|why| format!("at {mark}: {why}: {both:?}"))?;

@@ -3,18 +3,8 @@
 use crate::launch::{JDKS, Launch, Setting, hazard};
 use crate::runner::Case;
 use crate::switching;
-use control::Control;
 use hab::Counter;
 use hotspot::collector::Collector;
-
-/// Retirements that found a buffer being refilled.
-fn overlapped(control: &Control) -> u64 {
-    Counter::ALL
-        .iter()
-        .filter(|counter| counter.name() == "overlapped")
-        .map(|counter| control.total(*counter))
-        .sum()
-}
 
 /// Slow refills, a small young generation, and heap walks as fast as they can come, until refills have met retirements.
 fn publication(_: Setting) -> Launch {
@@ -25,7 +15,8 @@ fn publication(_: Setting) -> Launch {
         .collects(3)
         .beside(|running| {
             let control = switching::open(running)?;
-            running.wait_until("refills that a retirement met", |_| Ok(overlapped(&control) > 2))
+            running
+                .wait_until("refills that a retirement met", |_| Ok(control.total(Counter::Overlapped) > 2))
         })
 }
 
