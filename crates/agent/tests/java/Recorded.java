@@ -17,7 +17,7 @@ public final class Recorded {
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
-        int rounds = arguments.number("rounds", 4000);
+        int rounds = arguments.number("rounds", 3000);
         CountDownLatch begin = new CountDownLatch(1);
         CountDownLatch worked = new CountDownLatch(THREADS);
         CountDownLatch end = new CountDownLatch(1);

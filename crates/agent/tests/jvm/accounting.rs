@@ -84,7 +84,15 @@ fn sized(launch: Launch, setting: Setting) -> Launch {
     match setting.collector {
         Collector::Epsilon => launch.args(&["most=200m"]).flags("-Xmx1g"),
         Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-Xmx64m").collects(4),
-        _ => launch.flags("-Xmx64m -Xmn16m").collects(4),
+        _ => launch.flags("-Xmx64m -Xmn16m").flags(one_pause(setting)).collects(4),
+    }
+}
+
+/// Before 25 Parallel collects the young generation first when it is asked for a full collection: two collections in one pause.
+fn one_pause(setting: Setting) -> &'static str {
+    match setting.collector {
+        Collector::Parallel if setting.jdk.feature.0 < 25 => "-XX:-ScavengeBeforeFullGC",
+        _ => "",
     }
 }
 
@@ -102,10 +110,14 @@ pub fn cases(cases: &mut Vec<Case>) {
                 expect("pauses as in the log", counts.pauses, *logged)?;
                 expect("requests while off", counts.passed, 0)?;
             }
-            let asked = 7;
-            let (pauses, calls) = each_collection(setting);
-            expect("pauses of System.gc()", collected.pauses - loaded.pauses, asked * pauses)?;
-            expect("parsability at System.gc()", collected.parsability - loaded.parsability, asked * calls)?;
+            let (asked, pauses) = (7, collected.pauses - loaded.pauses);
+            let parsable = collected.parsability - loaded.parsability;
+            match setting.collector {
+                Collector::Epsilon => expect("pauses of System.gc()", (pauses, parsable), (0, 0))?,
+                // One has several, and the collector begins others on its own account; the log has them all.
+                _ if is_shenandoah(setting) && pauses >= asked => expect("parsability", parsable, 0)?,
+                _ => expect("pauses of System.gc()", (pauses, parsable), (asked, asked))?,
+            }
             expect("pauses of walks", walked.pauses - collected.pauses, 0)?;
             let walks = if is_shenandoah(setting) { 0 } else { 11 };
             expect("parsability at walks", walked.parsability - collected.parsability, walks)
@@ -139,15 +151,6 @@ pub fn cases(cases: &mut Vec<Case>) {
 
 fn is_shenandoah(setting: Setting) -> bool {
     matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah)
-}
-
-/// What one `System.gc()` is, with nothing else going on: its pauses, and how often it makes the heap parsable.
-fn each_collection(setting: Setting) -> (u64, u64) {
-    match setting.collector {
-        Collector::Epsilon => (0, 0),
-        Collector::Shenandoah | Collector::GenerationalShenandoah => (0, 0),
-        _ => (1, 1),
-    }
 }
 
 /// Counts at each mark, each with the pauses in the log by then: the line of a safepoint may come a moment after it.
@@ -186,6 +189,7 @@ fn recorded(cases: &mut Vec<Case>) {
             _ => launch.flags("-Xmx256m -Xmn16m"),
         };
         let launch = launch
+            .flags(one_pause(setting))
             .flags("-XX:FlightRecorderOptions:repository=recorded")
             .flags(&jdk::collector_flags(setting.collector).join(" "))
             .beside(|running| {
@@ -220,10 +224,13 @@ fn compare(finished: &Finished, counts: &[Counts]) -> Result<(), String> {
     within("outside", &|counts| counts.outside, &|counts| counts.stolen)?;
     within("outside_bytes", &|counts| counts.outside_bytes, &|counts| counts.stolen_bytes)?;
     within("pauses", &|counts| counts.pauses, &|_| 0)?;
+    // A sample's weight is what its thread has allocated since its last one. What comes after the last one has no weight: the thread
+    // buffer in use, and objects outside of it until they amount to another one, of which the last may be 60 KB.
+    let most = (8 + 8 + 60) << 10;
     match finished.printed("unsampled")? {
-        bytes if bytes <= 8 << 10 => Ok(()),
+        bytes if bytes <= most => Ok(()),
         bytes => Err(format!(
-            "a thread's samples miss {bytes} bytes of what it has allocated: more than a thread buffer"
+            "a thread's samples miss {bytes} bytes of what it has allocated, {most} at most expected"
         )),
     }
 }

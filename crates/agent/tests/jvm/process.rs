@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// No launch takes this long, unless it hangs: a quiet machine needs a second. A program gives up before that (`limit=`), and what is
 /// awaited beside it earlier still, so that the reason is told by who knows it.
 const LIMIT: Duration = Duration::from_secs(300);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A running JVM, in a directory of its own.
 pub struct Running<'a> {
