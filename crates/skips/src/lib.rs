@@ -27,10 +27,17 @@ pub fn running(module: &str) -> String {
 
 /// Notes that a test of a package was skipped.
 pub fn note(package: &str, test: &str, reason: impl Display) {
+    match std::env::var_os(FILE) {
+        Some(file) => note_in(Path::new(&file), package, test, reason),
+        None => eprint!("skipped: {}", line(package, test, reason)),
+    }
+}
+
+/// The same, in this file.
+pub fn note_in(file: &Path, package: &str, test: &str, reason: impl Display) {
     let line = line(package, test, reason);
-    let file = std::env::var_os(FILE);
-    if file.is_none_or(|file| append(Path::new(&file), &line).is_err()) {
-        eprint!("skipped: {line}");
+    if let Err(error) = append(file, &line) {
+        eprint!("{}: {error}; skipped: {line}", file.display());
     }
 }
 
