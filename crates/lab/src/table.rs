@@ -167,7 +167,8 @@ pub fn status(status: &Status, columns: u16) -> String {
     if !status.settings.is_null() {
         line("settings in force", &brief(&status.settings));
     }
-    line("collections", &format!("{} (and {} heap walks)", status.collections, status.walks));
+    line("pauses of the collector", &status.pauses.to_string());
+    line("heap made parsable", &status.parsability.to_string());
     line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
     let causes = format!(

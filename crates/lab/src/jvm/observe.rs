@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What serves a thread is counted here; what serves a buffer from the level above it is not.
-const SERVED: [Counter; 5] = [
+const SERVED: [Counter; 6] = [
     Counter::BufferBytes,
     Counter::ObjectBytes,
     Counter::StolenBytes,
     Counter::DirectBytes,
     Counter::PassedBytes,
+    Counter::MissedBytes,
 ];
 
 /// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
@@ -194,7 +195,7 @@ impl Jvms {
         for jvm in &mut self.found {
             jvm.cpu = os::process_cpu(jvm.control.pid()).or(jvm.cpu);
             counts.cpu = Some(counts.cpu.unwrap_or_default() + jvm.cpu.unwrap_or_default());
-            counts.collections += jvm.control.collections();
+            counts.collections += jvm.control.pauses();
             counts.waste += waste(&jvm.control, self.bound);
             counts.requests += requests(&jvm.control);
         }
@@ -250,7 +251,7 @@ mod tests {
         first.counters(0)[1].add(Counter::BufferBytes, 100);
         first.counters(0)[0].add(Counter::WasteRefill, 9);
         second.counters(0)[0].add(Counter::PassedBytes, 30);
-        second.count_collection();
+        second.count_pause();
         let counts = jvms.counts();
         assert_eq!((counts.bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
         assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
