@@ -39,7 +39,8 @@ pub fn all_with_java_tests() -> Result<()> {
     })
 }
 
-fn programs() -> Result<()> {
+/// Builds the agent and the command.
+pub fn programs() -> Result<()> {
     run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent", "-p", "terrace-cli"]))
 }
 

@@ -22,6 +22,11 @@ fn supported() -> Vec<&'static Jdk> {
             skips::skip!("JDK {}: not found", feature.0);
         }
     }
+    // Who names JDKs expects them to be looked at.
+    assert!(
+        !found.is_empty() || std::env::var_os("TERRACE_JDKS").is_none(),
+        "TERRACE_JDKS has no JDK of ours"
+    );
     found
 }
 

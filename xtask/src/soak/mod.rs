@@ -58,7 +58,7 @@ fn refills(text: &str) -> std::result::Result<u64, String> {
 
 /// Runs it.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    build::all()?;
+    build::programs()?;
     let folder = std::path::absolute(&arguments.out)
         .map_err(|error| Error::failed(format!("{}: {error}", arguments.out.display())))?;
     let agent = build::installed().agent()?;
