@@ -39,8 +39,13 @@ pub fn all_with_java_tests() -> Result<()> {
     })
 }
 
-/// Builds the agent and the command.
-pub fn programs() -> Result<()> {
+/// Builds the agent alone.
+pub fn agent() -> Result<PathBuf> {
+    run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent"]))?;
+    installed().agent()
+}
+
+fn programs() -> Result<()> {
     run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent", "-p", "terrace-cli"]))
 }
 

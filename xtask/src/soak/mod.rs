@@ -58,10 +58,9 @@ fn refills(text: &str) -> std::result::Result<u64, String> {
 
 /// Runs it.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    build::programs()?;
     let folder = std::path::absolute(&arguments.out)
         .map_err(|error| Error::failed(format!("{}: {error}", arguments.out.display())))?;
-    let agent = build::installed().agent()?;
+    let agent = build::agent()?;
     let time = Duration::from_secs(arguments.round_seconds);
     let kit = Kit { classes: compile(&folder)?, time, agent };
     let cells = cells()?;
