@@ -4,7 +4,7 @@ use crate::shell::{cargo, root, run};
 use lab::jvm::install::Install;
 use lab::jvm::jdk;
 use lab::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the command finds the agent, the workloads and the benchmarks beside itself.
@@ -17,10 +17,42 @@ pub fn installed() -> Install {
     Install::at(vec![folder()])
 }
 
+/// Where tests of the command look for the same.
+fn checked_folder() -> PathBuf {
+    root().join("target/checked")
+}
+
 /// Builds the agent, the command, the workloads and the benchmarks.
 pub fn all() -> Result<()> {
-    run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent", "-p", "terrace-cli"]))?;
+    programs()?;
     workloads(false)
+}
+
+/// The same, and the Java tests. Maven, which mostly waits, runs beside cargo.
+pub fn all_with_java_tests() -> Result<()> {
+    std::fs::create_dir_all(folder()).map_err(|error| Error::failed(format!("target/release: {error}")))?;
+    std::thread::scope(|scope| {
+        let java = scope.spawn(|| workloads(true));
+        let rust = programs();
+        let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: could not be run")));
+        rust.and(java)
+    })
+}
+
+/// Builds the agent alone.
+pub fn agent() -> Result<PathBuf> {
+    run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent"]))?;
+    installed().agent()
+}
+
+fn programs() -> Result<()> {
+    run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent", "-p", "terrace-cli"]))
+}
+
+/// What tests of the command find beside it: the agent with assertions, and the same workloads.
+pub fn checked() -> Result<()> {
+    run(cargo().args(["build", "--profile", "checked", "--quiet", "-p", "terrace-agent"]))?;
+    put_jars(&installed(), &checked_folder())
 }
 
 /// Maven with the project's wrapper, on the oldest compiler found: all Java is compiled for 17.
@@ -42,10 +74,13 @@ pub fn workloads(test: bool) -> Result<()> {
     }
     run(maven.arg("package"))?;
     let built = ["workloads", "benchmarks"].map(|module| root().join("java").join(module).join("target"));
-    let install = Install::at(built.into());
-    for jar in [install.workloads()?, install.sources()?, install.benchmarks()?] {
+    put_jars(&Install::at(built.into()), &folder())
+}
+
+fn put_jars(from: &Install, to: &Path) -> Result<()> {
+    for jar in [from.workloads()?, from.sources()?, from.benchmarks()?] {
         let name = jar.file_name().unwrap_or_default().to_owned();
-        std::fs::copy(&jar, folder().join(&name))
+        std::fs::copy(&jar, to.join(&name))
             .map_err(|error| Error::failed(format!("copy of {}: {error}", jar.display())))?;
     }
     Ok(())

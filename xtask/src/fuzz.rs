@@ -1,7 +1,13 @@
-//! Random operation programs against the models of the hierarchy, of the arena and of simulated memory, and random machine files.
+//! Programs and files driven by coverage: each fuzz target of `crates/*/fuzz`, from its committed corpus.
+//!
+//! The targets are built as `cargo fuzz` does, with nothing but a nightly compiler and a C++ compiler: libFuzzer comes with `libfuzzer-sys`.
 
-use crate::shell::{cargo, root, run as run_command, works};
+use crate::shell::{self, root, works};
 use lab::{Error, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 
 /// Options of `fuzz`.
 #[derive(clap::Args)]
@@ -9,57 +15,232 @@ pub struct Arguments {
     /// How long each.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// What; all in turn if nothing is said.
+    /// Those whose name contains this (hab/operations, coherence); all if nothing is said.
+    #[arg(long, default_value = "")]
+    target: String,
+    /// Afterwards replace the committed corpora by the smallest ones that cover all that was found.
     #[arg(long)]
-    target: Option<Target>,
+    keep: bool,
 }
 
-/// What has a model, or reads what anybody may have written.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Target {
-    /// The hierarchy of buffers.
-    Hab,
-    /// The arena.
-    Arena,
-    /// The description of a machine.
-    Machine,
-    /// Programs on simulated machines.
-    Simulation,
-    /// The memory that an agent shares.
-    Control,
+/// Coverage for libFuzzer, AddressSanitizer, and assertions.
+const FLAGS: [&str; 9] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "-Zsanitizer=address",
+    "-Cdebug-assertions",
+];
+/// Named, so that build scripts are built without them.
+const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+/// Bytes of an input: the largest machine's file has 4,000.
+const LONGEST: u32 = 4096;
+/// An input that takes longer is an error.
+const TIMEOUT_SECONDS: u32 = 120;
+
+/// One fuzz target.
+#[derive(Debug)]
+struct Target {
+    /// The crate that it is about.
+    of: String,
+    name: String,
+    /// The crate that it is in.
+    folder: PathBuf,
 }
 
 impl Target {
-    const ALL: [Target; 5] =
-        [Target::Hab, Target::Arena, Target::Machine, Target::Simulation, Target::Control];
+    fn shown(&self) -> String {
+        format!("{}/{}", self.of, self.name)
+    }
 
-    /// The crate's folder, and the fuzz target in it.
-    const fn place(self) -> (&'static str, &'static str) {
-        match self {
-            Target::Hab => ("crates/hab", "operations"),
-            Target::Arena => ("crates/arena", "operations"),
-            Target::Machine => ("crates/coherence", "machine_file"),
-            Target::Simulation => ("crates/coherence", "program"),
-            Target::Control => ("crates/control", "image"),
-        }
+    /// What is committed.
+    fn corpus(&self) -> PathBuf {
+        self.folder.join("corpus").join(&self.name)
+    }
+
+    /// What a run finds.
+    fn found(&self) -> PathBuf {
+        build_folder().join("found").join(&self.of).join(&self.name)
+    }
+
+    fn program(&self) -> PathBuf {
+        self.found().with_extension("program")
     }
 }
 
-/// Runs the fuzzer.
-pub fn run(arguments: &Arguments) -> Result<()> {
-    if !works(cargo().args(["fuzz", "--version"])) {
-        return Err(Error::failed("cargo-fuzz is not installed; run: cargo install cargo-fuzz"));
+fn build_folder() -> PathBuf {
+    root().join("target/fuzz")
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|error| Error::failed(format!("{}: {error}", folder.display())))?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Every file of `crates/*/fuzz/fuzz_targets`.
+fn targets() -> Result<Vec<Target>> {
+    let mut targets = Vec::new();
+    for of in entries(&root().join("crates"))? {
+        let folder = of.join("fuzz");
+        if folder.join("fuzz_targets").is_dir() {
+            let sources = entries(&folder.join("fuzz_targets"))?;
+            targets.extend(sources.iter().map(|source| Target {
+                of: stem(&of),
+                name: stem(source),
+                folder: folder.clone(),
+            }));
+        }
     }
-    let limit = format!("-max_total_time={}", arguments.seconds);
-    let targets = arguments.target.map_or(Target::ALL.to_vec(), |target| vec![target]);
-    for target in targets {
-        let (folder, name) = target.place();
+    Ok(targets)
+}
+
+/// Why nothing can be fuzzed here.
+pub fn missing() -> Option<&'static str> {
+    if !works(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
+        Some("no nightly toolchain (rustup toolchain install nightly)")
+    } else if !works(Command::new("c++").arg("--version")) {
+        Some("no C++ compiler 'c++' on PATH")
+    } else {
+        None
+    }
+}
+
+/// Builds each crate's targets in one folder, because most of what they need is the same. So is the name of some.
+fn build(targets: &[Target]) -> Result<()> {
+    for of_one in targets.chunk_by(|one, other| one.folder == other.folder) {
         // `cargo +nightly` is rustup's: the cargo that runs this is the stable one itself.
-        run_command(
-            std::process::Command::new("rustup")
-                .current_dir(root().join(folder))
-                .args(["run", "nightly", "cargo", "fuzz", "run", name, "--", &limit]),
+        shell::run(
+            Command::new("rustup")
+                .current_dir(&of_one[0].folder)
+                .env("RUSTFLAGS", FLAGS.join(" "))
+                .args(["run", "nightly", "cargo", "build", "--quiet", "--release", "--bins"])
+                .args(["--target", TRIPLE, "--target-dir"])
+                .arg(build_folder()),
         )?;
+        for target in of_one {
+            let built = build_folder().join(TRIPLE).join("release").join(&target.name);
+            let program = target.program();
+            fs::create_dir_all(target.found())
+                .and_then(|()| fs::copy(&built, &program))
+                .map_err(|error| Error::failed(format!("{}: {error}", program.display())))?;
+        }
     }
     Ok(())
+}
+
+/// Runs the fuzzer on what the arguments choose.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(missing) = missing() {
+        return Err(Error::failed(missing));
+    }
+    let mut targets = targets()?;
+    targets.retain(|target| target.shown().contains(&arguments.target));
+    if targets.is_empty() {
+        return Err(Error::usage(format!("no fuzz target's name contains '{}'", arguments.target)));
+    }
+    build(&targets)?;
+    fuzz(&targets, arguments.seconds)?;
+    if arguments.keep { targets.iter().try_for_each(keep) } else { Ok(()) }
+}
+
+/// Every target for so long, two at a time.
+fn fuzz(targets: &[Target], seconds: u64) -> Result<()> {
+    let waiting = Mutex::new(targets.iter());
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(target) = waiting.lock().ok().and_then(|mut waiting| waiting.next()) {
+                    match fuzz_one(target, seconds) {
+                        Ok(told) => eprintln!("fuzz {}: {told}", target.shown()),
+                        Err(error) => {
+                            failures.lock().into_iter().for_each(|mut all| all.push(error.to_string()))
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_default();
+    if failures.is_empty() { Ok(()) } else { Err(Error::failed(failures.join("\n"))) }
+}
+
+/// Runs one; says how much it did.
+fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
+    let (found, corpus) = (target.found(), target.corpus());
+    let failed = |path: &Path, error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
+    for folder in [&found, &corpus] {
+        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    }
+    let inputs = entries(&corpus)?.len();
+    let log = found.with_extension("log");
+    let output = File::create(&log).map_err(|error| failed(&log, error))?;
+    let errors = output.try_clone().map_err(|error| failed(&log, error))?;
+    let artifacts = found.with_extension("input-");
+    let status = Command::new(target.program())
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-max_len={LONGEST}"))
+        .arg(format!("-timeout={TIMEOUT_SECONDS}"))
+        .arg(format!("-artifact_prefix={}", artifacts.display()))
+        .args(["-print_final_stats=1", "-rss_limit_mb=4096"])
+        // The first folder is written to.
+        .args([&found, &corpus])
+        .stdout(output)
+        .stderr(errors)
+        .status()
+        .map_err(|error| failed(&target.program(), error))?;
+    let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+    if !status.success() {
+        let lines: Vec<&str> = text.lines().collect();
+        let end = lines[lines.len().saturating_sub(60)..].join("\n");
+        return Err(Error::failed(format!(
+            "fuzz {}: {status}\n{end}\nrun it again: {} INPUT",
+            target.shown(),
+            target.program().display()
+        )));
+    }
+    let runs = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    let runs = runs.map_or("0", str::trim);
+    Ok(format!("{runs} programs in {seconds} s, beginning with {inputs} of the corpus"))
+}
+
+/// The smallest corpus that covers what the committed one and the found inputs cover.
+fn keep(target: &Target) -> Result<()> {
+    let merged = target.found().with_extension("merged");
+    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", target.corpus().display()));
+    let _ = fs::remove_dir_all(&merged);
+    fs::create_dir_all(&merged).map_err(failed)?;
+    shell::run(
+        Command::new(target.program())
+            // Not how often code was run, only which: a few inputs, that one can commit.
+            .args(["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"])
+            .arg(format!("-max_len={LONGEST}"))
+            .args([&merged, &target.corpus(), &target.found()]),
+    )?;
+    fs::remove_dir_all(target.corpus()).map_err(failed)?;
+    fs::create_dir_all(target.corpus()).map_err(failed)?;
+    for input in entries(&merged)? {
+        fs::copy(&input, target.corpus().join(input.file_name().unwrap_or_default())).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// For `test`: so many seconds of each target.
+pub fn briefly(seconds: u64) -> Result<()> {
+    let targets = targets()?;
+    build(&targets)?;
+    fuzz(&targets, seconds)
 }

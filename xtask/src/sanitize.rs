@@ -80,7 +80,7 @@ fn address_sanitizer() -> Result<()> {
     let mut tests = Command::new("rustup");
     tests.current_dir(root()).env("RUSTFLAGS", "-Zsanitizer=address");
     tests.args(["run", "nightly", "cargo", "test", "--quiet", "-p", "terrace-arena", "--lib"]);
-    for test in ["use", "edges", "model", "threads"] {
+    for test in ["use", "edges", "model", "threads", "interrupted"] {
         tests.args(["--test", test]);
     }
     // Named, so that build scripts are built without.

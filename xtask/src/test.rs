@@ -1,71 +1,140 @@
 //! Every test.
+//!
+//! What is shipped is built once, as it is shipped, and is what the launches of real JVMs and the golden table look at. All other tests are
+//! built with the profile `checked`: every assertion, and no time for the linker to optimise forty programs that run once.
 
-use crate::shell::{self, cargo, root, works};
-use crate::{build, jdks};
-use lab::Result;
+use crate::shell::{self, cargo, note_skip, root, works};
+use crate::{build, fuzz, jdks};
+use lab::{Error, Result};
+use std::process::Command;
 use std::time::Instant;
 
 /// Options of `test`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Leave out the real JVMs and the model checking: what one runs while writing.
+    /// Leave out the real JVMs, the model checking and the fuzzing: what one runs while writing.
     #[arg(long)]
     quick: bool,
+    /// How long each fuzz target runs, where there is a nightly toolchain; 0 for not at all.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    fuzz: u64,
+    /// Go on without a Java runtime that cannot be installed.
+    #[arg(long, value_name = "FEATURE")]
+    without_jdk: Vec<u32>,
 }
+
+/// Launches that the agent with debug assertions has to survive too: each way into it, on each JDK.
+const WITH_ASSERTIONS: [&str; 8] = [
+    "switching::bound::Serial::25",
+    "switching::bound::Parallel::17",
+    "switching::bound::G1::21",
+    "switching::two_levels::G1::25",
+    "switching::two_levels::Shenandoah::25",
+    "attach::two_levels::Parallel::25",
+    "levels::core+processor::G1::17",
+    "without_tlabs::core::Serial::17",
+];
 
 /// Runs them; stops at the first that fails.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let since = Instant::now();
-    lints()?;
-    build::all()?;
-    build::workloads(true)?;
-    // With debug assertions, which the release build of everything else leaves out.
-    shell::run(cargo().args([
-        "test",
-        "--quiet",
-        "-p",
-        "terrace-hab",
-        "-p",
-        "terrace-control",
-        "-p",
-        "terrace-topology",
-        "-p",
-        "terrace-coherence",
-    ]))?;
-    if arguments.quick {
-        shell::run(cargo().args(["test", "--quiet", "--release", "--workspace", "--lib", "--bins"]))?;
-    } else {
-        model_checking()?;
-        real_jvms()?;
+    shell::forget_skips();
+    let outcome = steps(arguments);
+    for skip in shell::skips() {
+        eprintln!("skipped: {skip}");
     }
+    outcome?;
     eprintln!("cargo xtask test: all passed in {} s", since.elapsed().as_secs());
     Ok(())
 }
 
-fn lints() -> Result<()> {
-    for (component, arguments) in [
-        ("fmt", &["fmt", "--all", "--check"][..]),
-        (
-            "clippy",
-            &["clippy", "--quiet", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"][..],
-        ),
-    ] {
-        if works(cargo().args([component, "--version"])) {
-            shell::run(cargo().args(arguments))?;
-        } else {
-            eprintln!("skipped: {component}: not installed (rustup component add {component})");
-        }
+fn steps(arguments: &Arguments) -> Result<()> {
+    step("formatting", formatting)?;
+    if !arguments.quick {
+        // Before anything that takes long: it needs the network, and may fail.
+        step("Java runtimes", || java_runtimes(arguments))?;
     }
-    Ok(())
+    step("programs and Java tests", build::all_with_java_tests)?;
+    step("lints", lints)?;
+    if arguments.quick {
+        let mut tests = checked("test");
+        return step("unit tests", || shell::run(tests.args(["--workspace", "--lib", "--bins"])));
+    }
+    step("golden table", || {
+        shell::run(cargo().args(["test", "--quiet", "--release", "-p", "terrace-golden"]))
+    })?;
+    step("tests", || {
+        build::checked()?;
+        shell::run(
+            checked("test")
+                .args(["--workspace", "--exclude", "terrace-golden"])
+                .args(["--exclude", "terrace-agent"]),
+        )
+    })?;
+    step("without restartable sequences", without_sequences)?;
+    step("model checking", model_checking)?;
+    step("launches with assertions", || {
+        shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;
+        shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
+    })?;
+    step("launches", || {
+        shell::run(cargo().args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]))
+    })?;
+    step("fuzzing", || fuzzing(arguments.fuzz))
+}
+
+/// A step, and how long it took: the whole has to stay bearable.
+fn step(name: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    let since = Instant::now();
+    let outcome = body();
+    eprintln!("=== {name}: {:.0} s", since.elapsed().as_secs_f64());
+    outcome
+}
+
+/// Cargo with the tests' profile.
+fn checked(command: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args([command, "--quiet", "--profile", "checked"]);
+    cargo
+}
+
+fn has(component: &str) -> bool {
+    let found = works(cargo().args([component, "--version"]));
+    if !found {
+        note_skip(component, format_args!("not installed (rustup component add {component})"));
+    }
+    found
+}
+
+fn formatting() -> Result<()> {
+    if has("fmt") { shell::run(cargo().args(["fmt", "--all", "--check"])) } else { Ok(()) }
+}
+
+fn lints() -> Result<()> {
+    if !has("clippy") {
+        return Ok(());
+    }
+    shell::run(checked("clippy").args(["--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// The arena as on a processor that has none: another build of a few crates, in a folder of its own.
+fn without_sequences() -> Result<()> {
+    shell::run(
+        checked("test")
+            .env("RUSTFLAGS", "--cfg no_sequences")
+            .arg("--target-dir")
+            .arg(root().join("target/no_sequences"))
+            .args(["-p", "terrace-arena", "--lib", "--tests"]),
+    )
 }
 
 /// Loom replaces the atomics of the hierarchy and of the arena: another build, in a folder of its own.
 fn model_checking() -> Result<()> {
     for tests in [&["-p", "terrace-hab", "--test", "loom"], &["-p", "terrace-arena", "--lib", "model"][..]] {
         shell::run(
-            cargo()
+            checked("test")
                 .env("RUSTFLAGS", "--cfg loom")
-                .args(["test", "--quiet", "--release", "--target-dir"])
+                .arg("--target-dir")
                 .arg(root().join("target/loom"))
                 .args(tests),
         )?;
@@ -73,20 +142,30 @@ fn model_checking() -> Result<()> {
     Ok(())
 }
 
-/// Everything else, among it the agent in real JVMs and the command line.
-fn real_jvms() -> Result<()> {
-    let mut tests = cargo();
-    tests.args(["test", "--release", "--workspace"]);
+/// A runtime 21 is installed where the machine has none; all tests see it.
+fn java_runtimes(arguments: &Arguments) -> Result<()> {
     match jdks::install() {
-        Ok(home) => {
-            let mut jdks = home.into_os_string();
-            if let Some(more) = std::env::var_os("TERRACE_JDKS") {
-                jdks.push(":");
-                jdks.push(more);
-            }
-            tests.env("TERRACE_JDKS", jdks);
+        Ok(()) => Ok(()),
+        Err(error) if arguments.without_jdk.contains(&jdks::FEATURE) => {
+            note_skip(&format!("all tests on JDK {}", jdks::FEATURE), error);
+            Ok(())
         }
-        Err(error) => eprintln!("skipped: Java runtime 21 from PyPI: {error}"),
+        Err(error) => {
+            Err(Error::failed(format!("{error}; to test without it: --without-jdk {}", jdks::FEATURE)))
+        }
     }
-    shell::run(&mut tests)
+}
+
+fn fuzzing(seconds: u64) -> Result<()> {
+    if seconds == 0 {
+        note_skip("fuzzing", "asked for (--fuzz 0); the committed inputs were run as tests");
+        return Ok(());
+    }
+    match fuzz::missing() {
+        Some(missing) => {
+            note_skip("fuzzing", format_args!("{missing}; the committed inputs were run as tests"));
+            Ok(())
+        }
+        None => fuzz::briefly(seconds),
+    }
 }

@@ -299,3 +299,7 @@ pub unsafe extern "C" fn terrace_arena_stats(arena: *const terrace_arena, stats:
     // SAFETY: the caller's promise.
     unsafe { stats.write(found) };
 }
+
+#[cfg(test)]
+#[path = "layout_test.rs"]
+mod layout_test;

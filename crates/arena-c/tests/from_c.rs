@@ -94,17 +94,17 @@ fn run(program: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn has_compiler(test: &str) -> bool {
+fn has_compiler() -> bool {
     let found = Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        eprintln!("SKIPPED {test}: no C compiler 'cc' on PATH");
+        skips::skip!("no C compiler 'cc' on PATH");
     }
     found
 }
 
 #[test]
 fn every_function_from_c() {
-    if !has_compiler("every_function_from_c") {
+    if !has_compiler() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn every_function_from_c() {
 
 #[test]
 fn the_example_counts_its_words() {
-    if !has_compiler("the_example_counts_its_words") {
+    if !has_compiler() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ fn the_limit_is_within_what_a_word_can_say_though_pages_are_whole() {
     let most: usize = error.split("can have, ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
     match Arena::builder().reserve(most).build() {
         Ok(arena) => assert!(arena.stats().limit_bytes <= most, "{} of {most}", arena.stats().limit_bytes),
-        Err(error) => eprintln!("skipped: so much address space: {error}"),
+        Err(error) => skips::skip!("so much address space: {error}"),
     }
 }
 
@@ -100,7 +100,7 @@ fn a_reset_counts_what_it_takes_from_the_core_buffers() {
 fn a_thread_without_restartable_sequences_is_served() {
     let arena = Arena::builder().reserve(1 << 24).path(Path::Core).build().unwrap();
     let Ok(area) = topology::RseqArea::find() else {
-        eprintln!("skipped: no restartable sequences here");
+        skips::skip!("no restartable sequences here");
         return;
     };
     std::thread::scope(|scope| {
@@ -115,7 +115,7 @@ fn a_thread_without_restartable_sequences_is_served() {
             let given_up = (32..=256_u32)
                 .any(|bytes| unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 1, 0x5305_3053_u32) } == 0);
             if !given_up {
-                eprintln!("skipped: the area cannot be given up");
+                skips::skip!("the area cannot be given up");
                 return;
             }
             let places: Vec<&mut [u64; 4]> = (0..1000).map(|number| arena.alloc([number; 4])).collect();

@@ -46,13 +46,16 @@ fn json_has_everything_and_the_same_each_time() {
     assert_eq!(json["eden_bytes"], 256 << 20, "a quarter of the heap");
     let all = json["all"].as_array().unwrap();
     let of = |row: &Value, key: &str| row[key].as_f64().unwrap();
-    let best = all.iter().map(|row| of(row, "objects_per_second")).fold(0.0, f64::max);
     let chosen = &json["recommended"];
-    assert!(of(chosen, "objects_per_second") >= best * 0.98, "{chosen}");
+    assert!(all.contains(chosen), "{chosen}");
+    // How it is chosen is the plan's own test; here nobody may find a row that is better in both.
     let better = |row: &&Value| {
-        of(row, "objects_per_second") >= best * 0.98 && of(row, "held_bytes") < of(chosen, "held_bytes")
+        of(row, "objects_per_second") > of(chosen, "objects_per_second")
+            && of(row, "held_bytes") < of(chosen, "held_bytes")
     };
     assert_eq!(all.iter().find(better), None);
+    // Eight threads on four cores that meet at one line: a buffer for each core, not the heap.
+    assert_eq!(chosen["chain"], "core", "{chosen}");
     let options = json["options"].as_str().unwrap();
     match chosen["chain"].as_str().unwrap() {
         "heap" => assert!(options.starts_with("-XX:TLABSize=") || chosen["tlab"] == "growing", "{options}"),

@@ -10,11 +10,11 @@ fn installed() -> Option<PathBuf> {
     let missing =
         ["libterrace.so", "terrace-workloads.jar"].into_iter().find(|name| !folder.join(name).is_file());
     if let Some(missing) = missing {
-        eprintln!("skipped: {missing} is not beside the command; run cargo xtask build");
+        skips::skip!("{missing} is not beside the command; run cargo xtask build");
         return None;
     }
     if lab::jvm::jdk::newest().is_err() {
-        eprintln!("skipped: no JDK found");
+        skips::skip!("no JDK found");
         return None;
     }
     Some(folder)

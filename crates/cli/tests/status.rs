@@ -52,7 +52,7 @@ impl Drop for Killed {
 
 #[test]
 fn a_real_jvm_without_terrace() {
-    let Some(java) = real_java("a_real_jvm_without_terrace") else { return };
+    let Some(java) = real_java() else { return };
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("Waits.java");
     let text = "class Waits { public static void main(String[] a) throws Exception { \

@@ -2,8 +2,10 @@
 
 mod program;
 
+use arbitrary::Unstructured;
 use program::Numbers;
 use proptest::prelude::*;
+use terrace_coherence::machine::Machine;
 
 fn programs(kinds: std::ops::Range<u16>) -> impl Strategy<Value = Numbers> {
     let operations = proptest::collection::vec(any::<(u8, u8, u8)>(), 0..300);
@@ -26,4 +28,41 @@ proptest! {
     fn programs_keep_the_rules_on_any_machine(numbers in programs(1..4)) {
         program::run(&numbers);
     }
+}
+
+/// The committed inputs of the fuzz target, on any toolchain.
+#[test]
+fn what_the_fuzzer_found_worth_keeping() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/program");
+    let mut programs = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        if let Ok(numbers) = <Numbers as arbitrary::Arbitrary>::arbitrary_take_rest(Unstructured::new(&bytes))
+        {
+            program::run(&numbers);
+            programs += 1;
+        }
+    }
+    assert!(programs > 0, "no program in {folder}");
+}
+
+#[test]
+fn machine_files_that_the_fuzzer_found_worth_keeping() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/machine_file");
+    let (mut accepted, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        let Ok(text) = std::str::from_utf8(&bytes) else { continue };
+        match Machine::parse(text, "fuzz") {
+            Ok(machine) => {
+                assert!((1..=4096).contains(&machine.shape.cpus()) && machine.costs.locked >= 1);
+                accepted += 1;
+            }
+            Err(error) => {
+                assert!(!error.to_string().contains(char::is_control));
+                refused += 1;
+            }
+        }
+    }
+    assert!(accepted > 0 && refused > 0, "{accepted} accepted, {refused} refused");
 }

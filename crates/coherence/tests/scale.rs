@@ -18,6 +18,15 @@ fn a_thousand_cpus_increment() {
         // The line goes from core to core; whoever waits gets it in the end.
         assert!(run.operations >= 1024 && run.length >= OPTIONS.length, "{}", run.operations);
         assert!(run.outcome.traffic.total().moves() >= run.operations);
+        // One at a time: an increment takes no less than the nearest transfer of the line, and no more than the farthest one.
+        let (costs, each) = (&machine.costs, run.length / (run.operations + run.lost));
+        let (least, most) = (costs.transfer_cluster, costs.transfer_remote + 2 * costs.locked);
+        assert!(
+            (least..=most).contains(&each),
+            "{increment:?}: {each} ps of {least} to {most}, {} lost",
+            run.lost
+        );
+        assert_eq!(run.lost > 0, increment == Increment::CompareExchange, "{}", run.lost);
     }
 }
 
@@ -35,4 +44,10 @@ fn a_thousand_cpus_allocate() {
     };
     let allocated = allocate::run(&machine, &allocation, &OPTIONS).unwrap();
     assert!(allocated.run.operations >= 1024 && allocated.bytes == allocated.run.operations * 64);
+    // Every object moves the top of the heap, one at a time, and CPUs that wait for it lose most of their attempts.
+    let run = &allocated.run;
+    let each = run.length / (run.operations + run.lost);
+    let (least, most) =
+        (machine.costs.transfer_cluster, machine.costs.transfer_remote + 2 * machine.costs.locked);
+    assert!((least..=most).contains(&each), "{each} ps of {least} to {most}, {} lost", run.lost);
 }

@@ -27,13 +27,13 @@ fn headers(name: &str) -> Vec<(String, String)> {
         .filter_map(|jdk| {
             let text = std::fs::read_to_string(jdk.home.join("include").join(name));
             if text.is_err() {
-                println!("skipped: JDK {}: has no {name}", jdk.version);
+                skips::skip!("JDK {}: has no {name}", jdk.version);
             }
             Some((jdk.version.clone(), text.ok()?))
         })
         .collect();
     if found.is_empty() {
-        println!("skipped: no {name} found");
+        skips::skip!("no {name} found");
     }
     found
 }

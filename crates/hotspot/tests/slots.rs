@@ -19,9 +19,14 @@ fn supported() -> Vec<&'static Jdk> {
         jdk::all().iter().filter(|jdk| Feature::SUPPORTED.contains(&jdk.feature)).collect();
     for feature in Feature::SUPPORTED {
         if found.iter().all(|jdk| jdk.feature != feature) {
-            println!("skipped: JDK {}: not found", feature.0);
+            skips::skip!("JDK {}: not found", feature.0);
         }
     }
+    // Who names JDKs expects them to be looked at.
+    assert!(
+        !found.is_empty() || std::env::var_os("TERRACE_JDKS").is_none(),
+        "TERRACE_JDKS has no JDK of ours"
+    );
     found
 }
 
@@ -65,7 +70,7 @@ fn every_function_of_every_collector() {
         for collector in Collector::ALL.into_iter().filter(|collector| collector.hooks().is_ok()) {
             let Some((_, words, slots)) = resolve(&symbols, collector) else {
                 assert!(!jdk.has(collector), "{} on {}: there, but not found", collector.name(), jdk.version);
-                println!("skipped: {} on {}: not in this build", collector.name(), jdk.feature.0);
+                skips::skip!("{} on {}: not in this build", collector.name(), jdk.feature.0);
                 continue;
             };
             let mut places = Vec::new();
@@ -111,7 +116,7 @@ fn a_stripped_library() {
         let directory = tempfile::tempdir().expect("a directory");
         let library = directory.path().join("libjvm.so");
         if !strip(&jdk.libjvm(), &library) {
-            println!("skipped: strip: not on this machine");
+            skips::skip!("no strip on PATH (apt-get install binutils)");
             return;
         }
         let error = Symbols::open(&library).expect_err("no symbols");
@@ -140,7 +145,7 @@ fn a_stripped_library_with_its_debug_file() {
                 && strip(&jdk.libjvm(), &library)
                 && run(Command::new("objcopy").arg(link).arg(&library));
             if !made {
-                println!("skipped: objcopy, strip: not on this machine");
+                skips::skip!("no objcopy and strip on PATH (apt-get install binutils)");
                 return;
             }
             if !place.is_empty() {
@@ -151,7 +156,7 @@ fn a_stripped_library_with_its_debug_file() {
             let symbols = match Symbols::open(&library) {
                 // Without a build identifier nothing proves that the debug file is this library's.
                 Err(Error::Stripped { .. }) if !has_build_identifier(&jdk.libjvm()) => {
-                    println!("skipped: debug file on {}: this build has no build identifier", jdk.version);
+                    skips::skip!("debug file on {}: this build has no build identifier", jdk.version);
                     continue;
                 }
                 opened => opened.unwrap_or_else(|error| panic!("{}: {error}", jdk.version)),
@@ -174,7 +179,7 @@ fn has_build_identifier(library: &Path) -> bool {
 #[test]
 fn the_debug_file_of_another_build_is_not_used() {
     let [one, .., other] = &supported()[..] else {
-        println!("skipped: another build: only one JDK found");
+        skips::skip!("only one JDK found");
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
@@ -186,7 +191,7 @@ fn the_debug_file_of_another_build_is_not_used() {
     if made {
         assert!(matches!(Symbols::open(&library), Err(Error::Stripped { .. })));
     } else {
-        println!("skipped: objcopy, strip: not on this machine");
+        skips::skip!("no objcopy and strip on PATH (apt-get install binutils)");
     }
 }
 

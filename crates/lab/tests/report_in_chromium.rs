@@ -8,8 +8,7 @@ use std::path::Path;
 use terrace_lab::experiment::Quantity;
 use terrace_lab::results::{Findings, Results};
 
-const SKIPPED: &str =
-    "skipped: report in Chromium: no chromium on PATH (apt-get install chromium, or set TERRACE_CHROMIUM)";
+const MISSING: &str = "no chromium on PATH (apt-get install chromium, or set TERRACE_CHROMIUM)";
 
 /// How many cells a plot has, said again in other words than the page's.
 fn known_cells(findings: &Findings, plot: usize) -> usize {
@@ -122,7 +121,7 @@ fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
     let tables = terrace_lab::report::text::run(&written, 100);
     std::fs::write(folder.join("tables.txt"), tables).unwrap();
     let Some(program) = chromium::found() else {
-        println!("{SKIPPED}");
+        skips::skip!("{MISSING}");
         return;
     };
     let mut browser = Browser::start(&program);
@@ -157,7 +156,7 @@ fn simulated_values_can_be_read_beside_measured_ones() {
     assert!(folder.join("simulated.csv").exists());
     std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(&results, 100)).unwrap();
     let Some(program) = chromium::found() else {
-        println!("{SKIPPED}");
+        skips::skip!("{MISSING}");
         return;
     };
     let mut browser = Browser::start(&program);

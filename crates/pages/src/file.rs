@@ -107,7 +107,6 @@ impl Drop for View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::skip;
     use std::io::Write;
 
     #[test]
@@ -121,7 +120,7 @@ mod tests {
         let left = cached.cached().unwrap();
         assert_eq!(cached.walk().unwrap(), pages);
         if left > 0 {
-            skip("the file system of the temporary folder keeps its pages in memory");
+            skips::skip!("the file system of the temporary folder keeps its pages in memory");
         }
     }
 

@@ -205,7 +205,6 @@ mod tests {
     use super::*;
     use crate::policy::transparent_page_bytes;
     use crate::pool::Pool;
-    use crate::test_support::skip;
 
     #[test]
     fn small_pages_are_obtained_when_they_are_touched_and_given_back() {
@@ -244,7 +243,7 @@ mod tests {
         let bytes = 4 * transparent_page_bytes();
         let mut mapping = match Mapping::new(bytes - 1, Policy::Transparent) {
             Ok(mapping) => mapping,
-            Err(reason) => return skip(&reason.to_string()),
+            Err(reason) => return skips::skip!("{reason}"),
         };
         assert_eq!((mapping.len(), mapping.as_ptr() as usize % transparent_page_bytes()), (bytes, 0));
         mapping.touch().unwrap();
@@ -256,9 +255,11 @@ mod tests {
     #[test]
     fn an_empty_pool_is_an_error_that_names_the_command_or_a_reported_fallback() {
         let size = PageSize::OneGigabyte;
-        let Ok(pool) = Pool::find(size) else { return skip("this machine has no pool of 1 GB pages") };
+        let Ok(pool) = Pool::find(size) else {
+            return skips::skip!("this machine has no pool of 1 GB pages");
+        };
         if pool.available() + pool.overcommit > 0 {
-            return skip("the pool of 1 GB pages is not empty");
+            return skips::skip!("the pool of 1 GB pages is not empty");
         }
         let error = Mapping::new(1, Policy::Explicit(size)).unwrap_err().to_string();
         assert!(error.contains("echo") && error.contains("hugepages-1048576kB/nr_hugepages"), "{error}");

@@ -74,7 +74,7 @@ impl Drop for Reservation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{pool_folder, skip};
+    use crate::test_support::pool_folder;
     use crate::{Mapping, Policy};
 
     fn pages(folder: &Path) -> u64 {
@@ -105,15 +105,17 @@ mod tests {
     fn a_real_pool_is_filled_used_and_put_back() {
         let size = PageSize::TwoMegabytes;
         if std::env::var_os("TERRACE_ALLOW_SYSCTL").is_none() {
-            return skip(
+            return skips::skip!(
                 "it changes a setting of the machine; as root: TERRACE_ALLOW_SYSCTL=1 cargo test -p terrace-pages",
             );
         }
-        let Ok(before) = Pool::find(size) else { return skip("this machine has no pool of 2 MB pages") };
+        let Ok(before) = Pool::find(size) else {
+            return skips::skip!("this machine has no pool of 2 MB pages");
+        };
         let wanted = before.available() + 2;
         let reservation = match Reservation::fill(size, wanted) {
             Ok(reservation) => reservation,
-            Err(error) => return skip(&error.to_string()),
+            Err(error) => return skips::skip!("{error}"),
         };
         assert_eq!(reservation.added(), 2);
         let mut mapping = Mapping::new(3 << 20, Policy::Explicit(size)).unwrap();

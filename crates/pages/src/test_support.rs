@@ -13,9 +13,3 @@ pub(crate) fn pool_folder(root: &Path, size: PageSize, numbers: [u64; 4]) -> Pat
     }
     folder
 }
-
-/// Says by name which test was not run and why.
-pub(crate) fn skip(reason: &str) {
-    let thread = std::thread::current();
-    eprintln!("SKIPPED {}: {reason}", thread.name().unwrap_or("a test"));
-}

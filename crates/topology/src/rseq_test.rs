@@ -5,7 +5,7 @@ use crate::test_support;
 fn agrees_with_the_kernel_on_every_cpu() {
     let rseq = match Rseq::find() {
         Ok(rseq) => rseq,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skips::skip!("{reason}"),
     };
     assert_eq!(rseq.check(), Ok(()));
     test_support::on_each_cpu(|cpu| {

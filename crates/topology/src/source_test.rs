@@ -28,7 +28,7 @@ fn switching_rseq_off_is_noticed_and_named() {
             assert_eq!(source, "getcpu (rseq disabled by GLIBC_TUNABLES)");
             assert_eq!(source_with_tunables("glibc.pthread.rseq=1"), "rseq");
         }
-        Err(reason) => println!("skipped: {reason}"),
+        Err(reason) => skips::skip!("{reason}"),
     }
 }
 

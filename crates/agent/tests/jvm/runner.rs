@@ -154,6 +154,7 @@ fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
                     match &verdict {
                         Ok(Outcome::Passed) => println!("test {} ... ok <{seconds:.1}s>", case.name),
                         Ok(Outcome::Skipped(why)) => {
+                            skips::note("terrace-agent", &case.name, why);
                             println!("test {} ... ignored, skipped: {why}", case.name)
                         }
                         // Told at once, and again at the end: a later hang of the machine must not hide it.

@@ -78,11 +78,11 @@ pub fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
     assert_eq!(shown(output), "");
 }
 
-/// A real java, or the test's name in a line that says that it was skipped.
-pub fn real_java(test: &str) -> Option<String> {
+/// A real java; without one the test is skipped.
+pub fn real_java() -> Option<String> {
     let found = lab::jvm::jdk::discover().first().map(|jdk| text(&jdk.java()));
     if found.is_none() {
-        eprintln!("SKIPPED {test}: no JDK found");
+        skips::skip!("no JDK found");
     }
     found
 }

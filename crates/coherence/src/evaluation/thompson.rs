@@ -32,6 +32,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         let exchange = millions(&machine, Increment::CompareExchange)?;
         let plateau = &add[LEVEL as usize - 1..];
         let mean = plateau.iter().sum::<f64>() / plateau.len() as f64;
+        let lowest = plateau.iter().copied().fold(f64::INFINITY, f64::min) / plateau[0];
         let spread = plateau.iter().copied().fold(0.0, f64::max) / plateau[0];
         let cores = machine.shape.cores() as usize;
         let all = machine.shape.cpus() as usize;
@@ -53,6 +54,13 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
             Limit::Within(0.25),
         );
         say("lock xadd levels out: most over 3 threads", Role::Predicted, None, spread, Limit::AtMost(1.35));
+        say(
+            "lock xadd levels out: least over 3 threads",
+            Role::Predicted,
+            None,
+            lowest,
+            Limit::AtLeast(1.0 / 1.35),
+        );
         say(
             "lock cmpxchg degrades: a thread on each core over 2 threads",
             Role::Predicted,

@@ -197,7 +197,7 @@ mod tests {
         let need = Need { policy: Policy::Transparent, bytes: 4 << 20, may_fill: false };
         match measure(need, true, Pattern::Random, 2) {
             Ok(sample) => assert_eq!(sample.values["relative"].len(), 2),
-            Err(reason) => eprintln!("SKIPPED transparent_pages_are_compared_with_small_ones: {reason}"),
+            Err(reason) => skips::skip!("{reason}"),
         }
     }
 }

@@ -1,0 +1,226 @@
+//! Thread buffers refilled a thousand million times, in real JVMs of every collector and JDK, while buffers and levels are switched, the
+//! heap is collected and walked, and the agent is loaded again and again: no verification error, no object damaged, no byte lost.
+
+mod attach;
+mod plan;
+mod random;
+mod round;
+mod state;
+
+use crate::{build, jdks, measure, shell};
+use lab::jvm::jdk::Jdk;
+use lab::{Error, Result};
+use plan::{Cell, Plan};
+use random::Random;
+use round::Kit;
+use state::{Counts, Done, Header, State};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SUPPORTED: [u32; 3] = [17, 21, 25];
+/// A soak that fails so often has shown it.
+const MOST_FAILURES: u64 = 5;
+
+/// Options of `soak`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Refills of thread buffers, over all rounds (1e9 is a thousand million). Each collector on each JDK has a round at least.
+    #[arg(long, default_value = "1e9", value_parser = refills)]
+    refills: u64,
+    /// Where all that is random comes from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where rounds are noted, and failures kept.
+    #[arg(long, default_value = "target/terrace/soak")]
+    out: PathBuf,
+    /// Go on with the soak that is there.
+    #[arg(long)]
+    resume: bool,
+    /// Run this round only, and keep what it leaves.
+    #[arg(long)]
+    round: Option<u64>,
+    /// Seconds that each JVM is disturbed.
+    #[arg(long, default_value_t = 20)]
+    round_seconds: u64,
+}
+
+fn refills(text: &str) -> std::result::Result<u64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("'{text}' is not a number such as 1e9"))?;
+    if (1.0..1e15).contains(&number) {
+        Ok(number as u64)
+    } else {
+        Err("choose a number from 1 to 1e15".into())
+    }
+}
+
+/// Runs it.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let folder = std::path::absolute(&arguments.out)
+        .map_err(|error| Error::failed(format!("{}: {error}", arguments.out.display())))?;
+    let agent = build::agent()?;
+    let time = Duration::from_secs(arguments.round_seconds);
+    let kit = Kit { classes: compile(&folder)?, time, agent };
+    let cells = cells()?;
+    if let Some(number) = arguments.round {
+        let (plan, outcome) = one(&kit, &cells, arguments.seed, number, &folder)?;
+        println!("round {number}, {}: {}: {outcome:?}", plan.cell.name(), plan.options);
+        return outcome.map(|_| ());
+    }
+    let header = Header { seed: arguments.seed, agent: hash(&kit.agent)? };
+    let mut state = State::open(&folder, &header, arguments.resume)?;
+    while !is_enough(&state, &cells, arguments.refills) {
+        let number = state.done.len() as u64;
+        let (plan, outcome) = one(&kit, &cells, arguments.seed, number, &folder)?;
+        let (counts, failure) = match outcome {
+            Ok(counts) => (counts, None),
+            Err(error) if error.is_interruption() => {
+                eprintln!("stopped in round {number}; go on with: {} --resume", again(arguments));
+                return Err(error);
+            }
+            Err(error) => (Counts { rounds: 1, errors: 1, ..Counts::default() }, Some(error.to_string())),
+        };
+        if let Some(failure) = &failure {
+            eprintln!("round {number}, {}, failed: {failure}", plan.cell.name());
+            eprintln!(
+                "kept in {}; repeat it: {} --round {number}",
+                place(&folder, number).display(),
+                again(arguments)
+            );
+        }
+        let line = format!("round {number}, {}, {}", plan.cell.name(), plan.options);
+        state.add(Done { round: number, cell: plan.cell.name(), counts: counts.clone(), failure })?;
+        tell(&line, &counts, &state.total(), arguments.refills);
+    }
+    println!("{}", table(&state));
+    let total = state.total();
+    if total.errors > 0 {
+        return Err(Error::failed(format!("{} of {} rounds failed; see above", total.errors, total.rounds)));
+    }
+    Ok(())
+}
+
+/// The command of this soak.
+fn again(arguments: &Arguments) -> String {
+    format!(
+        "cargo xtask soak --refills {} --seed {} --round-seconds {} --out {}",
+        arguments.refills,
+        arguments.seed,
+        arguments.round_seconds,
+        arguments.out.display()
+    )
+}
+
+fn is_enough(state: &State, cells: &[Cell], refills: u64) -> bool {
+    let total = state.total();
+    (total.refills >= refills && total.rounds >= cells.len() as u64) || total.errors >= MOST_FAILURES
+}
+
+/// Every collector of every supported JDK.
+fn cells() -> Result<Vec<Cell>> {
+    jdks::install()?;
+    let mut found: Vec<Jdk> = Vec::new();
+    for jdk in jdks::all() {
+        if SUPPORTED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
+            found.push(jdk);
+        }
+    }
+    found.sort_by_key(|jdk| jdk.feature);
+    for feature in SUPPORTED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
+        eprintln!("skipped: JDK {feature}: not found");
+    }
+    Ok(Cell::all(&found))
+}
+
+fn compile(folder: &Path) -> Result<PathBuf> {
+    let classes = folder.join("classes");
+    let all = jdks::all();
+    let jdk = all.iter().filter(|jdk| jdk.has_compiler).min_by_key(|jdk| jdk.feature);
+    let jdk = jdk.ok_or_else(|| Error::failed("no JDK with a compiler found; install one (17 or later)"))?;
+    shell::run(
+        Command::new(jdk.home.join("bin/javac"))
+            .args(["--release", "17", "-Xlint:all", "-Werror", "-d"])
+            .arg(&classes)
+            .arg(shell::root().join("xtask/src/soak/Soak.java")),
+    )?;
+    Ok(classes)
+}
+
+fn hash(path: &Path) -> Result<u64> {
+    let bytes = std::fs::read(path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&bytes);
+    Ok(hasher.finish())
+}
+
+fn place(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("round-{number}"))
+}
+
+/// Runs a round; what it leaves is thrown away if all went well.
+fn one(kit: &Kit, cells: &[Cell], seed: u64, number: u64, folder: &Path) -> Result<(Plan, Result<Counts>)> {
+    let mut random = Random::of_round(seed, number);
+    let plan = Plan::new(cells, number, &mut random);
+    let place = place(folder, number);
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place)
+        .map_err(|error| Error::failed(format!("{}: {error}", place.display())))?;
+    let outcome = round::run(kit, &plan, &place, &mut random);
+    if outcome.is_ok() {
+        let _ = std::fs::remove_dir_all(&place);
+    }
+    Ok((plan, outcome))
+}
+
+fn tell(line: &str, counts: &Counts, total: &Counts, goal: u64) {
+    let millions = |refills: u64| refills as f64 / 1e6;
+    let rate = total.refills as f64 / total.seconds.max(1e-9);
+    let left = goal.saturating_sub(total.refills) as f64 / rate.max(1.0);
+    eprintln!(
+        "{line}: {:.1} M refills in {:.0} s | {:.1} of {:.1} M, {:.2} M/s, about {:.0} min left",
+        millions(counts.refills),
+        counts.seconds,
+        millions(total.refills),
+        millions(goal),
+        millions(rate as u64),
+        left / 60.0
+    );
+}
+
+fn table(state: &State) -> String {
+    let mut cells: BTreeMap<&str, Counts> = BTreeMap::new();
+    for done in &state.done {
+        cells.entry(&done.cell).or_default().add(&done.counts);
+    }
+    let mut table = measure::table_of(&[
+        "collector, JDK",
+        "rounds",
+        "TLAB refills, M",
+        "buffer refills, M",
+        "pauses",
+        "walks",
+        "attaches",
+        "switches",
+        "objects checked, M",
+        "errors",
+    ]);
+    let total = state.total();
+    for (name, counts) in cells.into_iter().chain([("all", total)]) {
+        let millions = |number: u64| format!("{:.1}", number as f64 / 1e6);
+        table.add_row([
+            name.to_owned(),
+            counts.rounds.to_string(),
+            millions(counts.refills),
+            millions(counts.buffer_refills),
+            counts.pauses.to_string(),
+            counts.walks.to_string(),
+            counts.attaches.to_string(),
+            counts.switches.to_string(),
+            millions(counts.checked),
+            counts.errors.to_string(),
+        ]);
+    }
+    table.to_string()
+}
