@@ -45,18 +45,30 @@ final class Runner {
             gate.awaitFailure(parameters.warmup());
             progress.phase(Progress.Phase.MEASURING);
             from = Snapshot.take(progress, ids);
-            gate.awaitFailure(parameters.seconds());
+            if (parameters.work() > 0) {
+                awaitWork(gate, from.operations() + parameters.work());
+            } else {
+                gate.awaitFailure(parameters.seconds());
+            }
             to = Snapshot.take(progress, ids);
             progress.phase(Progress.Phase.FINISHED);
         } finally {
             stop(gate);
         }
         gate.throwFailure();
-        Result result = new Result(workload.name(), shown(prepared), prepared.operation(), from, to);
+        Result result =
+                new Result(workload.name(), shown(prepared), prepared.operation(), from, to, prepared.findings());
         if (result.operations() <= 0) {
             throw new CheckException("nothing was finished within the measured window: ask for more --seconds");
         }
         return result;
+    }
+
+    /** Until so many operations are done. What is done until that is noticed counts, too: the result tells what was done. */
+    private void awaitWork(Gate gate, long operations) throws Exception {
+        while (progress.sum() < operations) {
+            gate.awaitFailure(0.001);
+        }
     }
 
     private long[] threadIds() {
@@ -70,9 +82,13 @@ final class Runner {
     private Map<String, Object> shown(Workload.Prepared prepared) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("threads", parameters.threads());
-        shown.put("seconds", parameters.seconds());
+        if (parameters.work() > 0) {
+            shown.put("work", parameters.work());
+        } else {
+            shown.put("seconds", parameters.seconds());
+        }
         shown.put("warmup", parameters.warmup());
-        if (workload.defaultSize().isPresent()) {
+        if (workload.defaultSize().isPresent() && parameters.lengths() == null) {
             shown.put("size", parameters.size());
         }
         shown.putAll(prepared.facts());

@@ -127,7 +127,7 @@ class RunnerTest {
     void resultsAreOneLineOfJson() {
         Snapshot from = new Snapshot(0, 10, 0, -1, 1, 5);
         Snapshot to = new Snapshot(2_000_000_000L, 30, 1_500_000_000L, -1, 4, 25);
-        Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to);
+        Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to, java.util.Map.of());
         assertEquals(
                 "{\"workload\":\"w\",\"parameters\":{\"path\":\"a\\\"b\\\\\\u000a\"},\"operation\":\"thing done\","
                         + "\"operations\":20,\"seconds\":2.0,\"operations_per_second\":10.0,\"cpu_seconds\":1.5,"
