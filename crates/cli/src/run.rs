@@ -81,7 +81,7 @@ impl Run {
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);
         }
-        let launch = program.launch(&flags, None, &install)?;
+        let launch = program.launch(&flags, None, None, &install)?;
         if self.verbose {
             eprintln!("terrace: starting {}", launch.describe());
         }

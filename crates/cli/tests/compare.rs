@@ -138,12 +138,31 @@ fn on_against_off_in_a_program_that_runs_until_it_is_ended() {
     let output = compare(&home, &arguments);
     let json = json(&output);
     about_two(&json["ratio"]);
-    assert_eq!((&json["schema"], &json["mode"]), (&1.into(), &"process".into()));
+    assert_eq!((&json["schema"], &json["mode"]), (&2.into(), &"process".into()));
     assert_eq!((&json["metric"], &json["verdict"]), (&"bytes allocated".into(), &"faster".into()));
     assert_eq!(json["sides"]["a"]["settings"]["tlab"], "2048", "in force, not asked for");
-    assert!(json["pairs"].as_u64().unwrap() >= 20);
+    assert!(json["pairs"].as_u64().unwrap() >= 6);
+    assert_eq!(json["estimate"]["per_second"], json["ratio"]);
     let progress = String::from_utf8_lossy(&output.stderr);
     assert_eq!(progress.lines().count(), 2, "a line at start and end, no bar: {progress}");
+}
+
+#[test]
+fn the_control_compares_off_with_off_until_it_is_precise() {
+    let home = home();
+    let java = home.java();
+    let arguments = [
+        &SHORT[..],
+        &["--duration", "60s", "--control", "--precision", "20%", "--format", "json", "--", &java, "-jar", "a"],
+    ]
+    .concat();
+    let json = json(&compare(&home, &arguments));
+    assert_eq!(json["sides"]["a"]["name"], json["sides"]["b"]["name"]);
+    assert!(json["ratio"]["low"].as_f64().unwrap() < json["ratio"]["high"].as_f64().unwrap());
+    assert_eq!(json["method"]["precision"], 0.2);
+    let home = self::home();
+    let forks = ["--mode", "forks", "--control", "--", &java];
+    assert_refused(&compare(&home, &forks), 2, &["--mode process"]);
 }
 
 #[test]

@@ -48,6 +48,14 @@ pub fn process_cpu(pid: u32) -> Option<Duration> {
     Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
+/// The clock that only goes forward: `CLOCK_MONOTONIC`, which is also Java's `System.nanoTime` and that of the JVM's log (`tn`).
+pub fn monotonic() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the result; this clock exists on every Linux, so that the call cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// CPU time, in seconds, of this process and of the children that it has waited for.
 pub fn own_cpu_seconds() -> f64 {
     let of = |who: libc::c_int| {

@@ -257,6 +257,7 @@ mod tests {
             pairs: 98,
             ratio: interval,
             ratio_cpu: None,
+            estimate: None,
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,
             sides: Sides {
@@ -272,6 +273,7 @@ mod tests {
                 window_ms: Some(100.0),
                 skip_ms: Some(5.0),
                 fork_seconds: None,
+                precision: None,
                 seed: 1,
                 resamples: 4000,
             },

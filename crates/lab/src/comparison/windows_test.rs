@@ -13,6 +13,7 @@ fn plan(seed: u64) -> Plan {
         window: Duration::from_millis(100),
         skip: Duration::from_millis(5),
         duration: Duration::from_secs(20),
+        precision: None,
         seed,
     }
 }
@@ -53,7 +54,7 @@ impl Subject for Simulated {
 fn neighbours_are_compared_so_a_drifting_machine_does_not_matter() {
     let mut subject = Simulated::default();
     let pairs = run(&mut subject, &plan(1), |_| {}).unwrap();
-    assert_eq!(pairs.len(), 100);
+    assert_eq!(pairs.len(), 50);
     let ratios: Vec<f64> = pairs
         .iter()
         .map(|pair| Amount::Bytes.rate(&pair.a).unwrap() / Amount::Bytes.rate(&pair.b).unwrap())
@@ -70,18 +71,18 @@ fn the_order_is_random_within_pairs_and_the_seeds() {
         subject.order
     };
     let first = order(1);
-    assert!(first.chunks(2).all(|pair| pair[0] != pair[1]));
-    let on_first = first.chunks(2).filter(|pair| pair[0] == Mode::On).count();
-    assert!((25..75).contains(&on_first));
+    assert!(first.chunks(4).all(|block| block[0] == block[3] && block[1] == block[2] && block[0] != block[1]));
+    let on_first = first.chunks(4).filter(|block| block[0] == Mode::On).count();
+    assert!((12..38).contains(&on_first));
     assert_eq!(first, order(1));
     assert_ne!(first, order(2));
 }
 
 #[test]
 fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
-    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1250)), ..Simulated::default() };
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(2550)), ..Simulated::default() };
     assert_eq!(run(&mut subject, &plan(1), |_| {}).unwrap().len(), 6);
-    let mut subject = Simulated { ends_at: Some(Duration::from_millis(700)), ..Simulated::default() };
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1300)), ..Simulated::default() };
     let error = run(&mut subject, &plan(1), |_| {}).unwrap_err().to_string();
     assert!(error.contains("only 3 pairs") && error.contains("--duration"), "{error}");
 }
@@ -139,4 +140,14 @@ fn an_agent_twice_as_fast_with_buffers_is_found_to_be() {
         .collect();
     let found = bootstrap(&ratios, 3).unwrap();
     assert!(found.low > 1.3 && found.high < 3.5, "{found:?}");
+}
+
+#[test]
+fn precision_ends_it_before_the_time_is_over() {
+    let mut subject = Simulated::default();
+    let plan = Plan { precision: Some(Precision(0.05)), ..plan(1) };
+    let pairs = run(&mut subject, &plan, |_| {}).unwrap();
+    assert!(pairs.len() >= 12 && pairs.len() < 50, "{}", pairs.len());
+    let never = Plan { precision: Some(Precision(0.0)), ..plan };
+    assert_eq!(run(&mut Simulated::default(), &never, |_| {}).unwrap().len(), 50);
 }

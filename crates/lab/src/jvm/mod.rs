@@ -5,10 +5,13 @@
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
-//! | [`safepoints`] | what a JVM logged of its stops |
+//! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
+//! | [`cpu`], [`calls`] | CPU time by what threads do, and of single calls of a workload |
 //! | [`resident`] | on which pages a JVM lies |
 
 pub mod agent;
+pub mod calls;
+pub mod cpu;
 pub mod install;
 pub mod jdk;
 pub mod launch;
@@ -18,4 +21,5 @@ pub mod resident;
 pub mod running;
 pub mod safepoints;
 pub mod status;
+pub mod stops;
 pub mod workload;

@@ -2,12 +2,13 @@
 
 use crate::comparison::measure::{Counts, Requests, Waste};
 use crate::jvm::agent::{AgentOptions, Levels};
+use crate::jvm::cpu::{CpuTime, Threads};
+use crate::jvm::stops::{Stop, StopLog};
 use crate::{Error, Result, os};
 use control::{Control, Mode, State};
 use hab::{Counter, Counters};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What serves a thread is counted here; what serves a buffer from the level above it is not.
@@ -71,13 +72,14 @@ const SMALLEST_TLAB: u64 = 512;
 struct Jvm {
     path: PathBuf,
     control: Control,
-    cpu: Option<Duration>,
+    cpu: Option<CpuTime>,
+    threads: Threads,
 }
 
 /// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
 pub struct Jvms {
     directory: TempDir,
-    started: Instant,
+    stop_log: Option<StopLog>,
     bound: bool,
     levels: Levels,
     mode: Option<Mode>,
@@ -89,7 +91,7 @@ impl Jvms {
     pub fn new() -> Result<Jvms> {
         Ok(Jvms {
             directory: private_directory()?,
-            started: Instant::now(),
+            stop_log: None,
             bound: false,
             levels: Levels::Core,
             mode: None,
@@ -126,7 +128,8 @@ impl Jvms {
                 if let Some(mode) = self.mode {
                     control.set_mode(mode);
                 }
-                self.found.push(Jvm { path, control, cpu: None });
+                let threads = Threads::of(control.pid());
+                self.found.push(Jvm { path, control, cpu: None, threads });
             }
         }
         match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
@@ -188,12 +191,31 @@ impl Jvms {
         notes
     }
 
+    /// The flag that makes each of them log when its threads stood still.
+    pub fn stop_flag(&self) -> String {
+        StopLog::flag(&self.directory.path().join("stops-%p"))
+    }
+
+    /// When the threads stood still so far. `None` without such a log, and of several JVMs, which stop each by itself.
+    pub fn stops(&mut self) -> Option<Vec<Stop>> {
+        let [jvm] = self.found.as_slice() else { return None };
+        let path = self.directory.path().join(format!("stops-{}", jvm.control.pid()));
+        self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read().map(<[Stop]>::to_vec)
+    }
+
+    /// Looks for new threads, so that [`Jvms::counts`] tells collectors from the application.
+    pub fn refresh_threads(&mut self) {
+        self.found.iter_mut().for_each(|jvm| jvm.threads.refresh());
+    }
+
     /// The counters of all of them at this moment. The counters of one that has ended stay.
     pub fn counts(&mut self) -> Counts {
-        let mut counts = Counts { at: self.started.elapsed(), ..Counts::default() };
+        let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
         for jvm in &mut self.found {
-            jvm.cpu = os::process_cpu(jvm.control.pid()).or(jvm.cpu);
-            counts.cpu = Some(counts.cpu.unwrap_or_default() + jvm.cpu.unwrap_or_default());
+            jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
+            let cpu = jvm.cpu.unwrap_or_default();
+            counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);
+            counts.application_cpu = Some(counts.application_cpu.unwrap_or_default() + cpu.application());
             counts.collections += jvm.control.collections();
             counts.waste += waste(&jvm.control, self.bound);
             counts.requests += requests(&jvm.control);

@@ -45,11 +45,7 @@ final class Runner {
             gate.awaitFailure(parameters.warmup());
             progress.phase(Progress.Phase.MEASURING);
             from = Snapshot.take(progress, ids);
-            if (parameters.work() > 0) {
-                awaitWork(gate, from.operations() + parameters.work());
-            } else {
-                gate.awaitFailure(parameters.seconds());
-            }
+            awaitEnd(gate, from.operations());
             to = Snapshot.take(progress, ids);
             progress.phase(Progress.Phase.FINISHED);
         } finally {
@@ -64,10 +60,19 @@ final class Runner {
         return result;
     }
 
-    /** Until so many operations are done. What is done until that is noticed counts, too: the result tells what was done. */
-    private void awaitWork(Gate gate, long operations) throws Exception {
-        while (progress.sum() < operations) {
-            gate.awaitFailure(0.001);
+    /**
+     * Until the time is over, so much work is done, or the end is asked for. What is done until that is noticed counts,
+     * too: the result tells what was done.
+     */
+    private void awaitEnd(Gate gate, long operationsBefore) throws Exception {
+        boolean byWork = parameters.work() > 0;
+        long deadline = System.nanoTime() + (long) (parameters.seconds() * 1e9);
+        while (!progress.endAsked()) {
+            double left = (deadline - System.nanoTime()) / 1e9;
+            if (byWork ? progress.sum() - operationsBefore >= parameters.work() : left <= 0) {
+                return;
+            }
+            gate.awaitFailure(byWork ? 0.001 : Math.min(left, 0.01));
         }
     }
 

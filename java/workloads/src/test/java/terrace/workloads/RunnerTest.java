@@ -55,6 +55,29 @@ class RunnerTest {
     }
 
     @Test
+    void theEndCanBeAskedForFromOutside() throws Exception {
+        Path file = directory.resolve("asked");
+        try (var channel = java.nio.channels.FileChannel.open(
+                file,
+                java.nio.file.StandardOpenOption.CREATE_NEW,
+                java.nio.file.StandardOpenOption.READ,
+                java.nio.file.StandardOpenOption.WRITE)) {
+            var header = channel.map(java.nio.channels.FileChannel.MapMode.READ_WRITE, 0, 128);
+            header.order(java.nio.ByteOrder.nativeOrder());
+            Thread asker = new Thread(() -> {
+                while (header.getLong(8) < Progress.Phase.MEASURING.ordinal()) {
+                    Thread.onSpinWait();
+                }
+                header.putLong(32, 1);
+            });
+            asker.start();
+            Result result = Runner.run(new AllocWorkload(), new Parameters(1, 3600, 0, 16, null, file));
+            asker.join();
+            assertTrue(result.seconds() < 3600);
+        }
+    }
+
+    @Test
     void aWorkersFailureEndsTheRunEarly() {
         for (boolean inBegin : new boolean[] {true, false}) {
             Exception e = assertThrows(
