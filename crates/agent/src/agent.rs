@@ -6,33 +6,75 @@
 
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
 use control::Control;
-use hab::{Counters, Shape, sizing};
-use hotspot::heap::{self, Heap};
+use hab::sizing::{Room, Wish};
+use hab::{Counters, CpuIndex, Layout, Shape};
+use hotspot::functions::{
+    AllocateNewTlab, EnsureParsability, Functions, MemAllocate, TraceHeap, UnsafeMaxTlabAlloc,
+};
+use hotspot::heap::Heap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
-use topology::{CpuSource, DomainMap};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use topology::CpuSource;
 
-/// HotSpot's own functions.
+/// HotSpot's own functions. One that is not hooked is never called.
 #[derive(Debug)]
 pub(crate) struct Originals {
-    pub(crate) allocate_new_tlab: heap::AllocateNewTlab,
-    pub(crate) mem_allocate: heap::MemAllocate,
-    pub(crate) unsafe_max_tlab_alloc: heap::UnsafeMaxTlabAlloc,
-    pub(crate) ensure_parsability: heap::EnsureParsability,
-    pub(crate) trace_heap: heap::TraceHeap,
+    pub(crate) allocate_new_tlab: AllocateNewTlab,
+    pub(crate) mem_allocate: MemAllocate,
+    pub(crate) unsafe_max_tlab_alloc: UnsafeMaxTlabAlloc,
+    pub(crate) ensure_parsability: Option<EnsureParsability>,
+    pub(crate) trace_heap: Option<TraceHeap>,
+}
+
+impl Originals {
+    pub(crate) fn of(functions: &Functions) -> Originals {
+        Originals {
+            allocate_new_tlab: functions.allocate_new_tlab.original(),
+            mem_allocate: functions.mem_allocate.original(),
+            unsafe_max_tlab_alloc: functions.unsafe_max_tlab_alloc.original(),
+            ensure_parsability: functions.ensure_parsability.map(|slot| slot.original()),
+            trace_heap: functions.trace_heap.map(|slot| slot.original()),
+        }
+    }
 }
 
 /// Where requests are counted that no level serves: by the threads' domains.
 pub(crate) struct Observed {
-    pub(crate) map: DomainMap,
+    pub(crate) layout: Layout,
     pub(crate) counters: &'static [Counters],
-    pub(crate) shared: bool,
 }
 
 impl Observed {
     #[inline(always)]
-    pub(crate) fn domain(&self, cpu: topology::CpuId) -> usize {
-        usize::from(self.map.of(cpu).0)
+    pub(crate) fn domain(&self, cpu: CpuIndex) -> usize {
+        let known = self.layout.domain_of_cpu.get(cpu.0 as usize);
+        known.map_or(self.counters.len().saturating_sub(1), |domain| usize::from(domain.0))
+    }
+}
+
+/// How the levels are sized.
+pub(crate) struct Sized {
+    /// For each level, the threads' level first.
+    pub(crate) wishes: Vec<Wish>,
+    /// The largest extent that the collector accepts, in bytes.
+    pub(crate) largest_extent: usize,
+    pub(crate) shape: Shape,
+}
+
+impl Sized {
+    /// The levels' sizes in an eden of so many bytes.
+    pub(crate) fn in_eden(&self, eden: usize) -> Vec<usize> {
+        let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
+        match self.wishes[..] {
+            [only] => room.sizes([only]).into(),
+            [near, far] => room.sizes([near, far]).into(),
+            _ => vec![],
+        }
+    }
+
+    /// Whether any of them follows eden.
+    pub(crate) fn automatic(&self) -> bool {
+        self.wishes.iter().any(|wish| wish.asked.is_none())
     }
 }
 
@@ -48,31 +90,19 @@ pub(crate) struct Agent {
     pub(crate) grows: bool,
     /// Whether the control file was ours to name, and is ours to remove.
     pub(crate) owns_control_file: bool,
-    pub(crate) observed: Observed,
+    pub(crate) observed: Option<Observed>,
     pub(crate) bound: Option<ThreadBuffers>,
     pub(crate) originals: Originals,
     pub(crate) heap: &'static Heap,
     pub(crate) shape: Shape,
-    /// The largest extent that the collector accepts, in bytes.
-    pub(crate) largest: usize,
-    /// For each level: number of domains, and whether its size follows eden.
-    pub(crate) automatic: Vec<(usize, bool)>,
-    pub(crate) closing: Closing,
+    pub(crate) sized: Sized,
 }
-
-/// How far the end of the JVM has come.
-#[derive(Debug, Default)]
-pub(crate) struct Closing(AtomicU8);
-
-const ASKED: u8 = 1;
-const UNDER_WAY: u8 = 2;
-const DONE: u8 = 3;
 
 static AGENT: AtomicPtr<Agent> = AtomicPtr::new(null_mut());
 /// The agent, in a hook: hooks are in place only after it was stored.
 #[inline(always)]
 pub(crate) fn agent() -> &'static Agent {
-    // Acquire: pairs with the release in `finish`; on x86-64 it costs nothing.
+    // Acquire: pairs with the release in `publish`; on x86-64 it costs nothing.
     let agent = AGENT.load(Ordering::Acquire);
     // SAFETY: stored before any hook was put in place, and never freed.
     unsafe { &*agent }
@@ -85,11 +115,10 @@ pub(crate) fn agent_if_installed() -> Option<&'static Agent> {
 }
 
 /// Makes the agent known to the hooks. It stays for ever.
-pub(crate) fn publish(agent: Agent) -> &'static Agent {
+pub(crate) fn publish(agent: Agent) {
     let agent: &'static Agent = Box::leak(Box::new(agent));
     // Release: who finds the agent sees all of it.
     AGENT.store(std::ptr::from_ref(agent).cast_mut(), Ordering::Release);
-    agent
 }
 
 impl Agent {
@@ -101,49 +130,12 @@ impl Agent {
         }
     }
 
-    /// Eden may have changed its size at the last collection: automatic sizes follow. Only on the VM thread or a Java thread.
+    /// Eden may have changed its size: automatic sizes follow. Only on the VM thread or a Java thread.
     pub(crate) fn follow_eden(&self) {
-        if self.automatic.iter().any(|(_, automatic)| *automatic) {
+        if self.sized.automatic() {
             // SAFETY: the VM thread is known to HotSpot, and the heap exists.
             let eden = unsafe { self.heap.tlab_capacity() };
-            let sizes: Vec<Option<usize>> = (self.automatic.iter())
-                .map(|(domains, automatic)| {
-                    automatic.then(|| sizing::automatic(eden, *domains, self.largest, self.shape))
-                })
-                .collect();
-            self.hierarchy.resize(&sizes);
-        }
-    }
-
-    /// From now on the next thread in a hook empties the buffers for good.
-    pub(crate) fn begin_closing(&self) {
-        // Release: pairs with the acquire in `drain_if_closing`.
-        self.closing.0.store(ASKED, Ordering::Release);
-    }
-
-    /// Whether the buffers have been emptied for good.
-    pub(crate) fn is_closed(&self) -> bool {
-        // Acquire: pairs with the release in `drain_if_closing`.
-        self.closing.0.load(Ordering::Acquire) == DONE
-    }
-
-    /// Empties the buffers for good if that was asked for. Only in a hook on a Java thread in VM state, where fillers may be
-    /// written. Private buffers are left to the collections' own hooks: only their threads may touch them outside a safepoint.
-    #[inline(always)]
-    pub(crate) fn drain_if_closing(&self) {
-        // Relaxed: the exchange in `drain` decides.
-        if self.closing.0.load(Ordering::Relaxed) == ASKED {
-            self.drain();
-        }
-    }
-
-    #[cold]
-    fn drain(&self) {
-        // Acquire: pairs with `begin_closing`; one thread wins.
-        if self.closing.0.compare_exchange(ASKED, UNDER_WAY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-            self.hierarchy.close();
-            // Release: who sees the end sees the fillers.
-            self.closing.0.store(DONE, Ordering::Release);
+            self.hierarchy.resize(&self.sized.in_eden(eden));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What HotSpot calls.
 
+use crate::events::INTERNAL;
 use crate::install::{self, When};
-use crate::log::{self, Severity, say};
+use crate::log;
 use crate::options::Options;
 use hotspot::jvmti::{self, JavaVm};
 use std::ffi::{c_char, c_int, c_void};
@@ -41,10 +42,10 @@ unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
         let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
         install::begin(jvmti, options, when)
     });
-    match outcome.unwrap_or_else(|_| Err("internal error: please report it, with the JDK's version".into())) {
+    match outcome.unwrap_or_else(|_| Err(INTERNAL.into())) {
         Ok(()) => jvmti::OK,
         Err(line) => {
-            say(Severity::Error, &install::refusal(&line, strict));
+            install::refuse(&line, strict);
             // On attach an error code is an answer to who attached, and no harm to the application.
             if strict || when == When::Attach { jvmti::ERROR } else { jvmti::OK }
         }

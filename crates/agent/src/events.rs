@@ -4,48 +4,59 @@ use crate::agent::agent_if_installed;
 use crate::install;
 use crate::report;
 use control::{Mode, State};
-use hotspot::jvmti::{self, JniEnv, JvmtiEnv};
-use std::ffi::{c_int, c_void};
+use hotspot::jvmti::{JniEnv, JvmtiEnv};
+use std::ffi::c_void;
 use std::panic::catch_unwind;
+
+/// For what cannot happen.
+pub(crate) const INTERNAL: &str = "internal error: please report it, with the JDK's version";
 
 /// The heap exists and no application code has run: time to install.
 pub(crate) unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread: *mut c_void) {
-    let _ = catch_unwind(install::finish);
+    let strict = install::waits_strictly();
+    let outcome = catch_unwind(install::finish)
+        .unwrap_or_else(|_| Err(install::Unfinished { line: INTERNAL.into(), strict }));
+    if let Err(unfinished) = outcome {
+        install::refuse(&unfinished.line, unfinished.strict);
+        if unfinished.strict {
+            // The application has not begun. exit() would run HotSpot's own handlers, in the middle of its start.
+            // SAFETY: _exit has no preconditions.
+            unsafe { libc::_exit(1) };
+        }
+    }
 }
 
 /// A collection begins: on the VM thread, at a safepoint, before anything is moved or marked.
 pub(crate) unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent_if_installed() {
-        agent.control.count_collection();
+        agent.control.count_pause();
         agent.retire_buffers();
+    }
+}
+
+/// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.
+pub(crate) unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
+    if let Some(agent) = agent_if_installed() {
         agent.follow_eden();
     }
 }
 
-/// Bytes of the arrays that lead into the hooks at VMDeath: small enough to be of no account.
-const PROBE_BYTES: c_int = 16 << 10;
-/// As many as fill the rest of any TLAB.
-const PROBES: usize = 4096;
-
-/// The JVM is ending. From here on collections are not announced any more, while threads may still allocate for a moment: the
-/// buffers are emptied for good. This thread is in native state, where no filler may be written; an allocation of its own leads
-/// into the hooks, which do it.
-pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, jni: JniEnv) {
-    if let Some(agent) = agent_if_installed() {
-        let was_on = agent.control.mode() != Mode::Off;
-        agent.begin_closing();
-        agent.control.set_mode(Mode::Off);
-        for _ in 0..if was_on { PROBES } else { 0 } {
-            if agent.is_closed() {
-                break;
+/// The JVM is ending. From here on collections are not announced any more, while threads may still allocate for a moment and
+/// collections may still run. Nothing is allocated here: the collectors' threads may have ended already, and an allocation that needs one of them
+/// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
+/// at all, by the hooks of `ensure_parsability` (Serial, Parallel, G1's full collections, every walk) and `trace_heap` (G1's young
+/// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then.
+pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
+    match agent_if_installed() {
+        Some(agent) => {
+            agent.control.set_mode(Mode::Off);
+            agent.control.set_state(State::Ended);
+            if agent.owns_control_file {
+                agent.control.remove();
             }
-            // SAFETY: JNI may be used in VMDeath, which is still in the live phase.
-            unsafe { jvmti::allocate_and_forget(jni, PROBE_BYTES) };
         }
-        agent.control.set_state(State::Ended);
-        if agent.owns_control_file {
-            agent.control.remove();
-        }
+        // Refused: the file has said why, as long as there was somebody to ask.
+        None => install::remove_default_control(),
     }
     let _ = catch_unwind(report::write_at_exit);
 }

@@ -1,42 +1,22 @@
-//! `tlab=auto`: a thread's buffer grows with what the thread allocates.
+//! `tlab=auto`: HotSpot's own strategy decides how large a thread's buffer is, but a thread that it does not know yet starts small.
 //!
-//! A thread's first TLAB is small; within a collection cycle each further one is twice as large, up to a limit; with each new cycle
-//! it is half as large again. So a thread that allocates a few KB costs a few KB, a thread that allocates much comes to HotSpot's
-//! slow path seldom, and what a thread leaves unused at a collection is at most about what it has allocated since the last one, or
-//! a falling part of what it allocated before. See docs/decisions/growing-tlab.md.
+//! HotSpot sizes a thread's TLAB by what the thread has allocated between two collections. Until the first one it gives every thread
+//! the same share of eden, however little the thread is going to allocate: a thread for each task, or a native thread that attaches
+//! for a callback, takes megabytes and uses a few KB of them. Here a TLAB is at most as large as all that its thread has allocated in its life (at
+//! least [`FIRST`]). So what a thread leaves unused when it ends, or when a collection comes, is at most what it has used; a thread
+//! that goes on allocating has after a few doublings what HotSpot wants it to have, for the rest of its life, and from then on
+//! nothing differs from a stock JVM, its limit of waste included. See docs/decisions/growing-tlab.md.
 
 use hab::Shape;
-use std::cell::Cell;
 
-/// A thread's first TLAB, in bytes.
+/// A thread's first TLAB, in bytes: HotSpot's own smallest one (`MinTLABSize`).
 pub(crate) const FIRST: usize = 2 << 10;
-/// The largest TLAB, in bytes.
-pub(crate) const LAST: usize = 256 << 10;
 
-thread_local! {
-    /// The cycle and the size of this thread's last TLAB.
-    static LAST_TLAB: Cell<(u64, usize)> = const { Cell::new((0, 0)) };
-}
-
-/// The size of this thread's next TLAB in the collection cycle `cycle`, at most `limit`, in bytes: whole grains of `shape`.
+/// The size of the next TLAB of a thread that has allocated `allocated` bytes in its life, where HotSpot asks for `requested` and
+/// needs `min`: whole grains of `shape`, if the three are.
 #[inline(always)]
-pub(crate) fn next(cycle: u64, limit: usize, shape: Shape) -> usize {
-    LAST_TLAB.with(|last| {
-        let bytes = after(last.get(), cycle, limit, shape);
-        last.set((cycle, bytes));
-        bytes
-    })
-}
-
-#[inline(always)]
-fn after((then, bytes): (u64, usize), cycle: u64, limit: usize, shape: Shape) -> usize {
-    let bytes = match cycle.saturating_sub(then) {
-        0 => bytes * 2,
-        // As many halvings as cycles; beyond 2^30 bytes there is nothing to halve.
-        cycles => bytes >> cycles.min(30),
-    };
-    // A limit is not a power of two: halves of it need not be whole grains, and an extent that is not corrupts the heap.
-    shape.floor(bytes.clamp(FIRST, LAST).min(limit))
+pub(crate) fn next(allocated: usize, min: usize, requested: usize, shape: Shape) -> usize {
+    requested.min(shape.floor(allocated.max(FIRST))).max(min)
 }
 
 #[cfg(test)]
@@ -46,41 +26,36 @@ mod tests {
     const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
     #[test]
-    fn doubles_within_a_cycle() {
-        let sizes: Vec<usize> = (0..9).map(|_| next(7, usize::MAX, SHAPE) >> 10).collect();
-        assert_eq!(sizes, [2, 4, 8, 16, 32, 64, 128, 256, 256]);
+    fn doubles_with_what_was_allocated_until_it_is_what_hotspot_wants() {
+        let mut allocated = 0;
+        let sizes: Vec<usize> = (0..10)
+            .map(|_| {
+                let bytes = next(allocated, 64, 300 << 10, SHAPE);
+                allocated += bytes;
+                bytes >> 10
+            })
+            .collect();
+        assert_eq!(sizes, [2, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
     }
 
     #[test]
-    fn halves_with_each_cycle() {
-        assert_eq!(after((7, 64 << 10), 8, usize::MAX, SHAPE), 32 << 10);
-        assert_eq!(after((7, 64 << 10), 10, usize::MAX, SHAPE), 8 << 10);
-        assert_eq!(after((7, LAST), 1000, usize::MAX, SHAPE), FIRST);
+    fn a_thread_that_hotspot_knows_gets_what_it_wants() {
+        assert_eq!(next(100 << 20, 64, 9_000_000, SHAPE), 9_000_000);
+        assert_eq!(next(100 << 20, 64, 1024, SHAPE), 1024);
     }
 
     #[test]
-    fn a_new_thread_starts_small_before_the_first_collection_too() {
-        let first = std::thread::spawn(|| next(0, usize::MAX, SHAPE)).join().unwrap();
-        assert_eq!(first, FIRST);
+    fn never_less_than_the_object_needs() {
+        assert_eq!(next(0, 100_000, 9_000_000, SHAPE), 100_000);
     }
 
     #[test]
-    fn a_small_buffer_limits_the_growth() {
-        assert_eq!(after((1, 4096), 1, 6000, SHAPE), 6000);
-        assert_eq!(after((0, 0), 0, 1024, SHAPE), 1024);
-        assert_eq!(after((1, 6000), 2, 1024, SHAPE), 1024);
-    }
-
-    #[test]
-    fn sizes_are_whole_grains_whatever_the_limit() {
+    fn whole_grains_whatever_was_allocated() {
         for grain_shift in [3, 4, 8] {
             let shape = Shape { grain_shift, min_remainder: 16 };
-            for limit in (300..70_000).step_by(7) {
-                let mut last = (0, 0);
-                for cycle in [0, 0, 0, 0, 0, 0, 1, 3, 3, 4] {
-                    last = (cycle, after(last, cycle, shape.floor(limit), shape));
-                    assert_eq!(last.1 % shape.grain(), 0, "{limit}");
-                }
+            for allocated in (0..70_000).step_by(7) {
+                let bytes = next(allocated, shape.grain(), 64 << 10, shape);
+                assert!(bytes.is_multiple_of(shape.grain()) && bytes >= FIRST, "{allocated}: {bytes}");
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::options::Levels;
 use crate::source::HeapSource;
 use hab::{CpuIndex, Extent, Layout, Level, Private, Shape, Shared, Source};
 use std::cell::Cell;
-use topology::{DomainMap, Machine};
+use topology::{DomainMap, Machine, Places};
 
 type Upper = &'static HeapSource;
 type Outer = Level<'static, Shared, Upper>;
@@ -25,16 +25,6 @@ impl Hierarchy {
     #[inline(always)]
     pub(crate) fn serves(&self) -> bool {
         !matches!(self, Hierarchy::None)
-    }
-
-    /// Bytes of a full buffer of the threads' level.
-    #[inline(always)]
-    pub(crate) fn thread_level_size(&self) -> usize {
-        match self {
-            Hierarchy::Three(level) => level.size(),
-            Hierarchy::Four(level) => level.size(),
-            Hierarchy::None => 0,
-        }
     }
 
     /// Serves a request for a TLAB, in bytes.
@@ -103,15 +93,12 @@ impl Hierarchy {
         }
     }
 
-    /// Retires all buffers for good.
-    pub(crate) fn close(&self) {
+    /// Bytes that the buffers of each level hold at this moment, the threads' level first.
+    pub(crate) fn remaining(&self) -> Vec<usize> {
         match self {
-            Hierarchy::None => {}
-            Hierarchy::Three(level) => level.close(),
-            Hierarchy::Four(level) => {
-                level.close();
-                level.upper().close();
-            }
+            Hierarchy::None => vec![],
+            Hierarchy::Three(level) => vec![level.remaining()],
+            Hierarchy::Four(level) => vec![level.remaining(), level.upper().remaining()],
         }
     }
 
@@ -124,26 +111,23 @@ impl Hierarchy {
         }
     }
 
-    /// Changes the sizes; `None` leaves one as it is.
-    pub(crate) fn resize(&self, sizes: &[Option<usize>]) {
-        let size = |at: usize| sizes.get(at).copied().flatten();
-        match self {
-            Hierarchy::None => {}
-            Hierarchy::Three(level) => {
-                size(0).into_iter().for_each(|bytes| level.resize(bytes));
+    /// Changes the sizes, the threads' level first.
+    pub(crate) fn resize(&self, sizes: &[usize]) {
+        match (self, sizes) {
+            (Hierarchy::Three(level), [bytes]) => level.resize(*bytes),
+            (Hierarchy::Four(level), [near, far]) => {
+                level.resize(*near);
+                level.upper().resize(*far);
             }
-            Hierarchy::Four(level) => {
-                size(0).into_iter().for_each(|bytes| level.resize(bytes));
-                size(1).into_iter().for_each(|bytes| level.upper().resize(bytes));
-            }
+            _ => {}
         }
     }
 }
 
-/// The maps from CPU to domain of each level, the threads' level first.
-pub(crate) fn domain_maps(levels: Levels, machine: &Machine) -> Vec<DomainMap> {
-    let core = || machine.domains(topology::DomainKind::Core);
-    let processor = || machine.domains(machine.processor_kind());
+/// The maps from a thread's place to the domain of each level, the threads' level first.
+pub(crate) fn domain_maps(levels: Levels, machine: &Machine, places: &Places) -> Vec<DomainMap> {
+    let core = || places.domains(machine, topology::DomainKind::Core);
+    let processor = || places.domains(machine, machine.processor_kind());
     match levels {
         Levels::None | Levels::Core => vec![core()],
         Levels::Processor => vec![processor()],
@@ -151,8 +135,9 @@ pub(crate) fn domain_maps(levels: Levels, machine: &Machine) -> Vec<DomainMap> {
     }
 }
 
-/// A level's layout. The operating system's CPU numbers are used as they are: the table covers all possible ones.
-pub(crate) fn layout(machine: &Machine, map: &DomainMap) -> Layout {
+/// A level's layout. The numbers are used as the system gives them: the table covers all possible ones. `exact`: all counters with
+/// locked additions.
+pub(crate) fn layout(machine: &Machine, map: &DomainMap, exact: bool) -> Layout {
     Layout {
         domain_of_cpu: (0..machine.table_len())
             .map(|cpu| hab::DomainIndex(map.of(topology::CpuId(cpu)).0))
@@ -160,7 +145,7 @@ pub(crate) fn layout(machine: &Machine, map: &DomainMap) -> Layout {
         group_of_domain: (0..map.count())
             .map(|domain| map.group(topology::DomainIndex(domain as u16)))
             .collect(),
-        shared: map.any_shared(),
+        exclusive: if exact { 0 } else { map.exclusive() },
     }
 }
 
@@ -185,7 +170,7 @@ impl ThreadBuffers {
         let layout = Layout {
             domain_of_cpu: (0..Self::THREADS as u16).map(hab::DomainIndex).collect(),
             group_of_domain: vec![0; Self::THREADS].into(),
-            shared: false,
+            exclusive: Self::THREADS,
         };
         ThreadBuffers(Level::new(base, shape, size, layout, counters, upper))
     }

@@ -8,8 +8,23 @@ use crate::growth;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent};
 use hotspot::WORD;
+use hotspot::collector::Hooks;
+use hotspot::functions::Functions;
 use hotspot::heap::BEFORE_GC;
+use hotspot::patch::Exchange;
 use std::ffi::c_void;
+
+/// All hooks that a collector needs: those that give memory up first, the one that hands it out last.
+pub(crate) fn exchanges(functions: &Functions, hooks: Hooks) -> Vec<Exchange> {
+    let parsability = functions.ensure_parsability.iter().map(|slot| slot.exchange_for(ensure_parsability));
+    let trace = functions.trace_heap.iter().map(|slot| slot.exchange_for(trace_heap));
+    let available =
+        hooks.available.then(|| functions.unsafe_max_tlab_alloc.exchange_for(unsafe_max_tlab_alloc));
+    let mut exchanges: Vec<Exchange> = parsability.chain(trace).chain(available).collect();
+    exchanges.push(functions.mem_allocate.exchange_for(mem_allocate));
+    exchanges.push(functions.allocate_new_tlab.exchange_for(allocate_new_tlab));
+    exchanges
+}
 
 impl Agent {
     #[inline(always)]
@@ -17,23 +32,27 @@ impl Agent {
         CpuIndex(self.cpu_source.current().0)
     }
 
-    /// The size of this thread's next TLAB with `tlab=auto`: at most half a buffer, since a buffer serves no more.
+    /// How much of a request for a TLAB is served, in bytes.
     #[inline(always)]
-    fn grown(&self, min: usize, requested: usize) -> usize {
-        let limit = self.shape.floor(self.hierarchy.thread_level_size() / 2);
-        requested.min(growth::next(self.control.collections(), limit, self.shape)).max(min)
+    fn desired(&self, min: usize, requested: usize) -> usize {
+        if !self.grows || requested <= growth::FIRST {
+            return requested;
+        }
+        // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.
+        growth::next(unsafe { self.heap.allocated_by_thread() }, min, requested, self.shape)
     }
 
     /// Counts a request that went straight to the heap.
-    fn count_passed(&self, bytes: usize) {
-        let domain = self.observed.domain(self.cpu_source.current());
-        let counters = &self.observed.counters[domain];
-        if self.observed.shared {
-            counters.add(Counter::Passed, 1);
-            counters.add(Counter::PassedBytes, bytes as u64);
+    fn count_past(&self, events: Counter, sum: Counter, bytes: usize) {
+        let Some(observed) = &self.observed else { return };
+        let domain = observed.domain(self.cpu());
+        let Some(counters) = observed.counters.get(domain) else { return };
+        if domain < observed.layout.exclusive {
+            counters.add_plainly(events, 1);
+            counters.add_plainly(sum, bytes as u64);
         } else {
-            counters.add_plainly(Counter::Passed, 1);
-            counters.add_plainly(Counter::PassedBytes, bytes as u64);
+            counters.add(events, 1);
+            counters.add(sum, bytes as u64);
         }
     }
 }
@@ -52,14 +71,14 @@ pub(crate) unsafe extern "C" fn allocate_new_tlab(
     let (min_bytes, requested_bytes) = (min * WORD, requested * WORD);
     let served: Option<Extent> = match agent.control.mode() {
         Mode::On if agent.hierarchy.serves() => {
-            let desired = if agent.grows { agent.grown(min_bytes, requested_bytes) } else { requested_bytes };
+            let desired = agent.desired(min_bytes, requested_bytes);
             let cpu = agent.cpu();
             let served = agent.hierarchy.allocate(cpu, min_bytes, desired);
             agent.hierarchy.count_migration(cpu, agent.cpu());
             served
         }
         Mode::Bound if agent.bound.is_some() => {
-            let desired = if agent.grows { agent.grown(min_bytes, requested_bytes) } else { requested_bytes };
+            let desired = agent.desired(min_bytes, requested_bytes);
             agent.bound.as_ref().and_then(|bound| bound.allocate(min_bytes, desired))
         }
         // SAFETY: HotSpot's own arguments, handed on.
@@ -92,12 +111,12 @@ unsafe fn pass(
     requested: usize,
     actual: *mut usize,
 ) -> *mut c_void {
-    agent.drain_if_closing();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.allocate_new_tlab)(heap, min, requested, actual) };
     if !start.is_null() {
         // SAFETY: HotSpot has just written there.
-        agent.count_passed(unsafe { *actual } * WORD);
+        let bytes = unsafe { *actual } * WORD;
+        agent.count_past(Counter::Passed, Counter::PassedBytes, bytes);
     }
     start
 }
@@ -114,6 +133,7 @@ pub(crate) unsafe extern "C" fn mem_allocate(
 ) -> *mut c_void {
     let agent = agent();
     let bytes = size * WORD;
+    let on = agent.control.mode() != Mode::Off && agent.hierarchy.serves();
     if agent.control.mode() == Mode::On && bytes <= agent.largest_object {
         let cpu = agent.cpu();
         let served = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects).or_else(|| {
@@ -125,11 +145,14 @@ pub(crate) unsafe extern "C" fn mem_allocate(
             return extent.start as *mut c_void;
         }
     }
-    agent.drain_if_closing();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.mem_allocate)(heap, size, exceeded) };
     if !start.is_null() {
-        agent.count_passed(bytes);
+        let (events, sum) = match on {
+            true => (Counter::Missed, Counter::MissedBytes),
+            false => (Counter::Passed, Counter::PassedBytes),
+        };
+        agent.count_past(events, sum, bytes);
     }
     start
 }
@@ -153,10 +176,12 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc(heap: *const c_void, threa
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
     let agent = agent();
-    agent.control.count_walk();
+    agent.control.count_parsability();
     agent.retire_buffers();
-    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
-    unsafe { (agent.originals.ensure_parsability)(heap, retire_tlabs) };
+    if let Some(original) = agent.originals.ensure_parsability {
+        // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+        unsafe { original(heap, retire_tlabs) };
+    }
 }
 
 /// For `CollectedHeap::trace_heap(when, tracer)`: with G1, the one virtual call of a young pause that comes after VMDeath, too.
@@ -169,8 +194,10 @@ pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer:
     if when == BEFORE_GC && agent.heap.is_at_safepoint() {
         agent.retire_buffers();
     }
-    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
-    unsafe { (agent.originals.trace_heap)(heap, when, tracer) };
+    if let Some(original) = agent.originals.trace_heap {
+        // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+        unsafe { original(heap, when, tracer) };
+    }
 }
 
 /// For `CollectedHeap::supports_inline_contig_alloc()` of JDK 17 without TLABs: compiled code must not take memory from eden past

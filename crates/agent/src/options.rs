@@ -46,6 +46,8 @@ const MAX_DELAY: usize = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) levels: Levels,
+    /// Whether the user has named them.
+    pub(crate) levels_asked: bool,
     /// Bytes, or `None` for automatic.
     pub(crate) core: Option<usize>,
     /// Bytes, or `None` for automatic.
@@ -59,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) start: bool,
     /// Whether private buffers are kept ready for measuring the bound.
     pub(crate) bound: bool,
+    /// For tests: all counters with locked additions, so that sums are exact.
+    pub(crate) exact: bool,
     /// For tests: microseconds to sleep between receiving an extent and publishing it.
     pub(crate) delay: usize,
 }
@@ -67,6 +71,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             levels: Levels::Core,
+            levels_asked: false,
             core: None,
             processor: None,
             tlab: Tlab::Auto,
@@ -76,13 +81,14 @@ impl Default for Options {
             strict: false,
             start: true,
             bound: false,
+            exact: false,
             delay: 0,
         }
     }
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, delay";
+const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -125,7 +131,10 @@ impl Options {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
-            "levels" => self.levels = choose(key, value, &Levels::ALL)?,
+            "levels" => {
+                self.levels = choose(key, value, &Levels::ALL)?;
+                self.levels_asked = true;
+            }
             "core" => self.core = buffer(key, value)?,
             "processor" => self.processor = buffer(key, value)?,
             "tlab" => {
@@ -141,6 +150,7 @@ impl Options {
             "strict" => self.strict = choose(key, value, &SWITCH)?,
             "start" => self.start = choose(key, value, &SWITCH)?,
             "bound" => self.bound = choose(key, value, &SWITCH)?,
+            "exact" => self.exact = choose(key, value, &SWITCH)?,
             "delay" => {
                 self.delay = value
                     .parse()
@@ -175,13 +185,14 @@ mod tests {
     fn every_option() {
         let (options, result) = Options::parse(
             "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,log=debug,strict=true,start=off,\
-             bound=on,delay=50",
+             bound=on,exact=on,delay=50",
         );
         assert_eq!(result, Ok(()));
         assert_eq!(
             options,
             Options {
                 levels: Levels::CoreAndProcessor,
+                levels_asked: true,
                 core: Some(256 << 10),
                 processor: Some(1 << 20),
                 tlab: Tlab::Fixed(4096),
@@ -191,6 +202,7 @@ mod tests {
                 strict: true,
                 start: false,
                 bound: true,
+                exact: true,
                 delay: 50,
             }
         );

@@ -2,24 +2,21 @@
 //!
 //! Written by hand: a serialisation library would be larger than the rest of the agent.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, agent_if_installed};
 use crate::install;
+use crate::install::plan::Plan;
 use crate::log::{Severity, say};
-use crate::options::{Levels, Options};
+use crate::options::Levels;
 use control::Control;
 use hab::Counter;
-use hotspot::heap;
 use std::fmt::Write;
-use std::sync::OnceLock;
-use topology::Machine;
+use std::sync::{Mutex, PoisonError};
 
-static PATH: OnceLock<String> = OnceLock::new();
+static PATH: Mutex<Option<String>> = Mutex::new(None);
 
 /// Where the report goes when the JVM ends; nowhere without a path.
 pub(crate) fn set_path(path: Option<String>) {
-    if let Some(path) = path {
-        let _ = PATH.set(path);
-    }
+    *PATH.lock().unwrap_or_else(PoisonError::into_inner) = path;
 }
 
 /// A JSON string.
@@ -40,38 +37,40 @@ fn quoted(text: &str) -> String {
 }
 
 /// The settings in force as a JSON object.
-pub(crate) fn settings(
-    jvm: &heap::Machine,
-    options: &Options,
-    tlab: &str,
-    agent: &Agent,
-    machine: &Machine,
-) -> String {
+pub(crate) fn settings(plan: &Plan, agent: &Agent) -> String {
+    let (jvm, levels) = (&plan.jvm, plan.options.levels);
     let sizes = agent.hierarchy.sizes();
     let size = |level: &str| {
-        let names = level_names(options.levels);
+        let names = level_names(levels);
         names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
     };
-    let cpu_source = match agent.cpu_source.reason() {
-        Some(reason) => format!("{} ({reason})", agent.cpu_source.name()),
-        None => agent.cpu_source.name().to_owned(),
-    };
+    let accounts = &jvm.accounts;
     format!(
         "{{\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
-         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"machine\":{}}}",
+         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},\
+         \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
+         \"tlab_top\":{},\"exited\":{}}}}}",
         quoted(jvm.version),
         quoted(jvm.collector.name()),
-        quoted(options.levels.name()),
+        quoted(levels.name()),
         size("core"),
         size("processor"),
-        agent.automatic.iter().any(|(_, automatic)| *automatic),
-        quoted(tlab),
-        quoted(&cpu_source),
-        agent.automatic.iter().map(|(domains, _)| domains.to_string()).collect::<Vec<_>>().join(","),
-        quoted(machine.processor_kind().name()),
+        agent.sized.automatic(),
+        quoted(&plan.tlabs.text),
+        quoted(&plan.cpu_source.to_string()),
+        plan.maps.iter().map(|map| map.known().to_string()).collect::<Vec<_>>().join(","),
+        quoted(plan.machine.processor_kind().name()),
         jvm.grain(),
-        agent.largest,
-        quoted(&machine.to_string()),
+        agent.sized.largest_extent,
+        plan.options.exact,
+        quoted(&plan.machine.to_string()),
+        accounts.list,
+        accounts.length,
+        accounts.threads,
+        accounts.allocated,
+        accounts.tlab_start,
+        accounts.tlab_top,
+        accounts.exited,
     )
 }
 
@@ -91,7 +90,8 @@ fn counters(get: impl Fn(Counter) -> u64) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-fn json(control: &Control) -> String {
+/// `remaining`: bytes that the buffers of each level hold.
+fn json(control: &Control, remaining: &[usize]) -> String {
     let settings = control.settings();
     let names = level_names_in(&settings);
     let levels: Vec<String> = (0..control.levels())
@@ -102,19 +102,24 @@ fn json(control: &Control) -> String {
                 .map(|domain| counters(|counter| domain.get(counter)))
                 .collect();
             let name = names.get(level).copied().unwrap_or("thread");
-            format!("{{\"name\":{},\"domains\":[{}]}}", quoted(name), domains.join(","))
+            let remaining = remaining.get(level).copied().unwrap_or(0);
+            format!(
+                "{{\"name\":{},\"remaining_bytes\":{remaining},\"domains\":[{}]}}",
+                quoted(name),
+                domains.join(",")
+            )
         })
         .collect();
     format!(
-        "{{\"terrace\":{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"collections\":{},\"walks\":{},\
+        "{{\"terrace\":{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
          \"levels\":[{}],\"total\":{}}}\n",
         quoted(env!("CARGO_PKG_VERSION")),
         control.pid(),
         quoted(control.state().map_or("unknown", control::State::name)),
         quoted(&control.message()),
         if settings.is_empty() { "null" } else { &settings },
-        control.collections(),
-        control.walks(),
+        control.pauses(),
+        control.parsability(),
         levels.join(","),
         counters(|counter| control.total(counter)),
     )
@@ -129,8 +134,11 @@ fn level_names_in(settings: &str) -> &'static [&'static str] {
 
 /// Writes the report, if one was asked for. A refusal is reported, too.
 pub(crate) fn write_at_exit() {
-    let (Some(path), Some(control)) = (PATH.get(), install::control()) else { return };
-    let text = json(control);
+    // Taken: a report is written once.
+    let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (Some(path), Some(control)) = (path, install::control()) else { return };
+    let remaining = agent_if_installed().map(|agent| agent.hierarchy.remaining()).unwrap_or_default();
+    let text = json(control, &remaining);
     if path == "-" {
         use std::io::Write;
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -156,7 +164,8 @@ mod tests {
         let control = Control::anonymous(&[2, 1]).unwrap();
         control.set_settings("{\"levels\":\"core+processor\"}");
         control.counters(1)[0].add(Counter::Refills, 7);
-        let text = json(&control);
+        let text = json(&control, &[7, 0]);
+        assert!(text.contains("\"remaining_bytes\":7"), "{text}");
         assert!(text.contains("\"name\":\"core\"") && text.contains("\"name\":\"processor\""), "{text}");
         assert!(text.contains("\"refills\":7"), "{text}");
         assert_eq!(text.matches("\"waste_collection_bytes\"").count(), 4, "{text}");

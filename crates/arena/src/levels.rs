@@ -75,7 +75,8 @@ fn layout(map: &DomainMap, table: u32) -> Layout {
         group_of_domain: (0..map.count())
             .map(|index| map.group(topology::DomainIndex(index as u16)))
             .collect(),
-        shared: map.any_shared(),
+        // Plain additions only where no CPU can come that is not known yet: it would count in the last domain.
+        exclusive: if map.any_shared() { 0 } else { map.count().saturating_sub(1) },
     }
 }
 

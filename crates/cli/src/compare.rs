@@ -1,7 +1,8 @@
 //! `terrace compare`: two sides in pairs.
 
 use crate::arguments::{
-    BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds, some_seconds,
+    BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds,
+    some_seconds,
 };
 use ::lab::comparison::stopping::Precision;
 use ::lab::comparison::{Comparison, Method};

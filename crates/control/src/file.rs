@@ -288,26 +288,27 @@ impl Control {
         self.header().mode.store(mode as u32, Ordering::Relaxed);
     }
 
-    /// Counts a collection's pause.
-    pub fn count_collection(&self) {
+    /// Counts a pause of the collector.
+    pub fn count_pause(&self) {
         // Relaxed: a statistic publishes nothing.
-        self.header().collections.fetch_add(1, Ordering::Relaxed);
+        self.header().pauses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Pauses that retired the buffers for a collection.
-    pub fn collections(&self) -> u64 {
-        self.header().collections.load(Ordering::Relaxed)
+    /// Pauses of the collector that JVMTI has announced (GarbageCollectionStart). A collection may have several (Shenandoah), and
+    /// some pauses belong to none (G1's Remark and Cleanup).
+    pub fn pauses(&self) -> u64 {
+        self.header().pauses.load(Ordering::Relaxed)
     }
 
-    /// Counts a heap walk that made the heap parsable.
-    pub fn count_walk(&self) {
+    /// Counts a request to make the heap parsable.
+    pub fn count_parsability(&self) {
         // Relaxed: a statistic publishes nothing.
-        self.header().walks.fetch_add(1, Ordering::Relaxed);
+        self.header().parsability.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Times that the heap was made parsable.
-    pub fn walks(&self) -> u64 {
-        self.header().walks.load(Ordering::Relaxed)
+    /// Times that HotSpot has made the heap parsable (`ensure_parsability`): for collections, heap walks and verification alike.
+    pub fn parsability(&self) -> u64 {
+        self.header().parsability.load(Ordering::Relaxed)
     }
 
     /// Writes the settings in force (JSON). Only before [`Control::set_state`]; longer text is cut.

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// The most levels that have counters: a level each for core and processor, and the comparison level with private buffers.
 pub const MAX_LEVELS: usize = 3;
 /// Bytes of room for the settings in force (JSON text).
@@ -77,10 +77,10 @@ pub struct Header {
     pub(crate) state: AtomicU32,
     /// [`Mode`].
     pub(crate) mode: AtomicU32,
-    /// Pauses that retired the buffers for a collection (GarbageCollectionStart).
-    pub(crate) collections: AtomicU64,
-    /// Times that the heap was made parsable for another reason (heap walks).
-    pub(crate) walks: AtomicU64,
+    /// Pauses of the collector (GarbageCollectionStart).
+    pub(crate) pauses: AtomicU64,
+    /// Calls of `ensure_parsability`, within collections and outside.
+    pub(crate) parsability: AtomicU64,
     pub(crate) settings_bytes: AtomicU32,
     pub(crate) message_bytes: AtomicU32,
     pub(crate) settings: [u8; MAX_SETTINGS],

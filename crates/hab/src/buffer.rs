@@ -243,25 +243,3 @@ impl<A: Access> Buffer<A> {
         }
     }
 }
-
-/// A flag that, once set, stays set.
-#[derive(Debug)]
-pub(crate) struct Closed(Atomic64);
-
-impl Default for Closed {
-    fn default() -> Self {
-        Closed(Atomic64::new(0))
-    }
-}
-
-impl Closed {
-    pub(crate) fn set(&self) {
-        // Relaxed: the fence behind it orders, see `Level::close`.
-        self.0.store(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        // Relaxed: the fence before it orders, see `Level::refill`.
-        self.0.load(Ordering::Relaxed) != 0
-    }
-}

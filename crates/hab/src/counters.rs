@@ -43,15 +43,21 @@ pub enum Counter {
     WasteCollection = 12,
     /// Bytes given up because the source's extent was not a whole number of grains, or too large for a buffer.
     WasteAlignment = 13,
-    /// Requests that went straight to the heap because buffers were switched off.
+    /// Requests that went straight to the heap because buffers were switched off, or because there are none.
     Passed = 14,
     /// Bytes of those.
     PassedBytes = 15,
+    /// Single objects that went to the heap while buffers were on, because no buffer could serve them.
+    Missed = 16,
+    /// Bytes of those.
+    MissedBytes = 17,
+    /// Retirements that met a refill under way, and left the buffer to its owner.
+    Overlapped = 18,
 }
 
 impl Counter {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Counter; 16] = [
+    pub const ALL: [Counter; 19] = [
         Counter::Buffers,
         Counter::BufferBytes,
         Counter::Objects,
@@ -68,6 +74,9 @@ impl Counter {
         Counter::WasteAlignment,
         Counter::Passed,
         Counter::PassedBytes,
+        Counter::Missed,
+        Counter::MissedBytes,
+        Counter::Overlapped,
     ];
 
     /// The name used in reports.
@@ -89,18 +98,25 @@ impl Counter {
             Counter::WasteAlignment => "waste_alignment_bytes",
             Counter::Passed => "passed",
             Counter::PassedBytes => "passed_bytes",
+            Counter::Missed => "missed",
+            Counter::MissedBytes => "missed_bytes",
+            Counter::Overlapped => "overlapped",
         }
     }
 }
 
-/// The counters of one domain on one level: 128 bytes, two cache lines of most processors, which their prefetchers fetch
-/// as a pair. No other domain writes there, except a thread that has just left this one.
+/// Room for counters in a block: two pairs of cache lines.
+const ROOM: usize = 32;
+
+/// The counters of one domain on one level: 256 bytes, two pairs of the cache lines that the prefetchers of many processors fetch
+/// together; what the fast path counts lies in the first line. No other domain writes there, except a thread that has just left
+/// this one.
 ///
 /// The memory may be shared with another process, which only reads.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Counters {
-    values: [Relaxed64; Counter::ALL.len()],
+    values: [Relaxed64; ROOM],
 }
 
 impl Default for Counters {

@@ -13,13 +13,13 @@
 mod domain;
 mod refill;
 
-use crate::buffer::{Carve, Closed, Frame};
-use crate::primitive::{Ordering, Relaxed64, fence};
+use crate::buffer::{Carve, Frame};
+use crate::primitive::Relaxed64;
 use crate::{Access, Buffer, Counter, Counters, CpuIndex, Extent, Shape, Source, State};
 use alloc::boxed::Box;
 use core::ops::Range;
 use domain::Domain;
-pub use domain::Layout;
+pub use domain::{BUFFERS_PER_DOMAIN, Layout};
 use refill::Refill;
 
 /// A rank of buffers.
@@ -34,7 +34,6 @@ pub struct Level<'a, A, S> {
     layout: Layout,
     domains: Box<[Domain<A>]>,
     counters: &'a [Counters],
-    closed: Closed,
     upper: S,
 }
 
@@ -64,15 +63,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         );
         let domains = (0..domains).map(|_| Domain::new()).collect();
         let frame = Frame { base, shape };
-        let level = Level {
-            frame,
-            size: Relaxed64::new(0),
-            layout,
-            domains,
-            counters,
-            closed: Closed::default(),
-            upper,
-        };
+        let level = Level { frame, size: Relaxed64::new(0), layout, domains, counters, upper };
         level.resize(size);
         level
     }
@@ -109,13 +100,8 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     pub fn domain(&self, cpu: CpuIndex) -> usize {
         match self.layout.domain_of_cpu.get(cpu.0 as usize) {
             Some(domain) => usize::from(domain.0),
-            None => self.domain_of_unknown(cpu),
+            None => self.domains.len() - 1,
         }
-    }
-
-    #[cold]
-    fn domain_of_unknown(&self, cpu: CpuIndex) -> usize {
-        cpu.0 as usize % self.domains.len()
     }
 
     /// Serves a request for a thread's buffer: `min` to `desired` bytes, both whole grains.
@@ -176,12 +162,12 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     #[inline(always)]
     fn count_served(&self, domain: usize, events: Counter, sum: Counter, bytes: usize) {
         let counters = &self.counters[domain];
-        if self.layout.shared {
-            counters.add(events, 1);
-            counters.add(sum, bytes as u64);
-        } else {
+        if domain < self.layout.exclusive {
             counters.add_plainly(events, 1);
             counters.add_plainly(sum, bytes as u64);
+        } else {
+            counters.add(events, 1);
+            counters.add(sum, bytes as u64);
         }
     }
 
@@ -251,15 +237,15 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     pub fn retire_buffers(&self) {
         for (domain, buffer) in self.each_buffer() {
             self.retire_tail(domain, buffer.take(self.frame), Counter::WasteCollection);
+            if buffer.state(self.frame) == State::Refilling {
+                self.counters[domain].add(Counter::Overlapped, 1);
+            }
         }
     }
 
-    /// Retires every buffer, and from now on every refill as soon as it is published: nothing stays in a buffer any more.
-    pub fn close(&self) {
-        self.closed.set();
-        // SeqCst: pairs with the fence in `refill`.
-        fence(Ordering::SeqCst);
-        self.retire_buffers();
+    /// Bytes that the buffers hold at this moment. Other threads may be at work: exact only while none is.
+    pub fn remaining(&self) -> usize {
+        self.each_buffer().map(|(_, buffer)| buffer.rest(self.frame)).sum()
     }
 }
 

@@ -52,7 +52,7 @@ fn layout(domains: u16) -> Layout {
     Layout {
         domain_of_cpu: (0..domains).map(DomainIndex).collect(),
         group_of_domain: (0..domains).map(|domain| domain / 2).collect(),
-        shared: false,
+        exclusive: usize::from(domains),
     }
 }
 
@@ -145,19 +145,36 @@ fn retirement_gives_every_tail_back_once() {
 }
 
 #[test]
-fn a_closed_level_keeps_nothing() {
-    let (heap, counters) = (Heap::of(1 << 20), counters(1));
-    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
-    level.close();
+fn what_remains_is_told() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(2));
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
     level.allocate(CPU0, 1024, 1024).unwrap();
-    assert_eq!(level.rest(CPU0), 0);
-    assert_eq!(heap.retired.borrow().len(), 1);
+    level.allocate(CpuIndex(1), 2048, 2048).unwrap();
+    assert_eq!(level.remaining(), 3072 + 2048);
+    level.retire_buffers();
+    assert_eq!(level.remaining(), 0);
+}
+
+#[test]
+fn an_unknown_cpu_belongs_to_the_last_domain_whose_counters_are_not_its_own() {
+    let (heap, counters) = (Heap::of(1 << 20), counters(3));
+    let known = Layout {
+        domain_of_cpu: [DomainIndex(0), DomainIndex(1)].into(),
+        group_of_domain: [0; 3].into(),
+        exclusive: 2,
+    };
+    let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, known, &counters, &heap);
+    for cpu in [2, 3, 100] {
+        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+    }
+    assert_eq!(counters[2].get(Counter::Buffers), 3);
+    assert_eq!(counters[0].get(Counter::Buffers) + counters[1].get(Counter::Buffers), 0);
 }
 
 #[test]
 fn four_levels_by_composition() {
     let (heap, outer, inner) = (Heap::of(1 << 20), counters(1), counters(2));
-    let one = Layout { domain_of_cpu: [DomainIndex(0); 2].into(), group_of_domain: [0].into(), shared: true };
+    let one = Layout { domain_of_cpu: [DomainIndex(0); 2].into(), group_of_domain: [0].into(), exclusive: 0 };
     let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 64 << 10, one, &outer, &heap);
     let core: Level<Shared, _> = Level::new(BASE, SHAPE, 8 << 10, layout(2), &inner, processor);
     for cpu in [0, 1, 0, 1] {

@@ -33,5 +33,5 @@ pub use buffer::{Access, Buffer, Private, Shared, State};
 pub use counters::{Counter, Counters};
 pub use cut::Shape;
 pub use extent::Extent;
-pub use level::{Layout, Level};
+pub use level::{BUFFERS_PER_DOMAIN, Layout, Level};
 pub use source::{CpuIndex, DomainIndex, Source};

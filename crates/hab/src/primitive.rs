@@ -17,7 +17,7 @@ use core::sync::atomic::AtomicU64;
 #[cfg(feature = "simulated")]
 use simulated::AtomicU64;
 
-pub(crate) use implementation::{Ordering, fence};
+pub(crate) use implementation::Ordering;
 
 /// A word of 64 bits of the protocol.
 #[derive(Debug)]

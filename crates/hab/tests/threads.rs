@@ -81,7 +81,7 @@ fn layout(domains: u16) -> Layout {
         domain_of_cpu: (0..DOMAINS).map(|cpu| DomainIndex(cpu % domains)).collect(),
         group_of_domain: (0..domains).map(|domain| domain / 2).collect(),
         // CPUs are chosen at random, so every domain is shared, and plain additions would get lost.
-        shared: true,
+        exclusive: 0,
     }
 }
 
@@ -144,8 +144,8 @@ fn no_byte_is_handed_out_twice_or_lost() {
         assert!(collections.join().unwrap() > 0, "the world was stopped");
         mutators.into_iter().flat_map(|mutator| mutator.join().unwrap()).collect()
     });
-    core.close();
-    processor.close();
+    core.retire_buffers();
+    processor.retire_buffers();
 
     let served = [Counter::BufferBytes, Counter::ObjectBytes, Counter::StolenBytes];
     let waste = [Counter::WasteRefill, Counter::WasteCollection, Counter::WasteAlignment];

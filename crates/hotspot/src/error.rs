@@ -36,6 +36,11 @@ pub enum Error {
         /// What was looked for.
         what: String,
     },
+    /// The library's file is not the one that runs.
+    Replaced {
+        /// The library's path.
+        path: String,
+    },
     /// Somebody else has already replaced a function of the heap.
     Taken {
         /// The function.
@@ -80,6 +85,10 @@ impl fmt::Display for Error {
                     "{what} not found as expected in libjvm.so: use an unmodified JDK 17, 21 or 25 build"
                 )
             }
+            Error::Replaced { path } => write!(
+                f,
+                "{path} was replaced since this JVM started (an upgrade in place): restart the application, then use terrace"
+            ),
             Error::Taken { what } => write!(
                 f,
                 "{what} is already replaced by another agent or a second copy of libterrace.so: load only one of them"

@@ -89,39 +89,75 @@ impl Flags {
         })
     }
 
-    /// Sets a boolean flag, as HotSpot's own ergonomics would.
-    ///
-    /// # Safety
-    /// The flag must be a boolean one, and no thread of HotSpot's may depend on its present value (in `Agent_OnLoad` only one
-    /// thread runs).
-    pub unsafe fn set_boolean(&self, name: &str, value: bool) -> Result<(), Error> {
-        let flag = self.find(name).ok_or_else(|| Error::Missing { what: format!("the flag {name}") })?;
-        // SAFETY: the caller's; the address is the flag's own variable.
-        unsafe { (flag.value as *mut u8).write_volatile(u8::from(value)) };
-        flag.mark_ergonomic();
-        Ok(())
+    /// To set a boolean flag as HotSpot's own ergonomics would.
+    pub fn boolean_change(&self, name: &str, value: bool) -> Result<Change, Error> {
+        self.change(name, Value::Boolean(value))
     }
 
-    /// Sets a 64-bit number flag, as HotSpot's own ergonomics would.
-    ///
-    /// # Safety
-    /// As for [`Flags::set_boolean`], for a `size_t`, `uintx` or `intx` flag.
-    pub unsafe fn set_number(&self, name: &str, value: usize) -> Result<(), Error> {
+    /// To set a 64-bit number flag (`size_t`, `uintx`, `intx`) as HotSpot's own ergonomics would.
+    pub fn number_change(&self, name: &str, value: usize) -> Result<Change, Error> {
+        self.change(name, Value::Number(value))
+    }
+
+    fn change(&self, name: &str, to: Value) -> Result<Change, Error> {
         let flag = self.find(name).ok_or_else(|| Error::Missing { what: format!("the flag {name}") })?;
-        // SAFETY: the caller's; the address is the flag's own variable.
-        unsafe { (flag.value as *mut usize).write_volatile(value) };
-        flag.mark_ergonomic();
-        Ok(())
+        // SAFETY: the callers name flags of the type; `_flags` is an int of the table.
+        let (from, flags) = unsafe {
+            let from = match to {
+                Value::Boolean(_) => Value::Boolean(peek::<u8>(flag.value) != 0),
+                Value::Number(_) => Value::Number(peek(flag.value)),
+            };
+            (from, peek(flag.flags))
+        };
+        Ok(Change { flag, from, to, flags })
     }
 }
 
-impl Flag {
-    /// HotSpot treats a flag of default origin as one that it may choose itself.
-    fn mark_ergonomic(self) {
-        // SAFETY: `_flags` is an int of the table, written by the one thread that runs in `Agent_OnLoad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Boolean(bool),
+    Number(usize),
+}
+
+/// A flag that was found, what it is and what it shall be. Nothing can go wrong any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    flag: Flag,
+    from: Value,
+    to: Value,
+    /// `_flags` as it was.
+    flags: i32,
+}
+
+impl Change {
+    /// Sets the flag. Its origin becomes "ergonomic": HotSpot treats a flag of default origin as one that it may choose itself.
+    ///
+    /// # Safety
+    /// No thread of HotSpot's may depend on the present value (in `Agent_OnLoad` only one thread runs).
+    pub unsafe fn apply(&self) {
+        // SAFETY: the caller's.
+        unsafe { self.write(self.to, self.flags & !ORIGIN_MASK | ORIGIN_ERGONOMIC) };
+    }
+
+    /// Sets it back.
+    ///
+    /// # Safety
+    /// As for [`Change::apply`].
+    pub unsafe fn revert(&self) {
+        // SAFETY: the caller's.
+        unsafe { self.write(self.from, self.flags) };
+    }
+
+    /// # Safety
+    /// As for [`Change::apply`].
+    unsafe fn write(&self, value: Value, flags: i32) {
+        // SAFETY: the caller's; the addresses are the flag's own variables, of these types.
         unsafe {
-            let flags = peek::<i32>(self.flags);
-            (self.flags as *mut i32).write_volatile(flags & !ORIGIN_MASK | ORIGIN_ERGONOMIC);
+            match value {
+                Value::Boolean(value) => (self.flag.value as *mut u8).write_volatile(u8::from(value)),
+                Value::Number(value) => (self.flag.value as *mut usize).write_volatile(value),
+            }
+            (self.flag.flags as *mut i32).write_volatile(flags);
         }
     }
 }

@@ -1,28 +1,16 @@
-//! The live heap: its functions, callable, and the numbers that a buffer has to respect.
+//! The JVM as it was found, and the live heap: its functions, callable, and the numbers that a buffer has to respect.
 
+use crate::accounts::Accounts;
 use crate::collector::{Collector, Feature, Hooks};
 use crate::flags::Flags;
+use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, TlabCapacity, UnsafeMaxTlabAlloc};
 use crate::library::Library;
-use crate::slots::{self, Slots, Virtual};
+use crate::slots;
 use crate::structs::{Structs, peek};
 use crate::symbols::Symbols;
 use crate::{Error, WORD};
 use std::ffi::c_void;
 
-/// `CollectedHeap::allocate_new_tlab`: words.
-pub type AllocateNewTlab = unsafe extern "C" fn(*mut c_void, usize, usize, *mut usize) -> *mut c_void;
-/// `CollectedHeap::ensure_parsability`.
-pub type EnsureParsability = unsafe extern "C" fn(*mut c_void, bool);
-/// `CollectedHeap::unsafe_max_tlab_alloc`: bytes.
-pub type UnsafeMaxTlabAlloc = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
-/// `CollectedHeap::trace_heap`.
-pub type TraceHeap = unsafe extern "C" fn(*mut c_void, i32, *const c_void);
-/// `CollectedHeap::mem_allocate`: words.
-pub type MemAllocate = unsafe extern "C" fn(*mut c_void, usize, *mut bool) -> *mut c_void;
-/// `CollectedHeap::supports_inline_contig_alloc`.
-pub type SupportsInlineContigAlloc = unsafe extern "C" fn(*const c_void) -> bool;
-type MaxTlabSize = unsafe extern "C" fn(*const c_void) -> usize;
-type TlabCapacity = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
 type FillWithObject = unsafe extern "C" fn(*mut c_void, usize, bool);
 type CurrentThread = unsafe extern "C" fn() -> *mut c_void;
 
@@ -44,12 +32,13 @@ pub struct Machine {
     pub hooks: Hooks,
     /// The table of flags.
     pub flags: Flags,
+    /// The heap's virtual functions.
+    pub functions: Functions,
+    /// Where HotSpot keeps what threads have allocated.
+    pub accounts: Accounts,
     structs: Structs,
     /// Address of the collector's vtable in this process.
     vtable: usize,
-    slots: Slots,
-    /// The functions that stood in the vtable when it was looked at.
-    originals: Vec<usize>,
     fill_with_object: usize,
     current_thread: usize,
     safepoint_state: usize,
@@ -58,6 +47,7 @@ pub struct Machine {
 const FILL_WITH_OBJECT: &str = "_ZN13CollectedHeap16fill_with_objectEPP12HeapWordImplmb";
 const CURRENT_THREAD: &str = "_ZN18ThreadLocalStorage6threadEv";
 const SAFEPOINT_STATE: &str = "_ZN20SafepointSynchronize6_stateE";
+const EXITED_BYTES: &str = "_ZN13ThreadService23_exited_allocated_bytesE";
 
 /// The collector that the flags choose.
 pub fn chosen(flags: &Flags) -> Result<Collector, Error> {
@@ -82,16 +72,16 @@ impl Machine {
         let collector = chosen(&flags)?;
         let hooks = collector.hooks()?;
         let symbols = Symbols::open(library.path())?;
+        library.check(&symbols)?;
         let names = slots::find(
             &symbols,
             &[collector.vtable()],
-            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE],
+            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES],
         )?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };
         let vtable = names.vtables[0].ok_or_else(|| missing(collector.vtable()))?;
-        let address = |at: usize, what: &str| {
-            names.others[at].map(|place| place + library.base()).ok_or_else(|| missing(what))
-        };
+        let place = |at: usize| names.others.get(at).copied().flatten().map(|place| place + library.base());
+        let address = |at: usize, what: &str| place(at).ok_or_else(|| missing(what));
         let vtable_address = vtable.address + library.base();
         let originals: Vec<usize> = (0..vtable.entries)
             // SAFETY: the symbol table gives the vtable's place and length; the loader has relocated it.
@@ -99,28 +89,33 @@ impl Machine {
             .collect();
         let linked: Vec<usize> = originals.iter().map(|word| word.wrapping_sub(library.base())).collect();
         let slots = slots::resolve(&symbols, &linked)?;
+        let functions = Functions::of(hooks, |function| {
+            let slot = slots.of(function).map_err(|error| {
+                // A function of somebody else has no name of HotSpot's.
+                let foreign = |word: &&usize| **word != 0 && !library.contains(**word);
+                if originals.iter().any(|word| foreign(&word)) {
+                    Error::Taken { what: function.name() }
+                } else {
+                    error
+                }
+            })?;
+            let original = originals.get(slot).copied().ok_or_else(|| missing(function.name()))?;
+            Ok((vtable_address + slot * WORD, original))
+        })?;
         Ok(Machine {
             feature,
             version,
             collector,
             hooks,
             flags,
+            functions,
+            accounts: Accounts::of(&structs, place(3))?,
             structs,
             vtable: vtable_address,
             fill_with_object: address(0, FILL_WITH_OBJECT)?,
             current_thread: address(1, CURRENT_THREAD)?,
             safepoint_state: address(2, SAFEPOINT_STATE)?,
-            slots,
-            originals,
         })
-    }
-
-    /// The entry of a function in the vtable and what stood there.
-    pub fn entry(&self, function: Virtual) -> Result<(usize, usize), Error> {
-        let slot = self.slots.of(function)?;
-        let original =
-            self.originals.get(slot).copied().ok_or(Error::Missing { what: function.name().into() })?;
-        Ok((self.vtable + slot * WORD, original))
     }
 
     /// Bytes to which objects are aligned.
@@ -152,25 +147,21 @@ impl Machine {
         let reserved = object + self.structs.offset("CollectedHeap", "_reserved")?;
         let start = reserved + self.structs.offset("MemRegion", "_start")?;
         let words = reserved + self.structs.offset("MemRegion", "_word_size")?;
-        let original = |function| self.entry(function).map(|(_, original)| original);
-        // SAFETY: the fields were looked up in HotSpot's own table. The functions have the types that their mangled names, which
+        // SAFETY: the fields were looked up in HotSpot's own table. The two functions have the types that their mangled names, which
         // were matched in full, and the C++ ABI of the platform give them.
         unsafe {
             Ok(Heap {
                 object: object as *mut c_void,
                 base: peek(start),
                 bytes: peek::<usize>(words) * WORD,
-                allocate_new_tlab: std::mem::transmute::<usize, AllocateNewTlab>(original(
-                    Virtual::AllocateNewTlab,
-                )?),
-                unsafe_max_tlab_alloc: std::mem::transmute::<usize, UnsafeMaxTlabAlloc>(original(
-                    Virtual::UnsafeMaxTlabAlloc,
-                )?),
-                max_tlab_size: std::mem::transmute::<usize, MaxTlabSize>(original(Virtual::MaxTlabSize)?),
-                tlab_capacity: std::mem::transmute::<usize, TlabCapacity>(original(Virtual::TlabCapacity)?),
+                allocate_new_tlab: self.functions.allocate_new_tlab.original(),
+                unsafe_max_tlab_alloc: self.functions.unsafe_max_tlab_alloc.original(),
+                max_tlab_size: self.functions.max_tlab_size.original(),
+                tlab_capacity: self.functions.tlab_capacity.original(),
                 fill_with_object: std::mem::transmute::<usize, FillWithObject>(self.fill_with_object),
                 current_thread: std::mem::transmute::<usize, CurrentThread>(self.current_thread),
                 safepoint_state: self.safepoint_state,
+                allocated: self.accounts.allocated,
             })
         }
     }
@@ -189,6 +180,8 @@ pub struct Heap {
     fill_with_object: FillWithObject,
     current_thread: CurrentThread,
     safepoint_state: usize,
+    /// Offset of a thread's account of what it has allocated.
+    allocated: usize,
 }
 
 // SAFETY: HotSpot's heap is one for all threads; its functions do their own synchronisation.
@@ -227,6 +220,16 @@ impl Heap {
     pub unsafe fn available(&self) -> usize {
         // SAFETY: the caller's. The function wants the thread for its memory node.
         unsafe { (self.unsafe_max_tlab_alloc)(self.object, (self.current_thread)()) }
+    }
+
+    /// What the calling thread has allocated in its life, in bytes, up to the last TLAB that it has given up.
+    ///
+    /// # Safety
+    /// Only on a Java thread.
+    #[inline(always)]
+    pub unsafe fn allocated_by_thread(&self) -> usize {
+        // SAFETY: the caller's; the offset was looked up in HotSpot's own table, and only the thread itself writes there.
+        unsafe { peek::<u64>((self.current_thread)() as usize + self.allocated) as usize }
     }
 
     /// The largest TLAB, in bytes.

@@ -22,14 +22,13 @@ const SET_EVENT_NOTIFICATION_MODE: usize = 1;
 const GET_PHASE: usize = 132;
 const SET_EVENT_CALLBACKS: usize = 121;
 const ADD_CAPABILITIES: usize = 141;
-const NEW_BYTE_ARRAY: usize = 176;
-const DELETE_LOCAL_REF: usize = 23;
-const EXCEPTION_CLEAR: usize = 17;
+const DISPOSE_ENVIRONMENT: usize = 126;
 
 /// Event numbers (`jvmtiEvent`).
 const VM_INIT: c_int = 50;
 const VM_DEATH: c_int = 51;
 const GARBAGE_COLLECTION_START: c_int = 81;
+const GARBAGE_COLLECTION_FINISH: c_int = 82;
 const LAST_EVENT: c_int = 88;
 /// Bit of `can_generate_garbage_collection_events` in `jvmtiCapabilities`.
 const GARBAGE_COLLECTION_EVENTS: usize = 31;
@@ -43,22 +42,54 @@ pub type VmDeath = unsafe extern "C" fn(JvmtiEnv, JniEnv);
 /// `GarbageCollectionStart(jvmti)`: on the VM thread, at a safepoint, before the collection moves anything.
 pub type GarbageCollectionStart = unsafe extern "C" fn(JvmtiEnv);
 
-/// What the agent wants to be told.
+/// `GarbageCollectionFinish(jvmti)`: on the VM thread, still at the safepoint, after the collection.
+pub type GarbageCollectionFinish = unsafe extern "C" fn(JvmtiEnv);
+
+/// What the agent does when it is told of something.
 #[derive(Clone, Copy, Debug)]
-pub struct Events {
+pub struct Callbacks {
     /// The JVM is initialised.
     pub vm_init: VmInit,
     /// The JVM is ending.
     pub vm_death: VmDeath,
     /// A collection begins.
     pub collection_start: GarbageCollectionStart,
+    /// A collection ends.
+    pub collection_finish: GarbageCollectionFinish,
+}
+
+/// What the agent can be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The JVM is initialised.
+    VmInit,
+    /// The JVM is ending.
+    VmDeath,
+    /// A collection begins.
+    CollectionStart,
+    /// A collection ends.
+    CollectionFinish,
+}
+
+impl Event {
+    const fn number(self) -> c_int {
+        match self {
+            Event::VmInit => VM_INIT,
+            Event::VmDeath => VM_DEATH,
+            Event::CollectionStart => GARBAGE_COLLECTION_START,
+            Event::CollectionFinish => GARBAGE_COLLECTION_FINISH,
+        }
+    }
 }
 
 /// A JVMTI environment of this agent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jvmti {
     env: JvmtiEnv,
 }
+
+// SAFETY: a JVMTI environment may be used from any thread.
+unsafe impl Send for Jvmti {}
 
 impl Jvmti {
     /// Gets an environment.
@@ -97,65 +128,57 @@ impl Jvmti {
         code == OK && phase == PHASE_LIVE
     }
 
-    /// Asks for the events.
-    pub fn listen(&self, events: Events) -> Result<(), String> {
+    /// Says what is to be done on events, without asking for any yet.
+    pub fn prepare(&self, callbacks: Callbacks) -> Result<(), String> {
         type AddCapabilities = unsafe extern "C" fn(JvmtiEnv, *const [u64; 2]) -> c_int;
         type SetEventCallbacks = unsafe extern "C" fn(JvmtiEnv, *const c_void, c_int) -> c_int;
-        type SetEventNotificationMode =
-            unsafe extern "C" fn(JvmtiEnv, c_int, c_int, *mut c_void, ...) -> c_int;
-        let failed =
-            |what: &str, code: c_int| format!("JVMTI refused {what} (error {code}): load fewer agents");
         let capabilities = [1u64 << GARBAGE_COLLECTION_EVENTS, 0];
-        let mut callbacks = [std::ptr::null::<c_void>(); (LAST_EVENT - VM_INIT + 1) as usize];
-        callbacks[0] = events.vm_init as *const c_void;
-        callbacks[(VM_DEATH - VM_INIT) as usize] = events.vm_death as *const c_void;
-        callbacks[(GARBAGE_COLLECTION_START - VM_INIT) as usize] = events.collection_start as *const c_void;
+        let mut table = [std::ptr::null::<c_void>(); (LAST_EVENT - VM_INIT + 1) as usize];
+        table[0] = callbacks.vm_init as *const c_void;
+        table[(VM_DEATH - VM_INIT) as usize] = callbacks.vm_death as *const c_void;
+        table[(GARBAGE_COLLECTION_START - VM_INIT) as usize] = callbacks.collection_start as *const c_void;
+        table[(GARBAGE_COLLECTION_FINISH - VM_INIT) as usize] = callbacks.collection_finish as *const c_void;
         // SAFETY: jvmti.h fixes the places and types; HotSpot copies both structures.
         unsafe {
             let add = std::mem::transmute::<*const c_void, AddCapabilities>(self.function(ADD_CAPABILITIES));
-            let code = add(self.env, &raw const capabilities);
-            if code != OK {
-                return Err(failed("the capability can_generate_garbage_collection_events", code));
-            }
+            allowed(
+                "the capability can_generate_garbage_collection_events",
+                add(self.env, &raw const capabilities),
+            )?;
             let set =
                 std::mem::transmute::<*const c_void, SetEventCallbacks>(self.function(SET_EVENT_CALLBACKS));
-            let code = set(self.env, callbacks.as_ptr().cast(), size_of_val(&callbacks) as c_int);
-            if code != OK {
-                return Err(failed("the event callbacks", code));
-            }
-            let enable = std::mem::transmute::<*const c_void, SetEventNotificationMode>(
+            allowed("the event callbacks", set(self.env, table.as_ptr().cast(), size_of_val(&table) as c_int))
+        }
+    }
+
+    /// Asks for an event from now on, or for no more of them.
+    pub fn notify(&self, event: Event, wanted: bool) -> Result<(), String> {
+        type SetEventNotificationMode =
+            unsafe extern "C" fn(JvmtiEnv, c_int, c_int, *mut c_void, ...) -> c_int;
+        // SAFETY: jvmti.h fixes place and type; no thread: all of them.
+        let code = unsafe {
+            let set = std::mem::transmute::<*const c_void, SetEventNotificationMode>(
                 self.function(SET_EVENT_NOTIFICATION_MODE),
             );
-            for event in [VM_INIT, VM_DEATH, GARBAGE_COLLECTION_START] {
-                let code = enable(self.env, 1, event, std::ptr::null_mut());
-                if code != OK {
-                    return Err(failed("an event", code));
-                }
-            }
+            set(self.env, c_int::from(wanted), event.number(), std::ptr::null_mut())
+        };
+        allowed("an event", code)
+    }
+
+    /// Gives the environment up, with its events. It must not be used again.
+    pub fn dispose(self) {
+        type DisposeEnvironment = unsafe extern "C" fn(JvmtiEnv) -> c_int;
+        // SAFETY: jvmti.h fixes place and type; the environment is this agent's own.
+        unsafe {
+            std::mem::transmute::<*const c_void, DisposeEnvironment>(self.function(DISPOSE_ENVIRONMENT))(
+                self.env,
+            );
         }
-        Ok(())
     }
 }
 
-/// Allocates a Java byte array and forgets it: a way from native code through the heap's allocation functions.
-///
-/// # Safety
-/// `jni` must be the calling thread's environment, in a callback where JNI calls are allowed.
-pub unsafe fn allocate_and_forget(jni: JniEnv, bytes: c_int) {
-    type NewByteArray = unsafe extern "C" fn(JniEnv, c_int) -> *mut c_void;
-    type DeleteLocalRef = unsafe extern "C" fn(JniEnv, *mut c_void);
-    type ExceptionClear = unsafe extern "C" fn(JniEnv);
-    // SAFETY: jni.h fixes the places and types.
-    unsafe {
-        let table = &**jni;
-        let array = std::mem::transmute::<*const c_void, NewByteArray>(table[NEW_BYTE_ARRAY])(jni, bytes);
-        if array.is_null() {
-            // Out of memory: nobody is waiting for this array.
-            std::mem::transmute::<*const c_void, ExceptionClear>(table[EXCEPTION_CLEAR])(jni);
-        } else {
-            std::mem::transmute::<*const c_void, DeleteLocalRef>(table[DELETE_LOCAL_REF])(jni, array);
-        }
-    }
+fn allowed(what: &str, code: c_int) -> Result<(), String> {
+    if code == OK { Ok(()) } else { Err(format!("JVMTI refused {what} (error {code}): load fewer agents")) }
 }
 
 /// A C string from HotSpot, or the empty string for null.

@@ -8,8 +8,10 @@
 //! | [`library`] | the `libjvm.so` of this process |
 //! | [`structs`] | HotSpot's table of its own fields (`gHotSpotVMStructs`) |
 //! | [`flags`] | reading and writing `-XX` flags |
-//! | [`heap`] | the functions of the live heap, callable |
-//! | [`patch`] | exchanging one entry of a vtable |
+//! | [`functions`] | the heap's virtual functions with their types |
+//! | [`heap`] | the live heap, callable |
+//! | [`accounts`] | what threads have allocated, by HotSpot's own count |
+//! | [`patch`] | exchanging entries of a vtable |
 //! | [`jvmti`] | the few JVMTI functions that the agent calls |
 //!
 //! Names are looked up at run time; what is not found is an [`Error`], never a guess. Sizes that HotSpot counts in words are
@@ -18,8 +20,10 @@
 mod error;
 mod mapped;
 
+pub mod accounts;
 pub mod collector;
 pub mod flags;
+pub mod functions;
 pub mod heap;
 pub mod jvmti;
 pub mod library;

@@ -1,8 +1,11 @@
-//! Exchanging one entry of a vtable.
+//! Exchanging entries of a vtable.
 //!
-//! HotSpot's vtables lie in `.data.rel.ro`, which the dynamic loader makes read-only after relocation. The page is made writable,
-//! one aligned word stored, the page made read-only again. The object's own vtable pointer is left alone: `jhsdb` knows the heap
+//! HotSpot's vtables lie in `.data.rel.ro`, which the dynamic loader makes read-only after relocation. The pages are made writable,
+//! aligned words stored, the pages made read-only again. The object's own vtable pointer is left alone: `jhsdb` knows the heap
 //! by it.
+//!
+//! Two steps, because only the first can fail: [`Unlocked::of`] looks whether the entries still hold what they should and makes their pages
+//! writable; [`Unlocked::exchange`] stores.
 #![allow(
     clippy::disallowed_types,
     reason = "the entry is read by every thread of the JVM while it is exchanged"
@@ -11,28 +14,86 @@
 use crate::{Error, WORD};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Stores `function` in the entry at `entry` if that still holds `expected`.
-///
-/// # Safety
-/// `entry` must be an entry of a vtable of this process, and `function` have the type of the function that it replaces and live
-/// as long as the process.
-pub unsafe fn exchange(
-    entry: usize,
-    expected: usize,
-    function: usize,
-    what: &'static str,
-) -> Result<(), Error> {
-    debug_assert_eq!(entry % WORD, 0);
-    // SAFETY: sysconf has no preconditions.
-    let page = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);
-    let start = entry / page * page;
-    protect(start, page, libc::PROT_READ | libc::PROT_WRITE)?;
-    // SAFETY: an aligned word (vtables are) in a page that is now writable and stays mapped; other threads read it whole.
-    let word = unsafe { AtomicUsize::from_ptr(entry as *mut usize) };
-    // Release: who calls through the entry sees what the hook needs, which was made before.
-    let stored = word.compare_exchange(expected, function, Ordering::Release, Ordering::Relaxed);
-    protect(start, page, libc::PROT_READ)?;
-    stored.map(|_| ()).map_err(|_| Error::Taken { what })
+/// What is to stand in an entry in place of what stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Address of the entry.
+    pub(crate) entry: usize,
+    /// What has to stand there.
+    pub(crate) original: usize,
+    /// What will stand there.
+    pub(crate) function: usize,
+    /// HotSpot's name of the function.
+    pub(crate) name: &'static str,
+}
+
+impl Exchange {
+    fn word(&self) -> &AtomicUsize {
+        debug_assert_eq!(self.entry % WORD, 0);
+        // SAFETY: an aligned word of a vtable of this process (`Slot` makes no others), which stays mapped; all threads read it whole.
+        unsafe { AtomicUsize::from_ptr(self.entry as *mut usize) }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        // Relaxed: nothing is read through the entry.
+        if self.word().load(Ordering::Relaxed) == self.original {
+            Ok(())
+        } else {
+            Err(Error::Taken { what: self.name })
+        }
+    }
+}
+
+/// Entries whose pages are writable. Dropped, the pages are read-only again.
+#[derive(Debug)]
+pub struct Unlocked<'a> {
+    exchanges: &'a [Exchange],
+    /// Those made writable so far.
+    pages: Vec<usize>,
+    page_bytes: usize,
+}
+
+impl<'a> Unlocked<'a> {
+    /// Makes the entries writable, if each holds what it should.
+    pub fn of(exchanges: &'a [Exchange]) -> Result<Unlocked<'a>, Error> {
+        // SAFETY: sysconf has no preconditions.
+        let page_bytes = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);
+        let mut unlocked = Unlocked { exchanges, pages: Vec::new(), page_bytes };
+        for exchange in exchanges {
+            exchange.check()?;
+            let page = exchange.entry / page_bytes * page_bytes;
+            if !unlocked.pages.contains(&page) {
+                protect(page, page_bytes, libc::PROT_READ | libc::PROT_WRITE)?;
+                unlocked.pages.push(page);
+            }
+        }
+        Ok(unlocked)
+    }
+
+    /// Stores the functions, in their order. An entry that somebody else has changed meanwhile is left alone.
+    ///
+    /// # Safety
+    /// Each function must have the type of the one that it replaces, and live as long as the process.
+    pub unsafe fn exchange(self) {
+        for exchange in self.exchanges {
+            // Release: who calls through the entry sees what the hook needs, which was made before.
+            let _ = exchange.word().compare_exchange(
+                exchange.original,
+                exchange.function,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+        }
+    }
+}
+
+impl Drop for Unlocked<'_> {
+    fn drop(&mut self) {
+        for page in &self.pages {
+            // Refused, the page stays writable, as it was a moment ago.
+            let _ = protect(*page, self.page_bytes, libc::PROT_READ);
+        }
+    }
 }
 
 fn protect(start: usize, bytes: usize, protection: i32) -> Result<(), Error> {

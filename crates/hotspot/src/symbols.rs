@@ -6,7 +6,7 @@
 use crate::Error;
 use crate::mapped::Mapped;
 use object::elf::{FileHeader64, SHN_UNDEF, STT_FUNC, STT_OBJECT};
-use object::read::elf::{FileHeader, SectionHeader, Sym};
+use object::read::elf::{FileHeader, NoteIterator, SectionHeader, Sym};
 use object::{Endianness, elf};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +89,23 @@ fn debug_candidates(path: &Path, bytes: &[u8]) -> Vec<PathBuf> {
     found
 }
 
+/// The build identifier among the notes of a loaded library, whose entries are aligned to `alignment` bytes.
+pub(crate) fn build_id_of_notes(notes: &[u8], alignment: usize) -> Option<Vec<u8>> {
+    let mut notes = NoteIterator::<Header>::new(Endianness::default(), alignment as u64, notes).ok()?;
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == elf::ELF_NOTE_GNU && note.n_type(Endianness::default()) == elf::NT_GNU_BUILD_ID {
+            return Some(note.desc().to_owned());
+        }
+    }
+    None
+}
+
 impl Symbols {
+    /// The build identifier of the library's file, if it has one.
+    pub fn build_id(&self) -> Option<&[u8]> {
+        build_id(&self.library, self.image.bytes())
+    }
+
     /// Maps the symbol table of the library at `path`, or of its debug file if the library is stripped.
     pub fn open(path: &Path) -> Result<Symbols, Error> {
         let image = Mapped::open(path)?;

@@ -94,10 +94,12 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
-    line(
-        "a/b collections",
-        &outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}")),
-    );
+    let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
+    let pauses = outcome.estimate.as_ref().and_then(|estimate| estimate.pauses.as_ref()).map(ratio);
+    line("a/b collections", &pauses.unwrap_or(collections));
+    if let Some(estimate) = &outcome.estimate {
+        line("a/b untrimmed", &format!("{}  all work in all time", ratio(&estimate.all_windows)));
+    }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
     if a == b {
         line("settings of both", &brief(a));
@@ -167,7 +169,8 @@ pub fn status(status: &Status, columns: u16) -> String {
     if !status.settings.is_null() {
         line("settings in force", &brief(&status.settings));
     }
-    line("collections", &format!("{} (and {} heap walks)", status.collections, status.walks));
+    line("pauses of the collector", &status.pauses.to_string());
+    line("heap made parsable", &status.parsability.to_string());
     line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
     let causes = format!(

@@ -42,6 +42,10 @@ pub struct DomainMap {
     /// One entry for each possible CPU number, each below the number of domains, also where there is no such CPU.
     table: Box<[DomainIndex]>,
     domains: Box<[Domain]>,
+    /// Where a number belongs that is not known, if that is a domain of its own: the last one.
+    elsewhere: Option<DomainIndex>,
+    /// Whether no other number than those of the table's domains can turn up.
+    complete: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +75,66 @@ impl DomainMap {
                 domain.cpus += 1;
             }
         }
-        DomainMap { kind, table, domains }
+        DomainMap { kind, table, domains, elsewhere: None, complete: false }
+    }
+
+    /// The same domains in so many, the first after the last again: fewer domains than the machine has, for a process that may use
+    /// them all but has time for few. Neighbours are not known any more.
+    pub(crate) fn folded(&self, count: usize) -> DomainMap {
+        let count = count.clamp(1, self.count());
+        let table = self.table.iter().map(|index| spread(u32::from(index.0), count)).collect();
+        let mut domains = vec![Domain::default(); count].into_boxed_slice();
+        for (at, domain) in self.domains.iter().enumerate() {
+            if let Some(folded) = domains.get_mut(at % count) {
+                folded.cpus += domain.cpus;
+            }
+        }
+        DomainMap { kind: self.kind, table, domains, elsewhere: None, complete: false }
+    }
+
+    /// Domains of concurrency ids: dense numbers, of which `cpus` can be in use at a time, in `count` domains.
+    pub(crate) fn of_ids(kind: DomainKind, table_len: u32, cpus: usize, count: usize) -> DomainMap {
+        let count = count.max(1);
+        let table = (0..table_len).map(|id| spread(id, count)).collect();
+        let each = cpus.div_ceil(count).max(1) as u32;
+        let domains = vec![Domain { group: 0, cpus: each }; count].into_boxed_slice();
+        DomainMap { kind, table, domains, elsewhere: None, complete: false }
+    }
+
+    /// The same, with a further domain for all numbers but `known` ones, if each of the others has but one: what one CPU alone counts
+    /// can then be counted without a locked instruction, whichever CPUs turn up later.
+    pub(crate) fn with_elsewhere(mut self, known: impl Fn(CpuId) -> bool) -> DomainMap {
+        if self.any_shared() {
+            return self;
+        }
+        let elsewhere = DomainIndex(self.domains.len() as u16);
+        for (id, entry) in self.table.iter_mut().enumerate() {
+            if !known(CpuId(id as u32)) {
+                *entry = elsewhere;
+            }
+        }
+        let mut domains = std::mem::take(&mut self.domains).into_vec();
+        domains.push(Domain::default());
+        DomainMap { domains: domains.into(), elsewhere: Some(elsewhere), ..self }
+    }
+
+    /// The same, for a machine on which no other number can turn up.
+    pub(crate) fn closed(self) -> DomainMap {
+        DomainMap { complete: true, ..self }
+    }
+
+    /// The first so many domains have one number each, and no other ever comes to them.
+    pub fn exclusive(&self) -> usize {
+        match self.elsewhere {
+            Some(elsewhere) => elsewhere.index(),
+            None if self.complete && !self.any_shared() => self.count(),
+            None => 0,
+        }
+    }
+
+    /// How many domains there are for numbers that are known.
+    pub fn known(&self) -> usize {
+        self.elsewhere.map_or(self.count(), DomainIndex::index)
     }
 
     /// The kind of these domains.
@@ -99,7 +162,7 @@ impl DomainMap {
     #[cold]
     #[inline(never)]
     fn of_unknown(&self, cpu: CpuId) -> DomainIndex {
-        spread(cpu.0, self.count())
+        self.elsewhere.unwrap_or_else(|| spread(cpu.0, self.count()))
     }
 
     /// The group of neighbouring domains that a domain belongs to: its NUMA node, or its package where there is but one

@@ -43,6 +43,21 @@ impl Machine {
                 RawCpu { id, core, package, cache: Some(package * fake.cores), node: Some(package) }
             })
             .collect();
-        Machine::assemble(raw, total, Vec::new())
+        let online = total as usize;
+        Machine::assemble(raw, total, online.saturating_sub(fake.holes.len()), Vec::new())
+    }
+
+    /// The same machine for a process that may use these of its CPUs only.
+    pub fn allowing(self, allowed: &[u32]) -> Machine {
+        let raw = (self.cpus().iter().filter(|cpu| allowed.contains(&cpu.id.0)))
+            .map(|cpu| RawCpu {
+                id: cpu.id.0,
+                core: u32::from(cpu.core.0),
+                package: u32::from(cpu.package.0),
+                cache: Some(u32::from(cpu.cache.0)),
+                node: Some(u32::from(cpu.node.0)),
+            })
+            .collect();
+        Machine::assemble(raw, self.table_len(), self.online(), Vec::new())
     }
 }

@@ -10,6 +10,8 @@
 //!
 //! - [`Machine`] is the list of CPUs this process may use, in an order in which neighbours are near.
 //! - [`DomainMap`] turns a CPU number into the index of its domain: one bounds check and one load.
+//! - [`Places`] says by which numbers buffers are kept, and in how many domains: CPUs, or the kernel's dense concurrency ids where
+//!   the process may use less than the machine.
 //! - [`CpuSource`] says which CPU runs the calling thread: a load from the thread's rseq area where there is one.
 //!
 //! ```
@@ -37,6 +39,7 @@ mod error;
 mod fake;
 mod id;
 mod machine;
+mod places;
 mod rseq;
 mod source;
 mod sysfs;
@@ -49,5 +52,6 @@ pub use error::Error;
 pub use fake::Fake;
 pub use id::{CPU_LIMIT, CpuId, DomainIndex};
 pub use machine::{Cpu, Machine};
+pub use places::Places;
 pub use rseq::RseqArea;
 pub use source::CpuSource;

@@ -47,6 +47,7 @@ impl Cpu {
 pub struct Machine {
     cpus: Vec<Cpu>,
     table_len: u32,
+    online: usize,
     quota: Option<f64>,
     remarks: Vec<String>,
 }
@@ -90,7 +91,7 @@ impl Machine {
             Err(error) => (None, Some(error.to_string())),
         };
         let mut machine = Machine::from_sysfs(&root.join("sys"), allowed.as_deref())
-            .unwrap_or_else(|error| Machine::assemble(Vec::new(), 1, vec![error.to_string()]));
+            .unwrap_or_else(|error| Machine::assemble(Vec::new(), 1, 0, vec![error.to_string()]));
         machine.remarks.extend(denied);
         machine.quota = cgroup::quota(root);
         machine
@@ -102,10 +103,16 @@ impl Machine {
     /// core of its own in one package. A CPU without a topology folder, while others have one, is offline and left out.
     pub fn from_sysfs(root: &Path, allowed: Option<&[CpuId]>) -> Result<Machine, Error> {
         let tree = sysfs::read(root, allowed)?;
-        Ok(Machine::assemble(tree.cpus, tree.possible, tree.remarks))
+        Ok(Machine::assemble(tree.cpus, tree.possible, tree.online, tree.remarks))
     }
 
-    pub(crate) fn assemble(mut raw: Vec<RawCpu>, possible: u32, remarks: Vec<String>) -> Machine {
+    /// `possible` and `online` are 0 where they are not known.
+    pub(crate) fn assemble(
+        mut raw: Vec<RawCpu>,
+        possible: u32,
+        online: usize,
+        remarks: Vec<String>,
+    ) -> Machine {
         if raw.is_empty() {
             raw.push(RawCpu { id: 0, core: 0, package: 0, cache: None, node: None });
         }
@@ -133,7 +140,8 @@ impl Machine {
             })
             .collect();
         let needed = cpus.iter().map(|cpu| cpu.id.0 + 1).max().unwrap_or(1);
-        Machine { cpus, table_len: possible.min(CPU_LIMIT).max(needed), quota: None, remarks }
+        let online = online.max(cpus.len());
+        Machine { cpus, table_len: possible.min(CPU_LIMIT).max(needed), online, quota: None, remarks }
     }
 
     /// The CPUs, near ones next to each other.
@@ -150,6 +158,17 @@ impl Machine {
     /// kernel, also counting CPUs that are off, not plugged in, or not allowed.
     pub fn table_len(&self) -> u32 {
         self.table_len
+    }
+
+    /// How many CPUs are online, whether this process may use them or not.
+    pub fn online(&self) -> usize {
+        self.online
+    }
+
+    /// The same machine in a container with so many CPUs' worth of time: for tests.
+    pub fn with_quota(mut self, cpus: f64) -> Machine {
+        self.quota = Some(cpus);
+        self
     }
 
     /// How many domains of a kind there are; at least 1.

@@ -25,7 +25,7 @@ fn four_packages_of_ten_cores() {
 fn packages_numbered_in_turn_are_put_together() {
     // Even numbers in package 0, odd ones in package 1, as some firmware has it.
     let cpus = (0..8).map(|id| raw(id, id, id % 2, Some(id % 2), Some(id % 2))).collect();
-    let machine = Machine::assemble(cpus, 8, Vec::new());
+    let machine = Machine::assemble(cpus, 8, 0, Vec::new());
     assert_eq!(order(&machine), [0, 2, 4, 6, 1, 3, 5, 7]);
     let cores = machine.domains(DomainKind::Core);
     assert_eq!(cores.of(CpuId(2)), DomainIndex(1));
@@ -38,7 +38,7 @@ fn packages_numbered_in_turn_are_put_together() {
 fn several_caches_in_a_package_are_the_processors() {
     // Four L3 caches of two cores in one package; nodes 0 and 1 take every other cache.
     let cpus = (0..8).map(|id| raw(id, id, 0, Some(id / 2 * 2), Some(id / 2 % 2))).collect();
-    let machine = Machine::assemble(cpus, 8, Vec::new());
+    let machine = Machine::assemble(cpus, 8, 0, Vec::new());
     assert_eq!(machine.processor_kind(), DomainKind::Cache);
     // Caches of one node are neighbours.
     assert_eq!(order(&machine), [0, 1, 4, 5, 2, 3, 6, 7]);
@@ -50,7 +50,7 @@ fn several_caches_in_a_package_are_the_processors() {
 #[test]
 fn nodes_narrower_than_a_cache() {
     let cpus = (0..4).map(|id| raw(id, id, 0, Some(0), Some(id / 2))).collect();
-    let machine = Machine::assemble(cpus, 4, Vec::new());
+    let machine = Machine::assemble(cpus, 4, 0, Vec::new());
     assert_eq!(machine.processor_kind(), DomainKind::Package);
     assert_eq!(machine.count(DomainKind::Node), 2);
     assert_eq!(machine.domains(DomainKind::Core).group(DomainIndex(3)), 1);
@@ -59,7 +59,7 @@ fn nodes_narrower_than_a_cache() {
 #[test]
 fn one_node_over_two_packages_groups_by_package() {
     let cpus = (0..4).map(|id| raw(id, id, id / 2, Some(id / 2 * 2), Some(0))).collect();
-    let machine = Machine::assemble(cpus, 4, Vec::new());
+    let machine = Machine::assemble(cpus, 4, 0, Vec::new());
     let cores = machine.domains(DomainKind::Core);
     assert_eq!(machine.count(DomainKind::Node), 1);
     assert_eq!((cores.group(DomainIndex(1)), cores.group(DomainIndex(2))), (0, 1));
@@ -68,7 +68,7 @@ fn one_node_over_two_packages_groups_by_package() {
 #[test]
 fn a_cache_never_spans_packages() {
     let cpus = (0..4).map(|id| raw(id, id, id / 2, Some(0), None)).collect();
-    let machine = Machine::assemble(cpus, 4, Vec::new());
+    let machine = Machine::assemble(cpus, 4, 0, Vec::new());
     assert_eq!(machine.count(DomainKind::Cache), 2);
     assert_eq!(machine.count(DomainKind::Node), 2);
     assert_eq!(machine.processor_kind(), DomainKind::Package);
@@ -85,7 +85,7 @@ fn hybrid_machine_without_l3_on_the_slow_cores() {
         raw(4, 4, 0, None, Some(0)),
         raw(5, 5, 0, None, Some(0)),
     ];
-    let machine = Machine::assemble(cpus, 6, Vec::new());
+    let machine = Machine::assemble(cpus, 6, 0, Vec::new());
     assert_eq!(machine.processor_kind(), DomainKind::Cache);
     let caches = machine.domains(DomainKind::Cache);
     assert_eq!(caches.count(), 2);
@@ -98,7 +98,7 @@ fn hybrid_machine_without_l3_on_the_slow_cores() {
 
 #[test]
 fn same_number_twice_counts_once() {
-    let machine = Machine::assemble(vec![raw(1, 1, 0, None, None); 3], 0, Vec::new());
+    let machine = Machine::assemble(vec![raw(1, 1, 0, None, None); 3], 0, 0, Vec::new());
     assert_eq!(machine.cpus().len(), 1);
     assert_eq!(machine.table_len(), 2);
 }

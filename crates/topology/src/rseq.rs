@@ -14,8 +14,15 @@ pub(crate) mod test;
 const CPU_ID_OFFSET: isize = 4;
 /// The two fields.
 const LEAST_SIZE: c_uint = 8;
+/// `mm_cid`, the concurrency id (Linux 6.3 and later): threads of a process that run at the same time have different ones, and they
+/// are as small as the number of those threads allows.
+const CONCURRENCY_OFFSET: isize = 24;
+/// The fields up to and with `mm_cid`.
+const CONCURRENCY_SIZE: c_uint = 28;
+/// How much of the area the kernel fills (`AT_RSEQ_FEATURE_SIZE` of <linux/auxvec.h>). glibc before 2.40 tells the area's size only.
+const AT_RSEQ_FEATURE_SIZE: std::ffi::c_ulong = 27;
 
-/// Where the calling thread's `cpu_id` is: the same distance from the thread pointer in every thread.
+/// Where the calling thread's `cpu_id` (or its `mm_cid`) is: the same distance from the thread pointer in every thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rseq {
     cpu_id: isize,
@@ -42,8 +49,31 @@ impl RseqArea {
 }
 
 impl Rseq {
+    /// The concurrency ids of the area that [`Rseq::find`] found and checked, or why there are none.
+    pub(crate) fn concurrency() -> Result<Rseq, &'static str> {
+        let (area, size) = Rseq::area()?;
+        let found = Rseq { cpu_id: area.wrapping_add(CPU_ID_OFFSET) };
+        found.check()?;
+        // SAFETY: getauxval has no preconditions; 0 for what the kernel does not tell.
+        let filled = unsafe { libc::getauxval(AT_RSEQ_FEATURE_SIZE) };
+        if size < CONCURRENCY_SIZE || filled < std::ffi::c_ulong::from(CONCURRENCY_SIZE) {
+            return Err("no concurrency ids: Linux older than 6.3");
+        }
+        let ids = Rseq { cpu_id: area.wrapping_add(CONCURRENCY_OFFSET) };
+        if (0..crate::id::CPU_LIMIT as i32).contains(&ids.cpu_id()) {
+            Ok(ids)
+        } else {
+            Err("no concurrency ids: the kernel does not fill them")
+        }
+    }
+
     /// Finds the area, or says why there is none.
     pub(crate) fn find() -> Result<Rseq, &'static str> {
+        Rseq::area().map(|(area, _)| Rseq { cpu_id: area.wrapping_add(CPU_ID_OFFSET) })
+    }
+
+    /// The area's distance from the thread pointer and its size, in bytes.
+    fn area() -> Result<(isize, c_uint), &'static str> {
         if !READABLE {
             return Err("no rseq for this architecture");
         }
@@ -66,7 +96,7 @@ impl Rseq {
         if size < LEAST_SIZE {
             return Err("glibc's rseq area has an unknown layout");
         }
-        Ok(Rseq { cpu_id: offset.wrapping_add(CPU_ID_OFFSET) })
+        Ok((offset, size))
     }
 
     /// The calling thread's CPU; negative when its area is not registered. One load.

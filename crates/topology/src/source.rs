@@ -13,6 +13,7 @@ mod test;
 /// | name | how | cost |
 /// |---|---|---|
 /// | `rseq` | a load from the area that glibc (2.35 and later) registers for each thread | one load |
+/// | `concurrency ids` | the same, for the kernel's `mm_cid` (Linux 6.3 and later): not a CPU, but dense | one load |
 /// | `getcpu` | `sched_getcpu`, through the vDSO | a call; a system call where a sandbox has no vDSO |
 /// | `fixed` | a function given by a test | |
 ///
@@ -26,6 +27,7 @@ pub struct CpuSource {
 #[derive(Clone, Copy)]
 enum Way {
     Rseq(Rseq),
+    Concurrency(Rseq),
     Getcpu,
     Fixed(fn() -> CpuId),
 }
@@ -37,6 +39,12 @@ impl CpuSource {
             Ok(rseq) => CpuSource { way: Way::Rseq(rseq), reason: None },
             Err(reason) => CpuSource { way: Way::Getcpu, reason: Some(reason) },
         }
+    }
+
+    /// The kernel's concurrency ids in place of CPU numbers, or why there are none: threads that run at the same time have different
+    /// ones, below the number of CPUs that the process may use and of its threads.
+    pub fn concurrency() -> Result<CpuSource, &'static str> {
+        Rseq::concurrency().map(|rseq| CpuSource { way: Way::Concurrency(rseq), reason: None })
     }
 
     /// `getcpu` even where rseq could be used, to compare the two.
@@ -55,7 +63,7 @@ impl CpuSource {
     #[inline(always)]
     pub fn current(&self) -> CpuId {
         match self.way {
-            Way::Rseq(rseq) => {
+            Way::Rseq(rseq) | Way::Concurrency(rseq) => {
                 let number = rseq.cpu_id();
                 // Negative: this thread's area is not registered, for instance because other code took it over.
                 if number >= 0 { CpuId(number as u32) } else { ask_getcpu() }
@@ -65,10 +73,11 @@ impl CpuSource {
         }
     }
 
-    /// `rseq`, `getcpu` or `fixed`.
+    /// `rseq`, `concurrency ids`, `getcpu` or `fixed`.
     pub const fn name(&self) -> &'static str {
         match self.way {
             Way::Rseq(_) => "rseq",
+            Way::Concurrency(_) => "concurrency ids",
             Way::Getcpu => "getcpu",
             Way::Fixed(_) => "fixed",
         }

@@ -18,6 +18,8 @@ pub(crate) struct Tree {
     pub cpus: Vec<RawCpu>,
     /// One more than the highest possible CPU number; 0 where the tree does not tell.
     pub possible: u32,
+    /// How many CPUs are online; 0 where the tree does not tell.
+    pub online: usize,
     pub remarks: Vec<String>,
 }
 
@@ -61,7 +63,8 @@ pub(crate) fn read(root: &Path, allowed: Option<&[CpuId]>) -> Result<Tree, Error
     }
     let possible =
         read_list(&cpu_root.join("possible")).and_then(|list| list.last().map(|id| id + 1)).unwrap_or(0);
-    Ok(Tree { cpus, possible, remarks })
+    let online = read_list(&cpu_root.join("online")).map_or(0, |list| list.len());
+    Ok(Tree { cpus, possible, online, remarks })
 }
 
 /// The CPUs that are online, by the first of several witnesses.

@@ -50,7 +50,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             launch.after(move |finished| {
                 let report = finished.report()?;
                 report.check()?;
-                let (refills, collections) = (report.sum(0, "refills"), report.number("collections"));
+                let (refills, collections) = (report.sum(0, "refills"), report.number("pauses"));
                 if refills == 0 || (collections == 0 && setting.collector != Collector::Epsilon) {
                     return Err(format!(
                         "{refills} refills and {collections} collections: attached too late"

@@ -28,7 +28,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             launch.after(move |finished| {
                 let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
                 let paused = log.lines().filter(|line| line.contains("Pause")).count() as u64;
-                let announced = finished.report()?.number("collections");
+                let announced = finished.report()?.number("pauses");
                 // The report is written at VMDeath: what the log has beyond it came later.
                 if USUAL.contains(&setting.collector) && paused <= announced {
                     return Err(format!(

@@ -221,10 +221,10 @@ impl Launch {
         if self.agent.is_some() && self.report {
             let report = finished.report()?;
             report.check()?;
-            if report.number("collections") < self.collections {
+            if report.number("pauses") < self.collections {
                 return Err(format!(
                     "only {} collections: too few to show anything",
-                    report.number("collections")
+                    report.number("pauses")
                 ));
             }
         }

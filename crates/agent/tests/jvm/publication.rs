@@ -13,7 +13,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .collects(3)
             .after(|finished| {
                 let (walks, collections) =
-                    (finished.report()?.number("walks"), finished.printed("collections")?);
+                    (finished.report()?.number("parsability"), finished.printed("collections")?);
                 if finished.printed("commands")? == 0 || walks + collections == 0 {
                     return Err("no heap walk came in".into());
                 }

@@ -37,7 +37,7 @@ fn eden_was_full(finished: &Finished) -> Result<(), String> {
     // "Before" and "after" alternate: what is not empty was before.
     let before: Vec<u64> = used.into_iter().filter(|percent| *percent > 50).collect();
     let report = finished.report()?;
-    let collections = report.number("collections").max(1);
+    let collections = report.number("pauses").max(1);
     let tails = report.sum(0, "waste_collection_bytes") / collections;
     // A thread buffer that fits no more for each of two domains, or a little more. Without the hook it is 90 to 300 KB.
     if tails > 80 << 10 {

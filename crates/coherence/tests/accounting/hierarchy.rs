@@ -115,7 +115,11 @@ macro_rules! hierarchy {
                                 .map(|&domain| DomainIndex(domain))
                                 .collect(),
                             group_of_domain: rank.group_of_domain.clone().into(),
-                            shared: rank.domain_of_cpu.len() > rank.domains(),
+                            exclusive: if rank.domain_of_cpu.len() > rank.domains() {
+                                0
+                            } else {
+                                rank.domains()
+                            },
                         };
                         let shape = Shape { grain_shift: 3, min_remainder: 16 };
                         let level = Rc::new(Level::new(BASE, shape, rank.bytes, layout, table, Above(upper)));

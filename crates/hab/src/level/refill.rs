@@ -2,7 +2,6 @@
 
 use super::{Level, REQUESTS_PER_BUFFER};
 use crate::buffer::{Carve, Frame};
-use crate::primitive::{Ordering, fence};
 use crate::{Access, Buffer, Counter, CpuIndex, Extent, Source};
 
 /// A tail up to this fraction of a buffer may be given up at once (HotSpot's `TLABRefillWasteFraction` is 64, too).
@@ -98,12 +97,6 @@ impl<A: Access, S: Source> Level<'_, A, S> {
             None => (frame.nothing(), frame.nothing()),
         };
         buffer.publish(frame, rest);
-        // SeqCst: orders the publication before the look at the flag, as `close` orders the flag before its look at the buffer:
-        // one of the two sees the other, and no tail survives a close.
-        fence(Ordering::SeqCst);
-        if self.closed.is_set() {
-            self.retire_tail(domain, buffer.take(frame), Counter::WasteCollection);
-        }
         if mine.bytes > 0 { Refill::Served(mine) } else { Refill::Refused }
     }
 

@@ -49,7 +49,7 @@ fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static L
         domain_of_cpu: (0..domains).map(DomainIndex).collect(),
         group_of_domain: (0..domains).map(|_| 0).collect(),
         // Plain additions may get lost, and the equations below would not be exact.
-        shared: true,
+        exclusive: 0,
     };
     Box::leak(Box::new(Level::new(BASE, SHAPE, size * GRAIN, layout, counters.leak(), upper)))
 }

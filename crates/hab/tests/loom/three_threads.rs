@@ -29,10 +29,6 @@ fn retire(level: &OneLevel, _: &'static Heap) {
     level.retire_buffers();
 }
 
-fn close(level: &OneLevel, _: &'static Heap) {
-    level.close();
-}
-
 #[test]
 fn two_refills_against_retire_buffers() {
     trio(3, 8, 1, [take_on_0, take_on_0, retire], |_| ());
@@ -41,12 +37,6 @@ fn two_refills_against_retire_buffers() {
 #[test]
 fn refill_against_steal_against_retire_buffers() {
     trio(3, 3, 2, [take_on_0, take_on_1, retire], |_| ());
-}
-
-#[test]
-fn two_refills_against_close() {
-    let empty = |level: &OneLevel| assert!(level.states().all(|state| state == State::Empty));
-    trio(3, 8, 1, [take_on_0, take_on_0, close], empty);
 }
 
 #[test]

@@ -88,12 +88,6 @@ fn allocate_against_retire_buffers() {
     pair(None, 6, 1, take_on_0, take_on_0, retire, nothing);
 }
 
-#[test]
-fn no_tail_survives_a_close() {
-    let empty = |level: &OneLevel| assert!(level.states().all(|state| state == State::Empty));
-    pair(Some(5), 6, 1, |_, _| (), take_two_on_0, |level, _| level.close(), empty);
-}
-
 /// Core buffers of three grains over one processor buffer of eight.
 fn four_levels(
     preemptions: Option<usize>,
@@ -131,14 +125,4 @@ fn four_levels_refill_against_retire_buffers() {
         level.upper().retire_buffers();
     };
     four_levels(Some(5), take_on_0, retire);
-}
-
-#[test]
-fn four_levels_refill_against_close() {
-    let take_on_0 = |level: &TwoLevels, heap: &'static Heap| assert!(take(level, heap, CPU0));
-    let close = |level: &TwoLevels, _: &'static Heap| {
-        level.close();
-        level.upper().close();
-    };
-    four_levels(Some(5), take_on_0, close);
 }

@@ -76,9 +76,6 @@ enum Operation {
     Collect,
     /// Another thread's collection comes while this one waits in the heap.
     CollectDuringNextAcquire,
-    Close {
-        level: usize,
-    },
 }
 
 impl Program {
@@ -123,13 +120,13 @@ impl Program {
                 Level::new(heap::BASE, self.shape, size, layout(self.domains), &inner, &upper);
             let retire = || [&level as &dyn Rank, &upper].into_iter().for_each(Rank::retire);
             heap.collect_with(&retire, self.collecting);
-            Run { program: self, heap: &heap, ranks: &[&level, &upper], closed: [false; 2] }.all();
+            Run { program: self, heap: &heap, ranks: &[&level, &upper] }.all();
         } else {
             let level: Level<A, _> =
                 Level::new(heap::BASE, self.shape, size, layout(self.domains), &inner, &heap);
             let retire = || Rank::retire(&level);
             heap.collect_with(&retire, self.collecting);
-            Run { program: self, heap: &heap, ranks: &[&level], closed: [false; 2] }.all();
+            Run { program: self, heap: &heap, ranks: &[&level] }.all();
         }
     }
 }
@@ -139,7 +136,7 @@ fn layout(domains: u16, cpus_of_domain: u16) -> Layout {
     Layout {
         domain_of_cpu: (0..domains * cpus_of_domain).map(|cpu| DomainIndex(cpu / cpus_of_domain)).collect(),
         group_of_domain: (0..domains).map(|domain| domain / 2).collect(),
-        shared: domains.is_multiple_of(2),
+        exclusive: if domains.is_multiple_of(2) { 0 } else { usize::from(domains) },
     }
 }
 
@@ -162,7 +159,6 @@ impl Operation {
             27..29 => Operation::Resize { level: first % 2, size: (second % 512) << shift },
             29 => Operation::Exhaust { leave: (first % 64) << shift },
             30 => Operation::CollectDuringNextAcquire,
-            _ if first % 4 == 0 => Operation::Close { level: second % 2 },
             _ => Operation::Collect,
         }
     }
@@ -175,7 +171,6 @@ trait Rank {
     fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent>;
     fn retire(&self);
     fn resize(&self, size: usize);
-    fn close(&self);
     fn serves(&self, desired: usize) -> bool;
     fn tails(&self) -> Vec<Extent>;
     fn sum(&self, counters: &[Counter]) -> usize;
@@ -200,10 +195,6 @@ impl<A: Access, S: Source> Rank for Level<'_, A, S> {
 
     fn resize(&self, size: usize) {
         self.resize(size);
-    }
-
-    fn close(&self) {
-        self.close();
     }
 
     /// Whether a refused request must have looked at every buffer.
@@ -236,11 +227,10 @@ struct Run<'r> {
     heap: &'r Heap<'r>,
     /// Lowest first.
     ranks: &'r [&'r dyn Rank],
-    closed: [bool; 2],
 }
 
 impl Run<'_> {
-    fn all(mut self) {
+    fn all(self) {
         let mut handed_out = 0;
         for &operation in &self.program.operations {
             handed_out += self.step(operation).map_or(0, |extent| extent.bytes);
@@ -252,7 +242,7 @@ impl Run<'_> {
         assert!(self.ranks.iter().all(|rank| rank.tails().is_empty()), "retirement empties every buffer");
     }
 
-    fn step(&mut self, operation: Operation) -> Option<Extent> {
+    fn step(&self, operation: Operation) -> Option<Extent> {
         let (lowest, heap) = (self.ranks[0], self.heap);
         let level = |level: usize| level % self.ranks.len();
         let (bounds, extent) = match operation {
@@ -266,10 +256,6 @@ impl Run<'_> {
                 match other {
                     Operation::Retire { level: asked } => self.ranks[level(asked)].retire(),
                     Operation::Resize { level: asked, size } => self.ranks[level(asked)].resize(size),
-                    Operation::Close { level: asked } => {
-                        self.ranks[level(asked)].close();
-                        self.closed[level(asked)] = true;
-                    }
                     Operation::Exhaust { leave } => heap.exhaust(leave),
                     Operation::CollectDuringNextAcquire => heap.collect_during_next_acquire(),
                     _ => {
@@ -304,9 +290,8 @@ impl Run<'_> {
     /// Each byte has one owner, and none is lost.
     fn check_bytes(&self) {
         let mut remaining = 0;
-        for (rank, closed) in self.ranks.iter().zip(self.closed) {
+        for rank in self.ranks {
             let tails = rank.tails();
-            assert!(!closed || tails.is_empty(), "a tail survived a close");
             for (index, &tail) in tails.iter().enumerate() {
                 self.heap.check_free(tail);
                 let others = &tails[index + 1..];

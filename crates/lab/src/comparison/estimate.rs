@@ -50,11 +50,7 @@ struct Logarithm {
 impl Logarithm {
     fn interval(&self) -> Interval {
         let half = student(self.freedom) * standard_error(&self.influence);
-        Interval {
-            median: self.value.exp(),
-            low: (self.value - half).exp(),
-            high: (self.value + half).exp(),
-        }
+        Interval { median: self.value.exp(), low: (self.value - half).exp(), high: (self.value + half).exp() }
     }
 
     /// The robust one: of each pair's own ratio.
@@ -78,7 +74,11 @@ impl Logarithm {
             return None;
         }
         let influence = above.iter().zip(below).map(|(a, b)| a / of_above - b / of_below).collect();
-        Some(Logarithm { value: (of_above / of_below).ln(), influence, freedom: above.len().saturating_sub(1) })
+        Some(Logarithm {
+            value: (of_above / of_below).ln(),
+            influence,
+            freedom: above.len().saturating_sub(1),
+        })
     }
 
     fn plus(mut self, factor: f64, other: &Logarithm) -> Logarithm {

@@ -43,8 +43,10 @@ fn whole_calls_decide_where_they_are_known() {
         measure
     };
     // Operations say 3, the calls 1.05; a has 2 CPU-seconds a second, b 1.9.
-    let pair =
-        Pair { a: with(measure(300.0, 1.0, 2.0, 0.0, 0.0), 1.05), b: with(measure(100.0, 1.0, 1.9, 0.0, 0.0), 1.0) };
+    let pair = Pair {
+        a: with(measure(300.0, 1.0, 2.0, 0.0, 0.0), 1.05),
+        b: with(measure(100.0, 1.0, 1.9, 0.0, 0.0), 1.0),
+    };
     let found = estimate(&[pair; 6], Amount::Operations).unwrap();
     assert!(close(found.per_application_second.unwrap().median, 1.05));
     assert!(close(found.per_second.median, 1.05 * 2.0 / 1.9));
@@ -187,7 +189,8 @@ fn simulate(runs: u64, speed: f64, eden: f64, truth: f64) -> (f64, f64, f64) {
                 break found;
             }
         };
-        covered += usize::from((found.per_running_second.low..=found.per_running_second.high).contains(&truth));
+        covered +=
+            usize::from((found.per_running_second.low..=found.per_running_second.high).contains(&truth));
         sum += found.per_running_second.median.ln();
         pairs_sum += blocks.len() as f64;
     }
@@ -200,7 +203,10 @@ fn simulations_of_the_rule() {
         let (coverage, mean, pairs) = simulate(400, speed, eden, speed);
         // 0.95 of 400, three standard deviations of a share of 400 below it.
         assert!(coverage > 0.917, "speed {speed}: {coverage}");
-        assert!((mean / speed - 1.0).abs() < 0.003, "speed {speed}: stopping by width has moved it to {mean}");
+        assert!(
+            (mean / speed - 1.0).abs() < 0.003,
+            "speed {speed}: stopping by width has moved it to {mean}"
+        );
         assert!(pairs < 140.0, "the rule never stopped: {pairs}");
     }
 }

@@ -184,6 +184,8 @@ fn command(
     let mut first: Option<Counts> = None;
     let (measure, whole_run) = loop {
         jvms.refresh()?;
+        // The accounts of a JVM that has ended are gone: what was last read of them counts.
+        jvms.read_accounts();
         if let Some((exit, time)) = running.poll()? {
             running.check()?;
             let whole = Counts::default().until(&jvms.counts());

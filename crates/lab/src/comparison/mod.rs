@@ -5,7 +5,7 @@
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
-//! | `forks` | whole JVMs in turn, A B B A |
+//! | `forks`, [`fixed`] | whole JVMs in turn, A B B A; one that does fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
 //! | [`result`] | the JSON |
 //!
@@ -13,6 +13,7 @@
 
 pub mod estimate;
 pub mod evidence;
+pub mod fixed;
 mod forks;
 pub mod measure;
 mod process;
@@ -189,7 +190,8 @@ impl Comparison {
     }
 
     fn outcome(&self, measured: Measured, machine: Machine) -> Result<Outcome> {
-        let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } = measured;
+        let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } =
+            measured;
         let (amount, coarse) = match amount {
             Some(amount) => (amount, None),
             None => summary::choose(&pairs),

@@ -129,10 +129,7 @@ impl Subject for Live {
     }
 
     fn evidence(&mut self) -> Evidence {
-        Evidence {
-            stops: self.jvms.stops(),
-            calls: self.calls.as_mut().map(|calls| calls.read().to_vec()),
-        }
+        Evidence { stops: self.jvms.stops(), calls: self.calls.as_mut().map(|calls| calls.read().to_vec()) }
     }
 
     fn ended(&mut self) -> Result<bool> {
@@ -166,8 +163,12 @@ pub(crate) fn measure(
     let length = comparison.warmup + comparison.duration;
     progress.start("comparing on and off inside one JVM", length);
     let running = Running::start(&launch, comparison.show)?;
-    let mut live = Live { running, jvms, operations: file.as_deref().map(ProgressFile::at),
-        calls: calls.as_deref().map(CallFile::at) };
+    let mut live = Live {
+        running,
+        jvms,
+        operations: file.as_deref().map(ProgressFile::at),
+        calls: calls.as_deref().map(CallFile::at),
+    };
     await_agent(&mut live.running, &mut live.jvms)?;
     // Both ways are compiled and touched before they are measured.
     live.switch(Mode::On);

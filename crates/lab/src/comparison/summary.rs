@@ -57,7 +57,10 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     let ratios = ratio(by_second);
     let mut notes = Vec::new();
     let Some(found) = bootstrap(&ratios, seed) else {
-        return Err(Error::failed("the program allocated nothing that could be compared; is it idle?"));
+        return Err(Error::failed(
+            "the program allocated nothing that could be compared; is it idle, or may its memory not be read (kernel.yama.ptrace_scope \
+             0 or 1, the same user)?",
+        ));
     };
     let idle = pairs.len() - ratios.len();
     if idle * 10 > pairs.len() {

@@ -71,7 +71,9 @@ fn the_order_is_random_within_pairs_and_the_seeds() {
         subject.order
     };
     let first = order(1);
-    assert!(first.chunks(4).all(|block| block[0] == block[3] && block[1] == block[2] && block[0] != block[1]));
+    assert!(
+        first.chunks(4).all(|block| block[0] == block[3] && block[1] == block[2] && block[0] != block[1])
+    );
     let on_first = first.chunks(4).filter(|block| block[0] == Mode::On).count();
     assert!((12..38).contains(&on_first));
     assert_eq!(first, order(1));

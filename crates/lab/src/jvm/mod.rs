@@ -6,9 +6,10 @@
 //! | [`agent`], [`workload`], [`launch`] | command lines |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
-//! | [`cpu`], [`calls`] | CPU time by what threads do, and of single calls of a workload |
+//! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`resident`] | on which pages a JVM lies |
 
+pub mod accounts;
 pub mod agent;
 pub mod calls;
 pub mod cpu;

@@ -25,10 +25,10 @@ pub struct Status {
     pub mode: String,
     /// The settings in force.
     pub settings: Value,
-    /// Collections that retired the buffers.
-    pub collections: u64,
-    /// Heap walks that did.
-    pub walks: u64,
+    /// Pauses of the collector.
+    pub pauses: u64,
+    /// Requests to make the heap parsable.
+    pub parsability: u64,
     /// Bytes handed out to threads.
     pub served_bytes: u64,
     /// Waste by cause.
@@ -138,8 +138,8 @@ pub fn read(control: &Control) -> Status {
         state: control.state().map_or("unknown", |state| state.name()).to_owned(),
         message: control.message(),
         mode: mode.to_owned(),
-        collections: control.collections(),
-        walks: control.walks(),
+        pauses: control.pauses(),
+        parsability: control.parsability(),
         served_bytes: served(control, bound),
         waste: waste(control, bound),
         levels: levels.collect(),

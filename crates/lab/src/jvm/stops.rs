@@ -147,9 +147,17 @@ mod tests {
     #[test]
     fn every_collectors_operations_are_known() {
         for name in [
-            "GenCollectForAllocation", "SerialCollectForAllocation", "ParallelGCFailedAllocation",
-            "ParallelCollectForAllocation", "G1CollectForAllocation", "G1TryInitiateConcMark", "G1PauseRemark",
-            "G1CollectFull", "CollectForMetadataAllocation", "ShenandoahInitMark", "GenCollectFull",
+            "GenCollectForAllocation",
+            "SerialCollectForAllocation",
+            "ParallelGCFailedAllocation",
+            "ParallelCollectForAllocation",
+            "G1CollectForAllocation",
+            "G1TryInitiateConcMark",
+            "G1PauseRemark",
+            "G1CollectFull",
+            "CollectForMetadataAllocation",
+            "ShenandoahInitMark",
+            "GenCollectFull",
             "ParallelGCSystemGC",
         ] {
             assert!(is_collection(name), "{name}");

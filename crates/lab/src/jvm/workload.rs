@@ -57,7 +57,9 @@ impl Workload {
     pub const fn about(self) -> &'static str {
         match self {
             Workload::Alloc => "threads that allocate arrays and nothing else",
-            Workload::Sizes => "threads that allocate arrays of one size, a list of sizes in turn, or a mixture",
+            Workload::Sizes => {
+                "threads that allocate arrays of one size, a list of sizes in turn, or a mixture"
+            }
             Workload::Javac => "javac in process over the sources of commons-lang3",
             Workload::Churn => "a new thread for each task of a few KB",
             Workload::Threads => "1,000 threads, most nearly idle",
@@ -223,6 +225,12 @@ mod tests {
     #[test]
     fn names() {
         assert_eq!("churn".parse::<Workload>().unwrap(), Workload::Churn);
-        assert!("aloc".parse::<Workload>().unwrap_err().to_string().contains("alloc, sizes, javac, churn, threads"));
+        assert!(
+            "aloc"
+                .parse::<Workload>()
+                .unwrap_err()
+                .to_string()
+                .contains("alloc, sizes, javac, churn, threads")
+        );
     }
 }

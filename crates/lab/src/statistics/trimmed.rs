@@ -75,7 +75,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_the_tables() {
-        for (freedom, expected) in [(1, 12.706), (4, 2.776), (5, 2.571), (10, 2.228), (30, 2.042), (200, 1.972)] {
+        for (freedom, expected) in
+            [(1, 12.706), (4, 2.776), (5, 2.571), (10, 2.228), (30, 2.042), (200, 1.972)]
+        {
             assert!((student(freedom) - expected).abs() < 0.005, "{freedom}: {}", student(freedom));
         }
     }

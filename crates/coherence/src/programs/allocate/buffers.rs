@@ -279,8 +279,9 @@ fn layout(machine: &Machine, domain: Domain) -> Layout {
     }
     let domain_of_cpu: Box<[DomainIndex]> =
         (0..shape.cpus()).map(|cpu| DomainIndex(domain.of(machine, cpu) as u16)).collect();
-    let shared = domain_of_cpu.len() > group_of_domain.len();
-    Layout { domain_of_cpu, group_of_domain: group_of_domain.into(), shared }
+    // All CPUs are known: no other comes.
+    let exclusive = if domain_of_cpu.len() > group_of_domain.len() { 0 } else { group_of_domain.len() };
+    Layout { domain_of_cpu, group_of_domain: group_of_domain.into(), exclusive }
 }
 
 /// Builds a hierarchy over a heap that begins at `base`. `objects`: single objects come from buffers too.

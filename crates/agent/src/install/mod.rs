@@ -1,0 +1,178 @@
+//! From options to hooks in place, or to a reason why not.
+//!
+//! Installation is *plan, then commit*: everything that can fail comes before anything that shows in the JVM.
+//!
+//! | step | when | what it does |
+//! |---|---|---|
+//! | [`plan::Plan`] | before the heap exists (on attach: at once) | reads options, CPUs, libjvm.so, flags; refuses; changes nothing |
+//! | [`plan::Plan::commit`] | then | sets the flags that the heap's construction reads; cannot fail |
+//! | [`live::Live`] | at VMInit (on attach: at once) | builds the levels over the live heap, makes the vtable writable; changes nothing else |
+//! | [`live::Live::commit`] | then | puts the hooks in place; cannot fail |
+//!
+//! What is refused leaves the JVM as it would be without the agent, and may be tried again.
+#![allow(clippy::disallowed_types, reason = "a library may be loaded from two threads at once")]
+
+pub(crate) mod live;
+pub(crate) mod plan;
+
+use crate::events;
+use crate::log::{Severity, say};
+use crate::options::Options;
+use crate::report;
+use control::{Control, State};
+use hotspot::jvmti::{Callbacks, Event, Jvmti};
+use live::Live;
+use plan::Plan;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// When the agent was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// At the JVM's start.
+    Load,
+    /// In a running JVM.
+    Attach,
+}
+
+/// Whether an installation is under way or done: there is one for each process.
+static LOADED: AtomicBool = AtomicBool::new(false);
+/// The control file of the present installation, or of the last that was refused.
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
+/// Whether that file's name was ours to choose.
+static OWN_NAME: AtomicBool = AtomicBool::new(false);
+/// What waits for VMInit.
+static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
+/// The environment that tells a refused installation of the JVM's end.
+static REFUSED: Mutex<Option<Jvmti>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The control file (or its likeness in memory), if it was made.
+pub(crate) fn control() -> Option<&'static Control> {
+    // SAFETY: null or leaked by `set_control`.
+    unsafe { CONTROL.load(Ordering::Acquire).as_ref() }
+}
+
+/// From now on the control file is this one.
+pub(crate) fn set_control(control: &'static Control) {
+    // Release: who finds it sees it whole.
+    CONTROL.store(std::ptr::from_ref(control).cast_mut(), Ordering::Release);
+}
+
+/// Installs, or gives the reason why not. At the JVM's start the rest comes with [`finish`].
+pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), String> {
+    if LOADED.swap(true, Ordering::AcqRel) {
+        jvmti.dispose();
+        return Err(
+            "libterrace.so is already loaded: name it once, or change it through its control file".into()
+        );
+    }
+    // The end of the JVM is of no more interest to an earlier attempt.
+    if let Some(earlier) = lock(&REFUSED).take() {
+        earlier.dispose();
+    }
+    let outcome = try_begin(jvmti, options, when);
+    if outcome.is_err() {
+        give_up(jvmti);
+    }
+    outcome
+}
+
+fn try_begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), String> {
+    if when == When::Attach && !jvmti.is_live() {
+        return Err("the JVM is not yet, or no more, running: attach to a running one".into());
+    }
+    // Of an environment of our own, which goes if there is nothing to be told of.
+    jvmti.prepare(Callbacks {
+        vm_init: events::vm_init,
+        vm_death: events::vm_death,
+        collection_start: events::collection_start,
+        collection_finish: events::collection_finish,
+    })?;
+    let plan = Plan::make(options, when)?;
+    if when == When::Load {
+        jvmti.notify(Event::VmInit, true)?;
+        plan.commit();
+        *lock(&WAITING) = Some((plan, jvmti));
+        return Ok(());
+    }
+    // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
+    install(&plan, jvmti)?;
+    plan.commit();
+    Ok(())
+}
+
+/// The second half, at VMInit, where nobody can be told of an error but through the log.
+pub(crate) fn finish() -> Result<(), Unfinished> {
+    let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
+    install(&plan, jvmti).map_err(|line| {
+        plan.revert();
+        give_up(jvmti);
+        Unfinished { line, strict: plan.options.strict }
+    })
+}
+
+/// Why the second half failed.
+pub(crate) struct Unfinished {
+    pub(crate) line: String,
+    pub(crate) strict: bool,
+}
+
+/// Whether `strict=true` was asked for by what waits for VMInit.
+pub(crate) fn waits_strictly() -> bool {
+    lock(&WAITING).as_ref().is_some_and(|(plan, _)| plan.options.strict)
+}
+
+fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
+    let live = Live::make(plan)?;
+    // Before the hooks: no extent may be in a buffer when a collection comes that is not announced. Told of them without hooks, the
+    // callbacks find no agent and do nothing.
+    for event in [Event::VmDeath, Event::CollectionStart, Event::CollectionFinish] {
+        jvmti.notify(event, true)?;
+    }
+    live.commit(plan)
+}
+
+/// Leaves the JVM as it was, but for the end of which a control file or a report has to learn.
+fn give_up(jvmti: Jvmti) {
+    if control().is_some() && jvmti.notify(Event::VmDeath, true).is_ok() {
+        for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
+            let _ = jvmti.notify(event, false);
+        }
+        *lock(&REFUSED) = Some(jvmti);
+    } else {
+        jvmti.dispose();
+    }
+    LOADED.store(false, Ordering::Release);
+}
+
+/// Records a refusal for `terrace status`, and says it.
+pub(crate) fn refuse(line: &str, strict: bool) {
+    if let Some(control) = control()
+        && control.state() == Some(State::Starting)
+    {
+        control.set_message(line);
+        control.set_state(State::Refused);
+    }
+    let consequence = if strict { "strict=true: not starting" } else { "running without buffers" };
+    say(Severity::Error, &format!("{line} ({consequence})"));
+}
+
+/// At the JVM's end: the file of a refused installation, if its name was ours to choose.
+pub(crate) fn remove_default_control() {
+    if let Some(control) = control()
+        && OWN_NAME.load(Ordering::Relaxed)
+    {
+        control.remove();
+    }
+}
+
+/// Where the report goes, if the installation gets as far as having counters.
+fn remember(options: &Options) {
+    report::set_path(options.report.clone());
+    // Relaxed: the same thread, or a callback long after.
+    OWN_NAME.store(options.control.as_deref() == Some("auto"), Ordering::Relaxed);
+}

@@ -1,0 +1,166 @@
+//! What can be known before the heap exists. Nothing here changes the JVM but [`Plan::commit`].
+
+use super::{When, remember, set_control};
+use crate::hierarchy::{self, ThreadBuffers};
+use crate::hooks;
+use crate::options::{Levels, Options};
+use crate::source::HeapSource;
+use crate::tlab::{self, Tlabs};
+use control::Control;
+use hab::{Layout, Level, Shape, Shared};
+use hotspot::flags::Change;
+use hotspot::heap::Machine as Jvm;
+use hotspot::patch::{Exchange, Unlocked};
+use topology::{CpuSource, DomainMap, Machine, Places};
+
+/// An installation that nothing is known to stand against.
+pub(crate) struct Plan {
+    pub(crate) options: Options,
+    pub(crate) control: &'static Control,
+    pub(crate) jvm: Jvm,
+    pub(crate) machine: Machine,
+    /// What tells a thread's place.
+    pub(crate) cpu_source: CpuSource,
+    /// For each level, the threads' level first.
+    pub(crate) maps: Vec<DomainMap>,
+    pub(crate) layouts: Vec<Layout>,
+    pub(crate) shape: Shape,
+    pub(crate) tlabs: Tlabs,
+    /// What the user should know though it works.
+    pub(crate) remarks: Vec<String>,
+    /// The hooks, those that give memory up first, the one that hands it out last.
+    pub(crate) hooks: Vec<Exchange>,
+    /// The hook that has to be in place before the JVM makes its interpreter (JDK 17 without TLABs).
+    early: Vec<Exchange>,
+    /// Flags other than TLABs'.
+    flags: Vec<Change>,
+}
+
+impl Plan {
+    /// Looks at machine and JVM.
+    pub(crate) fn make(mut options: Options, when: When) -> Result<Plan, String> {
+        remember(&options);
+        let machine = Machine::detect();
+        let places = Places::detect(&machine);
+        let maps = hierarchy::domain_maps(options.levels, &machine, &places);
+        let mut remarks = Vec::new();
+        let control = make_control(&options, &maps, &mut remarks)?;
+        set_control(control);
+
+        let jvm = Jvm::find().map_err(|refusal| refusal.to_string())?;
+        if !tlab::are_used(&jvm) && !options.levels_asked {
+            // Compiled code of such a JVM takes memory from eden by itself; buffers would put a call into its way.
+            options.levels = Levels::None;
+            control.set_message("-XX:-UseTLAB: left alone; name levels=core to use buffers all the same");
+        }
+        let shape = Shape { grain_shift: jvm.grain().trailing_zeros(), min_remainder: jvm.min_filler() };
+        check_sizes(&options, jvm.grain())?;
+        check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
+        let tlabs = tlab::plan(&jvm, &options, when, &mut remarks)?;
+        let hooks = hooks::exchanges(&jvm.functions, jvm.hooks);
+        // Tried now, because what is set for the heap's construction cannot be taken back afterwards.
+        drop(Unlocked::of(&hooks).map_err(|error| error.to_string())?);
+        let mut flags = Vec::new();
+        if jvm.flags.boolean("EpsilonElasticTLAB") == Some(true)
+            && jvm.flags.boolean("UseEpsilonGC") == Some(true)
+        {
+            let change = jvm.flags.boolean_change("EpsilonElasticTLAB", false);
+            flags.push(change.map_err(|error| error.to_string())?);
+        }
+        let inline = options.levels != Levels::None && !tlab::are_used(&jvm) && when == When::Load;
+        let early: Vec<Exchange> = (jvm.functions.supports_inline_contig_alloc.iter())
+            .filter(|_| inline)
+            .map(|slot| slot.exchange_for(hooks::supports_inline_contig_alloc))
+            .collect();
+        drop(Unlocked::of(&early).map_err(|error| error.to_string())?);
+        let layouts = maps.iter().map(|map| hierarchy::layout(&machine, map, options.exact)).collect();
+        let cpu_source = places.source();
+        Ok(Plan {
+            options,
+            control,
+            jvm,
+            machine,
+            cpu_source,
+            maps,
+            layouts,
+            shape,
+            tlabs,
+            remarks,
+            hooks,
+            early,
+            flags,
+        })
+    }
+
+    /// Sets what the heap's construction reads. Before it, on the only thread; on attach, when everything else is in place.
+    pub(crate) fn commit(&self) {
+        for change in self.flags.iter().chain(&self.tlabs.changes) {
+            // SAFETY: in Agent_OnLoad one thread runs, and the heap's construction reads the flags later. On attach TLABSize and MinTLABSize
+            // are read when a thread starts, ResizeTLAB at a collection, EpsilonElasticTLAB at a request: any mixture is a right one.
+            unsafe { change.apply() };
+        }
+        if let Ok(unlocked) = Unlocked::of(&self.early) {
+            // SAFETY: `exchange_for` has paired the types; the agent is never unloaded.
+            unsafe { unlocked.exchange() };
+        }
+    }
+
+    /// Sets the flags back. What the heap's construction has read by now stays: TLABs of the size asked for until the first
+    /// collection, and no inlined allocation in a JVM without TLABs.
+    pub(crate) fn revert(&self) {
+        for change in self.flags.iter().chain(&self.tlabs.changes) {
+            // SAFETY: at VMInit: as on attach, see `commit`.
+            unsafe { change.revert() };
+        }
+    }
+}
+
+/// The control file; without one that was asked for the application still gets its buffers.
+fn make_control(
+    options: &Options,
+    maps: &[DomainMap],
+    remarks: &mut Vec<String>,
+) -> Result<&'static Control, String> {
+    let mut domains: Vec<usize> = maps.iter().map(DomainMap::count).collect();
+    if options.bound {
+        domains.push(ThreadBuffers::THREADS);
+    }
+    // SAFETY: geteuid has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    let made = match &options.control {
+        Some(path) => {
+            match Control::create(&control::expand_path(path, user, std::process::id()), &domains) {
+                Ok(made) => Ok(made),
+                Err(error) if options.strict => return Err(error.to_string()),
+                Err(error) => {
+                    remarks.push(format!("{error} (running without a control file)"));
+                    Control::anonymous(&domains)
+                }
+            }
+        }
+        None => Control::anonymous(&domains),
+    };
+    Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
+}
+
+fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
+    for (key, asked) in [("core", options.core), ("processor", options.processor)] {
+        if let Some(bytes) = asked.filter(|bytes| !bytes.is_multiple_of(grain)) {
+            return Err(format!("{key}={bytes}: use a multiple of ObjectAlignmentInBytes={grain}"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a heap that a buffer's word cannot name.
+pub(crate) fn check_heap(bytes: usize, shape: Shape) -> Result<(), String> {
+    let most = Level::<Shared, &'static HeapSource>::max_span(shape);
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "a heap of {} GB is too large for terrace: use at most {} TB (-Xmx)",
+        bytes >> 30,
+        (most + shape.grain()) >> 40
+    ))
+}

@@ -1,0 +1,42 @@
+//! HotSpot's own accounts of what threads have allocated: where they are, for whoever may read this process's memory.
+//!
+//! A thread's account (`Thread::_allocated_bytes`) is brought up to date when its TLAB is retired; what it has used of the present one lies between
+//! the TLAB's start and top. The accounts of threads that have ended are added up (`ThreadService::_exited_allocated_bytes`).
+
+use crate::Error;
+use crate::structs::Structs;
+
+/// Addresses in this process, and offsets in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accounts {
+    /// `ThreadsSMRSupport::_java_thread_list`: the address of the pointer to the present list.
+    pub list: usize,
+    /// `ThreadsList::_length`, an `unsigned int`.
+    pub length: usize,
+    /// `ThreadsList::_threads`, a pointer to pointers to threads.
+    pub threads: usize,
+    /// `Thread::_allocated_bytes`, 64 bits.
+    pub allocated: usize,
+    /// `ThreadLocalAllocBuffer::_start`, from the thread's own address.
+    pub tlab_start: usize,
+    /// `ThreadLocalAllocBuffer::_top`, from the thread's own address.
+    pub tlab_top: usize,
+    /// The address of `ThreadService::_exited_allocated_bytes`; 0 where it was not found.
+    pub exited: usize,
+}
+
+impl Accounts {
+    /// Finds them; `exited` is that symbol's address, if there is one.
+    pub(crate) fn of(structs: &Structs, exited: Option<usize>) -> Result<Accounts, Error> {
+        let tlab = structs.offset("Thread", "_tlab")?;
+        Ok(Accounts {
+            list: structs.static_field("ThreadsSMRSupport", "_java_thread_list")?,
+            length: structs.offset("ThreadsList", "_length")?,
+            threads: structs.offset("ThreadsList", "_threads")?,
+            allocated: structs.offset("Thread", "_allocated_bytes")?,
+            tlab_start: tlab + structs.offset("ThreadLocalAllocBuffer", "_start")?,
+            tlab_top: tlab + structs.offset("ThreadLocalAllocBuffer", "_top")?,
+            exited: exited.unwrap_or(0),
+        })
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+use crate::fake::Fake;
+use crate::id::{CpuId, DomainIndex};
+use crate::test_support;
+
+fn machine() -> Machine {
+    Machine::fake(Fake { packages: 2, cores: 32, threads: 1, holes: vec![] })
+}
+
+fn places(machine: &Machine, ids: bool) -> Places {
+    let id = CpuSource::fixed(|| CpuId(1));
+    Places::choose(machine, if ids { Ok(id) } else { Err("none") }, || CpuSource::fixed(|| CpuId(63)))
+}
+
+fn core(machine: &Machine, ids: bool) -> DomainMap {
+    places(machine, ids).domains(machine, DomainKind::Core)
+}
+
+#[test]
+fn the_whole_machine_has_the_domains_of_its_topology() {
+    for ids in [true, false] {
+        let machine = machine();
+        let cores = core(&machine, ids);
+        assert_eq!((cores.count(), cores.known(), cores.exclusive()), (64, 64, 64));
+        assert_eq!(places(&machine, ids).source().current(), CpuId(63));
+        assert_eq!(places(&machine, ids).domains(&machine, DomainKind::Package).count(), 2);
+    }
+}
+
+#[test]
+fn a_quota_of_two_cpus_on_64_gets_two_domains() {
+    for (ids, number) in [(true, CpuId(1)), (false, CpuId(63))] {
+        let machine = machine().with_quota(2.0);
+        let cores = core(&machine, ids);
+        assert_eq!((cores.count(), cores.exclusive()), (2, 0), "shared: counted with locked additions");
+        assert_eq!(places(&machine, ids).source().current(), number);
+        assert!((0..200).all(|id| cores.of(CpuId(id)).index() < 2));
+        assert_eq!(cores.of(CpuId(3)), DomainIndex(1));
+    }
+    assert_eq!(core(&machine().with_quota(1.5), true).count(), 2);
+    assert_eq!(core(&machine().with_quota(0.1), true).count(), 1);
+    assert_eq!(core(&machine().with_quota(100.0), true).count(), 64);
+}
+
+#[test]
+fn processors_are_not_more_than_the_quota_either() {
+    let machine = machine().with_quota(1.0);
+    for ids in [true, false] {
+        assert_eq!(places(&machine, ids).domains(&machine, DomainKind::Package).count(), 1);
+    }
+}
+
+#[test]
+fn an_affinity_of_four_cpus_gets_four_domains_and_one_for_what_comes_later() {
+    let machine = machine().allowing(&[7, 8, 40, 41]);
+    let ids = core(&machine, true);
+    assert_eq!((ids.count(), ids.known(), ids.exclusive()), (5, 4, 4));
+    assert_eq!(ids.of(CpuId(3)), DomainIndex(3));
+    // The affinity was widened: a fifth thread runs at the same time.
+    assert_eq!(ids.of(CpuId(4)), DomainIndex(4));
+    assert_eq!(ids.of(CpuId(100_000)), DomainIndex(4));
+    let cpus = core(&machine, false);
+    assert_eq!((cpus.count(), cpus.known(), cpus.exclusive()), (5, 4, 4));
+    assert_eq!(cpus.of(CpuId(41)), DomainIndex(3));
+    assert_eq!(cpus.of(CpuId(0)), DomainIndex(4));
+}
+
+#[test]
+fn a_cpu_that_is_switched_on_later_has_no_ones_domain() {
+    let machine = Machine::fake(Fake { packages: 1, cores: 4, threads: 1, holes: vec![3] });
+    let cores = core(&machine, false);
+    assert_eq!((cores.count(), cores.exclusive()), (4, 3));
+    assert_eq!(cores.of(CpuId(3)), DomainIndex(3));
+    assert_eq!(cores.of(CpuId(2)), DomainIndex(2));
+}
+
+#[test]
+fn siblings_share_a_domain_and_count_with_locked_additions() {
+    let machine = Machine::fake(Fake { packages: 1, cores: 4, threads: 2, holes: vec![] });
+    assert_eq!((core(&machine, true).count(), core(&machine, true).exclusive()), (4, 0));
+}
+
+#[test]
+fn concurrency_ids_differ_between_threads_that_run_at_the_same_time() {
+    if let Err(reason) = CpuSource::concurrency() {
+        return println!("skipped: {reason}");
+    }
+    // A number that a thread holds while it runs is nobody else's: as many threads as CPUs see as many numbers at most.
+    test_support::on_each_cpu(|_| {
+        let source = CpuSource::concurrency().unwrap();
+        assert_eq!(source.name(), "concurrency ids");
+        let online = Machine::detect().online();
+        for _ in 0..1000 {
+            assert!((source.current().0 as usize) < online, "as dense as the CPUs");
+        }
+    });
+}
