@@ -145,6 +145,14 @@ pub fn json(outcome: &Outcome) -> Result<Value> {
     serde_json::to_value(outcome).map_err(|error| Error::failed(error.to_string()))
 }
 
+/// One JDK of each feature number, the oldest first: cells are called by it.
+pub fn one_of_each() -> Vec<Jdk> {
+    let mut jdks = supported_jdks();
+    jdks.sort_by_key(|jdk| jdk.feature);
+    jdks.dedup_by_key(|jdk| jdk.feature);
+    jdks
+}
+
 /// The JDKs found that the agent supports.
 pub fn supported_jdks() -> Vec<Jdk> {
     lab::jvm::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()

@@ -6,7 +6,7 @@
 
 use crate::build;
 use crate::cells::Cells;
-use crate::measure::{Case, precise, supported_jdks, table_of};
+use crate::measure::{Case, one_of_each, precise, table_of};
 use lab::comparison::Program;
 use lab::comparison::fixed::{self, FixedRun};
 use lab::jvm::agent::{AgentOptions, Levels, Tlab};
@@ -154,7 +154,7 @@ fn measure(case: &Case, arguments: &Arguments) -> Result<Value> {
 /// Measures and shows.
 pub fn run(arguments: &Arguments) -> Result<()> {
     build::all()?;
-    let jdks = supported_jdks();
+    let jdks = one_of_each();
     let wanted = |feature: u32| arguments.jdk.map_or(feature != 21, |only| only == feature);
     let mut cases = Vec::new();
     for jdk in jdks.into_iter().filter(|jdk| wanted(jdk.feature)) {

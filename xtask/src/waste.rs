@@ -6,7 +6,7 @@
 
 use crate::build;
 use crate::cells::Cells;
-use crate::measure::{supported_jdks, table_of};
+use crate::measure::{one_of_each, table_of};
 use lab::comparison::{Program, fixed};
 use lab::jvm::agent::AgentOptions;
 use lab::jvm::jdk::{Collector, Jdk};
@@ -157,9 +157,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Err(Error::usage(format!("--size {unknown} is none of {}", known.join(", "))));
     }
     build::all()?;
-    let mut jdks = supported_jdks();
-    jdks.sort_by_key(|jdk| jdk.feature);
-    jdks.dedup_by_key(|jdk| jdk.feature);
+    let jdks = one_of_each();
     let mut cases = Vec::new();
     for collector in COLLECTORS.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
         for jdk in jdks.iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {

@@ -4,7 +4,7 @@
 use crate::build;
 use crate::cells::Cells;
 use crate::matrix::{Arguments, LOSS};
-use crate::measure::{Case, json, precise, supported_jdks, table_of};
+use crate::measure::{Case, json, one_of_each, precise, table_of};
 use control::Mode;
 use lab::comparison::estimate::half_width;
 use lab::comparison::stopping::Precision;
@@ -94,7 +94,7 @@ fn cells(arguments: &Arguments, jdks: &[Jdk]) -> Vec<Cell> {
 /// Measures and shows.
 pub fn run(arguments: &Arguments) -> Result<()> {
     build::all()?;
-    let jdks: Vec<Jdk> = supported_jdks()
+    let jdks: Vec<Jdk> = one_of_each()
         .into_iter()
         .filter(|jdk| arguments.jdk.map_or(jdk.feature != 21, |feature| jdk.feature == feature))
         .collect();

@@ -123,8 +123,10 @@ impl Subject for Live {
 
     fn counts(&mut self) -> Result<Counts> {
         self.jvms.refresh()?;
+        // Right before the moment that the counts are of: reading CPU times takes longer.
+        let operations = self.operations.as_ref().and_then(ProgressFile::operations);
         let mut counts = self.jvms.counts();
-        counts.operations = self.operations.as_ref().and_then(ProgressFile::operations);
+        counts.operations = operations;
         Ok(counts)
     }
 

@@ -113,6 +113,8 @@ impl Threads {
     /// CPU time so far. `None` when the process has ended.
     pub fn cpu(&mut self) -> Option<CpuTime> {
         let mut sum = self.ended;
+        // First, at the moment that the caller is counting at. HotSpot's own threads are mostly asleep meanwhile.
+        sum.process = os::process_cpu(self.pid)?;
         for (thread, (kind, time)) in &mut self.own {
             // One that has just ended keeps what it had until the next refresh.
             if let Some(now) = read(self.pid, *thread, "schedstat").and_then(|text| schedstat(&text)) {
@@ -120,7 +122,6 @@ impl Threads {
             }
             sum.add(*kind, *time);
         }
-        sum.process = os::process_cpu(self.pid)?;
         Some(sum)
     }
 }

@@ -245,12 +245,12 @@ impl Jvms {
     pub fn counts(&mut self) -> Counts {
         let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
         for jvm in &mut self.found {
+            counts.bytes += jvm.allocated();
             jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
             let cpu = jvm.cpu.unwrap_or_default();
             counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);
             counts.application_cpu = Some(counts.application_cpu.unwrap_or_default() + cpu.application());
             counts.collections += jvm.control.pauses();
-            counts.bytes += jvm.allocated();
             counts.waste += waste(&jvm.control, self.bound);
             counts.requests += requests(&jvm.control);
         }

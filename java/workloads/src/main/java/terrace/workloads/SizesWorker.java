@@ -66,7 +66,7 @@ final class SizesWorker implements Worker {
         tally.add(bytes[which]);
         // Cleared by a collection of young objects. Asking so keeps nothing alive, as get() can in concurrent collectors.
         if (canary.refersTo(null)) {
-            marks.note(Snapshot.collectionsSoFar(), tally.totalOfAll());
+            marks.note(Snapshot.cyclesSoFar(), tally.totalOfAll());
             canary = new WeakReference<>(new Object());
         }
     }
