@@ -84,7 +84,7 @@ fn flags(collector: Collector, young: u64) -> Vec<String> {
     let fixed: &[&str] = match collector {
         Collector::Parallel => &["-XX:-UseAdaptiveSizePolicy"],
         // It has no young generation: the whole heap is used up before it collects, as eden is.
-        Collector::Shenandoah => &["-XX:+UnlockDiagnosticVMOptions", "-XX:ShenandoahGCHeuristics=passive"],
+        Collector::Shenandoah => &["-XX:+UnlockDiagnosticVMOptions", "-XX:ShenandoahGCMode=passive"],
         _ => &[],
     };
     let mut flags: Vec<String> = fixed.iter().map(|flag| (*flag).to_owned()).collect();

@@ -95,9 +95,9 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
     let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
-    let pauses = outcome.estimate.as_ref().and_then(|estimate| estimate.pauses.as_ref()).map(ratio);
-    line("a/b collections", &pauses.unwrap_or(collections));
+    line("a/b collections", &collections);
     if let Some(estimate) = &outcome.estimate {
+        line("a/b heap used up", &estimate.heap_use.as_ref().map_or("unavailable".into(), ratio));
         line("a/b untrimmed", &format!("{}  all work in all time", ratio(&estimate.all_windows)));
     }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);

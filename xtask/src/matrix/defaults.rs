@@ -135,7 +135,7 @@ fn interval(cell: &Value, name: &str) -> Option<Interval> {
 
 fn show(cells: &[&Value], Precision(precision): Precision, control: bool) {
     let sides = if control { "off / off" } else { "on / off" };
-    let mut rows = table_of(&[sides, "per second", "per CPU-second", "pauses", "pairs"]);
+    let mut rows = table_of(&[sides, "per second", "per CPU-second", "heap", "pairs"]);
     let name = |cell: &Value| cell["name"].as_str().unwrap_or_default().to_owned();
     for cell in cells {
         let text = |name: &str| interval(cell, name).as_ref().map_or("unavailable".into(), precise);
@@ -143,13 +143,14 @@ fn show(cells: &[&Value], Precision(precision): Precision, control: bool) {
             name(cell),
             text("per_second"),
             text("per_application_second"),
-            interval(cell, "pauses").map_or("few".into(), |pauses| format!("{:.3}", pauses.median)),
+            interval(cell, "heap_use").map_or("-".into(), |used| format!("{:.3}", used.median)),
             cell["outcome"]["pairs"].to_string(),
         ]);
     }
     println!("{rows}");
     println!(
-        "95 % intervals; pauses for the same work are charged evenly; CPU time is that of the application's own threads"
+        "95 % intervals; pauses are charged evenly, by the heap used up for the same work (column heap); CPU time is that of the \
+         application's own threads"
     );
     let ratios = ["per_second", "per_application_second"];
     let list = |found: Vec<String>| if found.is_empty() { "none".into() } else { found.join("; ") };

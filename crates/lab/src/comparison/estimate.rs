@@ -1,5 +1,5 @@
 //! From pairs to ratios that can tell 3 % in one process: what a pause did to the window in whose time it fell is taken out, and
-//! pauses are charged to both sides evenly, by how many they need.
+//! pauses are charged to both sides evenly, by how much of the heap they use up.
 //!
 //! A collection falls into one window, but its garbage is of many: its time says nothing of the side whose turn it was. So
 //! there are three quantities, each with what it alone is good for:
@@ -7,8 +7,9 @@
 //! - the rate of the *application's* work while it may run: for each second outside of stops, and for each second of its
 //!   threads' own CPU time, in which collectors and compilers have no part. Of each pair the logarithm of the ratio; of
 //!   these the trimmed mean, which bursts of other work do not move;
-//! - pauses for the same work, counted over all windows;
-//! - the mean length of a pause, over both sides together.
+//! - heap used up for the same work: what threads got, and what was wasted. A collection comes when eden is used up, so that this
+//!   tells in every window what counting collections would tell after hundreds of them;
+//! - the pauses' time for each byte used up, over both sides together.
 //!
 //! What trimming leaves out could be an effect that is rare and large. So the plain ratio of all work in all time is kept
 //! beside it; where the two disagree, there is one.
@@ -23,13 +24,15 @@ use serde::{Deserialize, Serialize};
 pub struct Estimate {
     /// Pairs with work on both sides.
     pub pairs: usize,
-    /// Work for each second, stops for collections charged evenly by their number.
+    /// Work for each second, stops for collections charged evenly by the heap used up.
     pub per_second: Interval,
     /// Work for each second in which the threads were not stopped.
     pub per_running_second: Interval,
     /// Work for each second of the application threads' own CPU time. `null` when that could not be read.
     pub per_application_second: Option<Interval>,
-    /// Pauses for the same work. `null` when they are not known, or too few to compare.
+    /// Heap used up for the same work, which is what collections come to. `null` when the buffers were not counted.
+    pub heap_use: Option<Interval>,
+    /// Pauses counted for the same work. `null` when they are not known, or too few to compare.
     pub pauses: Option<Interval>,
     /// All work in all time, nothing left out and nothing charged.
     pub all_windows: Interval,
@@ -100,6 +103,11 @@ fn running(measure: &Measure) -> Option<f64> {
     Some(measure.seconds - stopped).filter(|seconds| *seconds > 0.0)
 }
 
+/// Bytes of the heap that were used up: handed out to threads, or wasted on the way.
+fn used_up(measure: &Measure) -> Option<f64> {
+    measure.waste.map(|waste| (waste.of_bytes + waste.total()) as f64)
+}
+
 fn application(measure: &Measure) -> Option<f64> {
     measure.application_cpu_seconds.filter(|seconds| *seconds > 0.0)
 }
@@ -150,16 +158,27 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
     let run = |side| of(side, &|measure| running(measure).or(Some(0.0)));
     let sum = |values: &[f64]| values.iter().sum::<f64>();
 
+    let used = of(0, &used_up).zip(of(1, &used_up));
+    let heap_use = match &used {
+        Some((a, b)) => over_sums([a.clone(), b.clone()], [work(0)?, work(1)?]).map(|found| found.interval()),
+        None => None,
+    };
+
     let mut per_second = speed;
     let mut pauses = None;
     if let (Some(count_a), Some(count_b), Some(pause_a), Some(pause_b)) =
         (counted(0), counted(1), paused(0), paused(1))
     {
-        let all = sum(&count_a) + sum(&count_b);
+        // Collections are counted only where it is not known what they come from.
+        let (causes_a, causes_b) = used
+            .clone()
+            .filter(|(a, b)| sum(a) > 0.0 && sum(b) > 0.0)
+            .unwrap_or((count_a.clone(), count_b.clone()));
+        let all = sum(&causes_a) + sum(&causes_b);
         let each = if all > 0.0 { (sum(&pause_a) + sum(&pause_b)) / all } else { 0.0 };
-        for (sign, count, run) in [(-1.0, &count_a, run(0)?), (1.0, &count_b, run(1)?)] {
+        for (sign, causes, run) in [(-1.0, &causes_a, run(0)?), (1.0, &causes_b, run(1)?)] {
             // Seconds of pauses for each second of running, and what each pair has moved that by.
-            if let Some(often) = Logarithm::of_sums(count, &run) {
+            if let Some(often) = Logarithm::of_sums(causes, &run) {
                 let share = each * often.value.exp();
                 per_second.value += sign * (1.0 + share).ln();
                 per_second.move_by(sign * share / (1.0 + share), &often);
@@ -175,6 +194,7 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         per_second: per_second.interval(),
         per_running_second,
         per_application_second: ratio(for_cpu).map(|found| found.interval()),
+        heap_use,
         pauses,
         all_windows: all_windows.interval(),
         stopped: share(0).zip(share(1)).map(|(a, b)| [a, b]),
