@@ -81,9 +81,9 @@ impl Run {
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);
         }
-        let without = program.launch(&jvm_flags, None, &install)?;
+        let without = program.launch(&jvm_flags, None, None, &install)?;
         let launch = match archive::written_by(&without) {
-            None => program.launch(&[vec![agent], jvm_flags].concat(), None, &install)?,
+            None => program.launch(&[vec![agent], jvm_flags].concat(), None, None, &install)?,
             Some(option) => {
                 let why = format!(
                     "{option} writes a class data archive, which HotSpot does not do with any native agent"

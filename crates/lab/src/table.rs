@@ -94,10 +94,12 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
-    line(
-        "a/b collections",
-        &outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}")),
-    );
+    let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
+    line("a/b collections", &collections);
+    if let Some(estimate) = &outcome.estimate {
+        line("a/b heap used up", &estimate.heap_use.as_ref().map_or("unavailable".into(), ratio));
+        line("a/b untrimmed", &format!("{}  all work in all time", ratio(&estimate.all_windows)));
+    }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
     if a == b {
         line("settings of both", &brief(a));
@@ -261,6 +263,7 @@ mod tests {
             pairs: 98,
             ratio: interval,
             ratio_cpu: None,
+            estimate: None,
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,
             sides: Sides {
@@ -276,6 +279,7 @@ mod tests {
                 window_ms: Some(100.0),
                 skip_ms: Some(5.0),
                 fork_seconds: None,
+                precision: None,
                 seed: 1,
                 resamples: 4000,
             },
