@@ -39,8 +39,7 @@ impl Pretended {
 
     fn run(&self) -> ! {
         let control = self.option("control").map(|path| {
-            let path = control::expand_path(path, 0, std::process::id());
-            let control = Control::create(Path::new(&path), &[1]).unwrap();
+            let control = Control::at(path, &[1]).unwrap();
             let observing = self.option("levels") == Some("none");
             control.set_settings(r#"{"jdk":"25.0.1","levels":"core","tlab":"2048"}"#);
             if let Some(reason) = self.after("--refuse") {

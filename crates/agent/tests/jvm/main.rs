@@ -22,9 +22,11 @@
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
 
 mod accounting;
+mod archives;
 mod artifacts;
 mod attach;
 mod collections;
+mod control_memory;
 mod ending;
 mod environment;
 mod jdk;
@@ -58,6 +60,8 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        control_memory::cases,
+        archives::cases,
         accounting::cases,
         threads::cases,
         environment::cases,

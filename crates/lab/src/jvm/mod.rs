@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
 //! | [`safepoints`] | what a JVM logged of its stops |
 //! | [`resident`] | on which pages a JVM lies |
 
 pub mod agent;
+pub mod archive;
 pub mod install;
 pub mod jdk;
 pub mod launch;
