@@ -79,6 +79,7 @@ fn sizes(cases: &mut Vec<Case>) {
     hazard(cases, "adaptive_sizes", JDKS, &[Collector::Parallel], |_| {
         Launch::new("Load")
             .args(&["until=released", "gentle=false", "live=8m"])
+            .maybe_says("is more than this heap bears")
             .flags("-XX:+UseAdaptiveSizePolicy -Xms8m -Xmx128m -Xlog:gc+heap:file=gc.log")
             .beside(|running| {
                 running.wait_until("a young generation that grew and shrank", |running| {
