@@ -161,6 +161,6 @@ pub(crate) fn check_heap(bytes: usize, shape: Shape) -> Result<(), String> {
     Err(format!(
         "a heap of {} GB is too large for terrace: use at most {} TB (-Xmx)",
         bytes >> 30,
-        (most + shape.grain()) >> 40
+        most.div_ceil(1 << 40)
     ))
 }

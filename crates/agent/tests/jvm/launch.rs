@@ -26,6 +26,8 @@ pub struct Launch {
     flags: Vec<String>,
     /// Options of the agent; `None` runs the JVM without it.
     agent: Option<String>,
+    /// Whether its option comes last.
+    behind: bool,
     report: bool,
     exit: Exit,
     prints: Vec<String>,
@@ -59,6 +61,7 @@ impl Launch {
             args: vec![],
             flags,
             agent: Some("core=64k".into()),
+            behind: false,
             report: true,
             exit: Exit::Code(0),
             prints: vec!["done".into()],
@@ -102,6 +105,12 @@ impl Launch {
     /// Without the agent.
     pub fn stock(mut self) -> Launch {
         self.agent = None;
+        self
+    }
+
+    /// The agent comes behind the agents that the flags name.
+    pub fn behind_others(mut self) -> Launch {
+        self.behind = true;
         self
     }
 
@@ -160,15 +169,22 @@ impl Launch {
 
     fn command(&self, jdk: &Jdk) -> Result<Command, String> {
         let mut command = Command::new(jdk.java());
-        if let Some(options) = &self.agent {
+        let agent = self.agent.as_ref().map(|options| {
             let report = if self.report { ",report=report.json" } else { "" };
-            command.arg(format!("-agentpath:{}={options}{report}", artifacts::agent().display()));
-        }
+            format!("-agentpath:{}={options}{report}", artifacts::agent().display())
+        });
+        command.args(agent.iter().filter(|_| !self.behind));
         command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
         if self.flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
             command.arg("-Xmx64m");
         }
-        command.args(&self.flags).arg("-cp").arg(artifacts::classes()?).arg(self.main).args(&self.args);
+        command
+            .args(&self.flags)
+            .args(agent.iter().filter(|_| self.behind))
+            .arg("-cp")
+            .arg(artifacts::classes()?)
+            .arg(self.main)
+            .args(&self.args);
         Ok(command)
     }
 
