@@ -45,6 +45,7 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         Read,
         "simulates hundreds of cells; the simulator's own tests hold it to its sources",
     ),
+    ("terrace run", Read, "the command's name alone"),
     ("terrace compare", Read, "the command's name alone"),
     ("terrace plan", Read, "the command's name alone"),
     ("terrace status", Read, "the command's name alone"),

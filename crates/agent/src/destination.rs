@@ -4,9 +4,9 @@
 //! a report of this user stays as it is, and nobody who does not read can keep the JVM from ending.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
 /// How a report begins: by this an older one is known.
 pub(crate) const MARK: &str = "{\"terrace\":";
@@ -15,20 +15,17 @@ const PATIENCE_MS: i32 = 1000;
 
 /// Writes the report, or says why not, with the remedy.
 pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
-    let remedy = |error: std::io::Error| format!("{error}: name a file that can be written");
     if let Some(number) = descriptor(path) {
         return duplicate(number).and_then(|mut file| file.write_all(text)).map_err(remedy);
     }
     let mut options = OpenOptions::new();
     options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
-    let found = match std::fs::symlink_metadata(path) {
-        Ok(found) => found,
-        Err(_) => {
-            // Whatever appears there in the meantime was not made by us.
-            let mut file = options.write(true).create_new(true).open(path).map_err(remedy)?;
-            return file.write_all(text).map_err(remedy);
-        }
-    };
+    match options.clone().read(true).write(true).create_new(true).open(path) {
+        Ok(file) => return replace(&file, text),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(remedy(error)),
+        Err(_) => {}
+    }
+    let found = std::fs::symlink_metadata(path).map_err(remedy)?;
     let kind = found.file_type();
     if kind.is_symlink() {
         return Err("is a link, which is not followed: name the file itself".into());
@@ -40,16 +37,30 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     if !kind.is_file() {
         return Err("is no file: name another path".into());
     }
-    let mut file = options.read(true).write(true).open(path).map_err(remedy)?;
+    let file = options.read(true).write(true).open(path).map_err(remedy)?;
     let found = file.metadata().map_err(remedy)?;
     // SAFETY: geteuid has no preconditions.
     let user = unsafe { libc::geteuid() };
-    if !found.is_file() || found.uid() != user || found.nlink() != 1 || !is_report(&mut file, found.len()) {
-        return Err("exists and is no report of yours: it is left as it is; name another path".into());
+    if !found.is_file() || found.uid() != user || found.nlink() != 1 {
+        return Err(FOREIGN.into());
     }
-    lock(&file)?;
-    file.set_len(0).map_err(remedy)?;
-    std::os::unix::fs::FileExt::write_all_at(&file, text, 0).map_err(remedy)
+    replace(&file, text)
+}
+
+const FOREIGN: &str = "exists and is no report of yours: it is left as it is; name another path";
+
+fn remedy(error: std::io::Error) -> String {
+    format!("{error}: name a file that can be written")
+}
+
+fn replace(file: &File, text: &[u8]) -> Result<(), String> {
+    lock(file)?;
+    // Only now: another JVM may have been writing.
+    let length = file.metadata().map_err(remedy)?.len();
+    if !is_report(file, length) {
+        return Err(FOREIGN.into());
+    }
+    file.set_len(0).and_then(|()| file.write_all_at(text, 0)).map_err(remedy)
 }
 
 /// The descriptor that a path stands for. It is written to as it is: opened anew by its name, a file would be written from its
@@ -72,9 +83,9 @@ fn duplicate(number: RawFd) -> std::io::Result<File> {
     Ok(unsafe { OwnedFd::from_raw_fd(file) }.into())
 }
 
-fn is_report(file: &mut File, length: u64) -> bool {
+fn is_report(file: &File, length: u64) -> bool {
     let mut begin = [0; MARK.len()];
-    length == 0 || (file.read_exact(&mut begin).is_ok() && begin == MARK.as_bytes())
+    length == 0 || (file.read_exact_at(&mut begin, 0).is_ok() && begin == MARK.as_bytes())
 }
 
 /// JVMs that end at the same time and have the same path come one after the other.
@@ -113,6 +124,7 @@ fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
@@ -134,6 +146,24 @@ mod tests {
         assert!(write(name, REPORT).unwrap_err().contains("left as it is; name another path"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "PK an application");
         assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is no file"));
+    }
+
+    #[test]
+    fn many_that_end_at_once_leave_one_whole_report() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let texts = [1, 70_000, 300].map(|length| format!("{MARK}\"{}\"}}\n", "x".repeat(length)));
+        for _ in 0..20 {
+            let _ = std::fs::remove_file(&path);
+            std::thread::scope(|scope| {
+                for text in &texts {
+                    let path = path.to_str().unwrap();
+                    scope.spawn(move || assert_eq!(write(path, text.as_bytes()), Ok(())));
+                }
+            });
+            let written = std::fs::read_to_string(&path).unwrap();
+            assert!(texts.contains(&written), "{} bytes", written.len());
+        }
     }
 
     #[test]

@@ -148,6 +148,8 @@ fn brief(settings: &Value) -> String {
     match settings {
         Value::Object(settings) => settings
             .iter()
+            // Structures are for programs that read the JSON.
+            .filter(|(_, value)| !value.is_object())
             .map(|(key, value)| format!("{key} {}", show(value)))
             .collect::<Vec<_>>()
             .join(", "),
@@ -184,10 +186,8 @@ pub fn status(status: &Status, columns: u16) -> String {
     if status.levels.is_empty() {
         return text;
     }
-    let header = [
-        "level", "domain", "buffers", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed",
-        "missed",
-    ];
+    let header =
+        ["level", "TLABs", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed", "missed"];
     let mut levels = table(columns, &header);
     for level in &status.levels {
         let value =
@@ -195,8 +195,7 @@ pub fn status(status: &Status, columns: u16) -> String {
         let row = |domain: &Map<String, Value>, label: String| {
             let counted = |name| count(value(domain, name) as f64);
             [
-                level.name.clone(),
-                label,
+                format!("{} {label}", level.name),
                 counted("buffers"),
                 human(value(domain, "buffer_bytes") as f64),
                 counted("objects"),
