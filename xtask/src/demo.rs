@@ -45,9 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     println!("{rows}");
-    println!(
-        "a/b above 1: a is faster. In brackets: bootstrap 95 % interval of the median over pairs; it holds 1: no difference."
-    );
+    println!("a/b above 1: a is faster. In brackets: 95 % interval; it holds 1: no difference.");
     println!("{}", summary(&results));
     println!("measured in {} s", since.elapsed().as_secs());
     keep("demo", &json!(results))
@@ -58,6 +56,7 @@ fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, Outcome)>> {
     let case = |workload, threads, collector, flags, tlab| Case {
         workload,
         threads,
+        lengths: None,
         jdk: jdk.clone(),
         collector,
         flags,

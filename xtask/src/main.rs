@@ -3,7 +3,7 @@
 mod bench;
 mod bound;
 mod build;
-mod defaults;
+mod cells;
 mod demo;
 mod fuzz;
 mod jdks;
@@ -15,7 +15,9 @@ mod sanitize;
 mod shell;
 mod soak;
 mod startup;
+mod stock;
 mod test;
+mod waste;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -36,10 +38,13 @@ enum Command {
     Test(test::Arguments),
     /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against stock.
     Demo(demo::Arguments),
-    /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off.
+    /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
+    /// workload with terrace's defaults, until 3 % can be told.
     Matrix(matrix::Arguments),
-    /// Measure terrace's defaults against a stock JVM: javac, churn, threads.
-    Defaults(defaults::Arguments),
+    /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
+    Waste(waste::Arguments),
+    /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
+    Stock(stock::Arguments),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
     Bound(bound::Arguments),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
@@ -70,7 +75,8 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Matrix(arguments) => matrix::run(&arguments),
-        Command::Defaults(arguments) => defaults::run(&arguments),
+        Command::Waste(arguments) => waste::run(&arguments),
+        Command::Stock(arguments) => stock::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Lab(arguments) => lab_run::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),

@@ -5,10 +5,11 @@ use crate::shell::root;
 use comfy_table::{ContentArrangement, Table};
 use control::Mode;
 use lab::comparison::result::Outcome;
+use lab::comparison::stopping::Precision;
 use lab::comparison::{Comparison, Method, Program};
 use lab::jvm::agent::{AgentOptions, Tlab};
 use lab::jvm::jdk::{Collector, Jdk};
-use lab::jvm::workload::{Parameters, Workload};
+use lab::jvm::workload::{Lengths, Parameters, Workload};
 use lab::progress::Progress;
 use lab::statistics::Interval;
 use lab::{Error, Result, table};
@@ -23,6 +24,8 @@ pub struct Case {
     pub workload: Workload,
     /// Its threads; `None` leaves that to the workload.
     pub threads: Option<u32>,
+    /// Lengths of arrays, for `sizes`.
+    pub lengths: Option<Lengths>,
     /// The JDK.
     pub jdk: Jdk,
     /// The collector; `None` leaves that to the JVM.
@@ -39,6 +42,7 @@ impl Case {
         Case {
             workload: Workload::Alloc,
             threads: Some(threads),
+            lengths: None,
             jdk: jdk.clone(),
             collector: Some(collector),
             flags: vec!["-Xms2g", "-Xmx2g", "-Xmn1g"],
@@ -48,7 +52,27 @@ impl Case {
 
     /// Windows in one JVM, buffers on against `against`.
     pub fn in_process(&self, against: Mode, warmup: u64, seconds: u64, window: Duration) -> Result<Outcome> {
-        self.run(Method::Windows { window, skip: Duration::from_millis(5), against }, warmup, seconds)
+        let skip = Duration::from_millis(5);
+        self.run(
+            Method::Windows { window, skip, modes: [Mode::On, against], precision: None },
+            warmup,
+            seconds,
+        )
+    }
+
+    /// Windows in one JVM until the ratios are that precise, or the seconds are over.
+    pub fn until_precise(
+        &self,
+        modes: [Mode; 2],
+        warmup: u64,
+        most_seconds: u64,
+        precision: Precision,
+    ) -> Result<Outcome> {
+        // With more threads than CPUs a window is long enough for many of them to have had their turn.
+        let many = self.threads.is_some_and(|threads| threads > 16);
+        let window = Duration::from_millis(if many { 100 } else { 50 });
+        let skip = Duration::from_millis(5);
+        self.run(Method::Windows { window, skip, modes, precision: Some(precision) }, warmup, most_seconds)
     }
 
     /// Whole JVMs in turn, terrace against stock.
@@ -62,7 +86,8 @@ impl Case {
             None => Vec::new(),
         };
         flags.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
-        let parameters = Parameters { threads: self.threads, ..Parameters::default() };
+        let parameters =
+            Parameters { threads: self.threads, lengths: self.lengths.clone(), ..Parameters::default() };
         Comparison {
             program: Program::Workload(self.workload, parameters, self.jdk.clone()),
             agent: AgentOptions { tlab: self.tlab, ..AgentOptions::default() },
@@ -98,6 +123,11 @@ pub fn shown(interval: &Interval) -> String {
     format!("{:.2} [{:.2}, {:.2}]", interval.median, interval.low, interval.high)
 }
 
+/// `0.993 [0.984, 1.006]`.
+pub fn precise(interval: &Interval) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", interval.median, interval.low, interval.high)
+}
+
 /// Writes results to `target/terrace/NAME.json` and says so.
 pub fn keep(name: &str, value: &Value) -> Result<()> {
     let folder = root().join("target/terrace");
@@ -113,6 +143,14 @@ pub fn keep(name: &str, value: &Value) -> Result<()> {
 /// An outcome as JSON.
 pub fn json(outcome: &Outcome) -> Result<Value> {
     serde_json::to_value(outcome).map_err(|error| Error::failed(error.to_string()))
+}
+
+/// One JDK of each feature number, the oldest first: cells are called by it.
+pub fn one_of_each() -> Vec<Jdk> {
+    let mut jdks = supported_jdks();
+    jdks.sort_by_key(|jdk| jdk.feature);
+    jdks.dedup_by_key(|jdk| jdk.feature);
+    jdks
 }
 
 /// The JDKs found that the agent supports.

@@ -37,7 +37,15 @@ fn c_sees_the_same_layouts_and_numbers() {
     same_layout!(
         text,
         terrace_arena_options {
-            reserve, limit, pages, path, zeroing, pre_touch, thread_buffer, core_buffer, processor_buffer
+            reserve,
+            limit,
+            pages,
+            path,
+            zeroing,
+            pre_touch,
+            thread_buffer,
+            core_buffer,
+            processor_buffer
         }
     );
     same_layout!(text, terrace_stats { reserved, limit, used, restartable });

@@ -3,7 +3,7 @@
 use ::lab::comparison::Program;
 use ::lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use ::lab::jvm::jdk::{self, Collector, Jdk};
-use ::lab::jvm::workload::{Parameters, Workload};
+use ::lab::jvm::workload::{Lengths, Parameters, Workload};
 use ::lab::{Error, Result};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ pub enum Format {
 /// The program.
 #[derive(Args, Clone, Debug)]
 pub struct ProgramArguments {
-    /// A workload that terrace brings: alloc, javac, churn or threads.
+    /// A workload that terrace brings: alloc, sizes, javac, churn or threads.
     #[arg(long, value_name = "NAME", value_parser = parse::<Workload>, conflicts_with = "command")]
     pub workload: Option<Workload>,
 
@@ -34,9 +34,17 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Workload")]
     pub threads: Option<u32>,
 
-    /// Bytes of an array (alloc), or of all that a task (churn) or request (threads) allocates.
+    /// Bytes of an array (alloc, sizes), or of all that a task (churn) or request (threads) allocates.
     #[arg(long, value_name = "SIZE", value_parser = ::lab::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
+
+    /// Lengths of arrays in turn (sizes): 100000,64x20 is one of 100,000 bytes, then twenty of 64.
+    #[arg(long, value_name = "LIST", conflicts_with = "size", help_heading = "Workload")]
+    pub sizes: Option<String>,
+
+    /// Lengths of arrays, log-uniform within a range (sizes), such as 16..200k.
+    #[arg(long, value_name = "RANGE", conflicts_with_all = ["size", "sizes"], help_heading = "Workload")]
+    pub mixture: Option<String>,
 
     /// The collector: serial, parallel, g1, shenandoah, epsilon or z [default: the JVM's choice].
     #[arg(long, value_name = "NAME", value_parser = parse::<Collector>, help_heading = "JVM")]
@@ -74,6 +82,11 @@ pub struct BufferArguments {
 }
 
 impl ProgramArguments {
+    fn lengths(&self) -> Option<Lengths> {
+        let list = self.sizes.clone().map(Lengths::List);
+        list.or_else(|| self.mixture.clone().map(Lengths::Mixture))
+    }
+
     /// The program and the flags for its JVM.
     pub fn program(&self) -> Result<(Program, Vec<String>)> {
         let (program, mut flags) = match self.workload {
@@ -84,13 +97,19 @@ impl ProgramArguments {
                         workload.name()
                     )));
                 }
+                if workload != Workload::Sizes && self.lengths().is_some() {
+                    return Err(Error::usage(
+                        "--sizes and --mixture are for --workload sizes; leave them out, or use that",
+                    ));
+                }
                 let jdk = match &self.java {
                     Some(path) => Jdk::at(path).map_err(|error| Error::usage(format!("--java {error}")))?,
                     None => jdk::newest()?,
                 };
                 let flags = self.gc.map(|gc| jdk.select(gc)).transpose()?.unwrap_or_default();
+                let lengths = self.lengths();
                 let parameters =
-                    Parameters { threads: self.threads, size: self.size, ..Parameters::default() };
+                    Parameters { threads: self.threads, size: self.size, lengths, ..Parameters::default() };
                 (Program::Workload(workload, parameters, jdk), flags)
             }
             None if self.command.is_empty() => {
@@ -102,9 +121,9 @@ impl ProgramArguments {
             None if self.java.is_some() => {
                 return Err(Error::usage("--java is for --workload; after -- name the java itself"));
             }
-            None if self.threads.is_some() || self.size.is_some() => {
+            None if self.threads.is_some() || self.size.is_some() || self.lengths().is_some() => {
                 return Err(Error::usage(
-                    "--threads and --size are for --workload; leave them out, or name a workload",
+                    "--threads, --size, --sizes and --mixture are for --workload; leave them out, or name a workload",
                 ));
             }
             None => {
@@ -180,6 +199,14 @@ pub fn some_seconds(text: &str) -> Result<Duration> {
     seconds(text).and_then(|time| some(text, time))
 }
 
+/// `1.5%`, or `1.5`: half of an interval's width, as a share.
+pub fn percent(text: &str) -> Result<f64> {
+    let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    number.filter(|number| (0.05..=50.0).contains(number)).map(|number| number / 100.0).ok_or_else(|| {
+        Error::usage(format!("'{text}' is no precision; write percent from 0.05 to 50, such as 1.5%"))
+    })
+}
+
 /// A time in milliseconds unless it says otherwise.
 pub fn milliseconds(text: &str) -> Result<Duration> {
     time(text, Duration::from_millis(1))
@@ -212,5 +239,9 @@ mod tests {
             assert!(seconds(text).unwrap_err().to_string().contains("such as 20s"), "{text}");
         }
         assert!(some_seconds("0").is_err() && seconds("0").is_ok());
+        assert_eq!((percent("1.5%").unwrap(), percent("3").unwrap()), (0.015, 0.03));
+        for text in ["", "%", "0", "-1%", "80%", "nan"] {
+            assert!(percent(text).unwrap_err().to_string().contains("such as 1.5%"), "{text}");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! `terrace compare`: two sides in pairs.
 
 use crate::arguments::{
-    BufferArguments, Format, ProgramArguments, milliseconds, seconds, some_milliseconds, some_seconds,
+    BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds,
+    some_seconds,
 };
+use ::lab::comparison::stopping::Precision;
 use ::lab::comparison::{Comparison, Method};
 use ::lab::jvm::install::Install;
 use ::lab::jvm::workload::Workload;
@@ -47,7 +49,15 @@ pub struct Compare {
     #[arg(long, value_enum, default_value = "off", help_heading = "Measurement")]
     against: Against,
 
-    /// Time measured in all [default: 20s, in mode forks 60s].
+    /// Compare side b with itself, in mode process: what measuring adds by itself. The interval has to hold 1.
+    #[arg(long, help_heading = "Measurement")]
+    control: bool,
+
+    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [mode process].
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
+    precision: Option<f64>,
+
+    /// Time measured in all [default: 20s, in mode forks 60s, with --precision at most 120s].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
     duration: Option<Duration>,
 
@@ -55,7 +65,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
     warmup: Option<Duration>,
 
-    /// Length of a window in mode process.
+    /// Length of a window in mode process; longer where whole calls of javac need it.
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
     window: Duration,
 
@@ -90,12 +100,16 @@ Examples:
   terrace compare --workload alloc --gc serial --threads 16 --tlab 1k
   terrace compare --workload javac --mode forks     terrace's defaults against stock
   terrace compare --workload alloc --against bound  how far from the best possible
+  terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be told
+  terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
   terrace compare --mode forks --fork-seconds 60s --duration 10m -- ./build.sh
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
-ends by itself in mode forks is compared by its whole time. Each ratio is the median
-over pairs of neighbours with its bootstrap 95 % interval; 'no different' when that
-holds 1. If anything fails (exit code, the workload's own checks, the agent), there is
+ends by itself in mode forks is compared by its whole time. In mode process a ratio is
+the trimmed mean over pairs of neighbouring windows, pauses charged evenly by their
+number, CPU time that of the application's own threads (docs/measuring.md); in forks it
+is the median over pairs with its bootstrap interval. Intervals are 95 %; 'no different'
+when that holds 1. If anything fails (exit code, the workload's own checks, the agent), there is
 no ratio.";
 
 impl Compare {
@@ -108,14 +122,29 @@ impl Compare {
                 "--against is for --mode process; in forks terrace is compared with stock",
             ));
         }
-        let usual = if self.mode == How::Forks { 60 } else { 20 };
-        let against = if self.against == Against::Bound { Mode::Bound } else { Mode::Off };
+        if self.mode == How::Forks && (self.control || self.precision.is_some()) {
+            return Err(Error::usage(
+                "--control and --precision are for --mode process; in forks give a longer --duration",
+            ));
+        }
+        let usual = match (self.mode, self.precision) {
+            (How::Forks, _) => 60,
+            (How::Process, Some(_)) => 120,
+            (How::Process, None) => 20,
+        };
+        let b = if self.against == Against::Bound { Mode::Bound } else { Mode::Off };
+        let modes = [if self.control { b } else { Mode::On }, b];
         let comparison = Comparison {
             program,
             agent: self.buffers.options()?,
             flags,
             method: match self.mode {
-                How::Process => Method::Windows { window: self.window, skip: self.skip, against },
+                How::Process => Method::Windows {
+                    window: self.window,
+                    skip: self.skip,
+                    modes,
+                    precision: self.precision.map(Precision),
+                },
                 How::Forks => Method::Forks { fork: self.fork_seconds },
             },
             warmup: self

@@ -19,7 +19,7 @@ fn a_program_is_needed() {
 
 #[test]
 fn unknown_names_are_answered_with_the_known_ones() {
-    refused(&["run", "--workload", "aloc"], &["'aloc'", "alloc, javac, churn, threads"]);
+    refused(&["run", "--workload", "aloc"], &["'aloc'", "alloc, sizes, javac, churn, threads"]);
     refused(&["run", "--gc", "cms", "--", "java"], &["'cms'", "serial, parallel, g1"]);
     refused(&["run", "--levels", "cores", "--", "java"], &["core+processor or none"]);
     refused(&["compare", "--moed", "forks"], &["--moed", "did you mean --mode"]);

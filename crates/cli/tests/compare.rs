@@ -2,6 +2,8 @@
 //!
 //! The pretended `java` is this very test binary, started again for its one test `pretended_jvm`.
 
+#![allow(clippy::disallowed_types, reason = "the pretended JVM's accounts are read by another process")]
+
 mod common;
 
 use common::{Home, assert_refused, errors, real_java, shown, text};
@@ -10,6 +12,7 @@ use hab::Counter;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Output, exit};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 fn home() -> Home {
@@ -20,6 +23,31 @@ fn home() -> Home {
 struct Pretended {
     words: Vec<String>,
     agent: Option<String>,
+}
+
+/// A list of one thread, as HotSpot lays it out, for whoever reads this process's memory. What was reserved is told
+/// otherwise: only what was allocated may count.
+struct Account(&'static [AtomicU64; 7]);
+
+impl Account {
+    /// Word 0 is the pointer to the list, 1 and 2 the list (length, threads), 3 the pointer to the thread, 4 to 6 the thread
+    /// (account, start and top of its TLAB).
+    fn new() -> Account {
+        let words: &'static [AtomicU64; 7] = Box::leak(Box::default());
+        let address = |word: usize| std::ptr::from_ref(&words[word]).addr() as u64;
+        for (word, value) in [(0, address(1)), (1, 1), (2, address(3)), (3, address(4))] {
+            words[word].store(value, Ordering::Relaxed);
+        }
+        Account(words)
+    }
+
+    fn list(&self) -> usize {
+        std::ptr::from_ref(&self.0[0]).addr()
+    }
+
+    fn add(&self, bytes: u64) {
+        self.0[4].fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 impl Pretended {
@@ -38,11 +66,15 @@ impl Pretended {
     }
 
     fn run(&self) -> ! {
+        let account = Account::new();
         let control = self.option("control").map(|path| {
-            let path = control::expand_path(path, 0, std::process::id());
-            let control = Control::create(Path::new(&path), &[1]).unwrap();
+            let control = Control::at(path, &[1]).unwrap();
             let observing = self.option("levels") == Some("none");
-            control.set_settings(r#"{"jdk":"25.0.1","levels":"core","tlab":"2048"}"#);
+            control.set_settings(&format!(
+                r#"{{"jdk":"25.0.1","levels":"core","tlab":"2048","accounts":{{"list":{},"length":0,"threads":8,"allocated":0,
+                    "tlab_start":8,"tlab_top":16,"exited":0}}}}"#,
+                account.list()
+            ));
             if let Some(reason) = self.after("--refuse") {
                 control.set_message(reason);
                 control.set_state(State::Refused);
@@ -74,11 +106,13 @@ impl Pretended {
         while end.is_none_or(|end| start.elapsed() < end) {
             let speed = match &control {
                 Some(control) if control.mode() == Mode::On => {
-                    control.counters(0)[0].add(Counter::BufferBytes, 2000);
+                    control.counters(0)[0].add(Counter::BufferBytes, 4096);
+                    account.add(2000);
                     2
                 }
                 Some(control) => {
-                    control.counters(0)[0].add(Counter::PassedBytes, 1000);
+                    control.counters(0)[0].add(Counter::PassedBytes, 1_000_000);
+                    account.add(1000);
                     1
                 }
                 None => 1,
@@ -138,12 +172,43 @@ fn on_against_off_in_a_program_that_runs_until_it_is_ended() {
     let output = compare(&home, &arguments);
     let json = json(&output);
     about_two(&json["ratio"]);
-    assert_eq!((&json["schema"], &json["mode"]), (&1.into(), &"process".into()));
+    assert_eq!((&json["schema"], &json["mode"]), (&2.into(), &"process".into()));
     assert_eq!((&json["metric"], &json["verdict"]), (&"bytes allocated".into(), &"faster".into()));
     assert_eq!(json["sides"]["a"]["settings"]["tlab"], "2048", "in force, not asked for");
-    assert!(json["pairs"].as_u64().unwrap() >= 20);
+    assert!(json["pairs"].as_u64().unwrap() >= 6);
+    assert_eq!(json["estimate"]["per_second"], json["ratio"]);
     let progress = String::from_utf8_lossy(&output.stderr);
     assert_eq!(progress.lines().count(), 2, "a line at start and end, no bar: {progress}");
+}
+
+#[test]
+fn the_control_compares_off_with_off_until_it_is_precise() {
+    let home = home();
+    let java = home.java();
+    let arguments = [
+        &SHORT[..],
+        &[
+            "--duration",
+            "60s",
+            "--control",
+            "--precision",
+            "20%",
+            "--format",
+            "json",
+            "--",
+            &java,
+            "-jar",
+            "a",
+        ],
+    ]
+    .concat();
+    let json = json(&compare(&home, &arguments));
+    assert_eq!(json["sides"]["a"]["name"], json["sides"]["b"]["name"]);
+    assert!(json["ratio"]["low"].as_f64().unwrap() < json["ratio"]["high"].as_f64().unwrap());
+    assert_eq!(json["method"]["precision"], 0.2);
+    let home = self::home();
+    let forks = ["--mode", "forks", "--control", "--", &java];
+    assert_refused(&compare(&home, &forks), 2, &["--mode process"]);
 }
 
 #[test]

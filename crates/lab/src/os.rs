@@ -48,6 +48,14 @@ pub fn process_cpu(pid: u32) -> Option<Duration> {
     Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
+/// The clock that only goes forward: `CLOCK_MONOTONIC`, which is also Java's `System.nanoTime` and that of the JVM's log (`tn`).
+pub fn monotonic() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the result; this clock exists on every Linux, so that the call cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// CPU time, in seconds, of this process and of the children that it has waited for.
 pub fn own_cpu_seconds() -> f64 {
     let of = |who: libc::c_int| {
@@ -61,6 +69,42 @@ pub fn own_cpu_seconds() -> f64 {
         seconds(usage.ru_utime) + seconds(usage.ru_stime)
     };
     of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// Reads a 64-bit word from each address in another process's memory. An error unless all can be read.
+pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Result<()> {
+    /// Linux takes 1024 pieces at a time.
+    const AT_A_TIME: usize = 1024;
+    if addresses.len() != words.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (addresses, words) in addresses.chunks(AT_A_TIME).zip(words.chunks_mut(AT_A_TIME)) {
+        let remote: Vec<libc::iovec> = addresses
+            .iter()
+            .map(|address| libc::iovec { iov_base: std::ptr::without_provenance_mut(*address), iov_len: 8 })
+            .collect();
+        let bytes = std::mem::size_of_val(words);
+        let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: bytes };
+        // SAFETY: `local` is the memory of `words`, exclusively borrowed, any bytes of which are valid numbers; addresses in the
+        // other process are checked by the kernel, which only reads there.
+        let read = unsafe {
+            libc::process_vm_readv(
+                pid as libc::pid_t,
+                &local,
+                1,
+                remote.as_ptr(),
+                remote.len() as libc::c_ulong,
+                0,
+            )
+        };
+        if read < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if read as usize != bytes {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+    }
+    Ok(())
 }
 
 /// Sends a signal to a process group that we made.

@@ -1,5 +1,7 @@
 //! Medians, bootstrap intervals, and what may be said from them.
 
+pub mod trimmed;
+
 use serde::{Deserialize, Serialize};
 
 /// Resamples of a bootstrap. With this many the ends of a 95 % interval rest on a hundred resamples each.

@@ -94,10 +94,12 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
-    line(
-        "a/b collections",
-        &outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}")),
-    );
+    let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
+    line("a/b collections", &collections);
+    if let Some(estimate) = &outcome.estimate {
+        line("a/b heap used up", &estimate.heap_use.as_ref().map_or("unavailable".into(), ratio));
+        line("a/b untrimmed", &format!("{}  all work in all time", ratio(&estimate.all_windows)));
+    }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
     if a == b {
         line("settings of both", &brief(a));
@@ -167,8 +169,8 @@ pub fn status(status: &Status, columns: u16) -> String {
     if !status.settings.is_null() {
         line("settings in force", &brief(&status.settings));
     }
-    line("pauses of the collector", &status.pauses.to_string());
-    line("heap made parsable", &status.parsability.to_string());
+    line("collector pauses", &status.pauses.to_string());
+    line("made parsable", &format!("{} times, within collections and outside", status.parsability));
     line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
     let causes = format!(
@@ -184,6 +186,7 @@ pub fn status(status: &Status, columns: u16) -> String {
     }
     let header = [
         "level", "domain", "buffers", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed",
+        "missed",
     ];
     let mut levels = table(columns, &header);
     for level in &status.levels {
@@ -202,6 +205,7 @@ pub fn status(status: &Status, columns: u16) -> String {
                 counted("foreign"),
                 counted("direct"),
                 counted("passed"),
+                counted("missed"),
             ]
         };
         let busy = |domain: &&Map<String, Value>| domain.values().any(|value| value.as_u64() != Some(0));
@@ -212,7 +216,8 @@ pub fn status(status: &Status, columns: u16) -> String {
         let names = level.domains.first().into_iter().flat_map(|domain| domain.keys());
         let total: Map<String, Value> = names
             .map(|name| {
-                (name.clone(), level.domains.iter().map(|domain| value(domain, name)).sum::<u64>().into())
+                let values = level.domains.iter().map(|domain| value(domain, name));
+                (name.clone(), values.fold(0, u64::saturating_add).into())
             })
             .collect();
         levels.add_row(row(&total, format!("all {}", level.domains.len())));
@@ -258,6 +263,7 @@ mod tests {
             pairs: 98,
             ratio: interval,
             ratio_cpu: None,
+            estimate: None,
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,
             sides: Sides {
@@ -273,6 +279,7 @@ mod tests {
                 window_ms: Some(100.0),
                 skip_ms: Some(5.0),
                 fork_seconds: None,
+                precision: None,
                 seed: 1,
                 resamples: 4000,
             },

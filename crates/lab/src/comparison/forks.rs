@@ -102,6 +102,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
         settings: [a.settings, b.settings],
         flags: [a.flags, b.flags],
         command: a.command,
+        window: None,
         notes,
     })
 }
@@ -115,7 +116,7 @@ fn one(comparison: &Comparison, plan: &Plan, fork: Duration) -> Result<Fork> {
     flags.extend(comparison.flags.iter().cloned());
     let seconds = fork.as_secs_f64().ceil() as u64;
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
-    let launch = program.launch(&flags, None, &comparison.install)?;
+    let launch = program.launch(&flags, None, None, &comparison.install)?;
     let running = Running::start(&launch, comparison.show)?;
     if program.is_workload() {
         workload(running, jvms, plan.agent.is_some(), fork + comparison.warmup, flags, &launch)
@@ -148,6 +149,9 @@ fn workload(
     let measure = Measure {
         seconds: report.seconds,
         cpu_seconds: report.cpu_seconds,
+        application_cpu_seconds: None,
+        stopped: None,
+        calls: None,
         operations: Some(report.operations),
         bytes: report.allocated_bytes,
         collections: report.collections,
@@ -180,6 +184,8 @@ fn command(
     let mut first: Option<Counts> = None;
     let (measure, whole_run) = loop {
         jvms.refresh()?;
+        // The accounts of a JVM that has ended are gone: what was last read of them counts.
+        jvms.read_accounts();
         if let Some((exit, time)) = running.poll()? {
             running.check()?;
             let whole = Counts::default().until(&jvms.counts());

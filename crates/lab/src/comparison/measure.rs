@@ -1,5 +1,6 @@
 //! What was counted in a stretch of time.
 
+use crate::jvm::stops::Stopped;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -101,16 +102,36 @@ pub struct Counts {
     pub at: Duration,
     /// Operations, where the program counts them.
     pub operations: Option<u64>,
-    /// Bytes handed out.
+    /// Bytes allocated.
     pub bytes: u64,
     /// CPU time used, where it can be read.
     pub cpu: Option<Duration>,
+    /// CPU time of the application's own threads, where it can be read.
+    pub application_cpu: Option<Duration>,
     /// Collections.
     pub collections: u64,
     /// Waste.
     pub waste: Waste,
     /// Requests.
     pub requests: Requests,
+}
+
+/// Calls of a workload that lie wholly in a stretch of time. Calls of one kind do the same work.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CallsDone {
+    /// How many.
+    pub count: f64,
+    /// CPU time that they took.
+    pub cpu_seconds: f64,
+    /// CPU time that calls of their kinds take on average: the work that they are.
+    pub expected_seconds: f64,
+}
+
+impl CallsDone {
+    /// Work for each second of CPU time. `None` without calls.
+    pub fn rate(&self) -> Option<f64> {
+        (self.cpu_seconds > 0.0).then(|| self.expected_seconds / self.cpu_seconds)
+    }
 }
 
 /// What happened in a stretch of time: a window, or a run.
@@ -120,6 +141,12 @@ pub struct Measure {
     pub seconds: f64,
     /// CPU time used in it.
     pub cpu_seconds: Option<f64>,
+    /// Of that, by the application's own threads.
+    pub application_cpu_seconds: Option<f64>,
+    /// What stops did to it, where they are known.
+    pub stopped: Option<Stopped>,
+    /// Whole calls in it, where the program records them.
+    pub calls: Option<CallsDone>,
     /// Operations done in it.
     pub operations: Option<f64>,
     /// Bytes allocated in it.
@@ -138,9 +165,15 @@ impl Counts {
     /// What happened from here to there.
     pub fn until(&self, later: &Counts) -> Measure {
         let both = |a: Option<u64>, b: Option<u64>| Some(b?.saturating_sub(a?) as f64);
+        let time = |a: Option<Duration>, b: Option<Duration>| {
+            a.zip(b).map(|(a, b)| b.saturating_sub(a).as_secs_f64())
+        };
         Measure {
             seconds: later.at.saturating_sub(self.at).as_secs_f64(),
-            cpu_seconds: self.cpu.zip(later.cpu).map(|(a, b)| b.saturating_sub(a).as_secs_f64()),
+            cpu_seconds: time(self.cpu, later.cpu),
+            application_cpu_seconds: time(self.application_cpu, later.application_cpu),
+            stopped: None,
+            calls: None,
             operations: both(self.operations, later.operations),
             bytes: Some(later.bytes.saturating_sub(self.bytes) as f64),
             collections: Some(later.collections.saturating_sub(self.collections)),
@@ -148,6 +181,39 @@ impl Counts {
             waste: Some(later.waste.since(&self.waste)),
             requests: Some(later.requests.since(&self.requests)),
         }
+    }
+}
+
+/// Two stretches of time, taken together. What is unknown of one is unknown of both.
+impl AddAssign for Measure {
+    fn add_assign(&mut self, other: Measure) {
+        fn sum<T: AddAssign>(own: Option<T>, other: Option<T>) -> Option<T> {
+            own.zip(other).map(|(mut own, other)| {
+                own += other;
+                own
+            })
+        }
+        *self = Measure {
+            seconds: self.seconds + other.seconds,
+            cpu_seconds: sum(self.cpu_seconds, other.cpu_seconds),
+            application_cpu_seconds: sum(self.application_cpu_seconds, other.application_cpu_seconds),
+            stopped: sum(self.stopped, other.stopped),
+            calls: sum(self.calls, other.calls),
+            operations: sum(self.operations, other.operations),
+            bytes: sum(self.bytes, other.bytes),
+            collections: sum(self.collections, other.collections),
+            collection_seconds: sum(self.collection_seconds, other.collection_seconds),
+            waste: sum(self.waste, other.waste),
+            requests: sum(self.requests, other.requests),
+        };
+    }
+}
+
+impl AddAssign for CallsDone {
+    fn add_assign(&mut self, other: CallsDone) {
+        self.count += other.count;
+        self.cpu_seconds += other.cpu_seconds;
+        self.expected_seconds += other.expected_seconds;
     }
 }
 
@@ -206,6 +272,7 @@ mod tests {
             operations: Some(50),
             bytes: 300,
             cpu: Some(Duration::from_secs(4)),
+            application_cpu: None,
             collections: 2,
             waste: Waste { refill_bytes: 5, of_bytes: 200, ..Waste::default() },
             requests: Requests { served: 200, foreign: 1, stolen: 3, ..Requests::default() },

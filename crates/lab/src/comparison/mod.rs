@@ -3,22 +3,30 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
-//! | `forks` | whole JVMs in turn, A B B A |
+//! | [`evidence`] | stops and single calls, laid beside the windows |
+//! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
+//! | `forks`, [`fixed`] | whole JVMs in turn, A B B A; one that does fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
 //! | [`result`] | the JSON |
 //!
 //! A comparison that failed is an [`crate::Error`], never a ratio.
 
+pub mod estimate;
+pub mod evidence;
+pub mod fixed;
 mod forks;
 pub mod measure;
 mod process;
 pub mod result;
+pub mod stopping;
 pub mod summary;
 pub mod windows;
 
 use crate::comparison::measure::{Amount, Pair};
 use crate::comparison::result::{Outcome, SCHEMA, Sides};
+use crate::comparison::stopping::Precision;
 use crate::jvm::agent::{AgentOptions, Levels};
+use crate::jvm::archive;
 use crate::jvm::install::Install;
 use crate::jvm::jdk::Jdk;
 use crate::jvm::launch::Launch;
@@ -44,10 +52,16 @@ pub enum Program {
 
 impl Program {
     /// The command line with these flags for its JVM.
-    pub fn launch(&self, flags: &[String], progress: Option<&Path>, install: &Install) -> Result<Launch> {
+    pub fn launch(
+        &self,
+        flags: &[String],
+        progress: Option<&Path>,
+        calls: Option<&Path>,
+        install: &Install,
+    ) -> Result<Launch> {
         match self {
             Program::Workload(workload, parameters, jdk) => {
-                workload::launch(*workload, parameters, jdk, flags, progress, install)
+                workload::launch(*workload, parameters, jdk, flags, (progress, calls), install)
             }
             Program::Command(words) => {
                 let mut launch = Launch::command(words)?;
@@ -69,6 +83,11 @@ impl Program {
         }
     }
 
+    /// Whether it can record what each of its calls takes.
+    pub fn records_calls(&self) -> bool {
+        matches!(self, Program::Workload(Workload::Javac, ..))
+    }
+
     /// Whether it is one of ours.
     pub fn is_workload(&self) -> bool {
         matches!(self, Program::Workload(..))
@@ -76,16 +95,18 @@ impl Program {
 }
 
 /// How the two sides are put beside each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// In one JVM: a's mode is [`Mode::On`], b's is given.
+    /// In one JVM: the first mode is side a, the second side b. The same on both sides shows what measuring itself adds.
     Windows {
-        /// A window's length.
+        /// A window's length, at least.
         window: Duration,
         /// What is not counted of it.
         skip: Duration,
-        /// Side b.
-        against: Mode,
+        /// The sides.
+        modes: [Mode; 2],
+        /// The end comes before the duration is over when this is reached.
+        precision: Option<Precision>,
     },
     /// Whole JVMs in turn, A B B A: Terrace against stock.
     Forks {
@@ -128,6 +149,8 @@ pub(crate) struct Measured {
     pub settings: [Value; 2],
     pub flags: [Vec<String>; 2],
     pub command: String,
+    /// A window's length, where there are windows.
+    pub window: Option<Duration>,
     pub notes: Vec<String>,
 }
 
@@ -137,8 +160,8 @@ impl Comparison {
         self.check()?;
         let machine = Machine::here();
         let measured = match self.method {
-            Method::Windows { window, skip, against } => {
-                process::measure(self, window, skip, against, progress)?
+            Method::Windows { window, skip, modes, precision } => {
+                process::measure(self, (window, skip), modes, precision, progress)?
             }
             Method::Forks { fork } => forks::measure(self, fork, progress)?,
         };
@@ -147,6 +170,14 @@ impl Comparison {
     }
 
     fn check(&self) -> Result<()> {
+        if let Some(option) =
+            archive::written_by(&self.program.launch(&self.flags, None, None, &self.install)?)
+        {
+            return Err(Error::usage(format!(
+                "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
+                 the finished archive (-XX:SharedArchiveFile)"
+            )));
+        }
         if let Method::Windows { window, skip, .. } = self.method {
             if self.agent.levels == Levels::None {
                 return Err(Error::usage(
@@ -158,9 +189,9 @@ impl Comparison {
                     "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
                 ));
             }
-            if 2 * window > self.duration {
+            if 4 * window > self.duration {
                 return Err(Error::usage(
-                    "--duration has no room for a pair of windows; make it longer or --window shorter",
+                    "--duration has no room for a pair (four windows); make it longer or --window shorter",
                 ));
             }
         }
@@ -168,7 +199,8 @@ impl Comparison {
     }
 
     fn outcome(&self, measured: Measured, machine: Machine) -> Result<Outcome> {
-        let Measured { pairs, amount, operation, names, settings, flags, command, mut notes } = measured;
+        let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } =
+            measured;
         let (amount, coarse) = match amount {
             Some(amount) => (amount, None),
             None => summary::choose(&pairs),
@@ -176,6 +208,7 @@ impl Comparison {
         notes.extend(coarse);
         let own_process = matches!(self.method, Method::Forks { .. });
         let found = summary::summarise(&pairs, amount, own_process.then_some(names), self.seed)?;
+        let estimate = if own_process { None } else { estimate::estimate(&pairs, amount) };
         notes.extend(found.notes);
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {
             notes.push(format!(
@@ -199,9 +232,17 @@ impl Comparison {
             Amount::Runs => ("whole runs".into(), "runs/s"),
         };
         let rates = a.collections_rate.zip(b.collections_rate);
-        let (window, skip, fork) = match self.method {
-            Method::Windows { window, skip, .. } => (Some(window), Some(skip), None),
-            Method::Forks { fork } => (None, None, Some(fork)),
+        let (window, skip, fork, precision) = match self.method {
+            Method::Windows { skip, precision, .. } => {
+                (window, Some(skip), None, precision.map(|Precision(share)| share))
+            }
+            Method::Forks { fork } => (None, None, Some(fork), None),
+        };
+        // The estimate's where there is one. It has what the other lacks: no pause falls to a side by chance.
+        let ratio = estimate.as_ref().map_or(found.ratio, |estimate| estimate.per_second);
+        let ratio_cpu = match &estimate {
+            Some(estimate) => estimate.per_application_second.or(found.ratio_cpu),
+            None => found.ratio_cpu,
         };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(Outcome {
@@ -211,10 +252,11 @@ impl Comparison {
             unit: unit.into(),
             mode: if fork.is_some() { "forks" } else { "process" }.into(),
             pairs: found.pairs,
-            ratio: found.ratio,
-            ratio_cpu: found.ratio_cpu,
+            ratio,
+            ratio_cpu,
+            estimate,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
-            verdict: verdict(&found.ratio, found.pairs),
+            verdict: verdict(&ratio, found.pairs),
             sides: Sides { a, b },
             method: result::Method {
                 seconds: pairs.iter().map(|pair| pair.a.seconds + pair.b.seconds).sum(),
@@ -222,6 +264,7 @@ impl Comparison {
                 window_ms: window.map(milliseconds),
                 skip_ms: skip.map(milliseconds),
                 fork_seconds: fork.map(|time| time.as_secs_f64()),
+                precision,
                 seed: self.seed,
                 resamples: RESAMPLES,
             },

@@ -1,9 +1,12 @@
 //! Process mode: one JVM with the agent, switched between two modes.
 
+use crate::comparison::evidence::Evidence;
 use crate::comparison::measure::Counts;
+use crate::comparison::stopping::Precision;
 use crate::comparison::windows::{self, Plan, Subject};
 use crate::comparison::{Comparison, Measured};
 use crate::jvm::agent::AgentOptions;
+use crate::jvm::calls::CallFile;
 use crate::jvm::observe::Jvms;
 use crate::jvm::progress_file::{Phase, ProgressFile};
 use crate::jvm::running::Running;
@@ -18,6 +21,12 @@ const START: Duration = Duration::from_secs(60);
 /// How much longer than asked a workload may take to begin and to end.
 const SLACK: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(10);
+/// So many calls, one after the other, have room in a window.
+const CALLS_IN_WINDOW: u32 = 5;
+/// The calls of the warm-up that tell how long one takes.
+const LAST_CALLS: usize = 100;
+/// Pairs for which the duration has room, however long a call takes.
+const ENOUGH_PAIRS: u32 = 8;
 
 /// Waits until a JVM of the program is up with the agent.
 pub(crate) fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
@@ -47,6 +56,7 @@ struct Live {
     running: Running,
     jvms: Jvms,
     operations: Option<ProgressFile>,
+    calls: Option<CallFile>,
 }
 
 impl Live {
@@ -74,11 +84,22 @@ impl Live {
         }
     }
 
+    /// Whole calls have to fit into a window: a call that sees a switch says nothing. At most so long that pairs are enough.
+    fn window(&mut self, asked: Duration, duration: Duration) -> Duration {
+        let calls = self.calls.as_mut().map_or(&[][..], CallFile::read);
+        let last = &calls[calls.len().saturating_sub(LAST_CALLS)..];
+        let mut times: Vec<Duration> = last.iter().map(|call| call.end.saturating_sub(call.begin)).collect();
+        times.sort_unstable();
+        let usual = times.get(times.len() / 2).copied().unwrap_or_default();
+        asked.max((CALLS_IN_WINDOW * usual).min(duration / (4 * ENOUGH_PAIRS)))
+    }
+
     fn finish(&mut self) -> Result<Option<Report>> {
-        if self.operations.is_none() {
+        let Some(operations) = &self.operations else {
             self.running.end()?;
             return Ok(None);
-        }
+        };
+        operations.ask_to_end()?;
         if self.running.wait(SLACK)?.is_none() {
             return Err(Error::failed(format!(
                 "the workload did not end within {} s of its time",
@@ -93,6 +114,7 @@ impl Live {
 impl Subject for Live {
     fn switch(&mut self, mode: Mode) {
         self.jvms.switch(mode);
+        self.jvms.refresh_threads();
     }
 
     fn wait(&mut self, time: Duration) {
@@ -101,9 +123,15 @@ impl Subject for Live {
 
     fn counts(&mut self) -> Result<Counts> {
         self.jvms.refresh()?;
+        // Right before the moment that the counts are of: reading CPU times takes longer.
+        let operations = self.operations.as_ref().and_then(ProgressFile::operations);
         let mut counts = self.jvms.counts();
-        counts.operations = self.operations.as_ref().and_then(ProgressFile::operations);
+        counts.operations = operations;
         Ok(counts)
+    }
+
+    fn evidence(&mut self) -> Evidence {
+        Evidence { stops: self.jvms.stops(), calls: self.calls.as_mut().map(|calls| calls.read().to_vec()) }
     }
 
     fn ended(&mut self) -> Result<bool> {
@@ -115,46 +143,58 @@ impl Subject for Live {
 
 pub(crate) fn measure(
     comparison: &Comparison,
-    window: Duration,
-    skip: Duration,
-    against: Mode,
+    (window, skip): (Duration, Duration),
+    modes: [Mode; 2],
+    precision: Option<Precision>,
     progress: &Progress,
 ) -> Result<Measured> {
     let mut jvms = Jvms::new()?;
-    let options = AgentOptions { start_on: false, bound: against == Mode::Bound, ..comparison.agent.clone() };
+    let bound = modes.contains(&Mode::Bound);
+    let options = AgentOptions { start_on: false, bound, ..comparison.agent.clone() };
     let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
     flags.extend(comparison.flags.iter().cloned());
+    // Last: what is written on the command line itself stays readable. It logs on both sides alike.
+    flags.push(jvms.stop_flag());
     let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
+    let calls = comparison.program.records_calls().then(|| jvms.directory().join("calls"));
     // A second more than the windows take, so that no window outlives the workload.
     let seconds = comparison.duration.as_secs_f64().ceil() as u64 + 1;
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
-    let launch = program.launch(&flags, file.as_deref(), &comparison.install)?;
+    let launch = program.launch(&flags, file.as_deref(), calls.as_deref(), &comparison.install)?;
 
     let length = comparison.warmup + comparison.duration;
     progress.start("comparing on and off inside one JVM", length);
     let running = Running::start(&launch, comparison.show)?;
-    let mut live = Live { running, jvms, operations: file.as_deref().map(ProgressFile::at) };
+    let mut live = Live {
+        running,
+        jvms,
+        operations: file.as_deref().map(ProgressFile::at),
+        calls: calls.as_deref().map(CallFile::at),
+    };
     await_agent(&mut live.running, &mut live.jvms)?;
     // Both ways are compiled and touched before they are measured.
     live.switch(Mode::On);
     live.warm_up(comparison.warmup)?;
-    let plan =
-        Plan { a: Mode::On, b: against, window, skip, duration: comparison.duration, seed: comparison.seed };
+    let window = live.window(window, comparison.duration);
+    let [a, b] = modes;
+    let plan = Plan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
     let report = live.finish()?;
-    let other = match against {
+    let name = |mode| match mode {
+        Mode::On => "terrace, buffers on",
+        Mode::Off => "same JVM, buffers off",
         Mode::Bound => "private buffer for each thread (the bound)",
-        _ => "same JVM, buffers off",
     };
     let settings = live.jvms.settings();
     Ok(Measured {
         pairs,
         amount: None,
         operation: report.map(|report| report.operation),
-        names: ["terrace, buffers on", other],
+        names: [name(a), name(b)],
         settings: [settings.clone(), settings],
         flags: [flags.clone(), flags],
         command: launch.describe(),
+        window: Some(window),
         notes: live.jvms.notes(),
     })
 }

@@ -1,13 +1,15 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
+use crate::comparison::estimate::Estimate;
 use crate::comparison::measure::{Requests, Waste};
 use crate::machine::Machine;
 use crate::statistics::{Interval, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The number of this layout.
-pub const SCHEMA: u32 = 1;
+/// The number of this layout. 1 had, for windows in one process, medians of pairs of windows in `ratio`, and the CPU time of
+/// the whole process in `ratio_cpu`; such files are still read.
+pub const SCHEMA: u32 = 2;
 
 /// A comparison's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +28,12 @@ pub struct Outcome {
     pub pairs: usize,
     /// Side a over side b, each second.
     pub ratio: Interval,
-    /// Side a over side b, each CPU-second. `null` when CPU time could not be read; a note says so.
+    /// Side a over side b, each CPU-second: of the application's own threads in process mode, of the whole process in forks.
+    /// `null` when CPU time could not be read; a note says so.
     pub ratio_cpu: Option<Interval>,
+    /// Of windows in one process: what `ratio` and `ratio_cpu` rest on, and what trimming left out. `null` for forks.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
     /// Collections for the same work, a over b. `null` when not known on a side, or none happened on side b.
     pub collections_ratio: Option<f64>,
     /// What the interval permits to say of side a.
@@ -44,7 +50,7 @@ pub struct Outcome {
     pub command: String,
     /// What a reader must know to judge the numbers, each with its remedy.
     pub notes: Vec<String>,
-    /// The pairs' ratios in the order in which they were measured.
+    /// The pairs' ratios in the order in which they were measured; of windows in one process, for each second outside of stops.
     pub ratios: Vec<f64>,
 }
 
@@ -101,6 +107,9 @@ pub struct Method {
     pub skip_ms: Option<f64>,
     /// A fork's measured length, in fork mode.
     pub fork_seconds: Option<f64>,
+    /// Half of the interval's width that was asked for, as a share; `null` when the time was fixed.
+    #[serde(default)]
+    pub precision: Option<f64>,
     /// The seed of order and resampling.
     pub seed: u64,
     /// Resamples of the bootstrap.

@@ -1,5 +1,6 @@
 //! From pairs to ratios, intervals and the notes that a reader needs.
 
+use crate::comparison::estimate;
 use crate::comparison::measure::{Amount, Measure, Pair, Requests, Waste};
 use crate::comparison::result::Side;
 use crate::statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
@@ -46,16 +47,20 @@ pub fn choose(pairs: &[Pair]) -> (Amount, Option<String>) {
 /// The ratios of pairs. `names` are the sides', where each measure is a process of its own, so that each side has to be
 /// steady; inside one process only the ratios have to be.
 pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed: u64) -> Result<Summary> {
+    let by_second = if names.is_some() { Amount::rate } else { estimate::for_running };
     let ratio = |rate: fn(Amount, &Measure) -> Option<f64>| {
         pairs
             .iter()
             .filter_map(|pair| Some(rate(amount, &pair.a)? / rate(amount, &pair.b)?))
             .collect::<Vec<f64>>()
     };
-    let ratios = ratio(Amount::rate);
+    let ratios = ratio(by_second);
     let mut notes = Vec::new();
     let Some(found) = bootstrap(&ratios, seed) else {
-        return Err(Error::failed("the program allocated nothing that could be compared; is it idle?"));
+        return Err(Error::failed(
+            "the program allocated nothing that could be compared; is it idle, or may its memory not be read (kernel.yama.ptrace_scope \
+             0 or 1, the same user)?",
+        ));
     };
     let idle = pairs.len() - ratios.len();
     if idle * 10 > pairs.len() {

@@ -3,8 +3,6 @@ use crate::comparison::measure::Amount;
 use crate::statistics::bootstrap;
 use control::{Control, State};
 use hab::Counter;
-use std::sync::Arc;
-use std::time::Instant;
 
 fn plan(seed: u64) -> Plan {
     Plan {
@@ -13,6 +11,7 @@ fn plan(seed: u64) -> Plan {
         window: Duration::from_millis(100),
         skip: Duration::from_millis(5),
         duration: Duration::from_secs(20),
+        precision: None,
         seed,
     }
 }
@@ -53,7 +52,7 @@ impl Subject for Simulated {
 fn neighbours_are_compared_so_a_drifting_machine_does_not_matter() {
     let mut subject = Simulated::default();
     let pairs = run(&mut subject, &plan(1), |_| {}).unwrap();
-    assert_eq!(pairs.len(), 100);
+    assert_eq!(pairs.len(), 50);
     let ratios: Vec<f64> = pairs
         .iter()
         .map(|pair| Amount::Bytes.rate(&pair.a).unwrap() / Amount::Bytes.rate(&pair.b).unwrap())
@@ -70,24 +69,26 @@ fn the_order_is_random_within_pairs_and_the_seeds() {
         subject.order
     };
     let first = order(1);
-    assert!(first.chunks(2).all(|pair| pair[0] != pair[1]));
-    let on_first = first.chunks(2).filter(|pair| pair[0] == Mode::On).count();
-    assert!((25..75).contains(&on_first));
+    assert!(
+        first.chunks(4).all(|block| block[0] == block[3] && block[1] == block[2] && block[0] != block[1])
+    );
+    let on_first = first.chunks(4).filter(|block| block[0] == Mode::On).count();
+    assert!((12..38).contains(&on_first));
     assert_eq!(first, order(1));
     assert_ne!(first, order(2));
 }
 
 #[test]
 fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
-    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1250)), ..Simulated::default() };
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(2550)), ..Simulated::default() };
     assert_eq!(run(&mut subject, &plan(1), |_| {}).unwrap().len(), 6);
-    let mut subject = Simulated { ends_at: Some(Duration::from_millis(700)), ..Simulated::default() };
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1300)), ..Simulated::default() };
     let error = run(&mut subject, &plan(1), |_| {}).unwrap_err().to_string();
     assert!(error.contains("only 3 pairs") && error.contains("--duration"), "{error}");
 }
 
-/// A real control file that a thread writes as an agent would.
-struct Shared(Arc<Control>, Instant);
+/// A real control file, and an agent that writes it on a clock of its own.
+struct Shared(Control, Duration);
 
 impl Subject for Shared {
     fn switch(&mut self, mode: Mode) {
@@ -95,15 +96,17 @@ impl Subject for Shared {
     }
 
     fn wait(&mut self, time: Duration) {
-        std::thread::sleep(time);
+        self.1 += time;
+        for _ in 0..time.as_micros() / 200 {
+            match self.0.mode() {
+                Mode::On => self.0.counters(0)[0].add(Counter::BufferBytes, 2000),
+                _ => self.0.counters(0)[0].add(Counter::PassedBytes, 1000),
+            }
+        }
     }
 
     fn counts(&mut self) -> Result<Counts> {
-        Ok(Counts {
-            at: self.1.elapsed(),
-            bytes: crate::jvm::observe::served(&self.0, false),
-            ..Counts::default()
-        })
+        Ok(Counts { at: self.1, bytes: crate::jvm::observe::served(&self.0, false), ..Counts::default() })
     }
 
     fn ended(&mut self) -> Result<bool> {
@@ -113,30 +116,22 @@ impl Subject for Shared {
 
 #[test]
 fn an_agent_twice_as_fast_with_buffers_is_found_to_be() {
-    let control = Arc::new(Control::anonymous(&[1]).unwrap());
-    let agent = Arc::clone(&control);
-    let worker = std::thread::spawn(move || {
-        while agent.state() != Some(State::Ended) {
-            match agent.mode() {
-                Mode::On => agent.counters(0)[0].add(Counter::BufferBytes, 2000),
-                _ => agent.counters(0)[0].add(Counter::PassedBytes, 1000),
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    });
-    let plan = Plan {
-        window: Duration::from_millis(20),
-        skip: Duration::from_millis(2),
-        duration: Duration::from_secs(2),
-        ..plan(3)
-    };
-    let pairs = run(&mut Shared(Arc::clone(&control), Instant::now()), &plan, |_| {}).unwrap();
-    control.set_state(State::Ended);
-    worker.join().unwrap();
+    let mut shared = Shared(Control::anonymous(&[1]).unwrap(), Duration::ZERO);
+    let pairs = run(&mut shared, &plan(3), |_| {}).unwrap();
     let ratios: Vec<f64> = pairs
         .iter()
         .filter_map(|pair| Some(Amount::Bytes.rate(&pair.a)? / Amount::Bytes.rate(&pair.b)?))
         .collect();
     let found = bootstrap(&ratios, 3).unwrap();
-    assert!(found.low > 1.3 && found.high < 3.5, "{found:?}");
+    assert!(found.low > 1.99 && found.high < 2.01, "{found:?}");
+}
+
+#[test]
+fn precision_ends_it_before_the_time_is_over() {
+    let mut subject = Simulated::default();
+    let plan = Plan { precision: Some(Precision(0.05)), ..plan(1) };
+    let pairs = run(&mut subject, &plan, |_| {}).unwrap();
+    assert!(pairs.len() >= 12 && pairs.len() < 50, "{}", pairs.len());
+    let never = Plan { precision: None, ..plan };
+    assert_eq!(run(&mut Simulated::default(), &never, |_| {}).unwrap().len(), 50);
 }

@@ -275,7 +275,8 @@ fn comparison(
         method: Method::Windows {
             window: Duration::from_millis(300),
             skip: Duration::from_millis(5),
-            against: Mode::Off,
+            modes: [Mode::On, Mode::Off],
+            precision: None,
         },
         warmup,
         duration,

@@ -4,11 +4,17 @@
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
-//! | [`safepoints`] | what a JVM logged of its stops |
+//! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
+//! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`resident`] | on which pages a JVM lies |
 
+pub mod accounts;
 pub mod agent;
+pub mod archive;
+pub mod calls;
+pub mod cpu;
 pub mod install;
 pub mod jdk;
 pub mod launch;
@@ -18,4 +24,5 @@ pub mod resident;
 pub mod running;
 pub mod safepoints;
 pub mod status;
+pub mod stops;
 pub mod workload;

@@ -1,13 +1,15 @@
 //! The JVMs of one program, seen through their control files.
 
 use crate::comparison::measure::{Counts, Requests, Waste};
+use crate::jvm::accounts::Accounts;
 use crate::jvm::agent::{AgentOptions, Levels};
+use crate::jvm::cpu::{CpuTime, Threads};
+use crate::jvm::stops::{Stop, StopLog};
 use crate::{Error, Result, os};
-use control::{Control, Mode, State};
+use control::{Control, Mode, State, View};
 use hab::{Counter, Counters};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What serves a thread is counted here; what serves a buffer from the level above it is not.
@@ -21,18 +23,18 @@ const SERVED: [Counter; 6] = [
 ];
 
 /// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
-pub fn served(control: &Control, bound: bool) -> u64 {
-    let of = |level: usize| control.counters(level).iter().map(bytes).sum::<u64>();
+pub fn served(control: &View, bound: bool) -> u64 {
+    let of = |level: usize| control.counters(level).iter().map(bytes).fold(0, u64::saturating_add);
     let last = control.levels().saturating_sub(1);
-    of(0) + if bound && last > 0 { of(last) } else { 0 }
+    of(0).saturating_add(if bound && last > 0 { of(last) } else { 0 })
 }
 
 fn bytes(domain: &Counters) -> u64 {
-    SERVED.iter().map(|counter| domain.get(*counter)).sum()
+    SERVED.iter().map(|counter| domain.get(*counter)).fold(0, u64::saturating_add)
 }
 
 /// Waste of a JVM's buffers on all levels.
-pub fn waste(control: &Control, bound: bool) -> Waste {
+pub fn waste(control: &View, bound: bool) -> Waste {
     Waste {
         refill_bytes: control.total(Counter::WasteRefill),
         collection_bytes: control.total(Counter::WasteCollection),
@@ -42,7 +44,7 @@ pub fn waste(control: &Control, bound: bool) -> Waste {
 }
 
 /// Requests of threads to a JVM's buffers: those of the level nearest to threads.
-pub fn requests(control: &Control) -> Requests {
+pub fn requests(control: &View) -> Requests {
     let mut requests = Requests::default();
     for domain in control.counters(0) {
         let of = |counter| domain.get(counter);
@@ -59,7 +61,7 @@ pub fn requests(control: &Control) -> Requests {
 }
 
 /// The settings in force, as the agent has written them.
-pub fn settings(control: &Control) -> Value {
+pub fn settings(control: &View) -> Value {
     let text = control.settings();
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
 }
@@ -72,13 +74,31 @@ const SMALLEST_TLAB: u64 = 512;
 struct Jvm {
     path: PathBuf,
     control: Control,
-    cpu: Option<Duration>,
+    cpu: Option<CpuTime>,
+    threads: Threads,
+    accounts: Option<Accounts>,
+    /// Bytes that its threads had allocated when that was last read.
+    allocated: Option<u64>,
+}
+
+impl Jvm {
+    /// What objects took, by HotSpot's own accounts. Reserved bytes would count the waste of thread buffers, too, in which the
+    /// sides differ.
+    fn allocated(&mut self) -> u64 {
+        if self.accounts.is_none()
+            && matches!(self.control.state(), Some(State::Installed | State::Observing))
+        {
+            self.accounts = Accounts::from_settings(self.control.pid(), &settings(&self.control));
+        }
+        self.allocated = self.accounts.as_mut().and_then(Accounts::read).or(self.allocated);
+        self.allocated.unwrap_or_default()
+    }
 }
 
 /// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
 pub struct Jvms {
     directory: TempDir,
-    started: Instant,
+    stop_log: Option<StopLog>,
     bound: bool,
     levels: Levels,
     mode: Option<Mode>,
@@ -90,7 +110,7 @@ impl Jvms {
     pub fn new() -> Result<Jvms> {
         Ok(Jvms {
             directory: private_directory()?,
-            started: Instant::now(),
+            stop_log: None,
             bound: false,
             levels: Levels::Core,
             mode: None,
@@ -127,7 +147,8 @@ impl Jvms {
                 if let Some(mode) = self.mode {
                     control.set_mode(mode);
                 }
-                self.found.push(Jvm { path, control, cpu: None });
+                let threads = Threads::of(control.pid());
+                self.found.push(Jvm { path, control, cpu: None, threads, accounts: None, allocated: None });
             }
         }
         match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
@@ -183,23 +204,56 @@ impl Jvms {
                 bytes / requests
             ));
         }
+        if self.found.iter().any(|jvm| jvm.allocated.is_none()) {
+            notes.push(
+                "what objects took could not be read from the JVM's memory; without operations there is nothing to compare: \
+                 allow it (kernel.yama.ptrace_scope 0 or 1, the same user, CAP_SYS_PTRACE in a container)"
+                    .into(),
+            );
+        }
         if self.found.len() > 1 {
             notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
         }
         notes
     }
 
+    /// The flag that makes each of them log when its threads stood still.
+    pub fn stop_flag(&self) -> String {
+        StopLog::flag(&self.directory.path().join("stops-%p"))
+    }
+
+    /// When the threads stood still so far. `None` without such a log, and of several JVMs, which stop each by itself.
+    pub fn stops(&mut self) -> Option<Vec<Stop>> {
+        let [jvm] = self.found.as_slice() else { return None };
+        let path = self.directory.path().join(format!("stops-{}", jvm.control.pid()));
+        self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read().map(<[Stop]>::to_vec)
+    }
+
+    /// Reads what threads have allocated so far, for the time when the JVM has ended.
+    pub fn read_accounts(&mut self) {
+        self.found.iter_mut().for_each(|jvm| {
+            jvm.allocated();
+        });
+    }
+
+    /// Looks for new threads, so that [`Jvms::counts`] tells collectors from the application.
+    pub fn refresh_threads(&mut self) {
+        self.found.iter_mut().for_each(|jvm| jvm.threads.refresh());
+    }
+
     /// The counters of all of them at this moment. The counters of one that has ended stay.
     pub fn counts(&mut self) -> Counts {
-        let mut counts = Counts { at: self.started.elapsed(), ..Counts::default() };
+        let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
         for jvm in &mut self.found {
-            jvm.cpu = os::process_cpu(jvm.control.pid()).or(jvm.cpu);
-            counts.cpu = Some(counts.cpu.unwrap_or_default() + jvm.cpu.unwrap_or_default());
+            counts.bytes += jvm.allocated();
+            jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
+            let cpu = jvm.cpu.unwrap_or_default();
+            counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);
+            counts.application_cpu = Some(counts.application_cpu.unwrap_or_default() + cpu.application());
             counts.collections += jvm.control.pauses();
             counts.waste += waste(&jvm.control, self.bound);
             counts.requests += requests(&jvm.control);
         }
-        counts.bytes = counts.waste.of_bytes;
         counts
     }
 }
@@ -253,7 +307,8 @@ mod tests {
         second.counters(0)[0].add(Counter::PassedBytes, 30);
         second.count_pause();
         let counts = jvms.counts();
-        assert_eq!((counts.bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
+        assert_eq!((counts.waste.of_bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
+        assert_eq!(counts.bytes, 0, "bytes reserved are not bytes allocated");
         assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
     }
 
@@ -265,7 +320,8 @@ mod tests {
         jvms.options(&AgentOptions::default());
         create(&jvms, 1, &[1]).set_state(State::Observing);
         jvms.refresh().unwrap();
-        assert!(jvms.notes()[0].contains("only observed"));
+        assert!(jvms.notes().iter().any(|note| note.contains("only observed")));
+        assert!(jvms.notes().iter().any(|note| note.contains("ptrace_scope")));
     }
 
     #[test]
@@ -277,9 +333,10 @@ mod tests {
         jvms.refresh().unwrap();
         control.counters(0)[0].add(Counter::Passed, 20_000);
         control.counters(0)[0].add(Counter::PassedBytes, 20_000 * 4096);
-        assert!(jvms.notes().is_empty());
+        let baseline = |jvms: &Jvms| jvms.notes().iter().any(|note| note.contains("bytes at a time"));
+        assert!(!baseline(&jvms));
         control.counters(0)[0].add(Counter::Passed, 980_000);
-        assert!(jvms.notes()[0].contains("81 bytes at a time"), "{:?}", jvms.notes());
+        assert!(jvms.notes().iter().any(|note| note.contains("81 bytes at a time")), "{:?}", jvms.notes());
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The file in which a workload's workers count their operations while they run.
 //!
-//! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride; then one slot for each worker, its operations first.
+//! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride, whether a reader asks for the end; then one slot for each worker, its operations first.
 
 use crate::os::SharedWords;
+use crate::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"TERRPROG");
 const HEADER: usize = 128;
+/// Where a reader asks for the end: a word of the header that is not 0.
+const END_ASKED: u64 = 32;
 const MOST_SLOTS: u64 = 1 << 20;
 
 /// What the workload is doing.
@@ -59,6 +62,16 @@ impl ProgressFile {
         }
     }
 
+    /// Asks the workload to close its measured window now. One that has already is not disturbed.
+    pub fn ask_to_end(&self) -> Result<()> {
+        use std::os::unix::fs::FileExt;
+        let asked = File::options()
+            .write(true)
+            .open(&self.path)
+            .and_then(|file| file.write_all_at(&1_u64.to_ne_bytes(), END_ASKED));
+        asked.map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
+    }
+
     /// Operations of all workers since the start. `None` before there is a file.
     pub fn operations(&self) -> Option<u64> {
         let (words, slots, stride) = self.mapped.as_ref()?;
@@ -92,6 +105,9 @@ mod tests {
         put(256, 8);
         put(8, 3);
         assert_eq!((progress.phase(), progress.operations()), (Phase::Finished, Some(13)));
+        progress.ask_to_end().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap()[32], 1);
+        assert_eq!(progress.operations(), Some(13));
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl Running {
         self.started
     }
 
+    /// Its process ID.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// How it ended and how long it took, if it has. Also the place where the user's Ctrl-C is seen.
     pub fn poll(&mut self) -> Result<Option<(Exit, Duration)>> {
         if let Some(signal) = os::stopped_by() {

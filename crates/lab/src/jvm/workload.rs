@@ -14,6 +14,8 @@ use std::str::FromStr;
 pub enum Workload {
     /// Threads that allocate arrays of one size.
     Alloc,
+    /// Threads that allocate arrays of many sizes.
+    Sizes,
     /// `javac` in process, over and over.
     Javac,
     /// A new thread for each task of a few KB.
@@ -24,12 +26,14 @@ pub enum Workload {
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Workload; 4] = [Workload::Alloc, Workload::Javac, Workload::Churn, Workload::Threads];
+    pub const ALL: [Workload; 5] =
+        [Workload::Alloc, Workload::Sizes, Workload::Javac, Workload::Churn, Workload::Threads];
 
     /// As the user writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Workload::Alloc => "alloc",
+            Workload::Sizes => "sizes",
             Workload::Javac => "javac",
             Workload::Churn => "churn",
             Workload::Threads => "threads",
@@ -40,7 +44,7 @@ impl Workload {
     pub const fn usual_warmup(self) -> u64 {
         match self {
             Workload::Javac => 10,
-            Workload::Alloc | Workload::Churn | Workload::Threads => 3,
+            Workload::Alloc | Workload::Sizes | Workload::Churn | Workload::Threads => 3,
         }
     }
 
@@ -53,6 +57,9 @@ impl Workload {
     pub const fn about(self) -> &'static str {
         match self {
             Workload::Alloc => "threads that allocate arrays and nothing else",
+            Workload::Sizes => {
+                "threads that allocate arrays of one size, a list of sizes in turn, or a mixture"
+            }
             Workload::Javac => "javac in process over the sources of commons-lang3",
             Workload::Churn => "a new thread for each task of a few KB",
             Workload::Threads => "1,000 threads, most nearly idle",
@@ -72,13 +79,26 @@ impl FromStr for Workload {
     }
 }
 
+/// Lengths of the arrays that `sizes` allocates, in the workload's own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// In turn: `100000,64x20`.
+    List(String),
+    /// Log-uniform: `16..200k`.
+    Mixture(String),
+}
+
 /// A workload's parameters; what is `None` is left to the workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// Worker threads.
     pub threads: Option<u32>,
-    /// Bytes of an array (`alloc`), of all that a task allocates (`churn`), or a request (`threads`).
+    /// Bytes of an array (`alloc`, `sizes`), of all that a task allocates (`churn`), or a request (`threads`).
     pub size: Option<u64>,
+    /// Other lengths than one (`sizes`).
+    pub lengths: Option<Lengths>,
+    /// Operations after which it ends, instead of after `seconds`.
+    pub work: Option<u64>,
     /// Seconds that are measured.
     pub seconds: Option<u64>,
     /// Seconds before that.
@@ -91,7 +111,7 @@ pub fn launch(
     parameters: &Parameters,
     jdk: &Jdk,
     flags: &[String],
-    progress: Option<&Path>,
+    (progress, calls): (Option<&Path>, Option<&Path>),
     install: &Install,
 ) -> Result<Launch> {
     let mut arguments: Vec<OsString> = flags.iter().map(OsString::from).collect();
@@ -103,8 +123,14 @@ pub fn launch(
     };
     let number = |value: Option<u64>| value.map(|value| value.to_string().into());
     option("--threads", number(parameters.threads.map(u64::from)));
-    option("--size", number(parameters.size));
-    option("--seconds", number(parameters.seconds));
+    option("--size", number(parameters.size).filter(|_| parameters.lengths.is_none()));
+    match &parameters.lengths {
+        Some(Lengths::List(list)) => option("--sizes", Some(list.into())),
+        Some(Lengths::Mixture(range)) => option("--mixture", Some(range.into())),
+        None => {}
+    }
+    option("--operations", number(parameters.work));
+    option("--seconds", number(parameters.seconds).filter(|_| parameters.work.is_none()));
     option("--warmup", number(parameters.warmup));
     if workload == Workload::Javac {
         if !jdk.has_compiler {
@@ -116,6 +142,7 @@ pub fn launch(
         option("--sources", Some(install.sources()?.into_os_string()));
     }
     option("--progress", progress.map(|path| path.as_os_str().to_owned()));
+    option("--calls", calls.map(|path| path.as_os_str().to_owned()));
     option("--format", Some("json".into()));
     Ok(Launch::new(jdk.java(), arguments))
 }
@@ -137,6 +164,12 @@ pub struct Report {
     pub collections: Option<u64>,
     /// Time of those.
     pub collection_seconds: Option<f64>,
+    /// Bytes allocated for each collection, between the first that was noticed and the last (`sizes`).
+    #[serde(default)]
+    pub bytes_per_collection: Option<f64>,
+    /// Collections between those two (`sizes`).
+    #[serde(default)]
+    pub marked_collections: Option<u64>,
     /// `passed`, or else the run counts for nothing.
     pub checks: String,
 }
@@ -192,6 +225,12 @@ mod tests {
     #[test]
     fn names() {
         assert_eq!("churn".parse::<Workload>().unwrap(), Workload::Churn);
-        assert!("aloc".parse::<Workload>().unwrap_err().to_string().contains("alloc, javac, churn, threads"));
+        assert!(
+            "aloc"
+                .parse::<Workload>()
+                .unwrap_err()
+                .to_string()
+                .contains("alloc, sizes, javac, churn, threads")
+        );
     }
 }

@@ -12,6 +12,7 @@ final class JavacWorker implements Worker {
     private final List<List<SourceFile>> parts;
     private final Baseline baseline;
     private final MemoryFiles files;
+    private final Calls calls;
     private int part;
 
     /** A worker with a file manager of its own, which begins at the part with its index. */
@@ -20,11 +21,13 @@ final class JavacWorker implements Worker {
             Map<String, List<JavaFileObject>> classPath,
             List<List<SourceFile>> parts,
             Baseline baseline,
+            Calls calls,
             int index,
             Tally tally) {
         this.compiler = compiler;
         this.parts = parts;
         this.baseline = baseline;
+        this.calls = calls;
         this.files = new MemoryFiles(
                 compiler.getStandardFileManager(null, null, null), classPath, tally::add);
         this.part = index % parts.size();
@@ -32,8 +35,14 @@ final class JavacWorker implements Worker {
 
     @Override
     public void batch() throws CheckException {
+        long begin = System.nanoTime();
+        long cpu = calls == null ? 0 : Allocation.threads().getCurrentThreadCpuTime();
         List<ClassFile> classes = Compilation.run(compiler, files, parts.get(part));
         baseline.check(part, Compilation.checksums(classes));
+        if (calls != null) {
+            cpu = Allocation.threads().getCurrentThreadCpuTime() - cpu;
+            calls.add(part, begin, System.nanoTime(), cpu);
+        }
         part = (part + 1) % parts.size();
     }
 

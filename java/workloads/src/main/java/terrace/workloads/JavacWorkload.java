@@ -60,7 +60,13 @@ final class JavacWorkload implements Workload {
     }
 
     @Override
+    public boolean recordsCalls() {
+        return true;
+    }
+
+    @Override
     public Prepared prepare(Parameters parameters) throws Exception {
+        Calls calls = Calls.inFile(parameters.calls());
         // First: without the module not even the classes that hold sources can be loaded.
         JavaCompiler compiler = compiler();
         List<SourceFile> sources = SourceJar.read(parameters.sources());
@@ -95,7 +101,7 @@ final class JavacWorkload implements Workload {
 
             @Override
             public Worker worker(int index, Tally tally) {
-                return new JavacWorker(compiler, classPath, parts, baseline, index, tally);
+                return new JavacWorker(compiler, classPath, parts, baseline, calls, index, tally);
             }
         };
     }

@@ -17,7 +17,9 @@ import java.util.Map;
  */
 record Options(Workload workload, Parameters parameters, boolean text) {
     private static final List<String> NAMES =
-            List.of("--threads", "--seconds", "--warmup", "--size", "--sources", "--progress", "--format");
+            List.of(
+                    "--threads", "--seconds", "--warmup", "--size", "--sizes", "--mixture", "--bytes", "--operations",
+                    "--sources", "--progress", "--calls", "--format");
     private static final int MOST_THREADS = 100_000;
     private static final double LONGEST = 86_400;
     private static final String DEFAULT_SOURCES = "commons-lang3-3.12.0-sources.jar";
@@ -31,9 +33,12 @@ record Options(Workload workload, Parameters parameters, boolean text) {
                 integer(values, "--threads", workload.defaultThreads(), 1, MOST_THREADS),
                 number(values, "--seconds", 10, 0.001),
                 number(values, "--warmup", workload.defaultWarmup(), 0),
-                integer(values, "--size", workload.defaultSize().orElse(-1), workload.minimumSize(), 1 << 30),
+                size(values, workload),
                 workload.takesSources() ? sources(values) : null,
-                path(values, "--progress"));
+                path(values, "--progress"),
+                lengths(values),
+                work(values),
+                path(values, "--calls"));
         return new Options(workload, parameters, isText(values.getOrDefault("--format", "json")));
     }
 
@@ -63,6 +68,73 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         if (!workload.takesSources() && values.containsKey("--sources")) {
             throw new UsageException(workload.name() + " compiles nothing: leave --sources out");
         }
+        for (String name : List.of("--sizes", "--mixture", "--bytes")) {
+            if (!workload.takesLengths() && values.containsKey(name)) {
+                throw new UsageException(name + " is for the workload sizes: leave it out, or run sizes");
+            }
+        }
+        if (!workload.recordsCalls() && values.containsKey("--calls")) {
+            throw new UsageException("--calls is for the workload javac: leave it out, or run javac");
+        }
+        refuseTogether(values, List.of("--size", "--sizes", "--mixture"));
+        refuseTogether(values, List.of("--seconds", "--bytes", "--operations"));
+    }
+
+    private static void refuseTogether(Map<String, String> values, List<String> names) throws UsageException {
+        List<String> given = names.stream().filter(values::containsKey).toList();
+        if (given.size() > 1) {
+            throw new UsageException(String.join(" and ", given) + " contradict each other: leave all but one out");
+        }
+    }
+
+    private static Lengths lengths(Map<String, String> values) throws UsageException {
+        if (values.containsKey("--sizes")) {
+            return Lengths.list(values.get("--sizes"));
+        }
+        return values.containsKey("--mixture") ? Lengths.mixture(values.get("--mixture")) : null;
+    }
+
+    /** Operations after which the run ends; 0 without such an option. */
+    private static long work(Map<String, String> values) throws UsageException {
+        for (String name : List.of("--bytes", "--operations")) {
+            String value = values.get(name);
+            if (value != null) {
+                long work = bytes(value);
+                if (work <= 0) {
+                    throw new UsageException(
+                            name + " " + value + " is no amount of work: write a number, with k, m or g, such as 20g");
+                }
+                return work;
+            }
+        }
+        return 0;
+    }
+
+    private static int size(Map<String, String> values, Workload workload) throws UsageException {
+        String value = values.get("--size");
+        if (value == null) {
+            return workload.defaultSize().orElse(-1);
+        }
+        long size = bytes(value);
+        if (size < workload.minimumSize() || size > Lengths.LONGEST) {
+            throw new UsageException("--size " + value + " is no whole number from " + workload.minimumSize() + " to "
+                    + Lengths.LONGEST + ", in bytes or with k, m or g");
+        }
+        return (int) size;
+    }
+
+    /** {@code 64k}, {@code 1m}, {@code 20G} or plain bytes, in bytes; -1 for anything else. */
+    static long bytes(String text) {
+        int unit = text.isEmpty() ? -1 : "kmg".indexOf(Character.toLowerCase(text.charAt(text.length() - 1)));
+        String digits = unit < 0 ? text : text.substring(0, text.length() - 1);
+        boolean plain = !digits.isEmpty() && digits.length() <= 15
+                && digits.chars().allMatch(digit -> digit >= '0' && digit <= '9');
+        if (!plain) {
+            return -1;
+        }
+        long number = Long.parseLong(digits);
+        long factor = 1L << (10 * (unit + 1));
+        return number > Long.MAX_VALUE / factor ? -1 : number * factor;
     }
 
     /** A whole number within bounds. */

@@ -15,7 +15,8 @@ import java.util.Arrays;
 /**
  * What every worker has done so far, in memory that another process can map.
  *
- * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride.
+ * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride, and
+ * one that is not 0 when the other process asks for the measured window to close.
  * Slot {@code i} is the 64-bit word at {@code stride * (1 + i)}: the operations of worker {@code i} since the start.
  */
 final class Progress {
@@ -38,6 +39,7 @@ final class Progress {
     private static final int PHASE = 8;
     private static final int SLOTS = 16;
     private static final int STRIDE_FIELD = 24;
+    private static final int END_ASKED = 32;
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -81,6 +83,11 @@ final class Progress {
     /** Tells the reader where the run stands, after everything that was written before. */
     void phase(Phase phase) {
         LONGS.setRelease(buffer, PHASE, (long) phase.ordinal());
+    }
+
+    /** Whether the other process has asked for the end. */
+    boolean endAsked() {
+        return (long) LONGS.getOpaque(buffer, END_ASKED) != 0;
     }
 
     /** The operations in one slot. */

@@ -12,8 +12,10 @@ import java.util.Map;
  * @param operation what was counted
  * @param from counters when the window opened
  * @param to counters when it closed
+ * @param findings of the workload's own, in the order in which they are shown
  */
-record Result(String workload, Map<String, Object> parameters, String operation, Snapshot from, Snapshot to) {
+record Result(String workload, Map<String, Object> parameters, String operation, Snapshot from, Snapshot to,
+        Map<String, Object> findings) {
     /** Operations in the window. */
     long operations() {
         return to.operations() - from.operations();
@@ -58,6 +60,7 @@ record Result(String workload, Map<String, Object> parameters, String operation,
         fields.put("allocated_bytes", allocatedBytes());
         fields.put("collections", collections());
         fields.put("collection_seconds", collectionSeconds());
+        fields.putAll(findings);
         fields.put("checks", "passed");
         return Json.of(fields);
     }
@@ -72,6 +75,7 @@ record Result(String workload, Map<String, Object> parameters, String operation,
                 ? "bytes unavailable: this JVM does not count those of ended threads"
                 : String.format(Locale.ROOT, "%,.0f MB a second", bytes / seconds() / 1e6);
         line(text, "allocated %s; CPU time %.2f s", allocated, cpuSeconds());
+        findings.forEach((name, value) -> line(text, "%s %s", name.replace('_', ' '), value));
         line(text, "%,d collections took %.3f s; checks passed", collections(), collectionSeconds());
         return text.toString().stripTrailing();
     }

@@ -45,18 +45,35 @@ final class Runner {
             gate.awaitFailure(parameters.warmup());
             progress.phase(Progress.Phase.MEASURING);
             from = Snapshot.take(progress, ids);
-            gate.awaitFailure(parameters.seconds());
+            awaitEnd(gate, from.operations());
             to = Snapshot.take(progress, ids);
             progress.phase(Progress.Phase.FINISHED);
         } finally {
             stop(gate);
         }
         gate.throwFailure();
-        Result result = new Result(workload.name(), shown(prepared), prepared.operation(), from, to);
+        Result result =
+                new Result(workload.name(), shown(prepared), prepared.operation(), from, to, prepared.findings());
         if (result.operations() <= 0) {
             throw new CheckException("nothing was finished within the measured window: ask for more --seconds");
         }
         return result;
+    }
+
+    /**
+     * Until the time is over, so much work is done, or the end is asked for. What is done until that is noticed counts,
+     * too: the result tells what was done.
+     */
+    private void awaitEnd(Gate gate, long operationsBefore) throws Exception {
+        boolean byWork = parameters.work() > 0;
+        long deadline = System.nanoTime() + (long) (parameters.seconds() * 1e9);
+        while (!progress.endAsked()) {
+            double left = (deadline - System.nanoTime()) / 1e9;
+            if (byWork ? progress.sum() - operationsBefore >= parameters.work() : left <= 0) {
+                return;
+            }
+            gate.awaitFailure(byWork ? 0.001 : Math.min(left, 0.01));
+        }
     }
 
     private long[] threadIds() {
@@ -70,9 +87,13 @@ final class Runner {
     private Map<String, Object> shown(Workload.Prepared prepared) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("threads", parameters.threads());
-        shown.put("seconds", parameters.seconds());
+        if (parameters.work() > 0) {
+            shown.put("work", parameters.work());
+        } else {
+            shown.put("seconds", parameters.seconds());
+        }
         shown.put("warmup", parameters.warmup());
-        if (workload.defaultSize().isPresent()) {
+        if (workload.defaultSize().isPresent() && parameters.lengths() == null) {
             shown.put("size", parameters.size());
         }
         shown.putAll(prepared.facts());

@@ -64,6 +64,15 @@ record Snapshot(
         return collections;
     }
 
+    /** The same without the beans of concurrent collectors that count a cycle's pauses besides the cycle. */
+    static long cyclesSoFar() {
+        long cycles = 0;
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            cycles += bean.getName().endsWith(" Pauses") ? 0 : Math.max(0, bean.getCollectionCount());
+        }
+        return cycles;
+    }
+
     private static long processCpuNanos() {
         return ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
                 .getProcessCpuTime();

@@ -19,6 +19,11 @@ final class Tally {
         progress.write(slot, progress.read(slot) + operations);
     }
 
+    /** The operations of all workers since the start. */
+    long totalOfAll() {
+        return progress.sum();
+    }
+
     /** The operations since the start. */
     long total() {
         return progress.read(slot);

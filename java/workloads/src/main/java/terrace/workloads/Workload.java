@@ -35,6 +35,16 @@ interface Workload {
         return false;
     }
 
+    /** True for a workload that reads {@code --sizes} and {@code --mixture}, and whose operations are bytes. */
+    default boolean takesLengths() {
+        return false;
+    }
+
+    /** True for a workload that records its calls. */
+    default boolean recordsCalls() {
+        return false;
+    }
+
     /** True if the workers' own threads do the allocation, so that theirs is all there is to count. */
     default boolean allocatesInWorkers() {
         return true;
@@ -50,6 +60,11 @@ interface Workload {
 
         /** Facts about this run for the result, in the order in which they are shown. */
         default Map<String, Object> facts() {
+            return Map.of();
+        }
+
+        /** What it has found out when all is done, for the result, in the order in which it is shown. */
+        default Map<String, Object> findings() {
             return Map.of();
         }
 

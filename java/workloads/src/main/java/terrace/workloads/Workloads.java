@@ -6,7 +6,7 @@ import java.util.List;
 /** All workloads there are: a new one is an entry here. */
 final class Workloads {
     private static final List<Workload> ALL =
-            List.of(new AllocWorkload(), new JavacWorkload(), new ChurnWorkload(), new ThreadsWorkload());
+            List.of(new AllocWorkload(), new SizesWorkload(), new JavacWorkload(), new ChurnWorkload(), new ThreadsWorkload());
 
     private Workloads() {}
 

@@ -29,8 +29,8 @@ class MainTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "''|choose alloc, javac, churn, threads",
-                "nonsense|choose alloc, javac, churn, threads",
+                "''|choose alloc, sizes, javac, churn, threads",
+                "nonsense|choose alloc, sizes, javac, churn, threads",
                 "alloc --speed 3|choose from --threads",
                 "alloc --threads|needs a value",
                 "alloc --threads 2 --threads 2|leave one out",
@@ -39,6 +39,20 @@ class MainTest {
                 "alloc --threads 99999999999|whole number from 1",
                 "alloc --size -1|whole number from 0",
                 "churn --size 8|whole number from 24",
+                "alloc --size 2x|or with k, m or g",
+                "alloc --sizes 1,2|for the workload sizes",
+                "javac --bytes 20g|for the workload sizes",
+                "alloc --calls file|for the workload javac",
+                "sizes --sizes 100,|100000,64x20",
+                "sizes --sizes 64x0|100000,64x20",
+                "sizes --sizes 64x2000000|100000,64x20",
+                "sizes --mixture 16|such as 16..200k",
+                "sizes --mixture 200k..16|such as 16..200k",
+                "sizes --mixture 0..16|such as 16..200k",
+                "sizes --mixture 16..200k --size 64|leave all but one out",
+                "sizes --bytes 20g --seconds 3|leave all but one out",
+                "sizes --bytes 0|such as 20g",
+                "alloc --operations -5|such as 20g",
                 "alloc --seconds 0|number of seconds from",
                 "alloc --seconds NaN|number of seconds from",
                 "alloc --warmup -1|number of seconds from",
@@ -72,6 +86,14 @@ class MainTest {
         String last = out.toString().lines().reduce("", (before, line) -> line);
         assertTrue(last.startsWith("{\"workload\":\"alloc\",\"parameters\":{\"threads\":1,"), last);
         assertTrue(last.endsWith("\"checks\":\"passed\"}"), last);
+    }
+
+    @Test
+    void aRunOfFixedWorkEndsWhenItIsDone() {
+        assertEquals(Main.PASSED, run("sizes --threads 2 --warmup 0 --bytes 50m --sizes 1000,64x20"));
+        String last = out.toString().lines().reduce("", (before, line) -> line);
+        assertTrue(last.contains("\"work\":52428800,") && last.contains("\"sizes\":\"1000,64x20\""), last);
+        assertTrue(last.contains("\"bytes_per_collection\":"), last);
     }
 
     @Test

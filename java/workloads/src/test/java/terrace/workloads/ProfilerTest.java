@@ -60,7 +60,7 @@ class ProfilerTest {
             delimiter = '|',
             value = {
                 "''|write profile javac",
-                "nonsense|choose alloc, javac",
+                "nonsense|choose alloc, sizes, javac",
                 "alloc|profile javac",
                 "alloc --sources x.jar|leave --sources out",
                 "javac --threads 2|choose from --warmup-rounds",

@@ -55,6 +55,29 @@ class RunnerTest {
     }
 
     @Test
+    void theEndCanBeAskedForFromOutside() throws Exception {
+        Path file = directory.resolve("asked");
+        try (var channel = java.nio.channels.FileChannel.open(
+                file,
+                java.nio.file.StandardOpenOption.CREATE_NEW,
+                java.nio.file.StandardOpenOption.READ,
+                java.nio.file.StandardOpenOption.WRITE)) {
+            var header = channel.map(java.nio.channels.FileChannel.MapMode.READ_WRITE, 0, 128);
+            header.order(java.nio.ByteOrder.nativeOrder());
+            Thread asker = new Thread(() -> {
+                while (header.getLong(8) < Progress.Phase.MEASURING.ordinal()) {
+                    Thread.onSpinWait();
+                }
+                header.putLong(32, 1);
+            });
+            asker.start();
+            Result result = Runner.run(new AllocWorkload(), new Parameters(1, 3600, 0, 16, null, file));
+            asker.join();
+            assertTrue(result.seconds() < 3600);
+        }
+    }
+
+    @Test
     void aWorkersFailureEndsTheRunEarly() {
         for (boolean inBegin : new boolean[] {true, false}) {
             Exception e = assertThrows(
@@ -127,7 +150,7 @@ class RunnerTest {
     void resultsAreOneLineOfJson() {
         Snapshot from = new Snapshot(0, 10, 0, -1, 1, 5);
         Snapshot to = new Snapshot(2_000_000_000L, 30, 1_500_000_000L, -1, 4, 25);
-        Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to);
+        Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to, java.util.Map.of());
         assertEquals(
                 "{\"workload\":\"w\",\"parameters\":{\"path\":\"a\\\"b\\\\\\u000a\"},\"operation\":\"thing done\","
                         + "\"operations\":20,\"seconds\":2.0,\"operations_per_second\":10.0,\"cpu_seconds\":1.5,"

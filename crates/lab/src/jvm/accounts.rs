@@ -1,0 +1,178 @@
+//! What the threads of a running JVM have allocated, read from HotSpot's own accounts in its memory: exact to the byte, at any
+//! moment, and at no cost to the program.
+//!
+//! The agent's settings tell where the accounts are. A thread's account is brought up to date when its TLAB is retired; what
+//! it has used of the present one lies between the TLAB's start and top, and is added here.
+
+use crate::os;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// More threads than this are no list of threads.
+const MOST_THREADS: u64 = 1 << 20;
+/// A TLAB is never larger.
+const LARGEST_TLAB: u64 = 1 << 40;
+/// The list of threads may change while it is read; then it is read again.
+const ATTEMPTS: usize = 8;
+
+/// The accounts of one JVM.
+pub struct Accounts {
+    pid: u32,
+    list: usize,
+    length: usize,
+    threads: usize,
+    fields: [usize; 3],
+    /// Where the sum of ended threads is; `None` in a JVM that does not keep it where we find it.
+    exited: Option<usize>,
+    /// For such a JVM: what threads had when they were last seen, and the sum of those that are gone.
+    seen: BTreeMap<usize, u64>,
+    gone: u64,
+    highest: u64,
+}
+
+impl Accounts {
+    /// From the settings that the agent of this process has written. `None` when it did not say.
+    pub fn from_settings(pid: u32, settings: &Value) -> Option<Accounts> {
+        let accounts = settings.get("accounts")?;
+        let number = |name: &str| accounts.get(name)?.as_u64().map(|number| number as usize);
+        Some(Accounts {
+            pid,
+            list: number("list")?,
+            length: number("length")?,
+            threads: number("threads")?,
+            fields: [number("allocated")?, number("tlab_start")?, number("tlab_top")?],
+            exited: number("exited").filter(|address| *address > 0),
+            seen: BTreeMap::new(),
+            gone: 0,
+            highest: 0,
+        })
+    }
+
+    /// Bytes that all threads have allocated since the start. `None` when they cannot be read: the process has ended, or its
+    /// memory may not be read by us.
+    pub fn read(&mut self) -> Option<u64> {
+        let sum = (0..ATTEMPTS).find_map(|_| self.attempt())?;
+        // A thread that ends while we read may be missing in one reading and be there in the next, never the other way round.
+        self.highest = self.highest.max(sum);
+        Some(self.highest)
+    }
+
+    fn words<const N: usize>(&self, addresses: [usize; N]) -> Option<[u64; N]> {
+        let mut words = [0; N];
+        os::read_memory(self.pid, &addresses, &mut words).ok().map(|()| words)
+    }
+
+    fn attempt(&mut self) -> Option<u64> {
+        let exited = |own: &Accounts| own.exited.map_or(Some(0), |at| own.words([at]).map(|[sum]| sum));
+        let (before, [list]) = (exited(self)?, self.words([self.list])?);
+        let list = list as usize;
+        let [length, threads] =
+            self.words([list.checked_add(self.length)?, list.checked_add(self.threads)?])?;
+        // `_length` is an unsigned int.
+        let length = Some(length & 0xffff_ffff).filter(|length| *length <= MOST_THREADS)? as usize;
+        let slots: Vec<usize> = (0..length).map(|slot| (threads as usize).wrapping_add(8 * slot)).collect();
+        let mut addresses = vec![0; length];
+        os::read_memory(self.pid, &slots, &mut addresses).ok()?;
+        let places: Vec<usize> = addresses
+            .iter()
+            .flat_map(|thread| self.fields.map(|field| (*thread as usize).wrapping_add(field)))
+            .collect();
+        let mut words = vec![0; places.len()];
+        os::read_memory(self.pid, &places, &mut words).ok()?;
+        if self.words([self.list])?[0] as usize != list || exited(self)? != before {
+            return None;
+        }
+        let mut seen = BTreeMap::new();
+        for (thread, account) in addresses.iter().zip(words.chunks_exact(3)) {
+            let used = account[2].checked_sub(account[1]).filter(|used| *used < LARGEST_TLAB).unwrap_or(0);
+            seen.insert(*thread as usize, account[0].saturating_add(used));
+        }
+        let living: u64 = seen.values().sum();
+        if self.exited.is_none() {
+            self.remember(seen);
+            return Some(living + self.gone);
+        }
+        Some(living + before)
+    }
+
+    /// Threads that are gone had what they had when they were last seen. An account that has shrunk is that of a new thread.
+    fn remember(&mut self, seen: BTreeMap<usize, u64>) {
+        for (thread, bytes) in &self.seen {
+            if seen.get(thread).is_none_or(|now| now < bytes) {
+                self.gone += bytes;
+            }
+        }
+        self.seen = seen;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A list of two threads, as HotSpot lays it out, in our own memory.
+    struct Heap {
+        threads: [[u64; 3]; 2],
+        pointers: [usize; 2],
+        list: [usize; 2],
+        head: usize,
+        exited: u64,
+    }
+
+    fn heap() -> Box<Heap> {
+        let mut heap = Box::new(Heap {
+            threads: [[1000, 5000, 5016], [200, 0, 0]],
+            pointers: [0; 2],
+            list: [2, 0],
+            head: 0,
+            exited: 7,
+        });
+        heap.pointers = [heap.threads[0].as_ptr() as usize, heap.threads[1].as_ptr() as usize];
+        heap.list[1] = heap.pointers.as_ptr() as usize;
+        heap.head = heap.list.as_ptr() as usize;
+        heap
+    }
+
+    fn settings(heap: &Heap, exited: usize) -> Value {
+        json!({ "accounts": { "list": std::ptr::from_ref(&heap.head) as usize, "length": 0, "threads": 8, "allocated": 0,
+            "tlab_start": 8, "tlab_top": 16, "exited": exited } })
+    }
+
+    #[test]
+    fn accounts_tlabs_and_ended_threads_are_summed() {
+        let mut heap = heap();
+        let exited = std::ptr::from_ref(&heap.exited) as usize;
+        let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, exited)).unwrap();
+        assert_eq!(accounts.read(), Some(1000 + 16 + 200 + 7));
+        std::hint::black_box(&mut heap).threads[0][2] = 5100;
+        assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
+        // Never backwards.
+        std::hint::black_box(&mut heap).threads[0] = [1000, 0, 0];
+        assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
+    }
+
+    #[test]
+    fn where_ended_threads_are_not_kept_they_are_remembered() {
+        let mut heap = heap();
+        let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, 0)).unwrap();
+        assert_eq!(accounts.read(), Some(1216));
+        std::hint::black_box(&mut heap).list[0] = 1;
+        assert_eq!(accounts.read(), Some(1216), "the second one has ended");
+        std::hint::black_box(&mut heap).threads[1] = [50, 0, 0];
+        std::hint::black_box(&mut heap).list[0] = 2;
+        assert_eq!(accounts.read(), Some(1266), "another one in its place");
+        std::hint::black_box(&mut heap).threads[0] = [3, 0, 0];
+        assert_eq!(accounts.read(), Some(1269));
+    }
+
+    #[test]
+    fn memory_that_cannot_be_read_is_no_number() {
+        let heap = heap();
+        let settings = settings(&heap, 0);
+        assert_eq!(Accounts::from_settings(0x3fff_fff0, &settings).unwrap().read(), None);
+        assert!(Accounts::from_settings(1, &Value::Null).is_none());
+        let nowhere = json!({ "accounts": { "list": 8, "length": 0, "threads": 8, "allocated": 0, "tlab_start": 8, "tlab_top": 16 } });
+        assert_eq!(Accounts::from_settings(std::process::id(), &nowhere).unwrap().read(), None);
+    }
+}

@@ -1,0 +1,69 @@
+package terrace.workloads;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * What each call of a workload's work took, in a file that another process maps: calls of the same kind do the same, so
+ * that their CPU time can be compared however much work a stretch of time happens to hold.
+ *
+ * <p>Native byte order. Header of {@value #HEADER} bytes: {@code TERRCALL}, then 64-bit words: records claimed, records
+ * that have room. A record is four words: the kind plus 1, which is written last, begin and end on
+ * {@link System#nanoTime}'s clock, CPU time of the thread in between, in nanoseconds.
+ */
+final class Calls {
+    /** A file of so many records takes 32 MB, of memory only what is written. */
+    static final int ROOM = 1 << 20;
+
+    private static final int HEADER = 128;
+    private static final int RECORD = 4 * Long.BYTES;
+    private static final long MAGIC = ByteBuffer.wrap("TERRCALL".getBytes(StandardCharsets.US_ASCII))
+            .order(ByteOrder.nativeOrder())
+            .getLong();
+    private static final VarHandle LONGS =
+            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private final ByteBuffer buffer;
+
+    private Calls(ByteBuffer buffer) {
+        this.buffer = buffer.order(ByteOrder.nativeOrder());
+        LONGS.setOpaque(buffer, 16, (long) ROOM);
+        // Release: who sees the magic sees the header that belongs to it.
+        LONGS.setRelease(buffer, 0, MAGIC);
+    }
+
+    /** Calls that are recorded in a new file; null where none is named, and nothing is recorded. */
+    static Calls inFile(Path file) throws UsageException {
+        if (file == null) {
+            return null;
+        }
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return new Calls(channel.map(FileChannel.MapMode.READ_WRITE, 0, HEADER + (long) ROOM * RECORD));
+        } catch (IOException e) {
+            throw new UsageException("--calls " + file + " cannot be made (" + e.getClass().getSimpleName()
+                    + "): name a new file in a directory that exists and is yours");
+        }
+    }
+
+    /** Records a call that has just ended. Any thread; without room the call is forgotten. */
+    void add(int kind, long begin, long end, long cpu) {
+        long record = (long) LONGS.getAndAdd(buffer, 8, 1L);
+        if (record >= ROOM) {
+            return;
+        }
+        int at = HEADER + (int) record * RECORD;
+        LONGS.setOpaque(buffer, at + 8, begin);
+        LONGS.setOpaque(buffer, at + 16, end);
+        LONGS.setOpaque(buffer, at + 24, cpu);
+        // Release: who sees the kind sees the record.
+        LONGS.setRelease(buffer, at, kind + 1L);
+    }
+}
