@@ -246,7 +246,9 @@ mod tests {
         account(&report(100), &mut counts).unwrap();
         assert_eq!((counts.refills, counts.buffer_refills, counts.pauses), (5, 2, 7));
         for wrong in [99, 101] {
-            assert!(account(&report(wrong), &mut counts).is_err_and(|error| error.to_string().contains("core")));
+            assert!(
+                account(&report(wrong), &mut counts).is_err_and(|error| error.to_string().contains("core"))
+            );
         }
         assert!(account(&json!({ "levels": [{ "name": "core", "domains": [] }] }), &mut counts).is_err());
     }
