@@ -167,14 +167,14 @@ impl Stage {
         let release = Path::new(env!("CARGO_BIN_EXE_xtask")).parent()?.to_owned();
         if let Some(missing) = ["terrace", "libterrace.so"].iter().find(|name| !release.join(name).is_file())
         {
-            eprintln!("SKIPPED documented: {missing} is not built; run cargo xtask build");
+            skips::skip!("{missing} is not built; run cargo xtask build");
             return None;
         }
         let jdk = lab::jvm::jdk::discover()
             .into_iter()
             .find(|jdk| jdk.has_compiler && [17, 21, 25].contains(&jdk.feature));
         let Some(jdk) = jdk else {
-            eprintln!("SKIPPED documented: no JDK 17, 21 or 25 with a compiler found");
+            skips::skip!("no JDK 17, 21 or 25 with a compiler found");
             return None;
         };
         let bin = jdk.java().parent()?.to_owned();

@@ -54,8 +54,8 @@ fn json_has_everything_and_the_same_each_time() {
             && of(row, "held_bytes") < of(chosen, "held_bytes")
     };
     assert_eq!(all.iter().find(better), None);
-    // Eight threads on four cores that meet at one line: a buffer for each core, not the heap.
-    assert_eq!(chosen["chain"], "core", "{chosen}");
+    // A heap that is large for so short a time: thread buffers that grow ask it for nothing, and no buffer can do better.
+    assert_eq!((&chosen["chain"], &chosen["tlab"]), (&"heap".into(), &"growing".into()), "{chosen}");
     let options = json["options"].as_str().unwrap();
     match chosen["chain"].as_str().unwrap() {
         "heap" => assert!(options.starts_with("-XX:TLABSize=") || chosen["tlab"] == "growing", "{options}"),

@@ -161,7 +161,7 @@ fn what_is_no_control_file_is_refused() {
 fn a_copy_cannot_lead_to_the_memory_of_another_user() {
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } != 0 {
-        eprintln!("SKIPPED a_copy_cannot_lead_to_the_memory_of_another_user: root only");
+        skips::skip!("root only");
         return;
     }
     let directory = own_directory();
@@ -219,7 +219,7 @@ fn process_1_of_two_containers() {
     let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
     let can = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
     if !can.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED process_1_of_two_containers: unshare makes no PID namespace here");
+        skips::skip!("unshare makes no PID namespace here");
         return;
     }
     let directory = own_directory();

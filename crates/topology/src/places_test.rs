@@ -83,7 +83,7 @@ fn siblings_share_a_domain_and_count_with_locked_additions() {
 #[test]
 fn concurrency_ids_differ_between_threads_that_run_at_the_same_time() {
     if let Err(reason) = CpuSource::concurrency() {
-        return println!("skipped: {reason}");
+        return skips::skip!("{reason}");
     }
     // A number that a thread holds while it runs is nobody else's: as many threads as CPUs see as many numbers at most.
     test_support::on_each_cpu(|_| {

@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -34,11 +35,14 @@ public final class Soak {
         int threads = Integer.parseInt(args[0]);
         long seed = Long.parseLong(args[1]);
         long most = Long.parseLong(args[2]) / threads;
+        // Among threads that are at work already the last ones would wait long for their turn to begin.
+        CountDownLatch begin = new CountDownLatch(1);
         List<Thread> running = new ArrayList<>();
         for (int number = 0; number < threads; number++) {
             Soak soak = new Soak(seed * 1000 + number);
             Thread thread = new Thread(() -> {
                 try {
+                    begin.await();
                     soak.work(most);
                 } catch (Throwable thrown) {
                     failure = thrown;
@@ -51,6 +55,7 @@ public final class Soak {
             running.add(thread);
         }
         System.out.println("running");
+        begin.countDown();
         File file = new File("stop");
         while (!stop && !file.exists()) {
             Thread.sleep(20);

@@ -228,3 +228,28 @@ fn account(report: &Value, counts: &mut Counts) -> Result<()> {
     counts.pauses = number(&report["pauses"]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn one_lost_byte_is_found() {
+        let report = |reserved: u64| {
+            let one = json!({ "refills": 2, "refill_bytes": reserved, "buffers": 5, "buffer_bytes": 60 });
+            let two = json!({ "refill_bytes": 40, "object_bytes": 20, "stolen_bytes": 5, "waste_refill_bytes": 4,
+                "waste_collection_bytes": 3, "waste_alignment_bytes": 2 });
+            json!({ "pauses": 7, "levels": [{ "name": "core", "remaining_bytes": 46, "domains": [one, two] }] })
+        };
+        let mut counts = Counts::default();
+        account(&report(100), &mut counts).unwrap();
+        assert_eq!((counts.refills, counts.buffer_refills, counts.pauses), (5, 2, 7));
+        for wrong in [99, 101] {
+            assert!(
+                account(&report(wrong), &mut counts).is_err_and(|error| error.to_string().contains("core"))
+            );
+        }
+        assert!(account(&json!({ "levels": [{ "name": "core", "domains": [] }] }), &mut counts).is_err());
+    }
+}
