@@ -25,10 +25,13 @@ enum Target {
     Machine,
     /// Programs on simulated machines.
     Simulation,
+    /// The memory that an agent shares.
+    Control,
 }
 
 impl Target {
-    const ALL: [Target; 4] = [Target::Hab, Target::Arena, Target::Machine, Target::Simulation];
+    const ALL: [Target; 5] =
+        [Target::Hab, Target::Arena, Target::Machine, Target::Simulation, Target::Control];
 
     /// The crate's folder, and the fuzz target in it.
     const fn place(self) -> (&'static str, &'static str) {
@@ -37,6 +40,7 @@ impl Target {
             Target::Arena => ("crates/arena", "operations"),
             Target::Machine => ("crates/coherence", "machine_file"),
             Target::Simulation => ("crates/coherence", "program"),
+            Target::Control => ("crates/control", "image"),
         }
     }
 }

@@ -88,8 +88,6 @@ pub(crate) struct Agent {
     pub(crate) refill_for_objects: bool,
     /// Whether TLABs grow (`tlab=auto`).
     pub(crate) grows: bool,
-    /// Whether the control file was ours to name, and is ours to remove.
-    pub(crate) owns_control_file: bool,
     pub(crate) observed: Option<Observed>,
     pub(crate) bound: Option<ThreadBuffers>,
     pub(crate) originals: Originals,

@@ -47,16 +47,9 @@ pub(crate) unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
 /// at all, by the hooks of `ensure_parsability` (Serial, Parallel, G1's full collections, every walk) and `trace_heap` (G1's young
 /// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then.
 pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
-    match agent_if_installed() {
-        Some(agent) => {
-            agent.control.set_mode(Mode::Off);
-            agent.control.set_state(State::Ended);
-            if agent.owns_control_file {
-                agent.control.remove();
-            }
-        }
-        // Refused: the file has said why, as long as there was somebody to ask.
-        None => install::remove_default_control(),
+    if let Some(agent) = agent_if_installed() {
+        agent.control.set_mode(Mode::Off);
+        agent.control.set_state(State::Ended);
     }
     let _ = catch_unwind(report::write_at_exit);
 }

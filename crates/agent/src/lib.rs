@@ -13,12 +13,14 @@
 //! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |
 //! | `events` | VMInit, VMDeath, GarbageCollectionStart |
 //! | `report` | the counters as JSON |
+//! | `destination` | where the report may go |
 //! | `log` | lines on standard error |
 //!
 //! Nothing here panics across the border to HotSpot, and nothing is ever unloaded or freed: a thread may be in a hook at any
 //! time until the process ends.
 
 mod agent;
+mod destination;
 mod entry;
 mod events;
 mod growth;

@@ -3,6 +3,7 @@
 //! Written by hand: a serialisation library would be larger than the rest of the agent.
 
 use crate::agent::{Agent, agent_if_installed};
+use crate::destination::{self, MARK};
 use crate::install;
 use crate::install::plan::Plan;
 use crate::log::{Severity, say};
@@ -111,7 +112,7 @@ fn json(control: &Control, remaining: &[usize]) -> String {
         })
         .collect();
     format!(
-        "{{\"terrace\":{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
+        "{MARK}{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
          \"levels\":[{}],\"total\":{}}}\n",
         quoted(env!("CARGO_PKG_VERSION")),
         control.pid(),
@@ -139,14 +140,9 @@ pub(crate) fn write_at_exit() {
     let (Some(path), Some(control)) = (path, install::control()) else { return };
     let remaining = agent_if_installed().map(|agent| agent.hierarchy.remaining()).unwrap_or_default();
     let text = json(control, &remaining);
-    if path == "-" {
-        use std::io::Write;
-        let _ = std::io::stderr().write_all(text.as_bytes());
-        return;
-    }
     let path = path.replace("%p", &std::process::id().to_string());
-    if let Err(error) = std::fs::write(&path, text) {
-        say(Severity::Error, &format!("report={path}: {error}: name a file that can be written"));
+    if let Err(why) = destination::write(&path, text.as_bytes()) {
+        say(Severity::Error, &format!("report={path}: {why}"));
     }
 }
 

@@ -10,7 +10,8 @@ pub(crate) struct HeapSource {
     heap: &'static Heap,
     /// The largest extent that the collector accepts, in bytes.
     largest: usize,
-    /// For tests: makes the time between receiving and publishing long.
+    /// For tests: makes a refill long. Before the heap is asked, so that what was free may be gone, and the heap collects; and after,
+    /// so that others find the buffer being refilled.
     delay: Duration,
 }
 
@@ -18,18 +19,24 @@ impl HeapSource {
     pub(crate) fn new(heap: &'static Heap, largest: usize, delay: Duration) -> HeapSource {
         HeapSource { heap, largest, delay }
     }
+
+    #[inline(always)]
+    fn linger(&self) {
+        if !self.delay.is_zero() {
+            std::thread::sleep(self.delay);
+        }
+    }
 }
 
 impl Source for &'static HeapSource {
     #[inline(never)]
     fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        self.linger();
         // SAFETY: in a hook of `allocate_new_tlab` or `mem_allocate`, so on a Java thread in VM state; the hierarchy holds no lock;
         // sizes are whole grains, and `desired` is at most the level's size, which is limited to the largest TLAB, or HotSpot's own
         // request.
         let (start, bytes) = unsafe { self.heap.allocate(min, desired) }?;
-        if !self.delay.is_zero() {
-            std::thread::sleep(self.delay);
-        }
+        self.linger();
         Some(Extent { start, bytes })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::{BufferArguments, ProgramArguments, seconds, some_seconds};
 use ::lab::jvm::agent::{AgentOptions, absolute};
+use ::lab::jvm::archive;
 use ::lab::jvm::install::Install;
 use ::lab::{Error, Result};
 use clap::Args;
@@ -74,14 +75,26 @@ impl Run {
         let report = self.report.as_deref().map(absolute).transpose()?;
         let options =
             AgentOptions { control, report, strict: self.strict, log: self.log, ..self.buffers.options()? };
-        let mut flags = vec![options.flag(&install.agent()?)?];
-        flags.extend(jvm_flags);
+        let agent = options.flag(&install.agent()?)?;
         if let lab::comparison::Program::Workload(_, parameters, _) = &mut program {
             let whole = |time: Duration| time.as_secs_f64().ceil() as u64;
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);
         }
-        let launch = program.launch(&flags, None, None, &install)?;
+        let without = program.launch(&jvm_flags, None, None, &install)?;
+        let launch = match archive::written_by(&without) {
+            None => program.launch(&[vec![agent], jvm_flags].concat(), None, None, &install)?,
+            Some(option) => {
+                let why = format!(
+                    "{option} writes a class data archive, which HotSpot does not do with any native agent"
+                );
+                if self.strict {
+                    return Err(Error::usage(format!("{why}; leave out --strict to start without terrace")));
+                }
+                eprintln!("terrace: {why}: starting without terrace; use it when the archive is used");
+                without
+            }
+        };
         if self.verbose {
             eprintln!("terrace: starting {}", launch.describe());
         }

@@ -68,8 +68,7 @@ impl Pretended {
     fn run(&self) -> ! {
         let account = Account::new();
         let control = self.option("control").map(|path| {
-            let path = control::expand_path(path, 0, std::process::id());
-            let control = Control::create(Path::new(&path), &[1]).unwrap();
+            let control = Control::at(path, &[1]).unwrap();
             let observing = self.option("levels") == Some("none");
             control.set_settings(&format!(
                 r#"{{"jdk":"25.0.1","levels":"core","tlab":"2048","accounts":{{"list":{},"length":0,"threads":8,"allocated":0,

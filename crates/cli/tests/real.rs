@@ -131,6 +131,29 @@ fn the_status_says_why_the_agent_refused() {
 }
 
 #[test]
+fn an_archive_is_written_without_the_agent_and_used_with_it() {
+    let Some(folder) = installed() else { return };
+    let (jar, java) = (jar(&folder), java());
+    let archives = tempfile::tempdir().unwrap();
+    let archive = archives.path().join("app.jsa");
+    let program = ["-jar", &jar, "alloc", "--threads", "1", "--seconds", "1", "--warmup", "0"];
+    let write = format!("-XX:ArchiveClassesAtExit={}", archive.display());
+    let written = output(&[&["run", "--", java.as_str(), write.as_str()][..], &program].concat());
+    assert!(written.status.success() && archive.is_file(), "{}", stderr(&written));
+    let lines = stderr(&written);
+    let ours: Vec<&str> = lines.lines().filter(|line| line.starts_with("terrace: ")).collect();
+    assert!(ours.len() == 1 && ours[0].contains("starting without terrace"), "{lines}");
+    let (report, used) =
+        (archives.path().join("report.json"), format!("-XX:SharedArchiveFile={}", archive.display()));
+    let report = report.to_str().unwrap();
+    let ran =
+        output(&[&["run", "--report", report, "--", &java, &used, "-Xshare:on"][..], &program].concat());
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    assert!(report["total"]["refills"].as_u64().unwrap() > 0, "{report}");
+}
+
+#[test]
 fn a_workload_compared_in_one_process() {
     let Some(_) = installed() else { return };
     let words = ["compare", "--workload", "alloc", "--threads", "2", "--gc", "parallel", "--tlab", "1k"];

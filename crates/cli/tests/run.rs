@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Home, errors, shown, text};
+use common::{Home, assert_refused, errors, shown, text};
 
 const TELLS: &str = "echo \"$@\"; echo \"env $JAVA_TOOL_OPTIONS\"; echo said >&2; exit 7";
 
@@ -31,6 +31,39 @@ fn a_script_is_reached_through_the_environment() {
     let shown = shown(&output);
     assert!(shown.starts_with("verify\nenv -Dmine=1 -agentpath:"), "{shown}");
     assert!(shown.ends_with("libterrace.so=levels=core\n"), "{shown}");
+}
+
+#[test]
+fn a_jvm_that_writes_a_class_data_archive_is_started_without_the_agent() {
+    let home = Home::new(TELLS);
+    let java = home.java();
+    let arguments = ["run", "--gc", "g1", "--", &java, "-XX:ArchiveClassesAtExit=app.jsa", "-jar", "app.jar"];
+    let output = home.terrace(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(shown(&output), "-XX:+UseG1GC -XX:ArchiveClassesAtExit=app.jsa -jar app.jar\nenv \n");
+    let errors = errors(&output);
+    assert!(
+        errors.starts_with("terrace: -XX:ArchiveClassesAtExit=app.jsa writes a class data archive"),
+        "{errors}"
+    );
+    assert!(errors.ends_with("starting without terrace; use it when the archive is used\nsaid"), "{errors}");
+
+    let script = home.script("build.sh", TELLS);
+    let mut command = home.terrace(&["run", "--", &text(&script)]);
+    let output = command.env("JAVA_TOOL_OPTIONS", "-Xshare:dump").output().unwrap();
+    assert_eq!(shown(&output), "\nenv -Xshare:dump\n");
+
+    let strict = ["run", "--strict", "--", &java, "-Xshare:dump"];
+    assert_refused(
+        &home.terrace(&strict).output().unwrap(),
+        2,
+        &["-Xshare:dump writes", "leave out --strict"],
+    );
+    for mode in ["process", "forks"] {
+        let compared = ["compare", "--mode", mode, "--", &java, "-Xshare:dump"];
+        let output = home.terrace(&compared).output().unwrap();
+        assert_refused(&output, 2, &["-Xshare:dump writes", "-XX:SharedArchiveFile"]);
+    }
 }
 
 #[test]

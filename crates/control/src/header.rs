@@ -1,7 +1,7 @@
-//! The first page of a control file.
-#![allow(clippy::disallowed_types, reason = "the file's words are shared with another process")]
+//! The beginning of the memory that agent and command share.
+#![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
 pub const FORMAT: u32 = 2;
@@ -12,6 +12,10 @@ pub const MAX_SETTINGS: usize = 4096;
 /// Bytes of room for the message (one line: why the agent refused, or what it adjusted).
 pub const MAX_MESSAGE: usize = 1024;
 
+/// The most domains of a level: more than Linux has CPUs.
+pub const MAX_DOMAINS: usize = 8192;
+
+/// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
 
 /// What the agent is doing.
@@ -62,18 +66,23 @@ pub enum Mode {
     Bound = 2,
 }
 
-/// The header. All numbers are in the machine's byte order.
+/// The header. All numbers are in the machine's byte order. Every word is atomic: another process may write any of them at any
+/// time, whatever it is supposed to do.
 #[repr(C, align(128))]
-pub struct Header {
-    pub(crate) magic: [u8; 8],
-    pub(crate) format: u32,
-    pub(crate) pid: u32,
-    pub(crate) file_bytes: u64,
+pub(crate) struct Header {
+    /// [`MAGIC`]; stored last, with release order, when the rest is in place.
+    pub(crate) magic: AtomicU64,
+    pub(crate) format: AtomicU32,
+    pub(crate) pid: AtomicU32,
+    /// Inode number of the memory, by which a copy knows the living one; 0 if nobody else can map it.
+    pub(crate) inode: AtomicU64,
+    /// The memory's descriptor in the process.
+    pub(crate) descriptor: AtomicU32,
     /// Number of levels that have counters.
     pub(crate) levels: AtomicU32,
     /// Domains of each level.
     pub(crate) domains: [AtomicU32; MAX_LEVELS],
-    /// [`State`]; stored last, with release order, after settings and message.
+    /// [`State`]; stored with release order, after settings and message.
     pub(crate) state: AtomicU32,
     /// [`Mode`].
     pub(crate) mode: AtomicU32,
@@ -83,6 +92,6 @@ pub struct Header {
     pub(crate) parsability: AtomicU64,
     pub(crate) settings_bytes: AtomicU32,
     pub(crate) message_bytes: AtomicU32,
-    pub(crate) settings: [u8; MAX_SETTINGS],
-    pub(crate) message: [u8; MAX_MESSAGE],
+    pub(crate) settings: [AtomicU8; MAX_SETTINGS],
+    pub(crate) message: [AtomicU8; MAX_MESSAGE],
 }

@@ -1,15 +1,28 @@
-//! The control file: how the agent inside a JVM and the `terrace` command outside it see each other.
+//! How the agent inside a JVM and the `terrace` command outside it see each other.
 //!
-//! A file that both map. The agent creates it ([`Control::create`]) and writes state, settings and counters into it; the
-//! command opens it ([`Control::open`]), reads them, and writes one word: the [`Mode`]. Layout: a [`Header`], then
-//! `levels x domains` blocks of [`hab::Counters`], level by level.
+//! The agent's state, settings and counters lie in a sealed memory file ([`Control`]). The command finds it among the process's
+//! descriptors, maps it and reads ([`View`]); for switching it writes one word: the [`Mode`]. Layout: a header, then
+//! `levels x domains` blocks of [`hab::Counters`], level by level. Why it is not a file: `docs/decisions/control-memory.md`.
 //!
-//! Put it on a memory file system (`/dev/shm`): counters are written on the allocation path, and a page of a disk file that
-//! the kernel is writing back makes its writer wait.
+//! | part | what it is |
+//! |---|---|
+//! | `memory` | memory that is shared and cannot be taken away |
+//! | `header` | what stands at its beginning |
+//! | `view` | reading it |
+//! | `control` | writing it |
+//! | `copy` | the file at `control=PATH` |
+//! | `process` | finding the memory of a process |
 
-mod file;
+mod control;
+mod copy;
+mod error;
 mod header;
+mod memory;
+mod process;
 pub mod size;
+mod view;
 
-pub use file::{Control, Error, default_path, expand_path};
-pub use header::{FORMAT, Header, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
+pub use control::Control;
+pub use error::Error;
+pub use header::{FORMAT, MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
+pub use view::View;

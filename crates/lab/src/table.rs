@@ -169,8 +169,8 @@ pub fn status(status: &Status, columns: u16) -> String {
     if !status.settings.is_null() {
         line("settings in force", &brief(&status.settings));
     }
-    line("pauses of the collector", &status.pauses.to_string());
-    line("heap made parsable", &status.parsability.to_string());
+    line("collector pauses", &status.pauses.to_string());
+    line("made parsable", &format!("{} times, within collections and outside", status.parsability));
     line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
     let causes = format!(
@@ -186,6 +186,7 @@ pub fn status(status: &Status, columns: u16) -> String {
     }
     let header = [
         "level", "domain", "buffers", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed",
+        "missed",
     ];
     let mut levels = table(columns, &header);
     for level in &status.levels {
@@ -204,6 +205,7 @@ pub fn status(status: &Status, columns: u16) -> String {
                 counted("foreign"),
                 counted("direct"),
                 counted("passed"),
+                counted("missed"),
             ]
         };
         let busy = |domain: &&Map<String, Value>| domain.values().any(|value| value.as_u64() != Some(0));
@@ -214,7 +216,8 @@ pub fn status(status: &Status, columns: u16) -> String {
         let names = level.domains.first().into_iter().flat_map(|domain| domain.keys());
         let total: Map<String, Value> = names
             .map(|name| {
-                (name.clone(), level.domains.iter().map(|domain| value(domain, name)).sum::<u64>().into())
+                let values = level.domains.iter().map(|domain| value(domain, name));
+                (name.clone(), values.fold(0, u64::saturating_add).into())
             })
             .collect();
         levels.add_row(row(&total, format!("all {}", level.domains.len())));

@@ -121,7 +121,6 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Agent {
         cpu_source: plan.cpu_source,
         largest_object: largest_object(jvm, &sizes),
         grows: plan.tlabs.grow,
-        owns_control_file: options.control.as_deref() == Some("auto"),
         refill_for_objects: !tlab::are_used(jvm),
         observed: layouts
             .first()

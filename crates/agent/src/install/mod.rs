@@ -39,8 +39,6 @@ pub(crate) enum When {
 static LOADED: AtomicBool = AtomicBool::new(false);
 /// The control file of the present installation, or of the last that was refused.
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
-/// Whether that file's name was ours to choose.
-static OWN_NAME: AtomicBool = AtomicBool::new(false);
 /// What waits for VMInit.
 static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
 /// The environment that tells a refused installation of the JVM's end.
@@ -161,18 +159,7 @@ pub(crate) fn refuse(line: &str, strict: bool) {
     say(Severity::Error, &format!("{line} ({consequence})"));
 }
 
-/// At the JVM's end: the file of a refused installation, if its name was ours to choose.
-pub(crate) fn remove_default_control() {
-    if let Some(control) = control()
-        && OWN_NAME.load(Ordering::Relaxed)
-    {
-        control.remove();
-    }
-}
-
 /// Where the report goes, if the installation gets as far as having counters.
 fn remember(options: &Options) {
     report::set_path(options.report.clone());
-    // Relaxed: the same thread, or a callback long after.
-    OWN_NAME.store(options.control.as_deref() == Some("auto"), Ordering::Relaxed);
 }

@@ -1,6 +1,6 @@
 //! What can be known before the heap exists. Nothing here changes the JVM but [`Plan::commit`].
 
-use super::{When, remember, set_control};
+use super::{When, control, remember, set_control};
 use crate::hierarchy::{self, ThreadBuffers};
 use crate::hooks;
 use crate::options::{Levels, Options};
@@ -125,19 +125,19 @@ fn make_control(
     if options.bound {
         domains.push(ThreadBuffers::THREADS);
     }
-    // SAFETY: geteuid has no preconditions.
-    let user = unsafe { libc::geteuid() };
+    if let Some(refused) = control() {
+        // An earlier attempt's: whoever looks from now on looks for this one.
+        refused.give_up();
+    }
     let made = match &options.control {
-        Some(path) => {
-            match Control::create(&control::expand_path(path, user, std::process::id()), &domains) {
-                Ok(made) => Ok(made),
-                Err(error) if options.strict => return Err(error.to_string()),
-                Err(error) => {
-                    remarks.push(format!("{error} (running without a control file)"));
-                    Control::anonymous(&domains)
-                }
+        Some(path) => match Control::at(path, &domains) {
+            Ok(made) => Ok(made),
+            Err(error) if options.strict => return Err(error.to_string()),
+            Err(error) => {
+                remarks.push(format!("{error} (running without a control file)"));
+                Control::anonymous(&domains)
             }
-        }
+        },
         None => Control::anonymous(&domains),
     };
     Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
@@ -161,6 +161,6 @@ pub(crate) fn check_heap(bytes: usize, shape: Shape) -> Result<(), String> {
     Err(format!(
         "a heap of {} GB is too large for terrace: use at most {} TB (-Xmx)",
         bytes >> 30,
-        (most + shape.grain()) >> 40
+        most.div_ceil(1 << 40)
     ))
 }

@@ -15,6 +15,7 @@ public final class Classes {
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
+        Evidence evidence = new Evidence(arguments);
         byte[] code;
         try (InputStream stream = Classes.class.getResourceAsStream("Classes$Payload.class")) {
             code = stream.readAllBytes();
@@ -30,10 +31,10 @@ public final class Classes {
             thread.setDaemon(true);
             thread.start();
         }
-        int classes = arguments.number("classes", 3000);
+        int classes = arguments.number("classes", 1000);
         int loaded = 0;
         Object[] kept = new Object[64];
-        while (loaded < classes) {
+        while (loaded < classes || !evidence.isThere()) {
             Object payload = new Loader().define(code).getConstructor().newInstance();
             kept[loaded++ % kept.length] = payload;
         }

@@ -12,6 +12,8 @@ public final class Critical {
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
+        Evidence evidence = new Evidence(arguments);
+        long most = arguments.bytes("most", "1000000m") / 16;
         List<Thread> running = new ArrayList<>();
         for (int number = 0; number < 16; number++) {
             int first = number;
@@ -20,7 +22,7 @@ public final class Critical {
                     press(first);
                 } else {
                     Keeper keeper = new Keeper(first, 64 << 10, 8 << 10);
-                    while (!Keeper.stop) {
+                    while (!Keeper.stop && keeper.bytes < most) {
                         keeper.work(1000);
                     }
                     keeper.finish();
@@ -29,7 +31,7 @@ public final class Critical {
             running.add(thread);
             thread.start();
         }
-        Thread.sleep(arguments.number("millis", 600));
+        evidence.await(() -> ROUNDS.get() >= arguments.number("rounds", 8));
         Keeper.stop = true;
         for (Thread thread : running) {
             thread.join();
@@ -57,20 +59,15 @@ public final class Critical {
                 inflater.setInput(packed, 0, length);
                 inflater.inflate(again);
             } catch (java.util.zip.DataFormatException exception) {
-                fail(exception.toString());
+                Keeper.corrupt(exception.toString());
             }
             inflater.end();
             CRC32 after = new CRC32();
             after.update(again);
             if (!Arrays.equals(plain, again) || before.getValue() != after.getValue()) {
-                fail("not what was pressed");
+                Keeper.corrupt("not what was pressed");
             }
             ROUNDS.incrementAndGet();
         }
-    }
-
-    private static void fail(String what) {
-        System.err.println("CORRUPT: " + what);
-        Runtime.getRuntime().halt(99);
     }
 }

@@ -167,8 +167,13 @@ final class Keeper {
 
     private static void is(boolean holds, int stamp, int at) {
         if (!holds) {
-            System.err.println("CORRUPT: object " + Integer.toHexString(stamp) + " at " + at);
-            Runtime.getRuntime().halt(99);
+            corrupt("object " + Integer.toHexString(stamp) + " at " + at);
         }
+    }
+
+    /** Ends the program at once: what was found must not be. */
+    static void corrupt(String what) {
+        System.err.println("CORRUPT: " + what);
+        Runtime.getRuntime().halt(99);
     }
 }

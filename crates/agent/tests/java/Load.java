@@ -1,6 +1,4 @@
 import com.sun.management.HotSpotDiagnosticMXBean;
-import java.io.File;
-import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +16,7 @@ public final class Load {
     private static volatile Throwable failure;
     /** Among so many busy threads another may wait a minute for its turn: let it have one. */
     private static boolean gentle;
+    private static Evidence evidence;
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
@@ -29,11 +28,15 @@ public final class Load {
         int rounds = arguments.number("rounds", 0);
         int gc = arguments.number("gc", 0);
         String command = arguments.text("command", "");
-        gentle = gc > 0 || !command.isEmpty() || !arguments.text("until", "").isEmpty();
+        int asked = arguments.number("asked", gc > 0 ? 2 : 0);
+        int commands = arguments.number("commands", command.isEmpty() ? 0 : 4);
+        boolean outside = !arguments.text("until", "").isEmpty();
+        gentle = arguments.text("gentle", String.valueOf(gc > 0 || commands > 0 || outside)).equals("true");
         if (!command.isEmpty()) {
             // Its classes are loaded while nobody is in the way.
             command(command);
         }
+        evidence = new Evidence(arguments);
         List<Thread> running = new ArrayList<>();
         for (int number = 0; number < threads; number++) {
             int first = number;
@@ -49,19 +52,7 @@ public final class Load {
             running.add(start(() -> every(arguments.number("every", 10), () -> command(command))));
         }
         System.out.println("running");
-        // Whoever works at this JVM from outside says when it is done by a file; then the time begins to count.
-        String until = arguments.text("until", "");
-        while (!until.isEmpty() && !new File(until).exists()) {
-            Thread.sleep(10);
-        }
-        Thread.sleep(arguments.number("millis", 500));
-        // Among so many busy threads one may wait long for its turn: without it the load has shown nothing.
-        for (int wait = 0; wait < 2000 && !Keeper.stop; wait++) {
-            if ((gc == 0 || ASKED.get() > 1) && (command.isEmpty() || COMMANDS.get() > 3)) {
-                break;
-            }
-            Thread.sleep(10);
-        }
+        evidence.await(() -> ASKED.get() >= asked && COMMANDS.get() >= commands);
         Keeper.stop = true;
         for (Thread thread : running) {
             thread.join();
@@ -70,12 +61,8 @@ public final class Load {
             failure.printStackTrace();
             System.exit(2);
         }
-        long collections = 0;
-        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
-            collections += Math.max(0, bean.getCollectionCount());
-        }
-        System.out.println("done checked=" + CHECKED + " bytes=" + BYTES + " collections=" + collections + " commands="
-            + COMMANDS + " exhausted=" + EXHAUSTED);
+        System.out.println("done checked=" + CHECKED + " bytes=" + BYTES + " collections=" + Evidence.collections()
+            + " commands=" + COMMANDS + " exhausted=" + EXHAUSTED);
     }
 
     private static Thread start(Runnable work) {
@@ -96,10 +83,17 @@ public final class Load {
         if (rounds > 0) {
             keeper.work(rounds);
         } else {
-            while (!Keeper.stop && keeper.bytes < most) {
-                keeper.work(gentle ? 300 : 1000);
-                if (gentle) {
-                    pause();
+            while (!Keeper.stop) {
+                // Without collections memory must last until all is done: the more of it is used, the slower.
+                boolean scarce = keeper.bytes >= most / 2;
+                if (keeper.bytes >= most && !evidence.isPending()) {
+                    break;
+                }
+                keeper.work(scarce && evidence.isPending() ? 10 : gentle ? 300 : 1000);
+                if (scarce && evidence.isPending()) {
+                    pause(100);
+                } else if (gentle) {
+                    pause(1);
                 }
             }
         }
@@ -113,9 +107,9 @@ public final class Load {
         }
     }
 
-    private static void pause() {
+    private static void pause(int millis) {
         try {
-            Thread.sleep(1);
+            Thread.sleep(millis);
         } catch (InterruptedException interrupted) {
             Keeper.stop = true;
         }

@@ -1,10 +1,11 @@
 //! Loaded into a running JVM under load (`jcmd PID JVMTI.agent_load`).
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, hazard};
+use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use hotspot::collector::Collector;
+use std::time::Duration;
 
 /// Loads the agent; gives jcmd's answer.
 fn load(running: &mut Running<'_>, options: &str) -> Result<String, String> {
@@ -18,6 +19,35 @@ fn load(running: &mut Running<'_>, options: &str) -> Result<String, String> {
 
 fn expect(answer: &str, text: &str) -> Result<(), String> {
     if answer.contains(text) { Ok(()) } else { Err(format!("jcmd answered {answer}, expected {text}")) }
+}
+
+/// As [`load`], of a copy of the library: another one for HotSpot and the loader.
+fn load_copy(running: &mut Running<'_>, name: &str, options: &str) -> Result<String, String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    let copy = running.directory.join(name);
+    std::fs::copy(artifacts::agent(), &copy).map_err(|error| error.to_string())?;
+    running.jcmd(&["JVMTI.agent_load", &copy.display().to_string(), &format!("\"{options}\"")])
+}
+
+/// Waits until the program's JVM has collected 20 times more. Whoever left something behind is found out.
+pub fn collect(running: &mut Running<'_>) -> Result<(), String> {
+    let log = running.directory.join("gc.log");
+    let pauses = || std::fs::read_to_string(&log).unwrap_or_default().matches("Pause").count();
+    let enough = pauses() + 20;
+    while pauses() < enough {
+        if !running.is_running() {
+            return Err("the program ended while collections were waited for".into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// A program that collects all the time and ends when all is done.
+fn outlasting(collector: Collector) -> Launch {
+    long(collector).args(&["millis=50", "gc=20", "threads=4"]).flags("-Xlog:gc:file=gc.log")
 }
 
 /// A program long enough for the attaching and for collections behind it.
@@ -35,6 +65,9 @@ fn long(setting: Collector) -> Launch {
     }
 }
 
+/// All that collect.
+const COLLECTING: &[Collector] = SERVED.split_at(5).0;
+
 pub fn cases(cases: &mut Vec<Case>) {
     for options in ["core=64k", "levels=core+processor,core=32k,processor=256k,tlab=2k"] {
         let name = if options.contains("processor") { "attach::two_levels" } else { "attach::core" };
@@ -43,6 +76,8 @@ pub fn cases(cases: &mut Vec<Case>) {
                 expect(&load(running, &format!("{options},report=report.json"))?, "return code: 0")
             });
             let launch = if options.contains("tlab") {
+                // Eden may have shrunk by then.
+                let launch = launch.maybe_says("is more than this heap bears");
                 launch.says("tlab=2048 applies to threads that start from now on")
             } else {
                 launch
@@ -60,17 +95,83 @@ pub fn cases(cases: &mut Vec<Case>) {
             })
         });
     }
-    hazard(cases, "attach::twice", JDKS, &[Collector::G1], |setting| {
-        long(setting.collector).says("libterrace.so is already loaded").beside(|running| {
+    hazard(cases, "attach::twice", JDKS, USUAL, |setting| {
+        outlasting(setting.collector).says("libterrace.so is already loaded").beside(|running| {
             expect(&load(running, "core=64k")?, "return code: 0")?;
-            expect(&load(running, "core=64k")?, "return code: -1")
+            expect(&load(running, "core=64k")?, "return code: -1")?;
+            collect(running)
         })
     });
-    hazard(cases, "attach::mistake", JDKS, &[Collector::G1], |setting| {
-        long(setting.collector)
-            .args(&["millis=100"])
+    // A mistake can be mended, and what was refused has left nothing behind.
+    hazard(cases, "attach::mistake", JDKS, USUAL, |setting| {
+        outlasting(setting.collector)
             .says("unknown option cores")
-            .beside(|running| expect(&load(running, "cores=64k")?, "return code: -1"))
+            .says("core=65537: use a multiple of 8 bytes")
+            .says("core=65544: use a multiple of ObjectAlignmentInBytes=16")
+            .flags("-XX:ObjectAlignmentInBytes=16")
+            .beside(|running| {
+                for options in ["cores=64k", "core=65537", "core=65544"] {
+                    expect(&load(running, options)?, "return code: -1")?;
+                    collect(running)?;
+                }
+                expect(&load(running, "core=64k,report=report.json")?, "return code: 0")?;
+                collect(running)
+            })
+            .after(
+                |finished| {
+                    if finished.report()?.sum(0, "refills") > 0 { Ok(()) } else { Err("no refill".into()) }
+                },
+            )
+    });
+    // HotSpot unloads a library whose attaching failed; the events of its JVMTI environment would come into nothing.
+    hazard(cases, "attach::copy_after_agentpath", JDKS, COLLECTING, |setting| {
+        let own = format!("-agentpath:{}=core=64k", artifacts::agent().display());
+        outlasting(setting.collector)
+            .flags(&own)
+            .says("is already replaced by another agent or a second copy of libterrace.so")
+            .beside(|running| {
+                expect(&load_copy(running, "copy.so", "core=128k")?, "return code: -1")?;
+                collect(running)
+            })
+    });
+    hazard(cases, "attach::copy_after_attach", JDKS, USUAL, |setting| {
+        outlasting(setting.collector)
+            .says("is already replaced by another agent or a second copy of libterrace.so")
+            .says("is already replaced by another agent or a second copy of libterrace.so")
+            .beside(|running| {
+                expect(&load_copy(running, "first.so", "core=64k")?, "return code: 0")?;
+                collect(running)?;
+                expect(&load_copy(running, "second.so", "core=128k")?, "return code: -1")?;
+                collect(running)?;
+                expect(&load(running, "core=128k")?, "return code: -1")?;
+                collect(running)
+            })
+    });
+    hazard(cases, "attach::mprotect_refused", JDKS, USUAL, |setting| {
+        let helper = artifacts::helper("seccomp").expect("the helper agent");
+        outlasting(setting.collector)
+            .flags(&format!("-agentpath:{}", helper.display()))
+            .says("cannot make the heap's function table writable (Operation not permitted (os error 1))")
+            .beside(|running| {
+                expect(&load(running, "tlab=2k")?, "return code: -1")?;
+                // Nothing of it may show: not the flags either.
+                let flags = running.jcmd(&["VM.flags", "-all"])?;
+                if flags.lines().any(|line| line.contains(" TLABSize ") && !line.contains("= 8192")) {
+                    return Err("TLABSize was set by an agent that was refused".into());
+                }
+                collect(running)
+            })
+    });
+    hazard(cases, "attach::control_file_cannot_be_made", JDKS, &[Collector::G1], |setting| {
+        outlasting(setting.collector)
+            .says("(running without a control file)")
+            .says("(strict=true: not starting)")
+            .beside(|running| {
+                expect(&load(running, "control=missing/control,strict=true")?, "return code: -1")?;
+                collect(running)?;
+                expect(&load(running, "control=missing/control")?, "return code: 0")?;
+                collect(running)
+            })
     });
     hazard(cases, "attach::zgc", JDKS, &[Collector::Z], |_| {
         let launch = long(Collector::Z).flags("-Xmx256m");

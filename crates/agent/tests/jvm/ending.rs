@@ -2,14 +2,17 @@
 
 use crate::artifacts;
 use crate::jdk;
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, matrix};
-use crate::runner::{Case, Outcome, QUIET};
+use crate::launch::{Exit, JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix};
+use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 
 /// Daemon threads that allocate while the program ends.
 fn leaving(by: &str) -> Launch {
     Launch::new("Leave").args(&[&format!("by={by}")]).flags("-Xmn4m").prints(&["leaving"])
 }
+
+/// Those that collect; Epsilon ends the JVM when memory does.
+const COLLECTING: &[Collector] = SERVED.split_at(5).0;
 
 pub fn cases(cases: &mut Vec<Case>) {
     // An agent loaded beside ours stays in Agent_OnUnload, which comes after VMDeath, for a time in which threads allocate and
@@ -62,6 +65,44 @@ pub fn cases(cases: &mut Vec<Case>) {
             );
         }
     }
+    // An end with a full heap: nothing may be allocated for it, and nobody be waited for.
+    for by in ["exit", "return"] {
+        matrix(cases, &format!("full_heap::{by}"), JDKS, COLLECTING, move |setting| {
+            QUIET.shared(|| full_heap(setting, by))
+        });
+    }
+    matrix(cases, "exit_on_out_of_memory", JDKS, COLLECTING, |setting| {
+        let flags = jdk::collector_flags(setting.collector).join(" ");
+        // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
+        QUIET.shared(|| {
+            for _ in 0..OUT_OF_MEMORY {
+                Launch::bare("Fill")
+                    .agent("log=warn")
+                    .unreported()
+                    .flags(&format!("-Xmx16m -XX:+ExitOnOutOfMemoryError {flags}"))
+                    .prints(&["Terminating due to java.lang.OutOfMemoryError"])
+                    .exit(Exit::Code(3))
+                    .run(setting.jdk)?;
+            }
+            Ok(Outcome::Passed)
+        })
+    });
     hazard(cases, "exit_while_allocating", &[17, 21], USUAL, |_| leaving("exit"));
     hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| leaving("halt").unreported());
+}
+
+/// Launches for each collector and JDK: 16 settings make a hundred and more.
+const OUT_OF_MEMORY: usize = 7;
+
+/// The program ends as it does in a stock JVM, however full the heap is.
+fn full_heap(setting: Setting, by: &str) -> Verdict {
+    let flags = jdk::collector_flags(setting.collector).join(" ");
+    for words in ["words=60", "words=2"] {
+        Launch::bare("Fill")
+            .args(&[words, &format!("by={by}")])
+            .agent("log=warn")
+            .flags(&format!("-Xmx24m {flags}"))
+            .run(setting.jdk)?;
+    }
+    Ok(Outcome::Passed)
 }

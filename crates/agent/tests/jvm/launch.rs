@@ -2,7 +2,7 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::process::{Finished, Running};
+use crate::process::{Finished, Running, number};
 use crate::report::Report;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
@@ -26,6 +26,8 @@ pub struct Launch {
     flags: Vec<String>,
     /// Options of the agent; `None` runs the JVM without it.
     agent: Option<String>,
+    /// Whether its option comes last.
+    behind: bool,
     report: bool,
     exit: Exit,
     prints: Vec<String>,
@@ -59,6 +61,7 @@ impl Launch {
             args: vec![],
             flags,
             agent: Some("core=64k".into()),
+            behind: false,
             report: true,
             exit: Exit::Code(0),
             prints: vec!["done".into()],
@@ -105,6 +108,12 @@ impl Launch {
         self
     }
 
+    /// The agent comes behind the agents that the flags name.
+    pub fn behind_others(mut self) -> Launch {
+        self.behind = true;
+        self
+    }
+
     /// No report is asked for, and none is looked at.
     pub fn unreported(mut self) -> Launch {
         self.report = false;
@@ -140,10 +149,21 @@ impl Launch {
         self
     }
 
-    /// At least so many collections must have been announced: otherwise the launch has shown nothing.
+    /// The program runs until so many pauses for collections have been announced: with fewer the launch has shown nothing.
     pub fn collects(mut self, at_least: u64) -> Launch {
         self.collections = at_least;
         self
+    }
+
+    /// The program runs until the collector's log (`-Xlog:...:file=gc.log`) has one of these texts.
+    pub fn until_logged(self, texts: &'static [&'static str]) -> Launch {
+        self.args(&["until=released", "gentle=false"]).beside(move |running| {
+            running.wait_until(&format!("one of {texts:?} in the log"), |running| {
+                let log = std::fs::read(running.directory.join("gc.log")).unwrap_or_default();
+                let log = String::from_utf8_lossy(&log);
+                Ok(texts.iter().any(|text| log.contains(text)))
+            })
+        })
     }
 
     /// What to do while the program runs.
@@ -160,15 +180,27 @@ impl Launch {
 
     fn command(&self, jdk: &Jdk) -> Result<Command, String> {
         let mut command = Command::new(jdk.java());
-        if let Some(options) = &self.agent {
-            let report = if self.report { ",report=report.json" } else { "" };
-            command.arg(format!("-agentpath:{}={options}{report}", artifacts::agent().display()));
-        }
+        let agent = self.agent.as_ref().map(|options| {
+            // Sums are held to the byte.
+            let report = if self.report { ",exact=true,report=report.json" } else { "" };
+            format!("-agentpath:{}={options}{report}", artifacts::agent().display())
+        });
+        command.args(agent.iter().filter(|_| !self.behind));
         command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
         if self.flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
             command.arg("-Xmx64m");
         }
-        command.args(&self.flags).arg("-cp").arg(artifacts::classes()?).arg(self.main).args(&self.args);
+        command
+            .args(&self.flags)
+            .args(agent.iter().filter(|_| self.behind))
+            .arg("-cp")
+            .arg(artifacts::classes()?)
+            .arg(self.main)
+            .args(&self.args);
+        if self.collections > 0 {
+            // The JVM's beans count a pause that collected the young, and then the whole heap, twice.
+            command.arg(format!("pauses={}", 2 * self.collections));
+        }
         Ok(command)
     }
 
@@ -220,7 +252,12 @@ impl Launch {
         }
         if self.agent.is_some() && self.report {
             let report = finished.report()?;
-            report.check()?;
+            // Daemon threads allocate while it is written.
+            if ["Leave", "Classes"].contains(&self.main) {
+                report.check()?
+            } else {
+                report.check_exactly()?
+            }
             if report.number("pauses") < self.collections {
                 return Err(format!(
                     "only {} collections: too few to show anything",
@@ -242,9 +279,7 @@ impl Finished {
 
     /// A number of the program's last line, `key=number`.
     pub fn printed(&self, key: &str) -> Result<u64, String> {
-        (self.stdout.split_whitespace())
-            .find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
-            .ok_or_else(|| format!("the program did not print {key}="))
+        number(&self.stdout, key).ok_or_else(|| format!("the program did not print {key}="))
     }
 }
 

@@ -9,11 +9,13 @@ const LEVELS: [&str; 4] = ["core", "processor", "core+processor", "none"];
 
 /// A load that the collector can bear.
 fn load(setting: Setting) -> Launch {
-    let launch = Launch::new("Load").args(&["millis=400"]);
+    let launch = Launch::new("Load");
     match setting.collector {
         Collector::Epsilon => launch.args(&["most=300m"]).flags("-Xmx1g"),
-        Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-XX:+ShenandoahVerify"),
-        _ => launch.flags("-Xmn8m").collects(1),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => {
+            launch.flags("-XX:+ShenandoahVerify").collects(1)
+        }
+        _ => launch.flags("-Xmn8m").collects(2),
     }
 }
 

@@ -63,8 +63,9 @@ pub fn cases(cases: &mut Vec<Case>) {
     // The smallest heaps that the collectors start with: sizes of terrace's own choice must fit, too.
     hazard(cases, "tiny_heap", JDKS, USUAL, |_| {
         Launch::new("Load")
-            .args(&["live=256k", "threads=4", "millis=500"])
+            .args(&["live=256k", "threads=4"])
             .flags("-Xmx8m")
+            .collects(2)
             .agent("levels=core+processor")
     });
 }

@@ -1,9 +1,10 @@
 //! The agent loaded twice, and a `libjvm.so` without symbols.
 
 use crate::artifacts;
-use crate::jdk::Jdk;
+use crate::attach::collect;
+use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, hazard, matrix};
-use crate::runner::{Case, Outcome, QUIET};
+use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use std::path::Path;
 use std::process::Command;
@@ -31,6 +32,30 @@ pub fn cases(cases: &mut Vec<Case>) {
             .collects(1);
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
+    hazard(cases, "mprotect_refused", JDKS, USUAL, |_| {
+        let helper = artifacts::helper("seccomp").expect("the helper agent");
+        // A fixed TLAB: the flags would have to be set before the hooks are tried.
+        collecting()
+            .flags(&format!("-agentpath:{}", helper.display()))
+            .agent("tlab=2k")
+            .behind_others()
+            .says("cannot make the heap's function table writable (Operation not permitted (os error 1))")
+    });
+    hazard(cases, "heap_over_the_limit", JDKS, &[Collector::Serial, Collector::G1], |_| {
+        collecting().flags("-Xms64m -Xmx9000g").says("is too large for terrace: use at most 8 TB (-Xmx)")
+    });
+    matrix(cases, "slot_is_missing", JDKS, USUAL, |setting| {
+        let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+        let change = ["--wildcard", "--strip-symbol=*17allocate_new_tlabEmmPm"];
+        let Some(jdk) = changed_copy(setting.jdk, &directory.path().join("jdk"), "objcopy", &change)? else {
+            return Ok(Outcome::Skipped("objcopy or cp -rs: not on this machine".into()));
+        };
+        let launch = collecting().flags(&format!("-XX:+{}", setting.collector.flag())).says(
+            "the heap's virtual function allocate_new_tlab (17allocate_new_tlabEmmPm) not found as expected",
+        );
+        QUIET.shared(|| launch.run(&jdk)).map(|_| Outcome::Passed)
+    });
+    matrix(cases, "library_was_replaced", JDKS, &[Collector::G1], replaced);
     for strict in [false, true] {
         let name = if strict { "stripped::strict" } else { "stripped::lenient" };
         matrix(cases, name, JDKS, &[Collector::G1], move |setting| stripped(setting, strict));
@@ -39,7 +64,8 @@ pub fn cases(cases: &mut Vec<Case>) {
 
 fn stripped(setting: Setting, strict: bool) -> Result<Outcome, String> {
     let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
-    let Some(jdk) = copy_without_symbols(setting.jdk, &directory.path().join("jdk"))? else {
+    let strip = ["--strip-all", "--remove-section=.gnu_debuglink"];
+    let Some(jdk) = changed_copy(setting.jdk, &directory.path().join("jdk"), "strip", &strip)? else {
         return Ok(Outcome::Skipped("strip or cp -rs: not on this machine".into()));
     };
     let mut launch =
@@ -52,8 +78,9 @@ fn stripped(setting: Setting, strict: bool) -> Result<Outcome, String> {
     QUIET.shared(|| launch.run(&jdk)).map(|_| Outcome::Passed)
 }
 
-/// A JDK of symbolic links, but for what finds its own place by its real path; `libjvm.so` stripped.
-fn copy_without_symbols(jdk: &Jdk, to: &Path) -> Result<Option<Jdk>, String> {
+/// A JDK of symbolic links, but for what finds its own place by its real path, and `libjvm.so`, as `tool` (of binutils) changes it.
+/// `None` where there is no such tool.
+fn changed_copy(jdk: &Jdk, to: &Path, tool: &str, arguments: &[&str]) -> Result<Option<Jdk>, String> {
     let done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
     if !done(Command::new("cp").arg("-rs").arg(&jdk.home).arg(to)) {
         return Ok(None);
@@ -65,10 +92,62 @@ fn copy_without_symbols(jdk: &Jdk, to: &Path) -> Result<Option<Jdk>, String> {
     }
     let library = to.join("lib/server/libjvm.so");
     std::fs::remove_file(&library).map_err(|error| error.to_string())?;
-    let mut strip = Command::new("strip");
-    strip.arg("--strip-all").arg("--remove-section=.gnu_debuglink").arg("-o").arg(&library).arg(jdk.libjvm());
-    if !done(&mut strip) {
+    let mut change = Command::new(tool);
+    change.args(arguments);
+    // strip names its output by an option, objcopy by a second argument.
+    if tool == "strip" {
+        change.arg("-o").arg(&library).arg(jdk.libjvm());
+    } else {
+        change.arg(jdk.libjvm()).arg(&library);
+    }
+    if !done(&mut change) {
         return Ok(None);
     }
-    Ok(Some(Jdk::at(to).ok_or("the stripped copy is no JDK")?))
+    Ok(Some(Jdk::at(to).ok_or("the changed copy is no JDK")?))
+}
+
+/// A load that ends when it has collected 20 times with the agent that was refused.
+fn collecting() -> Launch {
+    Launch::new("Load")
+        .args(&["until=released", "millis=50", "gc=20", "threads=4"])
+        .flags("-Xmn8m -Xlog:gc:file=gc.log")
+        .unreported()
+        .beside(collect)
+}
+
+/// An upgrade in place: another build's library lies where the running one was read from.
+fn replaced(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    let Some(other) = jdk::all().iter().find(|jdk| jdk.version != setting.jdk.version) else {
+        return Ok(Outcome::Skipped("a second JDK: not found".into()));
+    };
+    let nothing = ["--strip-debug"];
+    let Some(jdk) = changed_copy(setting.jdk, &directory.path().join("jdk"), "strip", &nothing)? else {
+        return Ok(Outcome::Skipped("strip or cp -rs: not on this machine".into()));
+    };
+    let (library, upgrade) = (jdk.libjvm(), other.libjvm());
+    let launch = Launch::new("Load")
+        .args(&["until=released", "millis=100", "gc=20", "threads=4"])
+        .flags("-Xmn8m -XX:+UseG1GC -XX:+EnableDynamicAgentLoading")
+        .stock()
+        .says("was replaced since this JVM started (an upgrade in place): restart the application")
+        .beside(move |running| {
+            if !running.wait_for("running") {
+                return Err("the program ended before it began".into());
+            }
+            let new = library.with_extension("new");
+            let moved = std::fs::copy(&upgrade, &new).and_then(|_| std::fs::rename(&new, &library));
+            moved.map_err(|error| error.to_string())?;
+            // A tool of the JDK as it was: that of the copy would run the new library.
+            let agent = artifacts::agent().display().to_string();
+            let pid = running.pid().to_string();
+            let answer = setting.jdk.tool("jcmd").ok_or("no jcmd")?;
+            let output = Command::new(answer)
+                .args([&pid, "JVMTI.agent_load", &agent, "\"core=64k\""])
+                .output()
+                .map_err(|error| error.to_string())?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            if text.contains("return code: -1") { Ok(()) } else { Err(format!("jcmd answered {text}")) }
+        });
+    QUIET.shared(|| launch.run(&jdk)).map(|_| Outcome::Passed)
 }

@@ -1,7 +1,11 @@
 //! Real JVMs under the agent, launched from declarations, with heap verification on.
 //!
 //! Each [`launch::Launch`] says which program runs with which flags and options and what has to come of it; a hazard is such a
-//! declaration for a matrix of JDKs and collectors. What a machine cannot run is skipped by name.
+//! declaration for a matrix of JDKs and collectors. What a machine cannot run is skipped, and told by name at the end; a run in which
+//! nothing could run is a failure.
+//!
+//! No launch ends after a time: programs run until what the launch is about has happened (`tests/java/Evidence.java`: pauses, commands,
+//! a file that says that work from outside is done), whatever the speed and the load of the machine.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -13,13 +17,18 @@
 //! | `runner` | runs the cases, two at a time, and tells the result as libtest does |
 //! | the others | the hazards, by subject |
 //!
-//! `TERRACE_JDKS` (separated by colons) names further JDKs. Arguments are those of libtest: names to choose cases by, `--skip`,
+//! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
+//! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by, `--skip`,
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
 
+mod accounting;
+mod archives;
 mod artifacts;
 mod attach;
 mod collections;
+mod control_memory;
 mod ending;
+mod environment;
 mod jdk;
 mod launch;
 mod levels;
@@ -33,6 +42,7 @@ mod report;
 mod runner;
 mod switching;
 mod tails;
+mod threads;
 mod walkers;
 
 fn main() -> std::process::ExitCode {
@@ -50,6 +60,11 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        control_memory::cases,
+        archives::cases,
+        accounting::cases,
+        threads::cases,
+        environment::cases,
     ] {
         add(&mut cases);
     }

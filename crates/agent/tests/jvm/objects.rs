@@ -6,7 +6,7 @@ use hotspot::collector::Collector;
 
 /// Heap walks beside the collections: a gap that no object covers shows at once.
 fn walked() -> Launch {
-    Launch::new("Load").args(&["millis=400", "gc=150"]).flags("-Xmn8m").collects(2)
+    Launch::new("Load").args(&["gc=50"]).flags("-Xmn8m").collects(2)
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
@@ -25,9 +25,9 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "compact_headers", &[25], SERVED, |setting| {
         let launch = Launch::new("Load").flags("-XX:+UseCompactObjectHeaders");
         if setting.collector == Collector::Epsilon {
-            return launch.args(&["millis=500", "most=500m"]).flags("-Xmx1g");
+            return launch.args(&["most=500m"]).flags("-Xmx1g");
         }
-        launch.args(&["millis=400", "gc=150"]).flags("-Xmn8m").collects(2)
+        launch.args(&["gc=50"]).flags("-Xmn8m").collects(2)
     });
     hazard(cases, "zeroed_tlabs", JDKS, USUAL, |_| walked().flags("-XX:+ZeroTLAB"));
     // Sizes that leave remainders of every length.

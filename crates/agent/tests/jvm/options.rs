@@ -1,12 +1,15 @@
 //! Bad input and failure: one clear line each. The application runs as without the agent; with `strict=true` it does not start.
 
 use crate::artifacts;
-use crate::jdk;
+use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, JDKS, Launch, hazard, setting};
 use crate::runner::{Case, Outcome, QUIET};
 use hotspot::collector::Collector;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+/// The JDK that `cargo xtask jdks` installs.
+const INSTALLED: u32 = 21;
 
 /// Name, flags, options, and what the one line must have.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
@@ -127,8 +130,18 @@ fn unsupported(cases: &mut Vec<Case>) {
         launch.run(jdk).map(|_| Outcome::Passed)
     }));
     cases.push(Case::new("every_supported_jdk_is_here", || {
-        match JDKS.iter().find_map(|feature| setting(*feature, Collector::Serial).err()) {
-            Some(why) => Ok(Outcome::Skipped(why)),
+        // Where JDKs are named, they are there; and the one that `cargo xtask jdks` installs can be everywhere.
+        let named = std::env::var_os("TERRACE_JDKS").unwrap_or_default();
+        let named: Vec<_> =
+            std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect();
+        if let Some(path) = named.iter().find(|path| Jdk::at(path).is_none()) {
+            return Err(format!("TERRACE_JDKS names {}: no JDK is there", path.display()));
+        }
+        let must = |feature| feature == INSTALLED && (!named.is_empty() || std::env::var_os("CI").is_some());
+        let missing = |feature: &u32| setting(*feature, Collector::Serial).err().map(|why| (*feature, why));
+        match JDKS.iter().filter_map(missing).max_by_key(|(feature, _)| must(*feature)) {
+            Some((feature, why)) if must(feature) => Err(format!("{why}: install it with cargo xtask jdks")),
+            Some((_, why)) => Ok(Outcome::Skipped(why)),
             None => Ok(Outcome::Passed),
         }
     }));

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// No launch takes this long, unless it hangs.
-const LIMIT: Duration = Duration::from_secs(90);
+/// No launch takes this long, unless it hangs: a quiet machine needs a second. A program gives up before that (`limit=`), and what is
+/// awaited beside it earlier still, so that the reason is told by who knows it.
+const LIMIT: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A running JVM, in a directory of its own.
 pub struct Running<'a> {
@@ -52,19 +54,51 @@ impl<'a> Running<'a> {
         read(self.directory, "stdout")
     }
 
+    pub fn stderr(&self) -> String {
+        read(self.directory, "stderr")
+    }
+
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Waits until the program says so on standard output; false if it ended before.
     pub fn wait_for(&mut self, text: &str) -> bool {
-        while self.is_running() && self.begin.elapsed() < LIMIT {
-            if self.stdout().contains(text) {
-                return true;
+        self.wait_until(text, |running| Ok(running.stdout().contains(text))).is_ok()
+    }
+
+    /// Waits for evidence, however long it takes; an error if it has not come when the program has ended, or for too long.
+    pub fn wait_until(
+        &mut self,
+        what: &str,
+        mut is_there: impl FnMut(&mut Self) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let begin = Instant::now();
+        loop {
+            // The last look comes after the end.
+            let last = !self.is_running() || begin.elapsed() > PATIENCE;
+            if is_there(self)? {
+                return Ok(());
+            }
+            if last {
+                let when = if self.is_running() { format!("for {PATIENCE:?}") } else { "to the end".into() };
+                return Err(format!("waited {when} in vain: {what}"));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.stdout().contains(text)
+    }
+
+    /// Waits until the program stands at a mark, looks at it, and lets it go on.
+    pub fn at(
+        &mut self,
+        mark: &str,
+        look: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if !self.wait_for(&format!("at {mark}\n")) {
+            return Err(format!("the program never came to {mark}"));
+        }
+        look(self)?;
+        std::fs::write(self.directory.join(mark), "").map_err(|error| error.to_string())
     }
 
     /// Tells a program with `until=released` that what is done from outside has been done: its time begins to count.
@@ -150,6 +184,11 @@ impl Drop for Running<'_> {
             let _ = self.child.wait();
         }
     }
+}
+
+/// A number in a line of `key=number`.
+pub fn number(line: &str, key: &str) -> Option<u64> {
+    line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
 }
 
 /// The last lines of a text.

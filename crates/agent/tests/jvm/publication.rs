@@ -1,23 +1,27 @@
 //! Double publication: a refill is under way while a collection retires the buffers. Only its owner may publish.
 
-use crate::launch::{JDKS, Launch, USUAL, hazard};
+use crate::launch::{JDKS, Launch, Setting, hazard};
 use crate::runner::Case;
+use crate::switching;
+use hab::Counter;
+use hotspot::collector::Collector;
+
+/// Slow refills, a small young generation, and heap walks as fast as they can come, until refills have met retirements.
+fn publication(_: Setting) -> Launch {
+    Launch::new("Load")
+        .args(&["until=released", "gentle=false", "command=gcClassHistogram,-all", "every=1"])
+        .flags("-Xmn8m")
+        .agent("core=64k,delay=300,control=control")
+        .collects(3)
+        .beside(|running| {
+            let control = switching::open(running)?;
+            running
+                .wait_until("refills that a retirement met", |_| Ok(control.total(Counter::Overlapped) > 2))
+        })
+}
 
 pub fn cases(cases: &mut Vec<Case>) {
-    hazard(cases, "publication", JDKS, USUAL, |_| {
-        // Slow refills, a small young generation, and heap walks as fast as they can come: most refills see a retirement.
-        Launch::new("Load")
-            .args(&["millis=1000", "command=gcClassHistogram,-all", "every=1"])
-            .flags("-Xmn8m")
-            .agent("core=64k,delay=300")
-            .collects(3)
-            .after(|finished| {
-                let (walks, collections) =
-                    (finished.report()?.number("parsability"), finished.printed("collections")?);
-                if finished.printed("commands")? == 0 || walks + collections == 0 {
-                    return Err("no heap walk came in".into());
-                }
-                Ok(())
-            })
-    });
+    hazard(cases, "publication", JDKS, &[Collector::Serial, Collector::G1], publication);
+    // Before 25 Parallel's allocation of a TLAB is one exchange: no collection can come in between.
+    hazard(cases, "publication", &[25], &[Collector::Parallel], publication);
 }

@@ -107,15 +107,31 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
             println!("    {}", case.name);
         }
     }
+    let skipped = count(|verdict| matches!(verdict, Ok(Outcome::Skipped(_))));
+    if skipped > 0 {
+        println!("\nskipped, {skipped}:");
+        for (case, verdict) in chosen.iter().zip(&verdicts) {
+            if let Ok(Outcome::Skipped(why)) = verdict {
+                println!("skipped: {}: {why}", case.name);
+            }
+        }
+    }
+    let passed = count(|verdict| matches!(verdict, Ok(Outcome::Passed)));
+    // Nothing was shown by a run of which nothing could run.
+    let nothing = passed + failed == 0 && !chosen.is_empty();
+    if nothing {
+        println!("\nnone of the tests chosen could run here: that is a failure");
+    }
+    let good = failed == 0 && !nothing;
     println!(
         "\ntest result: {}. {} passed; {failed} failed; {} ignored; 0 measured; {} filtered out; finished in {:.2}s\n",
-        if failed == 0 { "ok" } else { "FAILED" },
-        count(|verdict| matches!(verdict, Ok(Outcome::Passed))),
-        count(|verdict| matches!(verdict, Ok(Outcome::Skipped(_)))),
+        if good { "ok" } else { "FAILED" },
+        passed,
+        skipped,
         all - chosen.len(),
         begin.elapsed().as_secs_f64(),
     );
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(101) }
+    if good { ExitCode::SUCCESS } else { ExitCode::from(101) }
 }
 
 /// Threads of the JVMs are many times the processors already: two JVMs at a time only hide their waits.

@@ -4,39 +4,37 @@ use crate::launch::{JDKS, Launch, SERVED, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use control::{Control, Mode, State};
+use hab::Counter;
 use hotspot::collector::Collector;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Opens the control file once the agent says that its hooks are in place.
 pub fn open(running: &mut Running<'_>) -> Result<Control, String> {
     let path = running.directory.join("control");
-    let begin = Instant::now();
-    loop {
-        match Control::open(&path) {
-            Ok(control) if control.state() == Some(State::Installed) => return Ok(control),
-            _ if begin.elapsed() > Duration::from_secs(20) || !running.is_running() => {
-                return Err("the control file never said that the agent is installed".into());
-            }
-            _ => std::thread::sleep(Duration::from_millis(5)),
-        }
-    }
+    let mut opened = None;
+    running.wait_until("the control file says that the agent is installed", |_| {
+        opened = Control::open(&path).ok().filter(|control| control.state() == Some(State::Installed));
+        Ok(opened.is_some())
+    })?;
+    opened.ok_or_else(|| "no control file".into())
 }
 
-/// Switches every few milliseconds until the program has ended.
-fn flip(modes: &'static [Mode]) -> impl Fn(&mut Running<'_>) -> Result<(), String> {
+/// Switches every few milliseconds until each way has been taken often.
+fn flip(modes: &'static [Mode], private: bool) -> impl Fn(&mut Running<'_>) -> Result<(), String> {
     move |running| {
         let control = open(running)?;
         let mut flips = 0;
-        // The agent's own switching off at the end must stand: no flip comes after it.
-        while running.is_running()
-            && control.state() == Some(State::Installed)
-            && !running.stdout().contains("done")
-        {
+        running.wait_until("requests in every mode", |_| {
             control.set_mode(modes[flips % modes.len()]);
             flips += 1;
-            std::thread::sleep(Duration::from_millis(3));
-        }
-        if flips > 10 { Ok(()) } else { Err(format!("only {flips} flips")) }
+            std::thread::sleep(Duration::from_millis(2));
+            // Private buffers have counters behind the levels' own.
+            let own = control.counters(control.levels() - 1).iter();
+            let own = own.map(|counters| counters.get(Counter::Buffers)).sum::<u64>();
+            let (served, passed) = (control.total(Counter::Buffers), control.total(Counter::Passed));
+            let all = served > 100 && passed > 100 && (!private || own > 100);
+            Ok(flips > 20 && all)
+        })
     }
 }
 
@@ -47,24 +45,20 @@ pub fn cases(cases: &mut Vec<Case>) {
         ("bound", "core=64k,bound=true", &[Mode::Bound, Mode::On, Mode::Bound, Mode::Off]),
     ] {
         hazard(cases, &format!("switching::{name}"), JDKS, SERVED, move |setting| {
-            let launch =
-                Launch::new("Load").agent(format!("{options},control=control,start=off")).beside(flip(modes));
-            let launch = match setting.collector {
+            // Without a hook for walks there are no private buffers, and the mode is as good as off.
+            let shenandoah = [Collector::Shenandoah, Collector::GenerationalShenandoah];
+            let private = modes.contains(&Mode::Bound) && !shenandoah.contains(&setting.collector);
+            let launch = Launch::new("Load")
+                .args(&["until=released"])
+                .agent(format!("{options},control=control,start=off"))
+                .beside(flip(modes, private));
+            match setting.collector {
                 Collector::Epsilon => launch.args(&["most=500m"]).flags("-Xmx1g"),
                 Collector::Shenandoah | Collector::GenerationalShenandoah => {
                     launch.flags("-XX:+ShenandoahVerify").collects(1)
                 }
                 _ => launch.flags("-Xmn8m").collects(2),
-            };
-            launch.after(|finished| {
-                let report = finished.report()?;
-                let (served, passed) =
-                    (report.0["total"]["buffers"].as_u64(), report.0["total"]["passed"].as_u64());
-                if served.unwrap_or(0) > 0 && passed.unwrap_or(0) > 0 {
-                    return Ok(());
-                }
-                Err(format!("served {served:?}, passed {passed:?}: one of the ways was never taken"))
-            })
+            }
         });
     }
 }

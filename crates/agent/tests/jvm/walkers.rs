@@ -9,11 +9,9 @@ use hotspot::collector::Collector;
 /// A load with a diagnostic command as often as it can be answered.
 fn commanded(command: &str, every: u32) -> Launch {
     let every = format!("every={every}");
-    Launch::new("Load").args(&["millis=600", &format!("command={command}"), &every]).flags("-Xmn8m").after(
-        |finished| {
-            if finished.printed("commands")? > 0 { Ok(()) } else { Err("no command came in".into()) }
-        },
-    )
+    Launch::new("Load").args(&[&format!("command={command}"), &every]).flags("-Xmn8m").after(|finished| {
+        if finished.printed("commands")? >= 4 { Ok(()) } else { Err("too few commands came in".into()) }
+    })
 }
 
 /// The dumps are heap dumps, and whole: the last record is the end mark.
@@ -43,25 +41,24 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "thread_stacks", JDKS, USUAL, |_| commanded("threadPrint,-l", 1));
     hazard(cases, "dump_before_full_collection", JDKS, USUAL, |_| {
         Launch::new("Load")
-            .args(&["gc=200", "millis=1000"])
+            .args(&["gc=200"])
             .flags("-Xmn8m -XX:+HeapDumpBeforeFullGC")
             .collects(1)
             .after(dumped)
     });
     hazard(cases, "tools_from_outside", JDKS, USUAL, |_| {
-        Launch::new("Load").args(&["until=released", "millis=300"]).flags("-Xmn8m").after(dumped).beside(
-            |running| {
-                running.wait_for("running");
-                running.jcmd(&["GC.class_histogram", "-all"])?;
-                running.jcmd(&["GC.heap_dump", "-all", "outside.hprof"])?;
-                running.jcmd(&["Thread.print", "-l"]).map(|_| ())
-            },
-        )
+        Launch::new("Load").args(&["until=released"]).flags("-Xmn8m").after(dumped).beside(|running| {
+            running.wait_for("running");
+            running.jcmd(&["GC.class_histogram", "-all"])?;
+            running.jcmd(&["GC.heap_dump", "-all", "outside.hprof"])?;
+            running.jcmd(&["Thread.print", "-l"]).map(|_| ())
+        })
     });
     hazard(cases, "recording", JDKS, USUAL, |_| {
         Launch::new("Load")
-            .args(&["millis=800", "live=12m"])
+            .args(&["live=12m"])
             .flags("-Xmn8m -XX:StartFlightRecording:settings=profile,path-to-gc-roots=true,filename=walk.jfr")
+            .collects(2)
             .after(|finished| {
                 let bytes =
                     std::fs::metadata(finished.directory.join("walk.jfr")).map_or(0, |found| found.len());
@@ -72,12 +69,13 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "tags", JDKS, USUAL, |_| {
         let helper = artifacts::helper("tagger").expect("the helper agent").display().to_string();
         Launch::new("Load")
-            .args(&["millis=600"])
+            .args(&["until=released", "gentle=false"])
             .flags(&format!("-Xmn8m -agentpath:{helper}"))
             .collects(1)
-            .after(|finished| {
-                let walks = finished.stderr.lines().filter(|line| line.starts_with("tagged ")).count();
-                if walks > 1 { Ok(()) } else { Err(format!("{walks} walks")) }
+            .beside(|running| {
+                running.wait_until("walks of the helper agent", |running| {
+                    Ok(running.stderr().lines().filter(|line| line.starts_with("tagged ")).count() > 3)
+                })
             })
     });
 }

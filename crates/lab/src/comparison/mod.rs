@@ -26,6 +26,7 @@ use crate::comparison::measure::{Amount, Pair};
 use crate::comparison::result::{Outcome, SCHEMA, Sides};
 use crate::comparison::stopping::Precision;
 use crate::jvm::agent::{AgentOptions, Levels};
+use crate::jvm::archive;
 use crate::jvm::install::Install;
 use crate::jvm::jdk::Jdk;
 use crate::jvm::launch::Launch;
@@ -169,6 +170,14 @@ impl Comparison {
     }
 
     fn check(&self) -> Result<()> {
+        if let Some(option) =
+            archive::written_by(&self.program.launch(&self.flags, None, None, &self.install)?)
+        {
+            return Err(Error::usage(format!(
+                "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
+                 the finished archive (-XX:SharedArchiveFile)"
+            )));
+        }
         if let Method::Windows { window, skip, .. } = self.method {
             if self.agent.levels == Levels::None {
                 return Err(Error::usage(

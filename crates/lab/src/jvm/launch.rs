@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 /// Program, arguments and what is added to the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
@@ -11,6 +12,7 @@
 
 pub mod accounts;
 pub mod agent;
+pub mod archive;
 pub mod calls;
 pub mod cpu;
 pub mod install;

@@ -6,7 +6,7 @@ use crate::jvm::agent::{AgentOptions, Levels};
 use crate::jvm::cpu::{CpuTime, Threads};
 use crate::jvm::stops::{Stop, StopLog};
 use crate::{Error, Result, os};
-use control::{Control, Mode, State};
+use control::{Control, Mode, State, View};
 use hab::{Counter, Counters};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -23,18 +23,18 @@ const SERVED: [Counter; 6] = [
 ];
 
 /// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
-pub fn served(control: &Control, bound: bool) -> u64 {
-    let of = |level: usize| control.counters(level).iter().map(bytes).sum::<u64>();
+pub fn served(control: &View, bound: bool) -> u64 {
+    let of = |level: usize| control.counters(level).iter().map(bytes).fold(0, u64::saturating_add);
     let last = control.levels().saturating_sub(1);
-    of(0) + if bound && last > 0 { of(last) } else { 0 }
+    of(0).saturating_add(if bound && last > 0 { of(last) } else { 0 })
 }
 
 fn bytes(domain: &Counters) -> u64 {
-    SERVED.iter().map(|counter| domain.get(*counter)).sum()
+    SERVED.iter().map(|counter| domain.get(*counter)).fold(0, u64::saturating_add)
 }
 
 /// Waste of a JVM's buffers on all levels.
-pub fn waste(control: &Control, bound: bool) -> Waste {
+pub fn waste(control: &View, bound: bool) -> Waste {
     Waste {
         refill_bytes: control.total(Counter::WasteRefill),
         collection_bytes: control.total(Counter::WasteCollection),
@@ -44,7 +44,7 @@ pub fn waste(control: &Control, bound: bool) -> Waste {
 }
 
 /// Requests of threads to a JVM's buffers: those of the level nearest to threads.
-pub fn requests(control: &Control) -> Requests {
+pub fn requests(control: &View) -> Requests {
     let mut requests = Requests::default();
     for domain in control.counters(0) {
         let of = |counter| domain.get(counter);
@@ -61,7 +61,7 @@ pub fn requests(control: &Control) -> Requests {
 }
 
 /// The settings in force, as the agent has written them.
-pub fn settings(control: &Control) -> Value {
+pub fn settings(control: &View) -> Value {
     let text = control.settings();
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
 }

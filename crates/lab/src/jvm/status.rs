@@ -3,17 +3,17 @@
 use crate::comparison::measure::Waste;
 use crate::jvm::observe::{served, settings, waste};
 use crate::{Error, Result, os};
-use control::{Control, Mode, default_path};
+use control::{Mode, View};
 use hab::Counter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A JVM's control file at one moment.
+/// What a JVM's agent says at one moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// The layout's number.
+    /// The number of this structure's version.
     pub schema: u32,
     /// The process.
     pub pid: u32,
@@ -27,7 +27,7 @@ pub struct Status {
     pub settings: Value,
     /// Pauses of the collector.
     pub pauses: u64,
-    /// Requests to make the heap parsable.
+    /// Times that the heap was made parsable, within collections and outside.
     pub parsability: u64,
     /// Bytes handed out to threads.
     pub served_bytes: u64,
@@ -60,61 +60,31 @@ pub fn of(pid: u32) -> Result<Status> {
             "process {pid} belongs to another user (number {owner}); ask as that user"
         )));
     }
-    let control = match Control::open(&default_path(owner, pid)).ok().filter(|control| control.pid() == pid) {
-        Some(control) => control,
-        None => by_its_maps(pid, &process)?,
-    };
-    Ok(read(&control))
+    match View::of_process(pid)? {
+        // In a container the JVM may know itself by another number than we do.
+        Some(view) => Ok(Status { pid, ..read(&view) }),
+        None => Err(without(pid, &process)),
+    }
 }
 
-/// A control file elsewhere is found among what the process has mapped, even if its name is gone.
-fn by_its_maps(pid: u32, process: &Path) -> Result<Control> {
-    let maps = std::fs::read_to_string(process.join("maps")).map_err(|error| {
-        Error::failed(format!("process {pid} cannot be looked into: {error}; ask as its user"))
-    })?;
-    for line in maps.lines() {
-        let mut fields = line.splitn(6, char::is_whitespace);
-        let (Some(range), Some(permissions)) = (fields.next(), fields.next()) else { continue };
-        let name = fields.nth(3).unwrap_or_default().trim_start();
-        if permissions != "rw-s" || !name.starts_with('/') {
-            continue;
-        }
-        // The process may see another file tree than we do (a container).
-        let seen_by_it = process.join("root").join(name.trim_start_matches('/'));
-        let opened = match name.strip_suffix(" (deleted)") {
-            Some(_) => copy_of(&process.join("map_files").join(range)),
-            None => Control::open(Path::new(name)).ok().or_else(|| copy_of(&seen_by_it)),
-        };
-        if let Some(control) = opened {
-            return Ok(control);
-        }
-    }
+/// Why there is nothing to be seen.
+fn without(pid: u32, process: &Path) -> Error {
+    let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
     let remedy = "start it with 'terrace run -- java ...'";
-    Err(Error::failed(if !maps.contains("libjvm.so") {
+    Error::failed(if !maps.contains("libjvm.so") {
         format!("process {pid} is not a JVM; name the JVM's own number ('jps' lists them)")
     } else if maps.contains("libterrace.so") {
         format!(
-            "process {pid} has terrace but no control file; {remedy}, or with the agent's option control=auto"
+            "process {pid} has terrace, but not of this version or without the option control=auto; {remedy}"
         )
     } else {
         format!("process {pid} is a JVM without terrace; {remedy}")
-    }))
+    })
 }
 
-/// A snapshot of a control file that has no name to be opened by.
-fn copy_of(path: &Path) -> Option<Control> {
-    const MOST: u64 = 16 << 20;
-    let found = path.metadata().ok().filter(|found| found.is_file() && found.len() <= MOST)?;
-    let bytes = std::fs::read(path).ok().filter(|bytes| bytes.len() as u64 == found.len())?;
-    let directory = tempfile::tempdir().ok()?;
-    let copy = directory.path().join("copy");
-    std::fs::write(&copy, bytes).ok()?;
-    Control::open(&copy).ok()
-}
-
-/// What a control file says now.
-pub fn read(control: &Control) -> Status {
-    let settings = settings(control);
+/// What an agent says now.
+pub fn read(control: &View) -> Status {
+    let settings = printable(settings(control));
     let mode = match control.mode() {
         Mode::On => "on",
         Mode::Off => "off",
@@ -133,7 +103,7 @@ pub fn read(control: &Control) -> Status {
             .collect(),
     });
     Status {
-        schema: 1,
+        schema: 2,
         pid: control.pid(),
         state: control.state().map_or("unknown", |state| state.name()).to_owned(),
         message: control.message(),
@@ -148,6 +118,21 @@ pub fn read(control: &Control) -> Status {
     }
 }
 
+/// The process may have written anything, and a terminal would obey it.
+fn printable(value: Value) -> Value {
+    let clean = |text: String| text.replace(char::is_control, " ");
+    match value {
+        Value::String(text) => clean(text).into(),
+        Value::Array(values) => values.into_iter().map(printable).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(key, value)| (clean(key), printable(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other,
+    }
+}
+
 fn counters(value: impl Fn(Counter) -> u64) -> Map<String, Value> {
     Counter::ALL.iter().map(|counter| (counter.name().to_owned(), Value::from(value(*counter)))).collect()
 }
@@ -155,7 +140,7 @@ fn counters(value: impl Fn(Counter) -> u64) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::State;
+    use control::{Control, State};
 
     fn refused(pid: u32) -> String {
         of(pid).unwrap_err().to_string()
@@ -171,20 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn a_control_file_anywhere_is_found_by_its_mapping() {
-        use std::os::unix::fs::PermissionsExt;
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
-        let control = Control::create(&directory.path().join("here"), &[2, 1]).unwrap();
+    fn what_an_agent_has_written_is_shown() {
+        let control = Control::anonymous(&[2, 1]).unwrap();
         control.set_settings(r#"{"levels":"core+processor","jdk":"25"}"#);
         control.set_state(State::Installed);
         control.set_mode(Mode::On);
         control.counters(0)[1].add(Counter::BufferBytes, 4096);
-        // Looked up by maps only: another test of this process may have a default control file some day.
-        let us = std::process::id();
-        let found = by_its_maps(us, &PathBuf::from(format!("/proc/{us}")));
-        let Ok(found) = found else { panic!("not found") };
-        let status = read(&found);
+        control.count_pause();
+        let status = read(&control);
         assert_eq!((status.state.as_str(), status.mode.as_str()), ("installed", "on"));
         assert_eq!(
             status.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(),
@@ -193,5 +172,23 @@ mod tests {
         assert_eq!((status.served_bytes, status.total["buffer_bytes"].as_u64()), (4096, Some(4096)));
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 4096);
+        assert_eq!((&json["pauses"], &json["parsability"]), (&1.into(), &0.into()));
+    }
+
+    #[test]
+    fn what_a_hostile_process_has_written_does_not_reach_the_terminal() {
+        let control = Control::anonymous(&[1]).unwrap();
+        control.set_settings(r#"{"levels":"core\u001b[2J","\u0007":["\u001b"],"jdk":"\u0000"}"#);
+        control.set_message("\u{1b}]0;title");
+        control.counters(0)[0].add(Counter::BufferBytes, u64::MAX);
+        control.counters(0)[0].add(Counter::ObjectBytes, u64::MAX);
+        let status = read(&control);
+        let text = crate::table::status(&status, 100);
+        assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
+        assert_eq!(status.served_bytes, u64::MAX);
+        for text in ["[".repeat(4096), "{\"a\":".repeat(600), "nonsense".into()] {
+            control.set_settings(&text);
+            read(&control);
+        }
     }
 }

@@ -1,0 +1,185 @@
+//! Where the report goes: a new file, an older report, a descriptor, a pipe. Nothing else is ever written to.
+//!
+//! The JVM is ending, perhaps as root, and the path was chosen by whoever wrote the options: a link is not followed, a file that is not
+//! a report of this user stays as it is, and nobody who does not read can keep the JVM from ending.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+
+/// How a report begins: by this an older one is known.
+pub(crate) const MARK: &str = "{\"terrace\":";
+/// How long one who reads, or another JVM that writes the same file, may keep us waiting.
+const PATIENCE_MS: i32 = 1000;
+
+/// Writes the report, or says why not, with the remedy.
+pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
+    let remedy = |error: std::io::Error| format!("{error}: name a file that can be written");
+    if let Some(number) = descriptor(path) {
+        return duplicate(number).and_then(|mut file| file.write_all(text)).map_err(remedy);
+    }
+    let mut options = OpenOptions::new();
+    options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+    let found = match std::fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(_) => {
+            // Whatever appears there in the meantime was not made by us.
+            let mut file = options.write(true).create_new(true).open(path).map_err(remedy)?;
+            return file.write_all(text).map_err(remedy);
+        }
+    };
+    let kind = found.file_type();
+    if kind.is_symlink() {
+        return Err("is a link, which is not followed: name the file itself".into());
+    }
+    if kind.is_fifo() || kind.is_char_device() {
+        let file = options.write(true).open(path).map_err(remedy)?;
+        return write_patiently(file, text).map_err(remedy);
+    }
+    if !kind.is_file() {
+        return Err("is no file: name another path".into());
+    }
+    let mut file = options.read(true).write(true).open(path).map_err(remedy)?;
+    let found = file.metadata().map_err(remedy)?;
+    // SAFETY: geteuid has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    if !found.is_file() || found.uid() != user || found.nlink() != 1 || !is_report(&mut file, found.len()) {
+        return Err("exists and is no report of yours: it is left as it is; name another path".into());
+    }
+    lock(&file)?;
+    file.set_len(0).map_err(remedy)?;
+    std::os::unix::fs::FileExt::write_all_at(&file, text, 0).map_err(remedy)
+}
+
+/// The descriptor that a path stands for. It is written to as it is: opened anew by its name, a file would be written from its
+/// beginning.
+fn descriptor(path: &str) -> Option<RawFd> {
+    match path {
+        "-" | "/dev/stderr" => Some(2),
+        "/dev/stdout" => Some(1),
+        _ => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| path.strip_prefix(folder)?.parse().ok()),
+    }
+}
+
+fn duplicate(number: RawFd) -> std::io::Result<File> {
+    // SAFETY: a number that is no descriptor is an error, and nothing else.
+    let file = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if file < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: just made, and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) }.into())
+}
+
+fn is_report(file: &mut File, length: u64) -> bool {
+    let mut begin = [0; MARK.len()];
+    length == 0 || (file.read_exact(&mut begin).is_ok() && begin == MARK.as_bytes())
+}
+
+/// JVMs that end at the same time and have the same path come one after the other.
+fn lock(file: &File) -> Result<(), String> {
+    for _ in 0..PATIENCE_MS / 10 {
+        // SAFETY: the descriptor is open.
+        let failed = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
+        // A file system without locks has to do without.
+        if !failed || std::io::Error::last_os_error().kind() != ErrorKind::WouldBlock {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Err("is locked by another process: name a file for each process (%p)".into())
+}
+
+fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
+    while !text.is_empty() {
+        match file.write(text) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => text = text.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one descriptor, which is open.
+                if unsafe { libc::poll(&mut wait, 1, PATIENCE_MS) } == 0 {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    const REPORT: &[u8] = b"{\"terrace\":\"0\"}\n";
+
+    #[test]
+    fn a_report_replaces_only_a_report() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let name = path.to_str().unwrap();
+        for old in ["", "{\"terrace\":\"an older and longer one\"}\n"] {
+            std::fs::write(&path, old).unwrap();
+            assert_eq!(write(name, REPORT), Ok(()));
+            assert_eq!(std::fs::read(&path).unwrap(), REPORT);
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(write(name, REPORT), Ok(()));
+        std::fs::write(&path, "PK an application").unwrap();
+        assert!(write(name, REPORT).unwrap_err().contains("left as it is; name another path"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "PK an application");
+        assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is no file"));
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+        symlink(&target, &link).unwrap();
+        assert!(write(link.to_str().unwrap(), REPORT).unwrap_err().contains("is a link"));
+        assert!(!target.exists());
+        std::fs::write(&target, REPORT).unwrap();
+        assert!(write(link.to_str().unwrap(), b"new").is_err());
+        std::fs::remove_file(&link).unwrap();
+        std::fs::hard_link(&target, &link).unwrap();
+        assert!(write(link.to_str().unwrap(), b"new").unwrap_err().contains("left as it is"));
+        assert_eq!(std::fs::read(&target).unwrap(), REPORT);
+    }
+
+    #[test]
+    fn a_pipe_gets_it_and_cannot_keep_us() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let name = path.to_str().unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(write(name, REPORT).is_err(), "nobody reads");
+        let reader = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+        assert_eq!(write(name, REPORT), Ok(()));
+        assert!(write(name, &vec![b'x'; 1 << 20]).unwrap_err().contains("timed out"), "nobody reads on");
+        let text = std::io::read_to_string(reader.take(REPORT.len() as u64)).unwrap();
+        assert_eq!(text.as_bytes(), REPORT);
+        assert_eq!(write("/dev/null", REPORT), Ok(()));
+    }
+
+    #[test]
+    fn a_descriptor_is_written_to_where_it_stands() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"before ").unwrap();
+        for folder in ["/dev/fd", "/proc/self/fd"] {
+            assert_eq!(write(&format!("{folder}/{}", file.as_raw_fd()), b"x"), Ok(()));
+        }
+        file.write_all(b" after").unwrap();
+        std::io::Seek::rewind(&mut file).unwrap();
+        assert_eq!(std::io::read_to_string(&mut file).unwrap(), "before xx after");
+        assert!(write("/dev/fd/98765", REPORT).unwrap_err().contains("name a file"));
+        assert_eq!(
+            (descriptor("-"), descriptor("/dev/stdout"), descriptor("/dev/fd/x")),
+            (Some(2), Some(1), None)
+        );
+    }
+}

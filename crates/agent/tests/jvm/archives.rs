@@ -1,0 +1,146 @@
+//! JVMs that are started with a class data archive, or with an AOT cache (25). Those that write one refuse every native agent.
+
+use crate::artifacts;
+use crate::jdk;
+use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, matrix};
+use crate::runner::{Case, Outcome, QUIET, Verdict};
+use hotspot::collector::Collector;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// What a JVM prints when an agent comes in the way of an archive.
+const REFUSAL: &str = "CDS dumping does not support native JVMTI agent";
+
+/// The programs as an archive demands them: in a jar.
+fn jar() -> Result<&'static Path, String> {
+    static JAR: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let make = || {
+        let tool =
+            (jdk::all().iter().rev()).find_map(|jdk| jdk.tool("jar")).ok_or("no JDK with jar found")?;
+        let jar = artifacts::scratch().join("programs.jar");
+        let mut command = Command::new(tool);
+        command.arg("cfe").arg(&jar).args(["Load", "-C"]).arg(artifacts::classes()?).arg(".");
+        output(&mut command).map(|_| jar)
+    };
+    JAR.get_or_init(make).as_deref().map_err(Clone::clone)
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"] {
+        command.env_remove(variable);
+    }
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", output.status)) }
+}
+
+/// Runs the program in a stock JVM with this flag.
+fn write_archive(setting: Setting, flag: &str) -> Result<String, String> {
+    let mut command = Command::new(setting.jdk.java());
+    command.args(jdk::collector_flags(setting.collector)).args(["-Xmx64m", flag, "-jar"]).arg(jar()?);
+    output(command.args(["threads=2", "millis=50"]))
+}
+
+/// The program under the agent, with verification, from the jar.
+fn launch(setting: Setting, flags: &str) -> Result<Launch, String> {
+    let jar = jar()?.to_string_lossy().into_owned();
+    let flags = format!(
+        "-Xmn8m -Xlog:class+load:file=classes.log {} {flags}",
+        jdk::collector_flags(setting.collector).join(" ")
+    );
+    Ok(Launch::new("-jar").args(&[&jar, "gc=100"]).flags(&flags).collects(1))
+}
+
+fn loaded_from(directory: &Path, source: &str) -> Result<(), String> {
+    let log = std::fs::read_to_string(directory.join("classes.log")).map_err(|error| error.to_string())?;
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains(" Keeper source: ")).collect();
+    if lines.iter().any(|line| line.contains(source)) {
+        return Ok(());
+    }
+    Err(format!("the archive was not used: {lines:?}"))
+}
+
+fn with_dynamic_archive(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    if !setting.jdk.home.join("lib/server/classes.jsa").is_file() {
+        return Ok(Outcome::Skipped(format!(
+            "JDK {} has no archive of its own classes",
+            setting.jdk.version
+        )));
+    }
+    let archive = directory.path().join("app.jsa").display().to_string();
+    write_archive(setting, &format!("-XX:ArchiveClassesAtExit={archive}"))?;
+    let launch = launch(setting, &format!("-XX:SharedArchiveFile={archive} -Xshare:on"))?;
+    QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
+    loaded_from(directory.path(), "shared objects file")?;
+    Ok(Outcome::Passed)
+}
+
+fn with_static_archive(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    let place = |name: &str| directory.path().join(name).display().to_string();
+    let (list, archive) = (place("classes.list"), place("app.jsa"));
+    write_archive(setting, &format!("-XX:DumpLoadedClassList={list}"))?;
+    let mut dump = Command::new(setting.jdk.java());
+    dump.args(jdk::collector_flags(setting.collector)).args(["-Xmx64m", "-Xshare:dump"]);
+    dump.arg(format!("-XX:SharedClassListFile={list}")).arg(format!("-XX:SharedArchiveFile={archive}"));
+    output(dump.arg("-jar").arg(jar()?))?;
+    let launch = launch(setting, &format!("-XX:SharedArchiveFile={archive} -Xshare:on"))?;
+    QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
+    loaded_from(directory.path(), "shared objects file")?;
+    Ok(Outcome::Passed)
+}
+
+fn with_cache(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    let cache = directory.path().join("app.aot").display().to_string();
+    write_archive(setting, &format!("-XX:AOTCacheOutput={cache}"))?;
+    let launch = launch(setting, &format!("-XX:AOTCache={cache} -XX:AOTMode=on"))?;
+    QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
+    loaded_from(directory.path(), "shared objects file")?;
+    Ok(Outcome::Passed)
+}
+
+/// Both steps under the agent.
+fn making_a_cache(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    let file = |name: &str| directory.path().join(name);
+    let (configuration, cache) = (file("app.conf"), file("app.aot"));
+    let configured = format!("-XX:AOTConfiguration={}", configuration.display());
+    let record = launch(setting, &format!("-XX:AOTMode=record {configured}"))?;
+    QUIET.shared(|| record.run_in(setting.jdk, directory.path()))?;
+    let create = format!("-XX:AOTMode=create {configured} -XX:AOTCache={}", cache.display());
+    // The program does not run, so that no collection and no report has to come.
+    let create = launch(setting, &create)?.collects(0).unreported().prints(&[]);
+    QUIET.shared(|| create.run_in(setting.jdk, directory.path()))?;
+    if cache.is_file() { Ok(Outcome::Passed) } else { Err("no cache was made".into()) }
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    matrix(cases, "archives::dynamic", JDKS, USUAL, with_dynamic_archive);
+    matrix(cases, "archives::static", JDKS, USUAL, with_static_archive);
+    matrix(cases, "archives::cache", &[25], USUAL, with_cache);
+    matrix(cases, "archives::making_a_cache", &[25], &[Collector::G1], making_a_cache);
+    // What docs/troubleshooting.md and `terrace run` say of HotSpot: if it changes, they must.
+    for (name, flag) in [
+        ("dump", "-Xshare:dump -XX:SharedArchiveFile=x.jsa"),
+        ("at_exit", "-XX:ArchiveClassesAtExit=x.jsa"),
+        ("recorded", "-XX:+RecordDynamicDumpInfo"),
+        ("by_itself", "-XX:+AutoCreateSharedArchive -XX:SharedArchiveFile=x.jsa"),
+    ] {
+        let jdks = if name == "by_itself" { &JDKS[1..] } else { JDKS };
+        matrix(
+            cases,
+            &format!("archives::refused_by_hotspot::{name}"),
+            jdks,
+            &[Collector::G1],
+            move |setting| {
+                let launch =
+                    Launch::bare("Hello").flags(flag).unreported().prints(&[REFUSAL]).exit(Exit::Code(1));
+                QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+            },
+        );
+    }
+}

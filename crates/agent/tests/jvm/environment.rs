@@ -1,0 +1,217 @@
+//! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
+//! grow and shrink, pages of other sizes; and strings that the collector deduplicates.
+
+use crate::launch::{JDKS, Launch, SERVED, Setting, hazard, matrix};
+use crate::process::Running;
+use crate::runner::{Case, Outcome, QUIET};
+use crate::{jdk, switching};
+use control::Control;
+use hab::Counter;
+use hotspot::collector::Collector;
+use std::time::Duration;
+
+/// A load that the collector can bear, for as long as something is done beside it.
+fn load(main: &'static str, setting: Setting) -> Launch {
+    match setting.collector {
+        Collector::Epsilon => Launch::new(main).args(&["most=400m"]).flags("-Xmx2g"),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => {
+            Launch::new(main).flags("-XX:+ShenandoahVerify").collects(1)
+        }
+        _ => Launch::new(main).flags("-Xmn8m").collects(2),
+    }
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    matrix(cases, "affinity", JDKS, SERVED, |setting| {
+        let cpus = affinity::allowed();
+        if cpus.len() < 2 {
+            return Ok(Outcome::Skipped("two CPUs: this process may use one".into()));
+        }
+        let launch = load("Load", setting)
+            .args(&["until=released"])
+            .agent("core=64k,control=control")
+            .flags(&jdk::collector_flags(setting.collector).join(" "))
+            .beside(move |running| herded(running, &cpus));
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
+    for mechanism in ["POSIX_SPAWN", "VFORK", "FORK"] {
+        let collectors = if mechanism == "POSIX_SPAWN" { SERVED } else { &[Collector::G1] };
+        hazard(cases, &format!("children::{}", mechanism.to_lowercase()), JDKS, collectors, move |setting| {
+            load("Children", setting).flags(&format!("-Djdk.lang.Process.launchMechanism={mechanism}"))
+        });
+    }
+    sizes(cases);
+    pages(cases);
+    // Before 18 only some collectors know it.
+    let deduplicates = |_| {
+        Launch::new("Duplicates").flags("-XX:+UseStringDeduplication -XX:StringDeduplicationAgeThreshold=1")
+    };
+    let opened = move |setting: Setting| {
+        let launch = deduplicates(setting).flags("--add-opens=java.base/java.lang=ALL-UNNAMED");
+        match setting.collector {
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                launch.flags("-XX:+ShenandoahVerify").collects(2)
+            }
+            _ => launch.flags("-Xmn8m").collects(3),
+        }
+    };
+    hazard(cases, "deduplicated_strings", &[17], &[Collector::G1, Collector::Shenandoah], opened);
+    hazard(cases, "deduplicated_strings", &[21, 25], &SERVED[..5], opened);
+}
+
+/// Heaps that grow and shrink: the program waits until a quarter of what it had made the heap grow to was given back, twice.
+fn sizes(cases: &mut Vec<Case>) {
+    let collectors =
+        [Collector::Serial, Collector::G1, Collector::Shenandoah, Collector::GenerationalShenandoah];
+    hazard(cases, "growing_and_shrinking", JDKS, &collectors, |setting| {
+        let launch =
+            Launch::new("Waves").flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15");
+        match setting.collector {
+            Collector::Serial => launch,
+            // It shrinks the heap on its own, while the program hardly allocates.
+            Collector::G1 => launch.args(&["gc=0"]).flags("-XX:G1PeriodicGCInterval=50"),
+            _ => launch
+                .flags("-XX:ShenandoahUncommitDelay=50 -XX:ShenandoahGuaranteedGCInterval=50")
+                .flags("-XX:+ShenandoahVerify"),
+        }
+    });
+    // It gives hardly anything back, but its spaces change their sizes with each collection.
+    hazard(cases, "adaptive_sizes", JDKS, &[Collector::Parallel], |_| {
+        Launch::new("Load")
+            .args(&["until=released", "gentle=false", "live=8m"])
+            .flags("-XX:+UseAdaptiveSizePolicy -Xms8m -Xmx128m -Xlog:gc+heap:file=gc.log")
+            .beside(|running| {
+                running.wait_until("a young generation that grew and shrank", |running| {
+                    let log = std::fs::read(running.directory.join("gc.log")).unwrap_or_default();
+                    let sizes = young_sizes(&String::from_utf8_lossy(&log));
+                    let pairs = || sizes.iter().zip(sizes.iter().skip(1));
+                    Ok(pairs().any(|(before, after)| before < after)
+                        && pairs().any(|(before, after)| before > after))
+                })
+            })
+    });
+}
+
+/// Of each collection by Parallel: how large the young generation was behind it. `PSYoungGen: 2048K(2560K)->496K(2560K)`.
+fn young_sizes(log: &str) -> Vec<u64> {
+    log.lines()
+        .filter_map(|line| line.split_once("PSYoungGen: ")?.1.split_once("->")?.1.split_once('('))
+        .filter_map(|(_, rest)| rest.split_once('K')?.0.parse().ok())
+        .collect()
+}
+
+/// Pages of other sizes.
+fn pages(cases: &mut Vec<Case>) {
+    matrix(cases, "pages::transparent_huge", JDKS, SERVED, |setting| {
+        let enabled =
+            std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+        if enabled.is_empty() || enabled.contains("[never]") {
+            return Ok(Outcome::Skipped(
+                "transparent huge pages: not in this kernel, or switched off".into(),
+            ));
+        }
+        let launch = load("Load", setting)
+            .flags("-XX:+UseTransparentHugePages -XX:+AlwaysPreTouch")
+            .flags(&jdk::collector_flags(setting.collector).join(" "));
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
+    matrix(cases, "pages::explicit_huge", JDKS, SERVED, |setting| {
+        let information = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let free = (information.lines())
+            .find_map(|line| line.strip_prefix("HugePages_Free:")?.trim().parse::<u64>().ok())
+            .unwrap_or(0);
+        let most = if setting.collector == Collector::Epsilon { 1100 } else { 60 };
+        if free < most {
+            return Ok(Outcome::Skipped(format!(
+                "{most} free huge pages (vm.nr_hugepages): there are {free}"
+            )));
+        }
+        let launch = load("Load", setting)
+            .flags("-XX:+UseLargePages")
+            .flags(&jdk::collector_flags(setting.collector).join(" "));
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
+}
+
+/// Requests that each domain served.
+fn served(control: &Control) -> Vec<u64> {
+    control.counters(0).iter().map(|domain| domain.get(Counter::Buffers)).collect()
+}
+
+/// All threads on one CPU, then on the next: requests are served by the domain of the CPU on which they come. Then each thread
+/// somewhere else every few milliseconds.
+fn herded(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
+    let control = switching::open(running)?;
+    let pid = running.pid();
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    for cpu in &cpus[..2] {
+        affinity::set_all(pid, &[*cpu])?;
+        let before = served(&control);
+        // A request that began before comes to its end, and is counted, where it began: one for each thread.
+        let tasks = affinity::tasks(pid).len() as u64;
+        let grown = |after: Vec<u64>| -> Vec<u64> {
+            after.into_iter().zip(&before).map(|(after, before)| after - before).collect()
+        };
+        running.wait_until("requests on one CPU", |_| {
+            Ok(grown(served(&control)).iter().sum::<u64>() > 10 * tasks)
+        })?;
+        let grown = grown(served(&control));
+        let most = grown.iter().max().copied().unwrap_or(0);
+        if grown.iter().sum::<u64>() - most > tasks {
+            return Err(format!("all {tasks} threads were on CPU {cpu}, and the domains served {grown:?}"));
+        }
+    }
+    let mut state = 1usize;
+    for _ in 0..60 {
+        for task in affinity::tasks(pid) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            affinity::set(task, &[cpus[(state >> 33) % cpus.len()]]);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    affinity::set_all(pid, cpus)
+}
+
+/// Which CPUs a thread may use.
+mod affinity {
+    use std::mem::{size_of, zeroed};
+
+    /// The CPUs that this process may use.
+    pub fn allowed() -> Vec<usize> {
+        // SAFETY: a set is plain bits; the kernel fills it.
+        unsafe {
+            let mut set: libc::cpu_set_t = zeroed();
+            libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
+            (0..libc::CPU_SETSIZE as usize).filter(|cpu| libc::CPU_ISSET(*cpu, &set)).collect()
+        }
+    }
+
+    /// The threads of a process.
+    pub fn tasks(pid: u32) -> Vec<i32> {
+        let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
+    /// Says whether it was done; a thread may have ended.
+    pub fn set(task: i32, cpus: &[usize]) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            let mut set: libc::cpu_set_t = zeroed();
+            cpus.iter().for_each(|cpu| libc::CPU_SET(*cpu, &mut set));
+            libc::sched_setaffinity(task, size_of::<libc::cpu_set_t>(), &raw const set) == 0
+        }
+    }
+
+    /// All threads; new ones inherit it, but one that was being started meanwhile may not have.
+    pub fn set_all(pid: u32, cpus: &[usize]) -> Result<(), String> {
+        for _ in 0..2 {
+            let all = tasks(pid);
+            if all.iter().filter(|task| set(**task, cpus)).count() == 0 {
+                return Err(format!("process {pid}: {}", std::io::Error::last_os_error()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Threads of every kind: virtual ones, pinned and not, and native ones that attach themselves.
+
+use crate::artifacts;
+use crate::launch::{JDKS, Launch, SERVED, hazard};
+use crate::process::Finished;
+use crate::runner::Case;
+use hotspot::collector::Collector;
+
+/// With the native methods of `Foreign.java`.
+fn with_library(main: &'static str) -> Launch {
+    let library = artifacts::helper("foreign").expect("the native methods");
+    Launch::new(main)
+        .args(&[&format!("library={}", library.display())])
+        .flags("--enable-native-access=ALL-UNNAMED")
+}
+
+fn at_least(key: &'static str, least: u64) -> impl Fn(&Finished) -> Result<(), String> {
+    move |finished| match finished.printed(key)? {
+        found if found >= least => Ok(()),
+        found => Err(format!("{key}={found}: expected {least}")),
+    }
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    hazard(cases, "virtual_threads", &[21, 25], SERVED, |setting| {
+        // More carriers than a small machine has CPUs, so that threads change them.
+        let launch = with_library("Virtual")
+            .flags("-Djdk.virtualThreadScheduler.parallelism=4")
+            .after(at_least("threads", 3000));
+        match setting.collector {
+            Collector::Epsilon => launch.flags("-Xmx2g"),
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                launch.flags("-XX:+ShenandoahVerify").collects(2)
+            }
+            _ => launch.flags("-Xmn16m -XX:+VerifyBeforeExit").collects(3),
+        }
+    });
+    hazard(cases, "native_threads", JDKS, SERVED, |setting| {
+        let launch = with_library("Foreign").after(at_least("attached", 2000));
+        match setting.collector {
+            Collector::Epsilon => launch.args(&["most=200m"]).flags("-Xmx2g"),
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                launch.flags("-XX:+ShenandoahVerify").collects(2)
+            }
+            _ => launch.flags("-Xmn8m -XX:+VerifyBeforeExit").collects(3),
+        }
+    });
+}

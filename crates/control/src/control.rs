@@ -1,0 +1,145 @@
+//! The agent's side: what is written.
+#![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
+
+use crate::Error;
+use crate::copy::{self, Copy};
+use crate::header::{MAX_LEVELS, Mode, State};
+use crate::memory::{self, Access, Memory};
+use crate::view::{self, Geometry, View};
+use std::ops::Deref;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The agent's memory, with the right to write.
+pub struct Control {
+    view: View,
+    found_by: Mutex<FoundBy>,
+}
+
+/// What others find the memory by, open as long as the process.
+#[derive(Default)]
+struct FoundBy {
+    _memory: Option<OwnedFd>,
+    copy: Option<Copy>,
+}
+
+impl Deref for Control {
+    type Target = View;
+
+    #[inline(always)]
+    fn deref(&self) -> &View {
+        &self.view
+    }
+}
+
+impl Control {
+    /// Memory that nobody else can see: what the agent uses when no control file was asked for.
+    ///
+    /// `domains` has the number of domains of each level, at most [`MAX_LEVELS`] of them.
+    pub fn anonymous(domains: &[usize]) -> Result<Control, Error> {
+        let geometry = geometry(domains)?;
+        let memory = Memory::private(geometry.bytes())
+            .map_err(|error| Error(format!("no memory for counters: {error}")))?;
+        Ok(Control { view: View::begin(memory, geometry, 0, 0), found_by: Mutex::default() })
+    }
+
+    /// Memory that [`View::of_process`] finds.
+    pub fn shared(domains: &[usize]) -> Result<Control, Error> {
+        let geometry = geometry(domains)?;
+        let failed = |error| {
+            Error(format!(
+                "no memory that a command could see: {error}; allow memfd_create, or leave out control="
+            ))
+        };
+        let file = memory::sealed(geometry.bytes()).map_err(failed)?;
+        let memory = Memory::shared(&file, geometry.bytes(), Access::Write).map_err(failed)?;
+        let inode = memory::identity(&file).map_or(0, |found| found.inode);
+        let view = View::begin(memory, geometry, inode, file.as_raw_fd() as u32);
+        Ok(Control { view, found_by: Mutex::new(FoundBy { _memory: Some(file), copy: None }) })
+    }
+
+    /// The same, with a file at `path` (mode 0600) that leads there and has the last state when the process has ended. A file of an
+    /// earlier process is replaced; no other.
+    pub fn create(path: &Path, domains: &[usize]) -> Result<Control, Error> {
+        let control = Control::shared(domains)?;
+        let copy = Copy::create(path)?;
+        copy.write(&control.view.memory).map_err(|error| {
+            let _ = std::fs::remove_file(path);
+            Error(format!("control file {}: {error}; name a path with room", path.display()))
+        })?;
+        control.found_by().copy = Some(copy);
+        Ok(control)
+    }
+
+    /// What the agent's option `control=PLACE` asks for: `auto`, or a path, in which `%p` becomes the process ID as in HotSpot's own
+    /// options.
+    pub fn at(place: &str, domains: &[usize]) -> Result<Control, Error> {
+        match place {
+            "auto" => Control::shared(domains),
+            path => Control::create(Path::new(&path.replace("%p", &std::process::id().to_string())), domains),
+        }
+    }
+
+    /// Opens the control file of a running JVM of this user for switching. Of one that has ended, what is switched is a copy.
+    pub fn open(path: &Path) -> Result<Control, Error> {
+        Ok(Control { view: copy::open(path, Access::Write)?, found_by: Mutex::default() })
+    }
+
+    fn found_by(&self) -> MutexGuard<'_, FoundBy> {
+        self.found_by.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody finds it any more, and its file may be taken over.
+    pub fn give_up(&self) {
+        *self.found_by() = FoundBy::default();
+    }
+
+    /// Publishes a state, and with it the texts written before.
+    pub fn set_state(&self, state: State) {
+        // Release: whoever sees the state sees the texts.
+        self.header().state.store(state as u32, Ordering::Release);
+        if let Some(copy) = &self.found_by().copy {
+            // A copy that cannot be written is no reason to disturb the application.
+            let _ = copy.write(&self.view.memory);
+        }
+    }
+
+    /// Switches. Requests under way finish as they began.
+    pub fn set_mode(&self, mode: Mode) {
+        // Relaxed: as in `mode`.
+        self.header().mode.store(mode as u32, Ordering::Relaxed);
+    }
+
+    /// Counts a pause of the collector.
+    pub fn count_pause(&self) {
+        // Relaxed: a statistic publishes nothing.
+        self.header().pauses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request to make the heap parsable.
+    pub fn count_parsability(&self) {
+        // Relaxed: a statistic publishes nothing.
+        self.header().parsability.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Writes the settings in force (JSON). Only before [`Control::set_state`]; longer text is cut.
+    pub fn set_settings(&self, settings: &str) {
+        view::write(&self.header().settings, &self.header().settings_bytes, settings);
+    }
+
+    /// Writes the message (one line). Only before [`Control::set_state`]; longer text is cut.
+    pub fn set_message(&self, message: &str) {
+        view::write(&self.header().message, &self.header().message_bytes, message);
+    }
+}
+
+fn geometry(domains: &[usize]) -> Result<Geometry, Error> {
+    Geometry::new(domains.iter().copied())
+        .ok_or_else(|| Error(format!("counters for {domains:?} domains: {MAX_LEVELS} levels are possible")))
+}
+
+#[cfg(test)]
+#[path = "control_test.rs"]
+mod tests;

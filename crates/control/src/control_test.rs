@@ -1,0 +1,280 @@
+use super::*;
+use hab::Counter;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn own_directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    directory
+}
+
+fn refused(path: &Path) -> String {
+    let error = Control::create(path, &[1]).err().expect("refused").to_string();
+    assert_eq!(error.lines().count(), 1);
+    error
+}
+
+#[test]
+fn what_the_agent_writes_the_command_reads() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let agent = Control::create(&path, &[2, 1]).unwrap();
+    agent.set_settings(r#"{"levels":"core"}"#);
+    agent.set_message("ready");
+    agent.counters(1)[0].add(Counter::Refills, 3);
+    agent.counters(0)[1].add_plainly(Counter::Buffers, 5);
+    agent.set_state(State::Installed);
+
+    let command = Control::open(&path).unwrap();
+    assert_eq!(command.state(), Some(State::Installed));
+    assert_eq!(command.settings(), r#"{"levels":"core"}"#);
+    assert_eq!(command.message(), "ready");
+    assert_eq!(command.pid(), std::process::id());
+    assert_eq!((command.total(Counter::Refills), command.total(Counter::Buffers)), (3, 5));
+    assert_eq!(command.counters(2).len(), 0);
+
+    command.set_mode(Mode::On);
+    assert_eq!(agent.mode(), Mode::On);
+    // It is the living memory, not a copy.
+    agent.counters(0)[0].add(Counter::Refills, 1);
+    assert_eq!(command.total(Counter::Refills), 4);
+}
+
+#[test]
+fn what_an_ended_process_has_written_is_read_from_its_copy() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let agent = Control::create(&path, &[1]).unwrap();
+    let early = View::open(&path).unwrap();
+    agent.counters(0)[0].add(Counter::Refills, 3);
+    agent.set_state(State::Ended);
+    agent.counters(0)[0].add(Counter::Refills, 1);
+    drop(agent);
+    let late = Control::open(&path).unwrap();
+    assert_eq!((late.state(), late.total(Counter::Refills)), (Some(State::Ended), 3));
+    late.set_mode(Mode::On);
+    assert_eq!(early.total(Counter::Refills), 4, "who had it open keeps the memory");
+}
+
+#[test]
+fn the_file_is_private_and_replaces_an_older_one_of_ours() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    drop(Control::create(&path, &[200]).unwrap());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let control = Control::create(&path, &[1]).unwrap();
+    let found = std::fs::metadata(&path).unwrap();
+    assert_eq!(
+        (found.permissions().mode() & 0o777, found.len() as usize),
+        (0o600, control.view.memory.bytes())
+    );
+    assert_eq!(View::open(&path).unwrap().counters(0).len(), 1);
+    std::fs::write(&path, "").unwrap();
+    drop(control);
+    assert!(Control::create(&path, &[1]).is_ok(), "an empty file has nothing to lose");
+}
+
+#[test]
+fn a_file_of_a_running_process_stays() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let first = Control::create(&path, &[1]).unwrap();
+    let error = refused(&path);
+    assert!(error.contains("belongs to a JVM that runs") && error.contains("%p"), "{error}");
+    first.set_mode(Mode::On);
+    assert_eq!(View::open(&path).unwrap().mode(), Mode::On);
+}
+
+#[test]
+fn any_other_file_stays_as_it_is() {
+    let directory = own_directory();
+    let path = directory.path().join("app.jar");
+    for precious in ["PK\x03\x04 an application", "TERRACE", "x"] {
+        std::fs::write(&path, precious).unwrap();
+        let error = refused(&path);
+        assert!(error.contains("left as it is") && error.contains("name another path"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), precious);
+    }
+    // A second name: what is written to one is seen by the other.
+    drop(Control::create(&directory.path().join("7"), &[1]).unwrap());
+    std::fs::hard_link(directory.path().join("7"), directory.path().join("8")).unwrap();
+    assert!(refused(&directory.path().join("8")).contains("left as it is"));
+}
+
+#[test]
+fn links_and_devices_are_not_opened() {
+    let directory = own_directory();
+    let target = directory.path().join("precious");
+    std::fs::write(&target, "precious").unwrap();
+    let path = directory.path().join("7");
+    symlink(&target, &path).unwrap();
+    assert!(refused(&path).contains("no regular file"));
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
+    let dangling = directory.path().join("8");
+    symlink(directory.path().join("none"), &dangling).unwrap();
+    assert!(refused(&dangling).contains("no regular file"));
+    assert!(!directory.path().join("none").exists());
+    let pipe = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(refused(&pipe).contains("no regular file"));
+    // Opening a pipe would wait for its writer.
+    assert!(View::open(&pipe).is_err());
+}
+
+#[test]
+fn a_directory_open_to_others_is_refused_with_the_remedy() {
+    let directory = own_directory();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(refused(&directory.path().join("7")).contains("mkdir -m 700"));
+}
+
+#[test]
+fn a_truncated_file_harms_neither_side() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let agent = Control::create(&path, &[300]).unwrap();
+    let command = View::open(&path).unwrap();
+    for bytes in [4096, 100, 0] {
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(bytes).unwrap();
+        agent.counters(0)[299].add(Counter::Refills, 1);
+        agent.set_mode(Mode::On);
+        assert!(command.total(Counter::Refills) > 0);
+        let error = View::open(&path).err().unwrap().to_string();
+        assert!(error.contains("not a control file"), "{error}");
+    }
+    agent.set_state(State::Ended);
+    assert_eq!(View::open(&path).unwrap().total(Counter::Refills), 3, "the end writes all of it again");
+}
+
+#[test]
+fn what_is_no_control_file_is_refused() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    for bytes in [b"short".to_vec(), vec![7; 100_000], vec![0; 64 << 20]] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(Control::open(&path).err().unwrap().to_string().contains("not a control file"));
+    }
+    assert!(Control::open(&directory.path().join("none")).is_err());
+}
+
+#[test]
+fn a_copy_cannot_lead_to_the_memory_of_another_user() {
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED a_copy_cannot_lead_to_the_memory_of_another_user: root only");
+        return;
+    }
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let agent = Control::create(&path, &[1]).unwrap();
+    assert_eq!(std::process::Command::new("chown").arg("65534").arg(&path).status().unwrap().code(), Some(0));
+    Control::open(&path).unwrap().set_mode(Mode::On);
+    assert_eq!(agent.mode(), Mode::Off, "the file is another user's, so it was only a copy");
+}
+
+/// A process of its own, since other tests of this one have memory, too. `before` stands before its command line.
+fn waiting(before: &[&str], path: &Path) -> (std::process::Child, std::path::PathBuf) {
+    let us = std::env::current_exe().unwrap().display().to_string();
+    let words = [us.as_str(), "--exact", "control::tests::a_process_that_waits", "--ignored", "--nocapture"];
+    let all: Vec<&str> = before.iter().chain(&words).copied().collect();
+    let child = std::process::Command::new(all[0])
+        .args(&all[1..])
+        .env("CONTROL", path)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    (child, path.to_owned())
+}
+
+/// Waits until the process has said that it is there; `None` if it has ended.
+fn installed(
+    child: &mut std::process::Child,
+    look: impl Fn() -> Result<Option<View>, Error>,
+) -> Option<View> {
+    loop {
+        match look() {
+            Ok(Some(view)) if view.state() == Some(State::Installed) => return Some(view),
+            _ if child.try_wait().unwrap().is_some() => return None,
+            _ => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+}
+
+#[test]
+fn a_process_has_it_among_its_descriptors() {
+    let directory = own_directory();
+    let (mut child, _) = waiting(&[], &directory.path().join("7"));
+    let pid = child.id();
+    let view = installed(&mut child, || View::of_process(pid)).expect("a process that waits");
+    assert_eq!((view.pid(), view.total(Counter::Refills)), (pid, 7));
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert!(View::of_process(pid).is_err());
+    assert_eq!(view.total(Counter::Refills), 7);
+}
+
+#[test]
+fn process_1_of_two_containers() {
+    let container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+    let can = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED process_1_of_two_containers: unshare makes no PID namespace here");
+        return;
+    }
+    let directory = own_directory();
+    let mut both = [7, 8].map(|name| waiting(&container, &directory.path().join(name.to_string())));
+    for (child, path) in &mut both {
+        // By its file, which knows only the number 1.
+        let living = |path: &Path| {
+            View::open(path)
+                .map(|view| Some(view).filter(|view| view.counters(0)[0].get(Counter::Refills) == 7))
+        };
+        let view = installed(child, || living(path)).expect("a process that waits");
+        assert_eq!(view.pid(), 1);
+        // By the number that it has here: it is the only child of unshare.
+        let pid = child.id();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        let inner = children.trim().parse().unwrap();
+        let view = View::of_process(inner).unwrap().expect("its memory");
+        assert_eq!((view.pid(), view.total(Counter::Refills)), (1, 7));
+    }
+    for (mut child, _) in both {
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+#[ignore = "the other process of the test above"]
+fn a_process_that_waits() {
+    let Some(path) = std::env::var_os("CONTROL") else { return };
+    let control = Control::create(Path::new(&path), &[1]).unwrap();
+    control.counters(0)[0].add(Counter::Refills, 7);
+    control.set_state(State::Installed);
+    let _ = std::io::read_to_string(std::io::stdin());
+}
+
+#[test]
+fn a_place_is_auto_or_a_path_for_each_process() {
+    let directory = own_directory();
+    let control = Control::at(directory.path().join("%p.t").to_str().unwrap(), &[1]).unwrap();
+    assert!(control.found_by().copy.is_some());
+    assert!(View::open(&directory.path().join(format!("{}.t", std::process::id()))).is_ok());
+    assert!(Control::at("auto", &[1]).unwrap().found_by().copy.is_none());
+}
+
+#[test]
+fn what_was_given_up_can_be_taken_over() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let refused = Control::create(&path, &[1]).unwrap();
+    refused.set_message("refused");
+    refused.set_state(State::Refused);
+    assert_eq!(View::open(&path).unwrap().message(), "refused");
+    refused.give_up();
+    let again = Control::create(&path, &[1]).unwrap();
+    refused.set_state(State::Ended);
+    again.set_state(State::Installed);
+    assert_eq!(View::open(&path).unwrap().state(), Some(State::Installed));
+}

@@ -1,0 +1,154 @@
+//! The file at `control=PATH`: a copy of the agent's memory, which says where the living one is.
+//!
+//! Written when the state changes, at the JVM's end for the last time. The JVM never reads it: whatever is done to it, the JVM goes
+//! on. A lock on it tells a file of a JVM that runs from one that was left behind.
+
+use crate::Error;
+use crate::header::{MAGIC, State};
+use crate::memory::{Access, MOST_BYTES, Memory};
+use crate::process::{self, user};
+use crate::view::View;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// Nothing behind a link, nothing that waits, nothing that becomes our terminal.
+const CAREFULLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+
+/// A file of ours, locked.
+pub(crate) struct Copy {
+    file: File,
+}
+
+/// The directory must belong to this user and be writable by nobody else: otherwise another user could plant a link or
+/// swap the file (HotSpot demands the same of its hsperfdata directory).
+fn check_directory(directory: &Path) -> Result<(), Error> {
+    let shown = directory.display();
+    let found = std::fs::symlink_metadata(directory)
+        .map_err(|error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700")))?;
+    if !found.is_dir() {
+        return Err(Error(format!(
+            "control directory {shown} is not a directory (links are not followed); name a real one"
+        )));
+    }
+    if found.uid() != user() || found.mode() & 0o022 != 0 {
+        return Err(Error(format!(
+            "control directory {shown} can be written by other users; use control=auto, or one made with mkdir -m 700"
+        )));
+    }
+    Ok(())
+}
+
+impl Copy {
+    /// Makes the file, or takes one over that an earlier process has left. Nothing else is ever written to.
+    pub(crate) fn create(path: &Path) -> Result<Copy, Error> {
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        check_directory(directory)?;
+        let shown = path.display();
+        let irregular =
+            || Error(format!("control file {shown} exists and is no regular file; name another path"));
+        // Before it is opened, since opening alone can do something.
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(irregular());
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(CAREFULLY);
+        let file = options.open(path).map_err(|error| match error.raw_os_error() {
+            Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => irregular(),
+            _ => Error(format!("control file {shown}: {error}; name a path that can be written")),
+        })?;
+        let failed = |error: io::Error| Error(format!("control file {shown}: {error}; name another path"));
+        let found = file.metadata().map_err(failed)?;
+        if !found.is_file() {
+            return Err(irregular());
+        }
+        if found.uid() != user() || found.nlink() != 1 || !is_ours(&file, &found) {
+            return Err(Error(format!(
+                "control file {shown} exists and was not made by terrace: it is left as it is; name another path"
+            )));
+        }
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0
+            && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
+        {
+            return Err(Error(format!(
+                "control file {shown} belongs to a JVM that runs; name one for each process (control=DIRECTORY/%p)"
+            )));
+        }
+        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        Ok(Copy { file })
+    }
+
+    /// Writes the memory's present content.
+    pub(crate) fn write(&self, memory: &Memory) -> io::Result<()> {
+        let mut done = 0;
+        while done < memory.bytes() {
+            // The kernel reads the memory, while other threads count on. A slice of it would claim that nobody writes.
+            // SAFETY: inside the mapping, which lives across the call; the descriptor is open.
+            let written = unsafe {
+                let from = memory.base().as_ptr().add(done).cast();
+                libc::pwrite(self.file.as_raw_fd(), from, memory.bytes() - done, done as libc::off_t)
+            };
+            match written {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                1.. => done += written as usize,
+                _ => {
+                    let error = io::Error::last_os_error();
+                    if error.kind() != io::ErrorKind::Interrupted {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        self.file.set_len(memory.bytes() as u64)
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // Closing would do, but for a child that is just being forked and has the descriptor, too.
+        // SAFETY: the descriptor is open.
+        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+    }
+}
+
+/// A file without content has nothing to lose; any other has our mark, or is not ours.
+fn is_ours(file: &File, found: &Metadata) -> bool {
+    let mut mark = [0; MAGIC.len()];
+    found.len() == 0 || (file.read_exact_at(&mut mark, 0).is_ok() && mark == MAGIC)
+}
+
+/// The living memory behind a copy, or what the copy says.
+pub(crate) fn open(path: &Path, access: Access) -> Result<View, Error> {
+    let (copy, owner) = read(path)?;
+    if copy.state() == Some(State::Ended) {
+        return Ok(copy);
+    }
+    match process::of_copy(&copy, owner, access) {
+        Some(living) => Ok(living),
+        // It may have ended between the two looks: what it wrote last is in place by now.
+        None => read(path).map(|(copy, _)| copy),
+    }
+}
+
+fn read(path: &Path) -> Result<(View, u32), Error> {
+    let shown = path.display();
+    let failed = |error: io::Error| Error(format!("control file {shown}: {error}"));
+    let foreign = || Error(format!("{shown} is not a control file of this version of terrace"));
+    if !path.symlink_metadata().map_err(failed)?.is_file() {
+        return Err(foreign());
+    }
+    let file = OpenOptions::new().read(true).custom_flags(CAREFULLY).open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
+    if !found.is_file() {
+        return Err(foreign());
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    Ok((View::of_bytes(&bytes).ok_or_else(foreign)?, found.uid()))
+}

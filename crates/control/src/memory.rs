@@ -1,0 +1,227 @@
+//! Memory that two processes share and neither can take away from the other.
+//!
+//! A file that a process has mapped can be truncated by whoever may write it, and the next access ends the process (SIGBUS). So the
+//! agent's counters lie in a memory file (memfd) that is sealed against shrinking and growing, and a reader maps nothing that is not
+//! sealed like that.
+
+use crate::header::{Header, MAX_DOMAINS, MAX_LEVELS};
+use hab::Counters;
+use std::ffi::CString;
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// What the kernel shows for the memory's descriptor in `/proc/PID/fd`.
+pub(crate) const LINK: &str = "/memfd:terrace (deleted)";
+/// More than any agent writes.
+pub(crate) const MOST_BYTES: usize = size_of::<Header>() + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>();
+
+/// Seals without which a mapping could lose its pages.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+/// From Linux's `memfd.h`; since 6.3. Where `vm.memfd_noexec` is 2, a memory file needs it.
+const MFD_NOEXEC_SEAL: libc::c_uint = 8;
+
+/// What somebody wants to do with the memory of another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// A mapping.
+pub(crate) struct Memory {
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping is memory whose words are accessed through atomics only.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+impl Memory {
+    /// Zeroed memory of this process alone.
+    pub(crate) fn private(bytes: usize) -> io::Result<Memory> {
+        map(-1, bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)
+    }
+
+    /// A mapping of a descriptor that [`sealed`] or [`take`] gave, which has at least `bytes` for ever.
+    pub(crate) fn shared(file: &OwnedFd, bytes: usize, access: Access) -> io::Result<Memory> {
+        let writable = if access == Access::Write { libc::PROT_WRITE } else { 0 };
+        map(file.as_raw_fd(), bytes, libc::PROT_READ | writable, libc::MAP_SHARED)
+    }
+
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map` with this length, and nothing borrowed from `self` outlives it.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+fn map(file: i32, bytes: usize, protection: i32, flags: i32) -> io::Result<Memory> {
+    // SAFETY: a new mapping at an address of the kernel's choice disturbs no other memory.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, file, 0) };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let base = NonNull::new(base.cast()).ok_or_else(io::Error::last_os_error)?;
+    Ok(Memory { base, bytes })
+}
+
+/// A new memory file of so many bytes, all of them there, sealed. It goes when the last process that has it has gone.
+pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
+    // Beyond the limit the kernel would send a signal, not an error.
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the result.
+    checked(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
+    if limit.rlim_cur < bytes as u64 {
+        return Err(io::Error::other(format!("the limit on file sizes is below {bytes} bytes (ulimit -f)")));
+    }
+    let usual = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string; a new descriptor disturbs nobody.
+    let create =
+        |flags: libc::c_uint| unsafe { libc::syscall(libc::SYS_memfd_create, c"terrace".as_ptr(), flags) };
+    let mut found = create(usual | MFD_NOEXEC_SEAL);
+    if found < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) {
+        found = create(usual);
+    }
+    let found = checked(found as libc::c_int)?;
+    // SAFETY: just opened, and belongs to nobody else.
+    let file = unsafe { OwnedFd::from_raw_fd(found) };
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::fchmod(file.as_raw_fd(), 0o600) })?;
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
+        0 => {}
+        error => return Err(io::Error::from_raw_os_error(error)),
+    }
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
+    Ok(file)
+}
+
+/// What a memory file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: u64,
+    pub(crate) owner: u32,
+    pub(crate) bytes: usize,
+}
+
+/// What `file` is, if it is a nameless regular file in memory. It may be opened for its path alone.
+pub(crate) fn identity(file: &OwnedFd) -> Option<Identity> {
+    // SAFETY: both structures are made of plain numbers, for which zero is valid.
+    let (mut found, mut system): (libc::stat, libc::statfs) = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and both places are valid for the results.
+    let asked = unsafe {
+        libc::fstat(file.as_raw_fd(), &mut found) == 0 && libc::fstatfs(file.as_raw_fd(), &mut system) == 0
+    };
+    let is_memory = asked
+        && found.st_mode & libc::S_IFMT == libc::S_IFREG
+        && found.st_nlink == 0
+        && system.f_type == libc::TMPFS_MAGIC;
+    let bytes = usize::try_from(found.st_size).ok().filter(|_| is_memory)?;
+    Some(Identity { inode: found.st_ino, owner: found.st_uid, bytes })
+}
+
+/// Opens the memory file behind a link of `/proc/PID/fd`, if it is one and sealed, and `right` for the caller. Whatever else is
+/// behind the link is left unopened: opening a device or a pipe can do something.
+pub(crate) fn take(
+    link: &Path,
+    access: Access,
+    right: impl Fn(Identity) -> bool,
+) -> Option<(OwnedFd, Identity)> {
+    let place = open(link, libc::O_PATH | libc::O_CLOEXEC).ok()?;
+    identity(&place).filter(|found| right(*found))?;
+    let flags = if access == Access::Write { libc::O_RDWR } else { libc::O_RDONLY };
+    let again = format!("/proc/self/fd/{}", place.as_raw_fd());
+    let file = open(Path::new(&again), flags | libc::O_NONBLOCK | libc::O_CLOEXEC).ok()?;
+    // SAFETY: the descriptor is open.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    if seals < 0 || seals & SEALS != SEALS {
+        return None;
+    }
+    // Only now that it is sealed its length cannot change any more.
+    let found = identity(&file).filter(|found| right(*found))?;
+    Some((file, found))
+}
+
+fn open(path: &Path, flags: libc::c_int) -> io::Result<OwnedFd> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)?;
+    // SAFETY: `path` is a C string that lives across the call.
+    let file = checked(unsafe { libc::open(path.as_ptr(), flags) })?;
+    // SAFETY: just opened, and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    fn link(file: &OwnedFd) -> std::path::PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
+
+    #[test]
+    fn nobody_can_shrink_it() {
+        let file = sealed(10_000).unwrap();
+        let (other, found) = take(&link(&file), Access::Write, |_| true).unwrap();
+        assert_eq!((found.bytes, Some(found)), (10_000, identity(&file)));
+        assert_eq!(std::fs::read_link(link(&file)).unwrap(), Path::new(LINK));
+        let other = File::from(other);
+        for length in [0, 4096, 20_000] {
+            assert_eq!(other.set_len(length).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        }
+    }
+
+    #[test]
+    fn what_is_not_sealed_is_not_taken() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, [0; 8192]).unwrap();
+        let file = OwnedFd::from(File::open(&path).unwrap());
+        assert!(take(&link(&file), Access::Read, |_| true).is_none(), "it has a name");
+        std::fs::remove_file(&path).unwrap();
+        assert!(identity(&file).is_some());
+        assert!(take(&link(&file), Access::Read, |_| true).is_none(), "it can be truncated");
+        let null = OwnedFd::from(File::open("/dev/null").unwrap());
+        assert!(take(&link(&null), Access::Read, |_| true).is_none());
+        let sealed = sealed(4096).unwrap();
+        assert!(take(&link(&sealed), Access::Read, |found| found.owner == u32::MAX).is_none());
+    }
+
+    #[test]
+    fn a_limit_on_files_is_an_error_and_no_signal() {
+        let us = std::env::current_exe().unwrap();
+        let child = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f 4 && exec \"$0\" --exact memory::tests::beyond_the_limit --ignored"])
+            .arg(us)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && said.contains("1 passed"), "{:?} {said}", child.status);
+    }
+
+    #[test]
+    #[ignore = "the process with a limit of the test above"]
+    fn beyond_the_limit() {
+        assert!(sealed(64 << 10).unwrap_err().to_string().contains("ulimit -f"));
+    }
+}

@@ -1,0 +1,100 @@
+//! Finding the agent's memory in another process, by its descriptors in `/proc`.
+//!
+//! The kernel names them, so that neither names in a directory nor process IDs in a container's own numbering can be mistaken, and it
+//! lets only those look who may read the process's memory anyway: its user, and root.
+
+use crate::Error;
+use crate::header::State;
+use crate::memory::{self, Access, Identity, LINK, Memory};
+use crate::view::View;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn user() -> u32 {
+    // SAFETY: geteuid has no preconditions.
+    unsafe { libc::geteuid() }
+}
+
+/// Who a process runs as, and its ID in its own PID namespace.
+struct Process {
+    user: u32,
+    own_pid: Option<u32>,
+}
+
+impl Process {
+    fn of(directory: &Path) -> Option<Process> {
+        let text = std::fs::read_to_string(directory.join("status")).ok()?;
+        let words = |key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key));
+            line.map(|line| {
+                line.split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<u32>>()
+            })
+        };
+        Some(Process {
+            user: *words("Uid:")?.get(1)?,
+            own_pid: words("NSpid:").and_then(|numbers| numbers.last().copied()),
+        })
+    }
+
+    /// Whether we may do this with memory that the process has. A command never acts for another user: it writes only to what
+    /// belongs to its own user; root also to what belongs to the user of the process.
+    fn lets(&self, access: Access, found: Identity) -> bool {
+        let ours = found.owner == user();
+        let its_own = found.owner == self.user;
+        match access {
+            Access::Read => ours || its_own,
+            Access::Write => ours || (user() == 0 && its_own),
+        }
+    }
+}
+
+/// The agent's memory in a process.
+pub(crate) fn find(pid: u32) -> Result<Option<View>, Error> {
+    let directory = PathBuf::from(format!("/proc/{pid}"));
+    let cannot = |why: &dyn std::fmt::Display| {
+        Error(format!("process {pid} cannot be looked into: {why}; ask as its user, or as root"))
+    };
+    let process = Process::of(&directory).ok_or_else(|| cannot(&"it does not say whose it is"))?;
+    let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;
+    let mut found = None;
+    for link in descriptors.flatten().map(|entry| entry.path()) {
+        if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK)
+            && let Some(view) = open(&link, &process, Access::Read, |_| true)
+            // A child that was forked and has not become another program has it, too.
+            && process.own_pid.is_none_or(|own| view.pid() == own)
+        {
+            // A second agent that was refused has memory, too.
+            if matches!(view.state(), Some(State::Installed | State::Observing)) {
+                return Ok(Some(view));
+            }
+            found = Some(view);
+        }
+    }
+    Ok(found)
+}
+
+/// The living memory that a copy speaks of, if the process still runs. Only what belongs to the copy's `owner`.
+pub(crate) fn of_copy(copy: &View, owner: u32, access: Access) -> Option<View> {
+    let (inode, descriptor) = copy.living()?;
+    let right = |found: Identity| found.inode == inode && found.owner == owner;
+    let in_process = |directory: PathBuf| {
+        let process = Process::of(&directory)?;
+        let view = open(&directory.join(format!("fd/{descriptor}")), &process, access, right)?;
+        (view.living() == copy.living() && view.pid() == copy.pid()).then_some(view)
+    };
+    // In a container's own numbering it may be another process, or none: then it is looked for among all.
+    in_process(PathBuf::from(format!("/proc/{}", copy.pid()))).or_else(|| {
+        let numbered = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.parse::<u32>().is_ok())
+        };
+        let all = std::fs::read_dir("/proc").ok()?;
+        all.flatten().map(|entry| entry.path()).filter(numbered).find_map(in_process)
+    })
+}
+
+fn open(link: &Path, process: &Process, access: Access, right: impl Fn(Identity) -> bool) -> Option<View> {
+    let (file, found) = memory::take(link, access, |found| process.lets(access, found) && right(found))?;
+    if found.bytes > memory::MOST_BYTES || found.bytes == 0 {
+        return None;
+    }
+    View::over(Memory::shared(&file, found.bytes, access).ok()?)
+}

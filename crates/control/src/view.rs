@@ -1,0 +1,221 @@
+//! Reading what an agent has written: from its memory while it lives, from a copy afterwards.
+//!
+//! Nothing that is read is trusted. The number of levels and domains is taken once, checked against the length of the mapping, and
+//! never read again; any other word may have any value at any time.
+#![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
+
+use crate::Error;
+use crate::header::{FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
+use crate::memory::{Access, MOST_BYTES, Memory};
+use crate::{copy, process};
+use hab::{Counter, Counters};
+use std::mem::size_of;
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+/// What an agent has written, at this moment or when it ended.
+pub struct View {
+    pub(crate) memory: Memory,
+    geometry: Geometry,
+    pid: u32,
+}
+
+/// Which counters there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    levels: usize,
+    domains: [usize; MAX_LEVELS],
+}
+
+impl Geometry {
+    /// For so many domains on each level, if there is room for all of them.
+    pub(crate) fn new(counts: impl ExactSizeIterator<Item = usize>) -> Option<Geometry> {
+        let mut geometry = Geometry { levels: counts.len(), domains: [0; MAX_LEVELS] };
+        if geometry.levels > MAX_LEVELS {
+            return None;
+        }
+        for (slot, count) in geometry.domains.iter_mut().zip(counts) {
+            *slot = Some(count).filter(|count| *count <= MAX_DOMAINS)?;
+        }
+        Some(geometry)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Header>() + self.domains.iter().sum::<usize>() * size_of::<Counters>()
+    }
+}
+
+impl View {
+    /// Opens what stands at a path: the memory of the JVM that wrote there, while it lives, and otherwise what it left behind.
+    pub fn open(path: &Path) -> Result<View, Error> {
+        copy::open(path, Access::Read)
+    }
+
+    /// Looks for the agent's memory in a process; `None` if there is none.
+    pub fn of_process(pid: u32) -> Result<Option<View>, Error> {
+        process::find(pid)
+    }
+
+    /// What a copy says.
+    pub fn of_bytes(bytes: &[u8]) -> Option<View> {
+        if bytes.len() < size_of::<Header>() || bytes.len() > MOST_BYTES {
+            return None;
+        }
+        let memory = Memory::private(bytes.len()).ok()?;
+        // SAFETY: the mapping has this length, is new, and does not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.base().as_ptr(), bytes.len()) };
+        View::over(memory)
+    }
+
+    /// A view of memory that somebody else has filled, or means to: `None` if it is not ours, or of another version.
+    pub(crate) fn over(memory: Memory) -> Option<View> {
+        if memory.bytes() < size_of::<Header>() || memory.bytes() > MOST_BYTES {
+            return None;
+        }
+        let mut view = View { memory, geometry: Geometry::default(), pid: 0 };
+        let header = view.header();
+        // Acquire: pairs with the release that ends the making; the rest is in place.
+        if header.magic.load(Ordering::Acquire) != u64::from_ne_bytes(MAGIC)
+            || header.format.load(Ordering::Relaxed) != FORMAT
+        {
+            return None;
+        }
+        let levels = header.levels.load(Ordering::Relaxed) as usize;
+        let counts = header.domains.get(..levels)?.iter().map(|count| count.load(Ordering::Relaxed) as usize);
+        let geometry = Geometry::new(counts).filter(|geometry| geometry.bytes() <= view.memory.bytes())?;
+        let pid = header.pid.load(Ordering::Relaxed);
+        (view.geometry, view.pid) = (geometry, pid);
+        Some(view)
+    }
+
+    /// A view of new, zeroed memory, with its header made.
+    pub(crate) fn begin(memory: Memory, geometry: Geometry, inode: u64, descriptor: u32) -> View {
+        let pid = std::process::id();
+        let view = View { memory, geometry, pid };
+        let header = view.header();
+        header.format.store(FORMAT, Ordering::Relaxed);
+        header.pid.store(pid, Ordering::Relaxed);
+        header.inode.store(inode, Ordering::Relaxed);
+        header.descriptor.store(descriptor, Ordering::Relaxed);
+        for (slot, count) in header.domains.iter().zip(geometry.domains) {
+            slot.store(count as u32, Ordering::Relaxed);
+        }
+        header.levels.store(geometry.levels as u32, Ordering::Relaxed);
+        // Release, and last: a reader takes memory without it for one that is still being made.
+        header.magic.store(u64::from_ne_bytes(MAGIC), Ordering::Release);
+        view
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the mapping is page-aligned and at least a header long (checked by `over`, and by `begin`'s caller), lives as long
+        // as `self`, cannot be truncated, and has atomics only, for which every bit pattern is valid.
+        unsafe { self.memory.base().cast::<Header>().as_ref() }
+    }
+
+    /// Where the living memory is: its inode number and its descriptor in the process. `None` if it never could be shared.
+    pub(crate) fn living(&self) -> Option<(u64, u32)> {
+        let header = self.header();
+        let inode = header.inode.load(Ordering::Relaxed);
+        (inode != 0).then(|| (inode, header.descriptor.load(Ordering::Relaxed)))
+    }
+
+    /// The JVM's process ID, as it knows it itself: in its own PID namespace.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Number of levels that have counters.
+    pub fn levels(&self) -> usize {
+        self.geometry.levels
+    }
+
+    /// The counters of a level, one for each domain; empty for a level that is not there.
+    pub fn counters(&self, level: usize) -> &[Counters] {
+        if level >= self.geometry.levels {
+            return &[];
+        }
+        let before: usize = self.geometry.domains[..level].iter().sum();
+        let start = size_of::<Header>() + before * size_of::<Counters>();
+        // SAFETY: inside the mapping (the geometry was checked against its length, and is our own copy), aligned to 128 because
+        // header and counters are multiples of 128 on a page boundary, made of atomics only, and alive as long as `self`.
+        unsafe {
+            std::slice::from_raw_parts(
+                self.memory.base().as_ptr().add(start).cast::<Counters>().cast_const(),
+                self.geometry.domains[level],
+            )
+        }
+    }
+
+    /// The sum of one counter over all levels and domains.
+    pub fn total(&self, counter: Counter) -> u64 {
+        (0..self.levels())
+            .flat_map(|level| self.counters(level))
+            .fold(0, |sum: u64, domain| sum.saturating_add(domain.get(counter)))
+    }
+
+    /// What the agent is doing; `None` for a number that this version does not know.
+    pub fn state(&self) -> Option<State> {
+        // Acquire: the texts written before the state was stored are seen.
+        State::from_number(self.header().state.load(Ordering::Acquire))
+    }
+
+    /// Which way requests go.
+    #[inline(always)]
+    pub fn mode(&self) -> Mode {
+        // Relaxed: a request near the switch may go either way, both are right.
+        match self.header().mode.load(Ordering::Relaxed) {
+            1 => Mode::On,
+            2 => Mode::Bound,
+            _ => Mode::Off,
+        }
+    }
+
+    /// Pauses of the collector that JVMTI has announced (GarbageCollectionStart). A collection may have several (Shenandoah), and
+    /// some pauses belong to none (G1's Remark and Cleanup).
+    pub fn pauses(&self) -> u64 {
+        self.header().pauses.load(Ordering::Relaxed)
+    }
+
+    /// Times that HotSpot has made the heap parsable (`ensure_parsability`): for collections, heap walks and verification alike.
+    pub fn parsability(&self) -> u64 {
+        self.header().parsability.load(Ordering::Relaxed)
+    }
+
+    /// The settings in force, as JSON text; empty while the agent is starting.
+    pub fn settings(&self) -> String {
+        read(&self.header().settings, &self.header().settings_bytes)
+    }
+
+    /// The message; empty if there is none.
+    pub fn message(&self) -> String {
+        read(&self.header().message, &self.header().message_bytes)
+    }
+}
+
+/// A text as it stands there: cut at the area's end, and without what would control a terminal.
+fn read(area: &[AtomicU8], bytes: &AtomicU32) -> String {
+    // Acquire: pairs with the release in `write`.
+    let bytes = bytes.load(Ordering::Acquire) as usize;
+    let text: Vec<u8> = area.iter().take(bytes).map(|byte| byte.load(Ordering::Relaxed)).collect();
+    String::from_utf8_lossy(&text)
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
+}
+
+/// Writes a text, and publishes it by its length. Longer text is cut.
+pub(crate) fn write(area: &[AtomicU8], bytes: &AtomicU32, text: &str) {
+    let mut length = text.len().min(area.len());
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    for (slot, byte) in area.iter().zip(text.bytes()).take(length) {
+        slot.store(byte, Ordering::Relaxed);
+    }
+    // Release: whoever sees the length sees the text.
+    bytes.store(length as u32, Ordering::Release);
+}
+
+#[cfg(test)]
+#[path = "view_test.rs"]
+mod tests;

@@ -1,0 +1,159 @@
+use super::*;
+use crate::Control;
+use crate::header::MAX_SETTINGS;
+use crate::memory;
+use proptest::prelude::*;
+use std::mem::offset_of;
+use std::sync::atomic::AtomicBool;
+
+/// Everything that can be asked.
+fn read_all(view: &View) -> u64 {
+    let mut sum = u64::from(view.pid()).wrapping_add(view.pauses()).wrapping_add(view.parsability());
+    for level in 0..view.levels() + 2 {
+        for domain in view.counters(level) {
+            sum = Counter::ALL.iter().fold(sum, |sum, counter| sum.wrapping_add(domain.get(*counter)));
+        }
+    }
+    for counter in Counter::ALL {
+        sum = sum.wrapping_add(view.total(counter));
+    }
+    for text in [view.settings(), view.message()] {
+        assert!(text.chars().all(|letter| !letter.is_control()), "{text:?}");
+        sum = sum.wrapping_add(text.len() as u64);
+    }
+    let _ = (view.state(), view.mode(), view.living());
+    sum
+}
+
+fn image(domains: &[usize]) -> Vec<u8> {
+    let control = Control::anonymous(domains).unwrap();
+    control.set_settings(r#"{"levels":"core"}"#);
+    let memory = &control.memory;
+    // SAFETY: nobody writes to it any more, and it lives across the call.
+    unsafe { std::slice::from_raw_parts(memory.base().as_ptr(), memory.bytes()) }.to_vec()
+}
+
+fn put(image: &mut [u8], at: usize, word: u32) {
+    image[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+}
+
+#[test]
+fn counts_that_do_not_fit_are_refused() {
+    let good = image(&[2, 1]);
+    assert_eq!(View::of_bytes(&good).unwrap().levels(), 2);
+    for (at, word) in [
+        (offset_of!(Header, magic), 0),
+        (offset_of!(Header, format), FORMAT + 1),
+        (offset_of!(Header, levels), MAX_LEVELS as u32 + 1),
+        (offset_of!(Header, levels), u32::MAX),
+        (offset_of!(Header, domains), 3),
+        (offset_of!(Header, domains), u32::MAX),
+        (offset_of!(Header, domains) + 4, MAX_DOMAINS as u32),
+    ] {
+        let mut bad = good.clone();
+        put(&mut bad, at, word);
+        assert!(View::of_bytes(&bad).is_none(), "{at} {word}");
+    }
+    assert!(View::of_bytes(&good[..good.len() - 1]).is_none());
+    assert!(View::of_bytes(&[]).is_none());
+}
+
+#[test]
+fn lengths_of_texts_beyond_their_room_and_letters_that_control_are_harmless() {
+    let mut image = image(&[1]);
+    for at in [offset_of!(Header, settings_bytes), offset_of!(Header, message_bytes)] {
+        put(&mut image, at, u32::MAX);
+    }
+    let at = offset_of!(Header, message);
+    image[at..at + 6].copy_from_slice(b"a\x1b[2J\n");
+    let view = View::of_bytes(&image).unwrap();
+    assert_eq!(view.settings().len(), MAX_SETTINGS);
+    assert!(view.message().starts_with("a [2J "), "{}", view.message());
+    read_all(&view);
+}
+
+#[test]
+fn every_counter_is_documented() {
+    let text = include_str!("../../../docs/counters.md");
+    for counter in Counter::ALL {
+        let name = counter.name();
+        assert!(text.contains(&format!("`{name}`")), "docs/counters.md lacks {name}");
+    }
+}
+
+#[test]
+fn sums_do_not_overflow() {
+    let control = Control::anonymous(&[2]).unwrap();
+    for domain in control.counters(0) {
+        domain.add(Counter::Refills, u64::MAX - 1);
+    }
+    assert_eq!(control.total(Counter::Refills), u64::MAX);
+}
+
+/// The memory is another process's, which may write anything at any time.
+#[test]
+fn memory_that_changes_while_it_is_read() {
+    let control = Control::shared(&[3, 2]).unwrap();
+    let link = format!("/proc/self/fd/{}", control.living().unwrap().1);
+    let (file, found) = memory::take(Path::new(&link), Access::Read, |_| true).unwrap();
+    let view = View::over(Memory::shared(&file, found.bytes, Access::Read).unwrap()).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let base = control.memory.base().as_ptr().cast::<AtomicU32>();
+            let mut random = 1_u32;
+            while !stop.load(Ordering::Relaxed) {
+                for word in 0..control.memory.bytes() / 4 {
+                    random ^= random << 13;
+                    random ^= random >> 17;
+                    random ^= random << 5;
+                    // SAFETY: inside the mapping, aligned, and accessed by atomics only.
+                    unsafe { (*base.add(word)).store(random, Ordering::Relaxed) };
+                }
+            }
+        });
+        let mut sum = 0_u64;
+        for _ in 0..2000 {
+            sum = sum.wrapping_add(read_all(&view));
+            assert_eq!((view.levels(), view.counters(0).len(), view.counters(1).len()), (2, 3, 2));
+            assert_eq!(view.pid(), std::process::id());
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert_ne!(sum, 0);
+    });
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_are_read_within_their_bounds(
+        mut bytes in proptest::collection::vec(any::<u8>(), 0..20_000),
+        marked: bool,
+        levels in 0_u32..5,
+        domains in proptest::array::uniform3(0_u32..40),
+    ) {
+        if marked && bytes.len() > size_of::<Header>() {
+            bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
+            put(&mut bytes, offset_of!(Header, format), FORMAT);
+            put(&mut bytes, offset_of!(Header, levels), levels);
+            for (slot, count) in domains.into_iter().enumerate() {
+                put(&mut bytes, offset_of!(Header, domains) + 4 * slot, count);
+            }
+        }
+        if let Some(view) = View::of_bytes(&bytes) {
+            prop_assert!(marked);
+            read_all(&view);
+        }
+    }
+
+    #[test]
+    fn a_good_image_with_changed_words(changes in proptest::collection::vec((any::<usize>(), any::<u32>()), 1..8)) {
+        let mut image = image(&[3, 2, 1]);
+        for (at, word) in changes {
+            let words = image.len() / 4;
+            put(&mut image, at % words * 4, word);
+        }
+        if let Some(view) = View::of_bytes(&image) {
+            read_all(&view);
+        }
+    }
+}
