@@ -5,6 +5,7 @@ mod bound;
 mod build;
 mod cells;
 mod demo;
+mod exhaust;
 mod fuzz;
 mod jdks;
 mod lab_run;
@@ -51,6 +52,8 @@ enum Command {
     Lab(lab_run::Arguments),
     /// Measure what loading the agent adds to a trivial program.
     Startup(startup::Arguments),
+    /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
+    Exhaust(exhaust::Arguments),
     /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
     Profile(profile::Arguments),
     /// Measure a library of Terrace's against its peers in one process.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Bound(arguments) => bound::run(&arguments),
         Command::Lab(arguments) => lab_run::run(&arguments),
         Command::Startup(arguments) => startup::run(&arguments),
+        Command::Exhaust(arguments) => exhaust::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

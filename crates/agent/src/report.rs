@@ -91,9 +91,21 @@ fn counters(get: impl Fn(Counter) -> u64) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
+/// The settings without addresses of this process, which are for those who may read its memory anyway: what is written to a file or a
+/// log must not tell where its libraries lie.
+pub(crate) fn without_addresses(settings: &str) -> String {
+    match settings.split_once(ACCOUNTS) {
+        Some((before, _)) => format!("{before}}}"),
+        None => settings.to_owned(),
+    }
+}
+
+/// Begins the last of the settings.
+const ACCOUNTS: &str = ",\"accounts\":";
+
 /// `remaining`: bytes that the buffers of each level hold.
 fn json(control: &Control, remaining: &[usize]) -> String {
-    let settings = control.settings();
+    let settings = without_addresses(&control.settings());
     let names = level_names_in(&settings);
     let levels: Vec<String> = (0..control.levels())
         .map(|level| {
@@ -149,6 +161,13 @@ pub(crate) fn write_at_exit() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_has_no_addresses() {
+        let settings = "{\"levels\":\"core\",\"accounts\":{\"list\":140000,\"exited\":0}}";
+        assert_eq!(without_addresses(settings), "{\"levels\":\"core\"}");
+        assert_eq!(without_addresses(""), "");
+    }
 
     #[test]
     fn strings_are_json() {

@@ -53,7 +53,7 @@ impl Live {
         for remark in &remarks {
             say(Severity::Warn, remark);
         }
-        say(Severity::Info, &format!("installed: {settings}"));
+        say(Severity::Info, &format!("installed: {}", report::without_addresses(&settings)));
         Ok(())
     }
 }

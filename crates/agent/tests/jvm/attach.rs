@@ -59,9 +59,11 @@ fn long(setting: Collector) -> Launch {
     match setting {
         // Slow enough to have memory left when the agent is there.
         Collector::Epsilon => launch.args(&["threads=2", "most=1700m"]).flags("-Xmx2g -Xint"),
-        Collector::Shenandoah | Collector::GenerationalShenandoah => launch.flags("-XX:+ShenandoahVerify"),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => {
+            launch.args(&["pauses=2"]).flags("-XX:+ShenandoahVerify")
+        }
         Collector::Z => launch,
-        _ => launch.args(&["gc=100"]).flags("-Xmn8m"),
+        _ => launch.args(&["gc=100", "pauses=2"]).flags("-Xmn8m"),
     }
 }
 

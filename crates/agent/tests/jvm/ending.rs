@@ -21,8 +21,12 @@ pub fn cases(cases: &mut Vec<Case>) {
         hazard(cases, &format!("late_collections::{by}"), JDKS, SERVED, move |setting| {
             let helper = artifacts::helper("late").expect("the helper agent");
             let most = if setting.collector == Collector::Epsilon { "-Xmx1g" } else { "-Xmx64m" };
-            // With G1 it takes some hundred collections until an object is lost.
-            let late = if setting.collector == Collector::G1 { 1200 } else { 250 };
+            // With G1 it takes some hundred collections until an object is lost; Shenandoah and Epsilon have none.
+            let late = match setting.collector {
+                Collector::G1 => "0,200,gc.log",
+                Collector::Serial | Collector::Parallel => "0,10,gc.log",
+                _ => "250",
+            };
             // Verification makes the heap parsable, and with that retires the buffers: what has to be shown is
             // that they are retired without it.
             let launch = leaving(by)

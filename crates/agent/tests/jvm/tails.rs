@@ -13,7 +13,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
             .args(&["millis=1500", "largest=100"])
             .flags("-Xmn16m -XX:+UseParallelGC -XX:-UseAdaptiveSizePolicy -Xlog:gc+heap=debug:file=gc.log")
-            .agent("core=512k")
+            .agent("core=384k")
             .collects(12)
             .after(eden_was_full);
         QUIET.alone(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)

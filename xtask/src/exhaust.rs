@@ -1,0 +1,133 @@
+//! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
+
+use crate::build;
+use crate::measure::{keep, one_of_each, table_of};
+use crate::shell;
+use lab::jvm::jdk::{Collector, Jdk};
+use lab::{Error, Result};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Options of `exhaust`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Pairs of runs for each row.
+    #[arg(long, default_value_t = 9)]
+    pairs: usize,
+
+    /// Only this collector: serial, parallel, g1 or shenandoah.
+    #[arg(long, value_parser = collector)]
+    gc: Option<Collector>,
+
+    /// Only the JDKs of this feature number.
+    #[arg(long)]
+    jdk: Option<u32>,
+}
+
+fn collector(text: &str) -> std::result::Result<Collector, Error> {
+    text.parse()
+}
+
+/// What is too much against stock.
+const LIMIT: f64 = 1.2;
+/// The heap: small enough to be full soon, large enough for G1's regions and Shenandoah's.
+const HEAP: &str = "-Xmx48m";
+/// References in an element of the list: large elements, and the smallest.
+const WORDS: [u32; 2] = [60, 2];
+
+/// One run: full collections, CPU seconds of the whole JVM.
+fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words: u32) -> Result<(f64, f64)> {
+    let log = classes.join("gc.log");
+    let mut command = Command::new(jdk.java());
+    command.args(agent).args(flags).arg(HEAP).arg(format!("-Xlog:gc:file={}", log.display()));
+    command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
+    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
+    let exit = loop {
+        let ended =
+            lab::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
+        match ended {
+            Some(exit) => break exit,
+            None => std::thread::sleep(std::time::Duration::from_millis(2)),
+        }
+    };
+    if exit.code != Some(0) {
+        return Err(Error::failed("java failed; see its output above"));
+    }
+    let text = std::fs::read_to_string(&log)
+        .map_err(|error| Error::failed(format!("{}: {error}", log.display())))?;
+    Ok((text.matches("Pause Full").count() as f64, exit.cpu.as_secs_f64()))
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn compile() -> Result<PathBuf> {
+    let classes = shell::root().join("target/terrace/exhaust");
+    let jdks = one_of_each();
+    let jdk = (jdks.iter().find(|jdk| jdk.has_compiler))
+        .ok_or_else(|| Error::failed("no JDK with a compiler found; install one (17 or later)"))?;
+    shell::run(
+        Command::new(jdk.home.join("bin/javac"))
+            .args(["--release", "17", "-d"])
+            .arg(&classes)
+            .arg(shell::root().join("xtask/src/exhaust/Exhaust.java")),
+    )?;
+    Ok(classes)
+}
+
+/// Measures in pairs A B B A and shows the medians.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.pairs == 0 {
+        return Err(Error::usage("--pairs must be 1 or more"));
+    }
+    build::all()?;
+    let classes = compile()?;
+    let agent = format!("-agentpath:{}", build::installed().agent()?.display());
+    let mut rows = table_of(&["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
+    let (mut cells, mut losses) = (Vec::new(), Vec::new());
+    let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
+    for jdk in one_of_each().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
+        for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
+            let Ok(flags) = jdk.select(collector) else {
+                eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());
+                continue;
+            };
+            for words in WORDS {
+                let name = format!("{} {}, {words} words", collector.name(), jdk.feature);
+                let mut sides = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
+                for pair in 0..arguments.pairs {
+                    for side in if pair % 2 == 0 { [0, 1] } else { [1, 0] } {
+                        let option = (side == 0).then_some(agent.as_str());
+                        let (full, cpu) = once(jdk, &flags, option, &classes, words)?;
+                        sides[side].0.push(full);
+                        sides[side].1.push(cpu);
+                    }
+                }
+                let [ours, stock] = sides.map(|(full, cpu)| (median(&full), median(&cpu)));
+                let ratios = (ours.0 / stock.0.max(1.0), ours.1 / stock.1.max(0.001));
+                let row = [
+                    name.clone(),
+                    format!("{:.0} : {:.0}", ours.0, stock.0),
+                    format!("{:.2}", ratios.0),
+                    format!("{:.2} : {:.2}", ours.1, stock.1),
+                    format!("{:.2}", ratios.1),
+                ];
+                eprintln!("{}", row.join("  "));
+                if ratios.0 > LIMIT || ratios.1 > LIMIT {
+                    losses.push(name.clone());
+                }
+                rows.add_row(row);
+                cells.push(json!({ "name": name, "pairs": arguments.pairs,
+                    "full_collections": [ours.0, stock.0], "cpu_seconds": [ours.1, stock.1] }));
+            }
+        }
+    }
+    println!("{rows}");
+    println!("medians of {} runs each, one growing list, {HEAP}", arguments.pairs);
+    println!("rows above {LIMIT}: {}", if losses.is_empty() { "none".into() } else { losses.join("; ") });
+    keep("exhaust", &json!(cells))
+}
