@@ -75,7 +75,7 @@ fn agent(side: usize) -> Option<AgentOptions> {
     match side {
         0 => None,
         1 => Some(AgentOptions { start_on: false, ..AgentOptions::default() }),
-        2 => Some(AgentOptions { levels: Levels::None, ..AgentOptions::default() }),
+        2 => Some(AgentOptions { levels: Some(Levels::None), ..AgentOptions::default() }),
         _ => Some(AgentOptions::default()),
     }
 }
@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn sides_are_what_their_names_say() {
         assert!(agent(0).is_none());
-        assert!(!agent(1).unwrap().start_on && agent(1).unwrap().levels == Levels::Core);
-        assert_eq!(agent(2).unwrap().levels, Levels::None);
+        assert!(!agent(1).unwrap().start_on && agent(1).unwrap().levels() == Levels::Core);
+        assert_eq!(agent(2).unwrap().levels(), Levels::None);
         assert_eq!(agent(3).unwrap(), AgentOptions::default());
     }
 }

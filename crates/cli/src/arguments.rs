@@ -68,9 +68,10 @@ pub struct BufferArguments {
     #[arg(long, value_name = "SIZE|auto|stock", default_value = "auto", value_parser = parse::<Tlab>)]
     pub tlab: Tlab,
 
-    /// Buffers between thread and heap: core, processor, core+processor or none (only count).
-    #[arg(long, default_value = "core", value_parser = parse::<Levels>)]
-    pub levels: Levels,
+    /// Buffers between thread and heap: core, processor, core+processor or none (only count) [default: core; a JVM with
+    /// -XX:-UseTLAB is left alone].
+    #[arg(long, value_parser = parse::<Levels>)]
+    pub levels: Option<Levels>,
 
     /// Size of a core's buffer.
     #[arg(long, value_name = "SIZE|auto", default_value = "auto", value_parser = parse::<BufferSize>)]
@@ -138,16 +139,17 @@ impl ProgramArguments {
 impl BufferArguments {
     /// As the agent's options, with the rest at its defaults.
     pub fn options(&self) -> Result<AgentOptions> {
+        let levels = self.levels.unwrap_or(Levels::Core);
         let lacks = |name: &str, needs: &str| {
             Err(Error::usage(format!(
                 "--{name} has no meaning with --levels {}; use --levels {needs}",
-                self.levels.name()
+                levels.name()
             )))
         };
-        if self.core != BufferSize::Auto && !matches!(self.levels, Levels::Core | Levels::Both) {
+        if self.core != BufferSize::Auto && !matches!(levels, Levels::Core | Levels::Both) {
             return lacks("core", "core");
         }
-        if self.processor != BufferSize::Auto && !matches!(self.levels, Levels::Processor | Levels::Both) {
+        if self.processor != BufferSize::Auto && !matches!(levels, Levels::Processor | Levels::Both) {
             return lacks("processor", "processor or core+processor");
         }
         Ok(AgentOptions {

@@ -273,6 +273,6 @@ fn options(row: &Row) -> Result<String> {
     };
     let buffer = |bytes: Option<u64>| bytes.map_or(BufferSize::Auto, BufferSize::Bytes);
     let (core, processor) = (buffer(row.core_bytes), buffer(row.l3_bytes));
-    let options = AgentOptions { levels, core, processor, tlab, ..AgentOptions::default() };
+    let options = AgentOptions { levels: Some(levels), core, processor, tlab, ..AgentOptions::default() };
     options.flag(Path::new("/path/to/libterrace.so"))
 }

@@ -95,8 +95,8 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| leaving("halt").unreported());
 }
 
-/// Launches for each collector and JDK: 16 settings make a hundred and more.
-const OUT_OF_MEMORY: usize = 7;
+/// Launches for each collector and JDK: a dozen settings make a hundred and more.
+const OUT_OF_MEMORY: usize = 9;
 
 /// The program ends as it does in a stock JVM, however full the heap is.
 fn full_heap(setting: Setting, by: &str) -> Verdict {

@@ -1,7 +1,7 @@
 //! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
 //! grow and shrink, pages of other sizes; and strings that the collector deduplicates.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, hazard, matrix};
+use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::{jdk, switching};
@@ -33,6 +33,32 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags(&jdk::collector_flags(setting.collector).join(" "))
             .beside(move |running| herded(running, &cpus));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
+    // Started on one CPU, set free later: a domain for the one, and one for whatever comes beyond it.
+    matrix(cases, "affinity_that_widens", JDKS, USUAL, |setting| {
+        let cpus = affinity::allowed();
+        if cpus.len() < 2 {
+            return Ok(Outcome::Skipped("two CPUs: this process may use one".into()));
+        }
+        let all = cpus.clone();
+        let launch = load("Load", setting)
+            .args(&["until=released"])
+            .agent("core=64k,control=control")
+            .flags(&jdk::collector_flags(setting.collector).join(" "))
+            .beside(move |running| widened(running, &all))
+            .after(|finished| {
+                let report = finished.report()?;
+                let (domains, source) = (report.setting("domains"), report.setting("cpu_source"));
+                if domains[0].as_u64() != Some(1) {
+                    return Err(format!("{domains} domains for one CPU ({source})"));
+                }
+                Ok(())
+            });
+        // A child inherits the affinity of the thread that starts it.
+        affinity::set(0, &cpus[..1]);
+        let outcome = QUIET.shared(|| launch.run(setting.jdk));
+        affinity::set(0, &cpus);
+        outcome.map(|_| Outcome::Passed)
     });
     for mechanism in ["POSIX_SPAWN", "VFORK", "FORK"] {
         let collectors = if mechanism == "POSIX_SPAWN" { SERVED } else { &[Collector::G1] };
@@ -173,6 +199,17 @@ fn herded(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     affinity::set_all(pid, cpus)
+}
+
+/// Sets the threads free, and waits until the domain of what came later has served.
+fn widened(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
+    let control = switching::open(running)?;
+    affinity::set_all(running.pid(), cpus)?;
+    let served = |domain: usize| {
+        let domains = control.counters(0);
+        domains.get(domain).map_or(0, |counters| counters.get(Counter::Buffers))
+    };
+    running.wait_until("requests beyond the first CPU", |_| Ok(served(0) > 10 && served(1) > 10))
 }
 
 /// Which CPUs a thread may use.

@@ -22,14 +22,14 @@ pub fn cases(cases: &mut Vec<Case>) {
         let copy = directory.path().join("libterrace.so");
         std::fs::copy(artifacts::agent(), &copy).map_err(|error| error.to_string())?;
         let launch = Launch::new("Load")
-            .args(&["millis=500"])
+            .args(&["gc=20", "threads=4"])
             .flags(&format!(
                 "-Xmn8m -XX:+{} -agentpath:{}=core=128k",
                 setting.collector.flag(),
                 copy.display()
             ))
             .says("is already replaced by another agent or a second copy of libterrace.so")
-            .collects(1);
+            .collects(20);
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
     hazard(cases, "mprotect_refused", JDKS, USUAL, |_| {

@@ -265,7 +265,7 @@ fn comparison(
             jdk.clone(),
         ),
         agent: AgentOptions {
-            levels: if core { Levels::Core } else { Levels::Processor },
+            levels: Some(if core { Levels::Core } else { Levels::Processor }),
             core: if core { bytes } else { BufferSize::Auto },
             processor: if core { BufferSize::Auto } else { bytes },
             tlab: tlab.map_or(Tlab::Stock, Tlab::Bytes),

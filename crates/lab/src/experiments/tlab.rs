@@ -157,7 +157,7 @@ fn jmh(bench: &Bench, jdk: &Jdk, point: Point, counting: &Counting) -> Result<Jm
     flags.push(if point.buffers == TLAB { "-XX:+UseTLAB" } else { "-XX:-UseTLAB" }.into());
     if point.buffers == CORE {
         // Strict: a JVM without the buffers must not pass for one that has them.
-        let options = AgentOptions { levels: Levels::Core, strict: true, ..AgentOptions::default() };
+        let options = AgentOptions { levels: Some(Levels::Core), strict: true, ..AgentOptions::default() };
         flags.push(options.flag(&bench.install.agent()?)?);
     }
     let (warmup, iterations) = bench.effort.pick(

@@ -98,8 +98,8 @@ impl FromStr for Tlab {
 /// What the agent is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOptions {
-    /// Which buffers.
-    pub levels: Levels,
+    /// Which buffers; `None` leaves that to the agent, which takes core buffers and leaves a JVM without TLABs alone.
+    pub levels: Option<Levels>,
     /// The core buffers' size.
     pub core: BufferSize,
     /// The processor buffers' size.
@@ -123,7 +123,7 @@ pub struct AgentOptions {
 impl Default for AgentOptions {
     fn default() -> AgentOptions {
         AgentOptions {
-            levels: Levels::Core,
+            levels: None,
             core: BufferSize::Auto,
             processor: BufferSize::Auto,
             tlab: Tlab::Auto,
@@ -140,15 +140,25 @@ impl Default for AgentOptions {
 impl AgentOptions {
     /// Stock behaviour, observed: HotSpot's own thread buffers, no buffers of ours, everything counted.
     pub fn observing() -> AgentOptions {
-        AgentOptions { levels: Levels::None, tlab: Tlab::Stock, ..AgentOptions::default() }
+        AgentOptions { levels: Some(Levels::None), tlab: Tlab::Stock, ..AgentOptions::default() }
+    }
+
+    /// The levels that the agent takes.
+    pub fn levels(&self) -> Levels {
+        self.levels.unwrap_or(Levels::Core)
     }
 
     /// `-agentpath:LIBRARY=key=value,...`
     pub fn flag(&self, library: &Path) -> Result<String> {
-        let mut text = format!("-agentpath:{}=levels={}", library.display(), self.levels.name());
+        let mut text = format!("-agentpath:{}", library.display());
+        let mut separator = '=';
         let mut add = |key: &str, value: &str| {
-            let _ = write!(text, ",{key}={value}");
+            let _ = write!(text, "{separator}{key}={value}");
+            separator = ',';
         };
+        if let Some(levels) = self.levels {
+            add("levels", levels.name());
+        }
         for (key, buffer) in [("core", self.core), ("processor", self.processor)] {
             if buffer != BufferSize::Auto {
                 add(key, &buffer.text());
@@ -170,7 +180,7 @@ impl AgentOptions {
         }
         // Without buffers every request belongs straight to the heap. "On" would send it to buffers that are not there: HotSpot
         // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
-        let off = !self.start_on || self.levels == Levels::None;
+        let off = !self.start_on || self.levels() == Levels::None;
         for (key, differs, value) in
             [("strict", self.strict, "true"), ("start", off, "off"), ("bound", self.bound, "true")]
         {
@@ -199,12 +209,9 @@ mod tests {
     #[test]
     fn the_line_names_what_differs_from_the_defaults() {
         let library = Path::new("/opt/libterrace.so");
-        assert_eq!(
-            AgentOptions::default().flag(library).unwrap(),
-            "-agentpath:/opt/libterrace.so=levels=core"
-        );
+        assert_eq!(AgentOptions::default().flag(library).unwrap(), "-agentpath:/opt/libterrace.so");
         let options = AgentOptions {
-            levels: Levels::Both,
+            levels: Some(Levels::Both),
             core: BufferSize::Bytes(65536),
             tlab: Tlab::Bytes(2048),
             control: Some("/dev/shm/x/%p".into()),

@@ -121,7 +121,7 @@ impl Jvms {
     /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
     pub fn options(&mut self, options: &AgentOptions) -> AgentOptions {
         self.bound = options.bound;
-        self.levels = options.levels;
+        self.levels = options.levels();
         let path = self.directory.path().join("%p");
         AgentOptions { control: Some(path.to_string_lossy().into_owned()), strict: true, ..options.clone() }
     }
