@@ -191,7 +191,10 @@ fn terrace_against_stock_in_forks() {
     let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
     let collections = |side: &str| result["sides"][side]["collections"].as_u64().unwrap();
     assert!(collections("a") < collections("b"), "{result}");
-    assert!(result["sides"]["a"]["settings"]["tlab"].as_str().unwrap().contains("growing"), "{result}");
+    assert!(
+        result["sides"]["a"]["settings"]["tlab"].as_str().unwrap().contains("new threads from 2k"),
+        "{result}"
+    );
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn command(
         settings: jvms.settings(),
         flags,
         command: launch.describe(),
-        notes: jvms.notes(),
+        notes: jvms.notes().into_iter().chain(jvms.uncounted()).collect(),
     })
 }
 

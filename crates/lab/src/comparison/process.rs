@@ -195,6 +195,8 @@ pub(crate) fn measure(
         flags: [flags.clone(), flags],
         command: launch.describe(),
         window: Some(window),
-        notes: live.jvms.notes(),
+        notes: (live.jvms.notes().into_iter())
+            .chain(live.jvms.uncounted().filter(|_| !comparison.program.is_workload()))
+            .collect(),
     })
 }

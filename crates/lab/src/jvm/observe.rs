@@ -182,6 +182,16 @@ impl Jvms {
         self.settled().map_or(Value::Null, |jvm| settings(&jvm.control))
     }
 
+    /// Why a program that counts no operations has nothing to be compared by, if that is so.
+    pub fn uncounted(&self) -> Option<String> {
+        let unread = self.found.iter().any(|jvm| jvm.allocated.is_none());
+        unread.then(|| {
+            "what objects took could not be read from the JVM's memory: allow it (kernel.yama.ptrace_scope 0 or 1, the same \
+             user, CAP_SYS_PTRACE in a container)"
+                .into()
+        })
+    }
+
     /// What they have to say: sizes that were reduced, and the like; and what should have been.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
@@ -203,13 +213,6 @@ impl Jvms {
                  baseline; leave out -XX:-UseTLAB",
                 bytes / requests
             ));
-        }
-        if self.found.iter().any(|jvm| jvm.allocated.is_none()) {
-            notes.push(
-                "what objects took could not be read from the JVM's memory; without operations there is nothing to compare: \
-                 allow it (kernel.yama.ptrace_scope 0 or 1, the same user, CAP_SYS_PTRACE in a container)"
-                    .into(),
-            );
         }
         if self.found.len() > 1 {
             notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
@@ -321,7 +324,7 @@ mod tests {
         create(&jvms, 1, &[1]).set_state(State::Observing);
         jvms.refresh().unwrap();
         assert!(jvms.notes().iter().any(|note| note.contains("only observed")));
-        assert!(jvms.notes().iter().any(|note| note.contains("ptrace_scope")));
+        assert!(jvms.uncounted().is_some_and(|note| note.contains("ptrace_scope")));
     }
 
     #[test]
