@@ -55,7 +55,7 @@ pub struct ProgramArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Allocation")]
 pub struct SizeArguments {
-    /// A core's buffer [default: the agent's choice for this eden, 512k at most].
+    /// A core's buffer [default: the agent's choice for this eden, 256k at most].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub core_size: Option<u64>,
 

@@ -125,8 +125,8 @@ mod tests {
         let machine = Machine::named("paper-4x10x2").unwrap();
         let hierarchy = Sizes::default().hierarchy(Levels::CORE_L3, &machine, 1 << 30);
         let Hierarchy::Levels(ranks) = hierarchy else { panic!() };
-        assert_eq!(ranks[0], Rank { domain: Core, bytes: 512 << 10 });
-        assert_eq!(ranks[1], Rank { domain: Cluster, bytes: 4 << 20 });
+        assert_eq!(ranks[0], Rank { domain: Core, bytes: 256 << 10 });
+        assert_eq!(ranks[1], Rank { domain: Cluster, bytes: 2 << 20 });
         let asked = Sizes { core: Some(4096), ..Sizes::default() };
         let Hierarchy::Levels(ranks) = asked.hierarchy(Levels::CORE, &machine, 1 << 30) else { panic!() };
         assert_eq!(ranks, [Rank { domain: Core, bytes: 4096 }]);

@@ -73,19 +73,16 @@ impl Accounts {
         let slots: Vec<usize> = (0..length).map(|slot| (threads as usize).wrapping_add(8 * slot)).collect();
         let mut addresses = vec![0; length];
         os::read_memory(self.pid, &slots, &mut addresses).ok()?;
-        let places: Vec<usize> = addresses
-            .iter()
-            .flat_map(|thread| self.fields.map(|field| (*thread as usize).wrapping_add(field)))
-            .collect();
-        let mut words = vec![0; places.len()];
-        os::read_memory(self.pid, &places, &mut words).ok()?;
+        let mut seen = BTreeMap::new();
+        let mut torn: Vec<usize> = addresses.iter().map(|thread| *thread as usize).collect();
+        for attempt in 0..ATTEMPTS {
+            torn = self.add(&torn, attempt + 1 == ATTEMPTS, &mut seen)?;
+            if torn.is_empty() {
+                break;
+            }
+        }
         if self.words([self.list])?[0] as usize != list || exited(self)? != before {
             return None;
-        }
-        let mut seen = BTreeMap::new();
-        for (thread, account) in addresses.iter().zip(words.chunks_exact(3)) {
-            let used = account[2].checked_sub(account[1]).filter(|used| *used < LARGEST_TLAB).unwrap_or(0);
-            seen.insert(*thread as usize, account[0].saturating_add(used));
         }
         let living: u64 = seen.values().sum();
         if self.exited.is_none() {
@@ -93,6 +90,32 @@ impl Accounts {
             return Some(living + self.gone);
         }
         Some(living + before)
+    }
+
+    /// Reads the accounts of `threads`, each forth and back: a thread that has got a new TLAB in between shows another start or another
+    /// account, and what it seems to have used of the TLAB would be the distance of two TLABs. Gives those for which that happened
+    /// back, or, the `last` time, takes their accounts without what they have used of a TLAB.
+    fn add(&self, threads: &[usize], last: bool, seen: &mut BTreeMap<usize, u64>) -> Option<Vec<usize>> {
+        let [allocated, start, top] = self.fields;
+        let forth_and_back = [allocated, start, top, start, allocated];
+        let places: Vec<usize> = (threads.iter())
+            .flat_map(|thread| forth_and_back.map(|field| thread.wrapping_add(field)))
+            .collect();
+        let mut words = vec![0; places.len()];
+        os::read_memory(self.pid, &places, &mut words).ok()?;
+        let mut torn = Vec::new();
+        for (thread, account) in threads.iter().zip(words.as_chunks::<5>().0) {
+            let [before, start, top, again, after] = *account;
+            if before == after && start == again {
+                let used = top.checked_sub(start).filter(|used| *used < LARGEST_TLAB).unwrap_or(0);
+                seen.insert(*thread, before.saturating_add(used));
+            } else if last {
+                seen.insert(*thread, after);
+            } else {
+                torn.push(*thread);
+            }
+        }
+        Some(torn)
     }
 
     /// Threads that are gone had what they had when they were last seen. An account that has shrunk is that of a new thread.
@@ -137,6 +160,39 @@ mod tests {
     fn settings(heap: &Heap, exited: usize) -> Value {
         json!({ "accounts": { "list": std::ptr::from_ref(&heap.head) as usize, "length": 0, "threads": 8, "allocated": 0,
             "tlab_start": 8, "tlab_top": 16, "exited": exited } })
+    }
+
+    #[test]
+    fn a_thread_that_gets_new_tlabs_all_the_time_never_seems_to_have_used_their_distance() {
+        use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+        let mut heap = heap();
+        let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, 0)).unwrap();
+        let done = AtomicBool::new(false);
+        let first = heap.threads[0].as_mut_ptr().expose_provenance();
+        // SAFETY: the words of the first thread, which live as long as `heap` and are accessed as atomics only from here on.
+        let word = |at: usize| unsafe {
+            AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut::<u64>(first).wrapping_add(at))
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut bytes = 1000;
+                while !done.load(Ordering::Relaxed) {
+                    // Retired, and a new TLAB far away.
+                    bytes += 16;
+                    word(0).store(bytes, Ordering::Release);
+                    for at in [1, 2] {
+                        word(at).store(1 << 30 | bytes << 12, Ordering::Release);
+                    }
+                    word(2).fetch_add(16, Ordering::Release);
+                }
+            });
+            for _ in 0..10_000 {
+                let read = accounts.read();
+                let limit = word(0).load(Ordering::Acquire) + 16 + 200;
+                assert!(read.is_none_or(|bytes| bytes <= limit), "{read:?} of {limit}");
+            }
+            done.store(true, Ordering::Relaxed);
+        });
     }
 
     #[test]
