@@ -163,6 +163,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_types, reason = "plays a JVM that writes while its memory is read")]
     fn a_thread_that_gets_new_tlabs_all_the_time_never_seems_to_have_used_their_distance() {
         use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
         let mut heap = heap();
