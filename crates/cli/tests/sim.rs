@@ -85,13 +85,13 @@ fn buffers_of_cores_keep_requests_from_the_heap() {
     assert!(requests(&none) > 5 * requests(&core), "{} {}", requests(&none), requests(&core));
     let levels = &core["rows"][0]["buffers"]["levels"];
     assert_eq!((&levels[0]["name"], &levels[1]["name"]), (&"core".into(), &"L3".into()));
-    assert_eq!(levels[0]["bytes"], 512 << 10, "the agent's choice");
+    assert_eq!(levels[0]["bytes"], 256 << 10, "the agent's choice");
     for key in ["foreign_share", "stolen_share", "direct_share", "remaining_bytes"] {
         assert!(levels[0][key].is_number(), "{key}");
     }
     let table =
         good("run", &[&ALLOCATE[..], &["--threads", "2", "--tlab", "4k", "--levels", "core"]].concat());
-    assert!(table.contains("core 512k") && table.contains("passed on"), "{table}");
+    assert!(table.contains("core 256k") && table.contains("passed on"), "{table}");
 }
 
 #[test]
