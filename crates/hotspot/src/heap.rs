@@ -47,6 +47,7 @@ pub struct Machine {
 const FILL_WITH_OBJECT: &str = "_ZN13CollectedHeap16fill_with_objectEPP12HeapWordImplmb";
 const CURRENT_THREAD: &str = "_ZN18ThreadLocalStorage6threadEv";
 const SAFEPOINT_STATE: &str = "_ZN20SafepointSynchronize6_stateE";
+const STRUCTS: &str = "gHotSpotVMStructs";
 const EXITED_BYTES: &str = "_ZN13ThreadService23_exited_allocated_bytesE";
 
 /// The collector that the flags choose.
@@ -76,12 +77,17 @@ impl Machine {
         let names = slots::find(
             &symbols,
             &[collector.vtable()],
-            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES],
+            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES, STRUCTS],
         )?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };
         let vtable = names.vtables[0].ok_or_else(|| missing(collector.vtable()))?;
         let place = |at: usize| names.others.get(at).copied().flatten().map(|place| place + library.base());
         let address = |at: usize, what: &str| place(at).ok_or_else(|| missing(what));
+        // Another witness for builds without an identifier: the loader and the file must agree where an exported symbol is.
+        let exported = library.exported(c"gHotSpotVMStructs")?.as_ptr() as usize;
+        if place(4).is_some_and(|place| place != exported) {
+            return Err(Error::Replaced { path: library.path().display().to_string() });
+        }
         let vtable_address = vtable.address + library.base();
         let originals: Vec<usize> = (0..vtable.entries)
             // SAFETY: the symbol table gives the vtable's place and length; the loader has relocated it.

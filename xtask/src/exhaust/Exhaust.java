@@ -1,7 +1,8 @@
 /** Fills the heap with one growing list of arrays of so many references, and ends with the error caught and the heap full. */
 public final class Exhaust {
     private static Object[] list;
-    private static byte[][] reserve = new byte[16][16 << 10];
+    /** G1 needs whole regions. */
+    private static byte[][] reserve = new byte[192][16 << 10];
 
     private Exhaust() {}
 

@@ -4,7 +4,8 @@
  */
 public final class Fill {
     private static Object[] list;
-    private static byte[][] reserve = new byte[16][16 << 10];
+    /** G1 needs whole regions. */
+    private static byte[][] reserve = new byte[192][16 << 10];
 
     public static void main(String[] args) {
         Arguments arguments = new Arguments(args);
