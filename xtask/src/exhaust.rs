@@ -1,7 +1,7 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
 use crate::build;
-use crate::measure::{keep, one_of_each, table_of};
+use crate::measure::{keep, one_of_each, table_of, to_its_end};
 use crate::shell;
 use lab::jvm::jdk::{Collector, Jdk};
 use lab::{Error, Result};
@@ -42,18 +42,7 @@ fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words:
     let mut command = Command::new(jdk.java());
     command.args(agent).args(flags).arg(HEAP).arg(format!("-Xlog:gc:file={}", log.display()));
     command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
-    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
-    let exit = loop {
-        let ended =
-            lab::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
-        match ended {
-            Some(exit) => break exit,
-            None => std::thread::sleep(std::time::Duration::from_millis(2)),
-        }
-    };
-    if exit.code != Some(0) {
-        return Err(Error::failed("java failed; see its output above"));
-    }
+    let (_, exit) = to_its_end(jdk, &mut command)?;
     let text = std::fs::read_to_string(&log)
         .map_err(|error| Error::failed(format!("{}: {error}", log.display())))?;
     Ok((text.matches("Pause Full").count() as f64, exit.cpu.as_secs_f64()))

@@ -10,12 +10,14 @@ use lab::comparison::{Comparison, Method, Program};
 use lab::jvm::agent::{AgentOptions, Tlab};
 use lab::jvm::jdk::{Collector, Jdk};
 use lab::jvm::workload::{Lengths, Parameters, Workload};
+use lab::os::Exit;
 use lab::progress::Progress;
 use lab::statistics::Interval;
 use lab::{Error, Result, table};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// One comparison of a workload.
 #[derive(Clone, Debug)]
@@ -143,6 +145,25 @@ pub fn keep(name: &str, value: &Value) -> Result<()> {
 /// An outcome as JSON.
 pub fn json(outcome: &Outcome) -> Result<Value> {
     serde_json::to_value(outcome).map_err(|error| Error::failed(error.to_string()))
+}
+
+/// Runs a JVM to its end: wall time, and what the system has accounted. An exit code other than 0 is an error.
+pub fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<(Duration, Exit)> {
+    let since = Instant::now();
+    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
+    let exit = loop {
+        let ended =
+            lab::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
+        match ended {
+            Some(exit) => break exit,
+            None => std::thread::sleep(Duration::from_micros(200)),
+        }
+    };
+    if exit.code == Some(0) {
+        Ok((since.elapsed(), exit))
+    } else {
+        Err(Error::failed("java failed; see its output above"))
+    }
 }
 
 /// One JDK of each feature number, the oldest first: cells are called by it.

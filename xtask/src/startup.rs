@@ -1,13 +1,12 @@
 //! What loading the agent adds to a trivial program.
 
 use crate::build;
-use crate::measure::{keep, shown, supported_jdks, table_of};
+use crate::measure::{keep, shown, supported_jdks, table_of, to_its_end};
 use lab::jvm::jdk::Jdk;
 use lab::statistics::{Interval, bootstrap};
 use lab::{Error, Result};
 use serde_json::json;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// Options of `startup`.
 #[derive(clap::Args)]
@@ -22,20 +21,8 @@ fn once(jdk: &Jdk, agent: Option<&str>) -> Result<(f64, f64)> {
     let install = build::installed();
     let mut command = Command::new(jdk.java());
     command.args(agent).arg("-jar").arg(install.workloads()?).arg("list").stdout(Stdio::null());
-    let since = Instant::now();
-    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
-    let exit = loop {
-        let ended =
-            lab::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
-        match ended {
-            Some(exit) => break exit,
-            None => std::thread::sleep(std::time::Duration::from_micros(200)),
-        }
-    };
-    if exit.code != Some(0) {
-        return Err(Error::failed("java failed; see its output above"));
-    }
-    Ok((since.elapsed().as_secs_f64() * 1e3, exit.resident as f64 / 1024.0))
+    let (time, exit) = to_its_end(jdk, &mut command)?;
+    Ok((time.as_secs_f64() * 1e3, exit.resident as f64 / 1024.0))
 }
 
 /// Measures in pairs A B B A and shows the differences.
