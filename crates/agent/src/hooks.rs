@@ -133,8 +133,8 @@ pub(crate) unsafe extern "C" fn mem_allocate(
 ) -> *mut c_void {
     let agent = agent();
     let bytes = size * WORD;
-    let on = agent.control.mode() != Mode::Off && agent.hierarchy.serves();
-    if agent.control.mode() == Mode::On && bytes <= agent.largest_object {
+    let mode = agent.control.mode();
+    if mode == Mode::On && bytes <= agent.largest_object {
         let cpu = agent.cpu();
         let served = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects).or_else(|| {
             // SAFETY: on a Java thread.
@@ -148,7 +148,8 @@ pub(crate) unsafe extern "C" fn mem_allocate(
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.mem_allocate)(heap, size, exceeded) };
     if !start.is_null() {
-        let (events, sum) = match on {
+        // Missed by buffers, or past them because they are off or not there.
+        let (events, sum) = match mode != Mode::Off && agent.hierarchy.serves() {
             true => (Counter::Missed, Counter::MissedBytes),
             false => (Counter::Passed, Counter::PassedBytes),
         };
