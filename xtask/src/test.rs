@@ -129,19 +129,32 @@ fn without_sequences() -> Result<()> {
 }
 
 /// Loom replaces the atomics of the hierarchy and of the arena: another build, in a folder of its own.
+///
+/// Each execution maps and unmaps its threads' stacks, and a process does that for one thread at a time: three processes of one thread
+/// each take a third of the time of one process with three.
 fn model_checking() -> Result<()> {
-    for tests in [&["-p", "terrace-hab", "--test", "loom"], &["-p", "terrace-arena", "--lib", "model"][..]] {
-        shell::run(
-            // As it is shipped: loom's search is long, and assertions would make it several times as long.
-            cargo()
-                .args(["test", "--quiet", "--release"])
-                .env("RUSTFLAGS", "--cfg loom")
-                .arg("--target-dir")
-                .arg(root().join("target/loom"))
-                .args(tests),
-        )?;
+    const HIERARCHY: [&str; 4] = ["-p", "terrace-hab", "--test", "loom"];
+    const ARENA: [&str; 3] = ["-p", "terrace-arena", "--lib"];
+    for tests in [&HIERARCHY[..], &ARENA] {
+        shell::run(loom().args(tests).arg("--no-run"))?;
     }
-    Ok(())
+    let parts = [(&HIERARCHY[..], "two_threads"), (&HIERARCHY, "three_threads"), (&HIERARCHY, "controls")];
+    let parts = parts.into_iter().chain([(&ARENA[..], "model")]);
+    std::thread::scope(|scope| {
+        let run = |(tests, filter)| {
+            scope.spawn(move || shell::run(loom().args(tests).args(["--", "--test-threads=1", filter])))
+        };
+        let running: Vec<_> = parts.map(run).collect();
+        running.into_iter().try_for_each(|part| part.join().expect("it returns its errors"))
+    })
+}
+
+/// As it is shipped: loom's search is long, and assertions would make it several times as long.
+fn loom() -> Command {
+    let mut cargo = cargo();
+    cargo.args(["test", "--quiet", "--release"]).env("RUSTFLAGS", "--cfg loom");
+    cargo.arg("--target-dir").arg(root().join("target/loom"));
+    cargo
 }
 
 /// A runtime 21 is installed where the machine has none; all tests see it.

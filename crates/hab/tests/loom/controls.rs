@@ -92,7 +92,7 @@ fn run(flaw: Flaw) {
     model(Some(4), move || {
         let heap = heap(12);
         let (word, turn) = (AtomicU64::new(EMPTY), AtomicUsize::new(0));
-        let buffer: &'static Broken = Box::leak(Box::new(Broken { word, turn, heap, flaw }));
+        let buffer: &'static Broken = lend(Broken { word, turn, heap, flaw });
         let thread = thread::spawn(move || {
             buffer.take();
             buffer.take();

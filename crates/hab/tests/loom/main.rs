@@ -20,6 +20,7 @@ mod two_threads;
 
 use heap::{BASE, GRAIN, Heap, SHAPE};
 use loom::thread;
+use std::cell::RefCell;
 use terrace_hab::{Counter, Counters, CpuIndex, DomainIndex, Layout, Level, Shared, Source, State};
 
 /// A level over the heap, and one over such a level.
@@ -34,12 +35,29 @@ fn model(preemptions: Option<usize>, scenario: impl Fn() + Sync + Send + 'static
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
     builder.max_branches = 20_000;
-    builder.check(scenario);
+    builder.check(move || {
+        scenario();
+        LENT.take().into_iter().rev().for_each(|release| release());
+    });
 }
 
-/// A heap of so many grains. Loom's threads need `'static`, and an execution is short: its memory is given up.
+thread_local! {
+    /// How to release what this execution has lent: loom runs all threads of an execution on one thread of the system.
+    static LENT: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// `value` until the execution's end. Loom's threads need `'static`; there are millions of executions, too many to leak.
+fn lend<T>(value: T) -> &'static T {
+    let pointer = Box::into_raw(Box::new(value));
+    // SAFETY: from `Box::into_raw`; called once, and when the scenario has joined its threads and returned.
+    LENT.with_borrow_mut(|lent| lent.push(Box::new(move || drop(unsafe { Box::from_raw(pointer) }))));
+    // SAFETY: the value stays where it is until then.
+    unsafe { &*pointer }
+}
+
+/// A heap of so many grains.
 fn heap(grains: usize) -> &'static Heap {
-    Box::leak(Box::new(Heap::new(grains)))
+    lend(Heap::new(grains))
 }
 
 /// A level of buffers of `size` grains, one for each of `domains` CPUs.
@@ -51,7 +69,7 @@ fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static L
         // Plain additions may get lost, and the equations below would not be exact.
         exclusive: 0,
     };
-    Box::leak(Box::new(Level::new(BASE, SHAPE, size * GRAIN, layout, counters.leak(), upper)))
+    lend(Level::new(BASE, SHAPE, size * GRAIN, layout, lend(counters), upper))
 }
 
 /// Requests one grain from the level; it becomes the caller's.

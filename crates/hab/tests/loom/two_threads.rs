@@ -64,7 +64,7 @@ fn steal_against_retire() {
     let steal = |level: &OneLevel, heap: &'static Heap| {
         take(level, heap, CPU1);
     };
-    pair(None, 3, 2, take_on_0, steal, |level, _| level.retire_buffers(), nothing);
+    pair(Some(5), 3, 2, take_on_0, steal, |level, _| level.retire_buffers(), nothing);
 }
 
 #[test]
