@@ -1,7 +1,7 @@
 //! Terrace's libraries against their peers.
 
 use crate::shell::{cargo, run as run_command};
-use lab::Result;
+use jvm::Result;
 
 /// What is measured.
 #[derive(clap::Subcommand)]

@@ -3,8 +3,8 @@
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
-use lab::Result;
-use lab::jvm::jdk::Collector;
+use jvm::Result;
+use jvm::jdk::Collector;
 use serde_json::json;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Everything that the `terrace` command needs, into one folder.
 
 use crate::shell::{cargo, root, run};
-use lab::jvm::install::Install;
-use lab::jvm::jdk;
-use lab::{Error, Result};
+use jvm::install::Install;
+use jvm::jdk;
+use jvm::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::shell::root;
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ impl Cells {
                 }
             }
             Ok(other) => cell["found"] = other,
-            Err(error) if lab::os::stopped_by().is_some() => return Err(error),
+            Err(error) if jvm::os::stopped_by().is_some() => return Err(error),
             Err(error) => {
                 eprintln!("  failed: {error}");
                 cell["error"] = error.to_string().into();

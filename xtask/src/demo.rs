@@ -3,12 +3,12 @@
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
-use lab::comparison::result::Outcome;
-use lab::jvm::agent::Tlab;
-use lab::jvm::jdk::{Collector, Jdk};
-use lab::jvm::workload::Workload;
-use lab::size::count;
-use lab::{Error, Result};
+use compare::result::Outcome;
+use jvm::agent::Tlab;
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::Workload;
+use present::numbers::count;
+use jvm::{Error, Result};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -3,8 +3,8 @@
 use crate::build;
 use crate::measure::{keep, one_of_each, table_of, to_its_end};
 use crate::shell;
-use lab::jvm::jdk::{Collector, Jdk};
-use lab::{Error, Result};
+use jvm::jdk::{Collector, Jdk};
+use jvm::{Error, Result};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 //! The targets are built as `cargo fuzz` does, with nothing but a nightly compiler and a C++ compiler: libFuzzer comes with `libfuzzer-sys`.
 
 use crate::shell::{self, root, works};
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! A Java runtime 21 for the tests, where the machine has none.
 
 use crate::shell::{root, run, works};
-use lab::jvm::jdk::{self, Jdk};
-use lab::{Error, Result};
+use jvm::jdk::{self, Jdk};
+use jvm::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

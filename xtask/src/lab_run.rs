@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::shell::{self, root};
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use std::fs;
 use std::process::Command;
 

@@ -72,7 +72,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    lab::os::note_signals();
+    jvm::os::note_signals();
     let outcome = match Arguments::parse().command {
         Command::Build => build::all(),
         Command::Test(arguments) => test::run(&arguments),

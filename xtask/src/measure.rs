@@ -4,16 +4,16 @@ use crate::build;
 use crate::shell::root;
 use comfy_table::{ContentArrangement, Table};
 use control::Mode;
-use lab::comparison::result::Outcome;
-use lab::comparison::stopping::Precision;
-use lab::comparison::{Comparison, Method, Program};
-use lab::jvm::agent::{AgentOptions, Tlab};
-use lab::jvm::jdk::{Collector, Jdk};
-use lab::jvm::workload::{Lengths, Parameters, Workload};
-use lab::os::Exit;
-use lab::progress::Progress;
-use lab::statistics::Interval;
-use lab::{Error, Result, table};
+use compare::result::Outcome;
+use compare::stopping::Precision;
+use compare::{Comparison, Method, Program};
+use jvm::agent::{AgentOptions, Tlab};
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::{Lengths, Parameters, Workload};
+use jvm::os::Exit;
+use present::progress::Progress;
+use statistics::Interval;
+use jvm::{Error, Result};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -115,7 +115,7 @@ impl Case {
 /// An empty table of the terminal's width.
 pub fn table_of(header: &[&str]) -> Table {
     let mut rows = Table::new();
-    rows.set_content_arrangement(ContentArrangement::Dynamic).set_width(table::columns());
+    rows.set_content_arrangement(ContentArrangement::Dynamic).set_width(present::table::columns());
     rows.set_header(header.iter().copied());
     rows
 }
@@ -153,7 +153,7 @@ pub fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<(Duration, Exit)> 
     let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
     let exit = loop {
         let ended =
-            lab::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
+            jvm::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
         match ended {
             Some(exit) => break exit,
             None => std::thread::sleep(Duration::from_micros(200)),
@@ -176,5 +176,5 @@ pub fn one_of_each() -> Vec<Jdk> {
 
 /// The JDKs found that the agent supports.
 pub fn supported_jdks() -> Vec<Jdk> {
-    lab::jvm::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
+    jvm::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
 }

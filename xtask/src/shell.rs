@@ -1,6 +1,6 @@
 //! Running other programs, visibly.
 
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;

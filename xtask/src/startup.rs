@@ -2,9 +2,9 @@
 
 use crate::build;
 use crate::measure::{keep, shown, supported_jdks, table_of, to_its_end};
-use lab::jvm::jdk::Jdk;
-use lab::statistics::{Interval, bootstrap};
-use lab::{Error, Result};
+use jvm::jdk::Jdk;
+use statistics::{Interval, bootstrap};
+use jvm::{Error, Result};
 use serde_json::json;
 use std::process::{Command, Stdio};
 

@@ -7,14 +7,14 @@
 use crate::build;
 use crate::cells::Cells;
 use crate::measure::{Case, one_of_each, precise, table_of};
-use lab::comparison::Program;
-use lab::comparison::fixed::{self, FixedRun};
-use lab::jvm::agent::{AgentOptions, Levels, Tlab};
-use lab::jvm::jdk::Collector;
-use lab::jvm::workload::{Parameters, Workload};
-use lab::statistics::Interval;
-use lab::statistics::trimmed::{standard_error, student};
-use lab::{Error, Result};
+use compare::Program;
+use compare::fixed::{self, FixedRun};
+use jvm::agent::{AgentOptions, Levels, Tlab};
+use jvm::jdk::Collector;
+use jvm::workload::{Parameters, Workload};
+use statistics::Interval;
+use statistics::trimmed::{standard_error, student};
+use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@
 
 use crate::shell::{self, cargo, note_skip, root, works};
 use crate::{build, fuzz, jdks};
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use std::process::Command;
 use std::time::Instant;
 

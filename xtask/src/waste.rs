@@ -7,11 +7,11 @@
 use crate::build;
 use crate::cells::Cells;
 use crate::measure::{one_of_each, table_of};
-use lab::comparison::{Program, fixed};
-use lab::jvm::agent::AgentOptions;
-use lab::jvm::jdk::{Collector, Jdk};
-use lab::jvm::workload::{Lengths, Parameters, Workload};
-use lab::{Error, Result};
+use compare::{Program, fixed};
+use jvm::agent::AgentOptions;
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::{Lengths, Parameters, Workload};
+use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ fn shapes() -> Vec<(String, Parameters)> {
 
 /// Flags for a young generation of a fixed size: whatever adapts itself would differ from run to run.
 fn flags(collector: Collector, young: u64) -> Vec<String> {
-    let size = lab::size::format;
+    let size = jvm::size::format;
     let fixed: &[&str] = match collector {
         Collector::Parallel => &["-XX:-UseAdaptiveSizePolicy"],
         // It has no young generation: the whole heap is used up before it collects, as eden is.

@@ -170,7 +170,7 @@ impl Stage {
             skips::skip!("{missing} is not built; run cargo xtask build");
             return None;
         }
-        let jdk = lab::jvm::jdk::discover()
+        let jdk = jvm::jdk::discover()
             .into_iter()
             .find(|jdk| jdk.has_compiler && [17, 21, 25].contains(&jdk.feature));
         let Some(jdk) = jdk else {

@@ -155,7 +155,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut fresh = Vec::new();
     #[cfg(feature = "mmtk")]
     for bytes in objects::SIZES {
-        let pairs = if quick { lab::statistics::FEW_PAIRS } else { 20 };
+        let pairs = if quick { statistics::FEW_PAIRS } else { 20 };
         for touched in [true, false] {
             fresh.push(fresh::measure(bytes, touched, pages, megabytes << 20, pairs)?);
         }
@@ -183,7 +183,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let mut fills = Vec::new();
     for policy in policies {
-        fills.push(fill::measure(bytes, policy, lab::statistics::FEW_PAIRS, length)?);
+        fills.push(fill::measure(bytes, policy, statistics::FEW_PAIRS, length)?);
         eprintln!("{:4} s: fill on {policy}", since.elapsed().as_secs());
     }
 

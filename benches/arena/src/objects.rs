@@ -28,7 +28,7 @@ pub const GROUPS: [&[usize]; 4] = [&[1, 2], &[4], &[16], &[64]];
 /// The most that the objects of a pass take together.
 pub const MOST_BYTES: usize = 1 << 30;
 /// Rounds that are measured at least, whatever the time.
-const FEWEST_ROUNDS: usize = lab::statistics::FEW_PAIRS;
+const FEWEST_ROUNDS: usize = statistics::FEW_PAIRS;
 
 /// What one pass, or one round, found: nanoseconds for each object and CPU.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -5,7 +5,7 @@ use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
 use crate::memory::Held;
 use crate::objects::{Cell, Pass, SIZES};
-use lab::statistics::{Interval, bootstrap, median};
+use statistics::{Interval, bootstrap, median};
 use serde::Serialize;
 
 /// One figure that was asked for.

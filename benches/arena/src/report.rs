@@ -7,14 +7,14 @@ use crate::objects::{Cell, GROUPS, SIZES};
 use crate::reach::{Figure, held, middle, ratio, shown};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
-use lab::statistics::{Interval, bootstrap, median};
+use statistics::{Interval, bootstrap, median};
 use serde_json::{Value, json};
 
 fn table_of(header: Vec<String>) -> Table {
     let mut rows = Table::new();
     rows.load_style(UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(lab::table::columns());
+        .set_width(present::table::columns());
     rows.set_header(header);
     rows
 }

@@ -1,10 +1,10 @@
 //! Options that `run` and `compare` share.
 
-use ::lab::comparison::Program;
-use ::lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
-use ::lab::jvm::jdk::{self, Collector, Jdk};
-use ::lab::jvm::workload::{Lengths, Parameters, Workload};
-use ::lab::{Error, Result};
+use compare::Program;
+use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use jvm::jdk::{self, Collector, Jdk};
+use jvm::workload::{Lengths, Parameters, Workload};
+use jvm::{Error, Result};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct ProgramArguments {
     pub threads: Option<u32>,
 
     /// Bytes of an array (alloc, sizes), or of all that a task (churn) or request (threads) allocates.
-    #[arg(long, value_name = "SIZE", value_parser = ::lab::size::parse, help_heading = "Workload")]
+    #[arg(long, value_name = "SIZE", value_parser = jvm::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
     /// Lengths of arrays in turn (sizes): 100000,64x20 is one of 100,000 bytes, then twenty of 64.

@@ -4,12 +4,12 @@ use crate::arguments::{
     BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds,
     some_seconds,
 };
-use ::lab::comparison::stopping::Precision;
-use ::lab::comparison::{Comparison, Method};
-use ::lab::jvm::install::Install;
-use ::lab::jvm::workload::Workload;
-use ::lab::progress::Progress;
-use ::lab::{Error, Result, table};
+use compare::stopping::Precision;
+use compare::{Comparison, Method};
+use jvm::install::Install;
+use jvm::workload::Workload;
+use present::progress::Progress;
+use jvm::{Error, Result};
 use clap::{Args, ValueEnum};
 use control::Mode;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ no ratio.";
 impl Compare {
     /// Measures and prints.
     pub fn execute(self) -> Result<()> {
-        lab::os::note_signals();
+        jvm::os::note_signals();
         let (program, flags) = self.program.program()?;
         if self.mode == How::Forks && self.against != Against::Off {
             return Err(Error::usage(
@@ -172,7 +172,7 @@ impl Compare {
         }
         match self.format {
             Format::Json => println!("{json}"),
-            Format::Table => print!("{}", table::outcome(&outcome, table::columns())),
+            Format::Table => print!("{}", compare::show::outcome(&outcome, present::table::columns())),
         }
         Ok(())
     }

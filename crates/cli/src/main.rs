@@ -49,7 +49,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    ::lab::os::end_on_closed_pipe();
+    jvm::os::end_on_closed_pipe();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

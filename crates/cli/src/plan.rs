@@ -4,11 +4,12 @@ use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, ob
 use crate::sim::json;
 use crate::sim::machine::assumed;
 use crate::sim::progress::Progress;
-use ::lab::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
-use ::lab::report::grid::grid;
-use ::lab::size::{self, count, human};
-use ::lab::table::{columns, labelled};
-use ::lab::{Error, Result};
+use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use present::grid::grid;
+use jvm::size;
+use present::numbers::{count, human};
+use present::table::{columns, labelled};
+use jvm::{Error, Result};
 use clap::Args;
 use coherence::plan::{self, Chain, Plan, Request, Row};
 use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};

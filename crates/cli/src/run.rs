@@ -1,10 +1,10 @@
 //! `terrace run`: becomes the program, with the agent in its JVM.
 
 use crate::arguments::{BufferArguments, ProgramArguments, seconds, some_seconds};
-use ::lab::jvm::agent::{AgentOptions, absolute};
-use ::lab::jvm::archive;
-use ::lab::jvm::install::Install;
-use ::lab::{Error, Result};
+use jvm::agent::{AgentOptions, absolute};
+use jvm::archive;
+use jvm::install::Install;
+use jvm::{Error, Result};
 use clap::Args;
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Run {
         let options =
             AgentOptions { control, report, strict: self.strict, log: self.log, ..self.buffers.options()? };
         let agent = options.flag(&install.agent()?)?;
-        if let lab::comparison::Program::Workload(_, parameters, _) = &mut program {
+        if let compare::Program::Workload(_, parameters, _) = &mut program {
             let whole = |time: Duration| time.as_secs_f64().ceil() as u64;
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);

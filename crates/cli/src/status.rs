@@ -1,7 +1,7 @@
 //! `terrace status PID`.
 
 use crate::arguments::Format;
-use ::lab::{Error, Result, table};
+use jvm::{Error, Result};
 use clap::Args;
 
 /// Arguments of `status`.
@@ -26,7 +26,7 @@ pub struct Status {
 impl Status {
     /// Reads and prints.
     pub fn execute(self) -> Result<()> {
-        let status = lab::jvm::status::of(self.pid)?;
+        let status = jvm::status::of(self.pid)?;
         match self.format {
             Format::Json => {
                 println!(
@@ -35,7 +35,7 @@ impl Status {
                         .map_err(|error| Error::failed(error.to_string()))?
                 )
             }
-            Format::Table => print!("{}", table::status(&status, table::columns())),
+            Format::Table => print!("{}", jvm::show::status(&status, present::table::columns())),
         }
         Ok(())
     }

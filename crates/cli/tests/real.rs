@@ -13,7 +13,7 @@ fn installed() -> Option<PathBuf> {
         skips::skip!("{missing} is not beside the command; run cargo xtask build");
         return None;
     }
-    if lab::jvm::jdk::newest().is_err() {
+    if jvm::jdk::newest().is_err() {
         skips::skip!("no JDK found");
         return None;
     }
@@ -39,7 +39,7 @@ fn stderr(output: &Output) -> String {
 }
 
 fn java() -> String {
-    lab::jvm::jdk::newest().unwrap().java().to_str().unwrap().to_owned()
+    jvm::jdk::newest().unwrap().java().to_str().unwrap().to_owned()
 }
 
 fn jar(folder: &Path) -> String {

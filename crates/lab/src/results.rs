@@ -2,10 +2,10 @@
 
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Check, Declaration, Effort, Measured};
-use crate::machine::disturbance::Disturbance;
+use compare::noise::Disturbance;
 use crate::machine::page::Page;
 use crate::simulated::SimulatedCell;
-use crate::statistics::Interval;
+use statistics::Interval;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

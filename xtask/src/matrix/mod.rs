@@ -5,9 +5,9 @@ mod defaults;
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
 use control::Mode;
-use lab::Result;
-use lab::jvm::jdk::Collector;
-use lab::jvm::workload::Workload;
+use jvm::Result;
+use jvm::jdk::Collector;
+use jvm::workload::Workload;
 use serde_json::json;
 use std::time::Duration;
 
@@ -56,19 +56,19 @@ pub struct Arguments {
     jdk: Option<u32>,
 }
 
-fn workload(text: &str) -> std::result::Result<Workload, lab::Error> {
+fn workload(text: &str) -> std::result::Result<Workload, jvm::Error> {
     text.parse()
 }
 
-fn percent(text: &str) -> std::result::Result<f64, lab::Error> {
+fn percent(text: &str) -> std::result::Result<f64, jvm::Error> {
     let number =
         text.trim_end_matches('%').parse::<f64>().ok().filter(|number| (0.05..=50.0).contains(number));
     number
         .map(|number| number / 100.0)
-        .ok_or_else(|| lab::Error::usage("write percent from 0.05 to 50, such as 1.5"))
+        .ok_or_else(|| jvm::Error::usage("write percent from 0.05 to 50, such as 1.5"))
 }
 
-fn collector(text: &str) -> std::result::Result<Collector, lab::Error> {
+fn collector(text: &str) -> std::result::Result<Collector, jvm::Error> {
     text.parse()
 }
 

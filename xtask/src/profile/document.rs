@@ -2,9 +2,9 @@
 
 use super::run::{Facts, Round};
 use super::sizes::Sizes;
-use lab::machine::Machine;
-use lab::size::{count, human};
-use lab::statistics::{Interval, bootstrap};
+use compare::machine::Machine;
+use present::numbers::{count, human};
+use statistics::{Interval, bootstrap};
 use std::fmt::Write;
 
 /// The number of the format: another one when a key changes its meaning or goes.

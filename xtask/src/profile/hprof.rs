@@ -4,7 +4,7 @@
 //! segments of the heap, which hold roots, classes and objects one after the other. All numbers are big-endian.
 
 use super::sizes::Sizes;
-use lab::{Error, Result, os};
+use jvm::{Error, Result, os};
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 

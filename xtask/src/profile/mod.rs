@@ -16,10 +16,11 @@ use crate::build;
 use crate::measure::supported_jdks;
 use crate::shell::root;
 use document::{Mutator, Profile};
-use lab::jvm::jdk::Jdk;
-use lab::jvm::workload::Workload;
-use lab::machine::Machine;
-use lab::{Error, Result, native};
+use jvm::jdk::Jdk;
+use jvm::workload::Workload;
+use compare::machine::Machine;
+use jvm::{Error, Result};
+use compare::clock;
 use run::{Report, Run};
 use sizes::Sizes;
 use std::fs::File;
@@ -108,7 +109,7 @@ fn enough_memory() -> Result<()> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     // Where the kernel does not tell, the JVM will.
     let available = available_bytes(&text).unwrap_or(u64::MAX);
-    enough(available.min(lab::machine::page::memory_bytes()))
+    enough(available.min(compare::machine::memory_bytes()))
 }
 
 /// `MemAvailable` of `/proc/meminfo`.
@@ -124,8 +125,8 @@ fn enough(available: u64) -> Result<()> {
     }
     Err(Error::failed(format!(
         "a profile needs {} of memory, and {} are available; end other programs first",
-        lab::size::human(MEMORY_BYTES as f64),
-        lab::size::human(available as f64)
+        present::numbers::human(MEMORY_BYTES as f64),
+        present::numbers::human(available as f64)
     )))
 }
 
@@ -136,7 +137,7 @@ fn record(workload: Workload, jdk: &Jdk, folder: &Path) -> Result<Profile> {
         Run { workload, jdk, flags: &flags, warmup_rounds: WARMUP.0, rounds: TIMED, folder, dumps: false };
     let what = format!("{} {}", workload.name(), jdk.feature);
     let timing = timed.run(&format!("{what}, time"), 60)?;
-    let clock_ghz = native::clock::cycle_nanoseconds().map(|cycle| 1.0 / cycle);
+    let clock_ghz = clock::cycle_nanoseconds().map(|cycle| 1.0 / cycle);
     let counted_flags = [&flags[..], &["-XX:-UseTLAB"]].concat();
     let counted =
         Run { flags: &counted_flags, warmup_rounds: WARMUP.1, rounds: COUNTED, dumps: true, ..timed };

@@ -1,13 +1,13 @@
 //! One JVM that runs a workload in whole rounds: `terrace-workloads.jar profile`.
 
 use crate::build;
-use lab::jvm::jdk::{Collector, Jdk};
-use lab::jvm::launch::Launch;
-use lab::jvm::progress_file::{Phase, ProgressFile};
-use lab::jvm::running::Running;
-use lab::jvm::workload::Workload;
-use lab::progress::Progress;
-use lab::{Error, Result};
+use jvm::jdk::{Collector, Jdk};
+use jvm::launch::Launch;
+use jvm::progress_file::{Phase, ProgressFile};
+use jvm::running::Running;
+use jvm::workload::Workload;
+use present::progress::Progress;
+use jvm::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Commands to a running JVM as `jcmd` gives them, without a JVM for each: over the attach mechanism's socket.
 
-use lab::os;
-use lab::{Error, Result};
+use jvm::os;
+use jvm::{Error, Result};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

@@ -8,8 +8,8 @@ mod round;
 mod state;
 
 use crate::{build, jdks, measure, shell};
-use lab::jvm::jdk::Jdk;
-use lab::{Error, Result};
+use jvm::jdk::Jdk;
+use jvm::{Error, Result};
 use plan::{Cell, Plan};
 use random::Random;
 use round::Kit;

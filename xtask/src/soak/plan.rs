@@ -1,7 +1,7 @@
 //! What a round is, drawn from the seed and its number.
 
 use super::random::Random;
-use lab::jvm::jdk::Jdk;
+use jvm::jdk::Jdk;
 use std::process::{Command, Stdio};
 
 /// A collector with buffers.

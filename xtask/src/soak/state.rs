@@ -1,6 +1,6 @@
 //! What a soak has done so far, a line for each round: so it can be stopped at any time and goes on where it was.
 
-use lab::{Error, Result};
+use jvm::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::Write;

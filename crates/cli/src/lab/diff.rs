@@ -1,6 +1,8 @@
 //! `terrace lab diff`.
 
-use ::lab::{Error, Result, report, table};
+use ::lab::report;
+use jvm::{Error, Result};
+use present::table;
 use clap::Args;
 use std::path::PathBuf;
 

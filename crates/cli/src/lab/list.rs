@@ -2,7 +2,9 @@
 
 use super::run::{bench, chosen_jdks};
 use ::lab::experiment::Effort;
-use ::lab::{Result, experiments, table};
+use ::lab::experiments;
+use jvm::Result;
+use present::table;
 use clap::Args;
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! `terrace lab machine`.
 
-use ::lab::{Error, Result, results, simulated};
+use ::lab::{results, simulated};
+use jvm::{Error, Result};
 use clap::Args;
 use std::path::PathBuf;
 

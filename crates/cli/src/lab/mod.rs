@@ -6,7 +6,7 @@ mod machine;
 mod report;
 mod run;
 
-use ::lab::Result;
+use jvm::Result;
 use clap::{Args, Subcommand};
 
 /// Measure every layer of allocation on this machine, beside the published figures.

@@ -1,12 +1,14 @@
 //! `terrace lab run`.
 
 use ::lab::experiment::{Bench, Effort, Experiment};
-use ::lab::jvm::install::Install;
-use ::lab::jvm::jdk::{self, Jdk};
-use ::lab::machine::Machine;
-use ::lab::progress::Progress;
+use jvm::install::Install;
+use jvm::jdk::{self, Jdk};
+use compare::machine::Machine;
+use present::progress::Progress;
 use ::lab::session::{Request, store};
-use ::lab::{Error, Result, experiments, os, report, table};
+use ::lab::{experiments, report};
+use jvm::{Error, Result, os};
+use present::table;
 use clap::Args;
 use std::path::{Path, PathBuf};
 

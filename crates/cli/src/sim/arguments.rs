@@ -1,6 +1,6 @@
 //! What is simulated: options that the commands share.
 
-use ::lab::{Error, Result, size};
+use jvm::{Error, Result, size};
 use clap::Args;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::Tlab;

@@ -1,8 +1,9 @@
 //! `terrace sim evaluate`.
 
+use present::table;
 use super::progress::Progress;
-use ::lab::report::grid::grid;
-use ::lab::{Error, Result, table};
+use present::grid::grid;
+use jvm::{Error, Result};
 use clap::{Args, ValueEnum};
 use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
 use coherence::machine;

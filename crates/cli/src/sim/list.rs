@@ -1,6 +1,7 @@
 //! `terrace sim list`.
 
-use ::lab::{Error, Result, table};
+use present::table;
+use jvm::{Error, Result};
 use clap::Args;
 use coherence::machine::{Machine, shipped};
 use coherence::scenario::Program;

@@ -1,7 +1,8 @@
 //! `terrace sim machine`.
 
-use ::lab::report::grid::grid;
-use ::lab::{Result, table};
+use present::grid::grid;
+use jvm::Result;
+use present::table;
 use clap::Args;
 use coherence::machine::{self, Figure};
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ pub mod progress;
 mod run;
 mod sweep;
 
-use ::lab::{Error, Result};
+use jvm::{Error, Result};
 use clap::{Args, Subcommand};
 
 /// Simulate allocation on machines that are not at hand.

@@ -1,6 +1,6 @@
 //! Pages of simulations: one file each, in the style of the lab's pages, that asks no network for anything.
 
-use ::lab::{Error, Result};
+use jvm::{Error, Result};
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
 use serde::Serialize;

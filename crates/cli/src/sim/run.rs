@@ -1,9 +1,11 @@
 //! `terrace sim run`.
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
-use ::lab::report::grid::grid;
-use ::lab::size::{count, format};
-use ::lab::{Result, table};
+use present::grid::grid;
+use jvm::size::format;
+use present::numbers::count;
+use jvm::Result;
+use present::table;
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
 use coherence::scenario::{Measured, Scenario};

@@ -80,7 +80,7 @@ pub fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
 
 /// A real java; without one the test is skipped.
 pub fn real_java() -> Option<String> {
-    let found = lab::jvm::jdk::discover().first().map(|jdk| text(&jdk.java()));
+    let found = jvm::jdk::discover().first().map(|jdk| text(&jdk.java()));
     if found.is_none() {
         skips::skip!("no JDK found");
     }

@@ -1,8 +1,8 @@
 //! How much is measured, and where experiments are run.
 
-use crate::jvm::install::Install;
-use crate::jvm::jdk::Jdk;
-use crate::machine::Machine;
+use jvm::install::Install;
+use jvm::jdk::Jdk;
+use compare::machine::Machine;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub struct Bench {
 impl Bench {
     /// Memory of this machine in bytes, or what a control group leaves of it.
     pub fn memory_bytes(&self) -> u64 {
-        crate::machine::page::memory_bytes()
+        compare::machine::memory_bytes()
     }
 
     /// 1, 2, 4 ... up to twice the CPUs: the numbers of threads that show contention on this machine.

@@ -2,8 +2,8 @@
 
 use super::bench::Bench;
 use super::sample::Sample;
-use crate::jvm::launch::Launch;
-use crate::jvm::running::Running;
+use jvm::launch::Launch;
+use jvm::running::Running;
 use crate::{Error, Result};
 use std::time::Duration;
 

@@ -4,9 +4,9 @@ mod results;
 
 use super::bench::Bench;
 use super::sample::Sample;
-use crate::jvm::jdk::Jdk;
-use crate::jvm::launch::Launch;
-use crate::jvm::running::Running;
+use jvm::jdk::Jdk;
+use jvm::launch::Launch;
+use jvm::running::Running;
 use crate::{Error, Result};
 use std::ffi::OsString;
 use std::path::Path;

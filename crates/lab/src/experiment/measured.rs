@@ -2,7 +2,7 @@
 
 use super::declaration::Declaration;
 use super::value::{Parameters, Value};
-use crate::statistics::{Interval, bootstrap};
+use statistics::{Interval, bootstrap};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

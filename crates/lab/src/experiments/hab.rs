@@ -7,19 +7,20 @@
 mod conclusion;
 mod published;
 
-use crate::comparison::measure::Requests;
-use crate::comparison::result::Outcome;
-use crate::comparison::{Comparison, Method, Program};
+use jvm::counts::Requests;
+use compare::result::Outcome;
+use compare::{Comparison, Method, Program};
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{
     Bench, Better, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner,
     Sample, Source, parameters,
 };
-use crate::jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
-use crate::jvm::jdk::{Collector, Jdk};
-use crate::jvm::workload::{Parameters as WorkloadParameters, Workload};
-use crate::progress::Progress;
-use crate::{Result, size};
+use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::{Parameters as WorkloadParameters, Workload};
+use present::progress::Progress;
+use crate::Result;
+use jvm::size;
 use control::Mode;
 use std::time::Duration;
 

@@ -11,8 +11,8 @@ use crate::experiment::{
 use crate::machine::page::{Cache, caches};
 use crate::native::chase::Ring;
 use crate::native::time::typical;
-use crate::native::{clock, pin, transfer};
-use crate::size;
+use crate::native::{pin, transfer};
+use compare::clock;
 use crate::{Error, Result};
 use pages::Policy;
 use serde_json::json;
@@ -176,8 +176,8 @@ fn plan(bench: &Bench) -> Result<Plan> {
     if most < wanted {
         notes.push(format!(
             "Sizes end at {} instead of {}: not more than a quarter of the memory that is free is used. Free some for more.",
-            size::human(most as f64),
-            size::human(wanted as f64)
+            present::numbers::human(most as f64),
+            present::numbers::human(wanted as f64)
         ));
     }
     let length = bench.effort.pick(Duration::from_millis(20), Duration::from_millis(50));
@@ -264,8 +264,8 @@ fn loads(bytes: u64, policy: Policy, length: Duration) -> Result<Sample> {
             sample = sample.note(format!(
                 "of {} only {} were obtained on huge pages; free memory in large pieces is short: stop what uses much of it, \
                  or as root: echo 1 > /proc/sys/vm/compact_memory",
-                size::human(bytes as f64),
-                size::human(obtained.huge() as f64)
+                present::numbers::human(bytes as f64),
+                present::numbers::human(obtained.huge() as f64)
             ));
         }
         let caches: Vec<(u32, u64)> = data(&caches()).map(|cache| (cache.level, cache.bytes)).collect();

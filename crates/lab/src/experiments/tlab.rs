@@ -8,8 +8,8 @@ mod declared;
 use crate::Result;
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Effort, Experiment, Parameters, Plan, Runner, parameters};
-use crate::jvm::agent::{AgentOptions, Levels};
-use crate::jvm::jdk::{Collector, Jdk};
+use jvm::agent::{AgentOptions, Levels};
+use jvm::jdk::{Collector, Jdk};
 use counting::Counting;
 use std::time::Duration;
 
@@ -182,8 +182,8 @@ fn jmh(bench: &Bench, jdk: &Jdk, point: Point, counting: &Counting) -> Result<Jm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvm::install::Install;
-    use crate::machine::Machine;
+    use jvm::install::Install;
+    use compare::machine::Machine;
 
     fn bench(effort: Effort) -> Bench {
         Bench {

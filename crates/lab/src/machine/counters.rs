@@ -1,6 +1,6 @@
 //! Whether the processor's own counters can be read here, and if not, why and what to do.
 
-use crate::jvm::jdk::on_path;
+use jvm::jdk::on_path;
 use crate::machine::events::{Event, EventCounter};
 use std::fmt;
 use std::io;

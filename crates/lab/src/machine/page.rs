@@ -1,6 +1,7 @@
 //! The machine's own page in a report.
 
-use crate::jvm::jdk::Jdk;
+use compare::machine::memory_bytes;
+use jvm::jdk::Jdk;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -70,10 +71,6 @@ fn read(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn number(path: impl AsRef<Path>) -> Option<u64> {
-    read(path)?.parse().ok()
-}
-
 fn unavailable(what: &str) -> String {
     format!("unavailable: the kernel does not show {what} here")
 }
@@ -117,16 +114,6 @@ fn caches_in(folder: &Path) -> Vec<Cache> {
 pub fn pools() -> Vec<Pool> {
     let pools = pages::pools().into_iter();
     pools.map(|pool| Pool { page_bytes: pool.page_bytes, pages: pool.pages, free: pool.free }).collect()
-}
-
-/// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.
-pub fn memory_bytes() -> u64 {
-    let memory = read("/proc/meminfo").unwrap_or_default();
-    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes =
-        total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0);
-    let limit = number("/sys/fs/cgroup/memory.max").unwrap_or(u64::MAX);
-    (kilobytes << 10).min(limit)
 }
 
 /// The word in brackets of a file such as `always [madvise] never`.

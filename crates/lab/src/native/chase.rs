@@ -1,6 +1,6 @@
 //! A chase of pointers: every load needs the one before, and no prefetcher guesses where it goes.
 
-use crate::statistics::Random;
+use statistics::Random;
 use crate::{Error, Result};
 use pages::{Mapping, Obtained, Policy};
 

@@ -8,14 +8,12 @@
 //! | [`tensor`] | a 4-D tensor, at random and in its worst order |
 //! | [`transfer`] | a line that two CPUs hand to each other |
 //! | [`zeroing`] | ways to make memory zero |
-//! | [`clock`] | the core's own clock |
 //! | [`pin`] | threads that stay on their CPUs |
 //! | [`quiet`] | measuring again what another program disturbed |
 
 pub mod atomics;
 pub mod bandwidth;
 pub mod chase;
-pub mod clock;
 pub mod pin;
 pub mod quiet;
 pub mod tensor;

@@ -1,6 +1,6 @@
 //! Timing a kernel, alone or on several threads at once.
 
-use crate::statistics::median;
+use statistics::median;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use super::time::typical;
 use crate::native::atomics::uncontended_xadd;
 use crate::native::chase::{LINE, Ring};
 use crate::primitive::{Counter, Ordering};
-use crate::statistics::median;
+use statistics::median;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 

@@ -15,13 +15,14 @@
 //! with how many of the changes to expect by chance. Of few values (or values from few JVMs) it may be more: repeat the run
 //! before trusting a single small change.
 
-use super::grid::grid;
+use present::numbers;
+use present::grid::grid;
 use super::{format, noise};
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Better, Parameters, Quantity};
 use crate::results::{Findings, Results, State};
-use crate::statistics::{Interval, ratio_of_medians};
-use crate::table::labelled;
+use statistics::{Interval, ratio_of_medians};
+use present::table::labelled;
 use serde::{Deserialize, Serialize};
 
 /// The number of this layout.
@@ -180,7 +181,7 @@ impl Diff {
             let cell = format::cell(declaration, &a.parameters);
             let known = (a.metrics.get(&metric.key), b.metrics.get(&metric.key));
             let mut lacks = |side: &str, reason: &str| {
-                let (name, reason) = (&metric.name, format::lacking(reason));
+                let (name, reason) = (&metric.name, numbers::lacking(reason));
                 self.unavailable
                     .push(format!("{}: {cell}: {name}: only in the {side}; {reason}", declaration.name));
             };
@@ -315,12 +316,12 @@ pub fn text(diff: &Diff, columns: u16) -> String {
                 "within drift",
                 &format!(
                     "{count} more are apart, but by less than the {} that the machine itself moved",
-                    format::share(drift)
+                    numbers::share(drift)
                 ),
             );
         }
         Some(drift) => {
-            line("drift", &format!("changes below {} are put down to the machine", format::share(drift)))
+            line("drift", &format!("changes below {} are put down to the machine", numbers::share(drift)))
         }
         None => line(
             "drift",
@@ -348,8 +349,8 @@ fn row(change: &Change) -> Vec<String> {
     vec![
         format!("{}: {}", change.experiment, change.cell),
         change.name.clone(),
-        format::quantity(change.a.median, &change.unit),
-        format::quantity(change.b.median, &change.unit),
+        numbers::quantity(change.a.median, &change.unit),
+        numbers::quantity(change.b.median, &change.unit),
         change.ratio.map_or("from or to 0".into(), ratio),
         change.direction.words().to_owned(),
     ]

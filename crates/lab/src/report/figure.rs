@@ -2,7 +2,8 @@
 //! which panel, and where the published values belong. It holds places, labels and texts; the numbers that are drawn are
 //! looked up in the results by `cell`.
 
-use super::format::{self, Scale};
+use super::format;
+use present::numbers::{self, Scale};
 use super::layout::{Builder, combinations, different, split, titled};
 use crate::experiment::{Kind, Metric, Parameters, Plot, Quantity};
 use crate::results::Findings;
@@ -209,7 +210,7 @@ impl Figure {
             kind: plot.kind,
             title: plot.title.clone(),
             caption: plot.caption.clone(),
-            scales: format::scales(&metric.unit),
+            scales: numbers::scales(&metric.unit),
             x: Axis {
                 name: parameter.map_or(plot.x.clone(), |parameter| parameter.name.clone()),
                 words,

@@ -1,122 +1,11 @@
-//! Numbers as people read them: three significant digits, units scaled, sizes as 4k. The only place where a report turns a
-//! number into words, so that terminal, page and plots say the same.
+//! What an experiment's values and cells are called. Numbers are [`present::numbers`]'s.
 
 use crate::experiment::{Declaration, Parameter, Parameters, Quantity, Value};
-use crate::size;
-use crate::statistics::Interval;
-use serde::Serialize;
+use present::numbers::{bytes, interval, lacking, plain};
 
-/// A multiple of a unit: a value of `factor` units is shown as 1 `unit`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scale {
-    /// By what a value is divided.
-    pub factor: f64,
-    /// What is written behind it.
-    pub unit: String,
-}
-
-/// Prefixes that belong to a unit: seconds downwards, bytes upwards.
-const TIMES: [(&str, f64); 5] = [("ps", 1e-12), ("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-const BYTES: [(&str, f64); 5] = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
-const COUNTS: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
-/// Units that take no prefix.
-const BARE: [&str; 6] = ["%", "×", "x", "ratio", "share", "°C"];
 /// Words that say little without the name of what they are a value of.
 const BARE_WORDS: [&str; 12] =
     ["on", "off", "yes", "no", "none", "auto", "true", "false", "stock", "default", "growing", "same"];
-
-/// The multiples of a unit, smallest first. The head of the unit (`ns` of `ns/operation`) is scaled, the rest is kept.
-pub fn scales(unit: &str) -> Vec<Scale> {
-    let head = unit.split(['/', ' ']).next().unwrap_or_default();
-    let rest = &unit[head.len()..];
-    let canonical = match head {
-        "us" => "µs",
-        "byte" | "bytes" => "B",
-        other => other,
-    };
-    let family = |names: &[(&str, f64)]| {
-        let own = names.iter().find(|(name, _)| *name == canonical)?.1;
-        let scale =
-            |(name, factor): &(&str, f64)| Scale { factor: factor / own, unit: format!("{name}{rest}") };
-        Some(names.iter().map(scale).collect())
-    };
-    if let Some(scales) = family(&TIMES).or_else(|| family(&BYTES)) {
-        return scales;
-    }
-    if BARE.contains(&head) {
-        return vec![Scale { factor: 1.0, unit: unit.to_owned() }];
-    }
-    let counted = |(prefix, factor): &(&str, f64)| {
-        let unit = if unit.is_empty() || prefix.is_empty() {
-            format!("{prefix}{unit}")
-        } else {
-            format!("{prefix} {unit}")
-        };
-        Scale { factor: *factor, unit }
-    };
-    COUNTS.iter().map(counted).collect()
-}
-
-/// The largest multiple that leaves a number of at least 1; without prefixes for 0.
-fn fitting(value: f64, unit: &str) -> Scale {
-    let scales = scales(unit);
-    let own = scales.iter().position(|scale| scale.factor == 1.0).unwrap_or(0);
-    let fits = |scale: &&Scale| value.abs() >= 0.9995 * scale.factor;
-    let best = if value == 0.0 { scales.get(own) } else { scales.iter().rev().find(fits).or(scales.first()) };
-    best.cloned().unwrap_or(Scale { factor: 1.0, unit: unit.to_owned() })
-}
-
-/// Three significant digits: `12.3`, `0.00123`, `1.2e-7`. Whole numbers below 1000 have no point.
-pub fn significant(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1000.0 {
-        return format!("{value}");
-    }
-    three(value)
-}
-
-fn three(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    // Rounding first: 9.996 has two digits before the point.
-    let rounded = format!("{value:.2e}");
-    let exponent: i32 = rounded.split('e').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
-    let decimals = usize::try_from(2 - exponent).unwrap_or(0);
-    match rounded.parse::<f64>() {
-        Ok(value) if (-4..=9).contains(&exponent) => format!("{value:.decimals$}"),
-        _ => rounded,
-    }
-}
-
-/// A value with its unit: `12.3 ns`.
-pub fn quantity(value: f64, unit: &str) -> String {
-    let scale = fitting(value, unit);
-    format!("{} {}", significant(value / scale.factor), scale.unit).trim_end().to_owned()
-}
-
-/// A median, its interval and the unit: `12.3 [12.1, 12.6] ns`.
-pub fn interval(interval: &Interval, unit: &str) -> String {
-    let scale = fitting(interval.median, unit);
-    let ends = [interval.median, interval.low, interval.high].map(|value| value / scale.factor);
-    let whole = ends.iter().all(|value| value.fract() == 0.0 && value.abs() < 1000.0);
-    let [median, low, high] = ends.map(|value| if whole { significant(value) } else { three(value) });
-    format!("{median} [{low}, {high}] {}", scale.unit).trim_end().to_owned()
-}
-
-/// A unit as a column has room for it: the prefix of a count, times and sizes as they are. The rest is in the heading.
-pub fn short(unit: &str) -> &str {
-    let head = unit.split(['/', ' ']).next().unwrap_or_default();
-    if head.chars().count() <= 2 { head } else { "" }
-}
-
-/// The same as [`interval`] with a short unit: `12.3 [12.1, 12.6] M`.
-pub fn brief(found: &Interval, unit: &str) -> String {
-    let scale = fitting(found.median, unit);
-    let text = interval(found, unit);
-    format!("{} {}", text.strip_suffix(&scale.unit).unwrap_or(&text).trim_end(), short(&scale.unit))
-        .trim_end()
-        .to_owned()
-}
 
 /// What is known of a metric: a value with its interval, or `unavailable: reason`.
 pub fn known(known: Option<&Quantity>, unit: &str) -> String {
@@ -125,12 +14,6 @@ pub fn known(known: Option<&Quantity>, unit: &str) -> String {
         Some(Quantity::Unavailable { unavailable }) => lacking(unavailable),
         None => lacking("not measured in this cell"),
     }
-}
-
-/// `unavailable: reason`, once.
-pub fn lacking(reason: &str) -> String {
-    let reason = reason.strip_prefix("unavailable:").map_or(reason, str::trim_start);
-    format!("unavailable: {reason}")
 }
 
 /// A parameter's value without its name: sizes as 4k, 2m; 1000 bytes as 1 kB.
@@ -144,24 +27,6 @@ pub fn parameter(parameter: Option<&Parameter>, value: &Value) -> String {
         "bytes" => bytes(number),
         unit => format!("{} {unit}", plain(number)),
     }
-}
-
-fn plain(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number}") } else { three(number) }
-}
-
-/// Exact, and shorter where that loses nothing: 64k in powers of 1024, 100 B and 100 kB in powers of 1000.
-fn bytes(number: f64) -> String {
-    if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
-        return size::human(number);
-    }
-    let whole = number as u64;
-    if whole > 0 && whole.is_multiple_of(1 << 10) {
-        return size::format(whole);
-    }
-    let power = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
-    let short = power.iter().find(|(power, _)| whole >= *power && whole.is_multiple_of(*power));
-    short.map_or(format!("{whole} B"), |(power, unit)| format!("{} {unit}", whole / power))
 }
 
 /// Where values stand, as a legend writes it: `lock add, padded, 4 threads`.
@@ -194,69 +59,12 @@ pub fn ordered<'a>(declaration: &'a Declaration, parameters: &'a Parameters) -> 
     declared.chain(rest).filter_map(|key| Some((key, parameters.get(key)?))).collect()
 }
 
-/// A share as per cent: `2.35 %`.
-pub fn share(share: f64) -> String {
-    format!("{} %", significant(share * 100.0))
-}
-
-/// A duration in seconds as `4 min 10 s`.
-pub fn duration(seconds: f64) -> String {
-    let whole = seconds.round().max(0.0) as u64;
-    match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, 0, _) => format!("{} s", significant(seconds)),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
-}
-
-/// Seconds since 1970 as a date and time in UTC (Hinnant's civil-from-days).
-pub fn date(unix: u64) -> String {
-    let days = (unix / 86_400) as i64 + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = (unix / 3600 % 24, unix / 60 % 60);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_and_a_fitting_unit() {
-        for (value, unit, text) in [
-            (12.345, "ns", "12.3 ns"),
-            (1234.5, "ns", "1.23 µs"),
-            (999.6, "ns", "1.00 µs"),
-            (0.25, "ns/load", "250 ps/load"),
-            (0.0, "ns", "0 ns"),
-            (12.0, "", "12"),
-            (2_500_000.0, "operations/s", "2.50 M operations/s"),
-            (2_500_000.0, "", "2.50 M"),
-            (1.5e9, "bytes/s", "1.50 GB/s"),
-            (1500.0, "GB/s", "1.50 TB/s"),
-            (98.76, "%", "98.8 %"),
-            (0.000_012_3, "x", "1.23e-5 x"),
-            (-1234.5, "ns", "-1.23 µs"),
-            (7200.0, "s", "7200 s"),
-        ] {
-            assert_eq!(quantity(value, unit), text);
-        }
-    }
-
-    #[test]
-    fn intervals_share_their_medians_unit() {
-        let of = |median, low, high| Interval { median, low, high };
-        assert_eq!(interval(&of(1050.0, 990.0, 1100.0), "ns"), "1.05 [0.990, 1.10] µs");
-        assert_eq!(interval(&of(17.0, 16.0, 18.0), "collections"), "17 [16, 18] collections");
-        assert_eq!(brief(&of(2e8, 1.9e8, 2.1e8), "objects/s"), "200 [190, 210] M");
-        assert_eq!(brief(&of(20.0, 19.5, 21.0), "ns/load"), "20.0 [19.5, 21.0] ns");
+    fn what_is_not_known_says_why() {
         assert_eq!(known(Some(&Quantity::of(vec![], "no counters")), "ns"), "unavailable: no counters");
     }
 
@@ -275,13 +83,5 @@ mod tests {
         }
         assert_eq!(parameter(Some(&size), &"growing".into()), "growing");
         assert_eq!(parameter(None, &3_u32.into()), "3");
-    }
-
-    #[test]
-    fn dates_are_right_across_leap_years() {
-        assert_eq!(date(0), "1970-01-01 00:00 UTC");
-        assert_eq!(date(951_827_696), "2000-02-29 12:34 UTC");
-        assert_eq!(date(1_709_251_199), "2024-02-29 23:59 UTC");
-        assert_eq!(duration(250.0), "4 min 10 s");
     }
 }

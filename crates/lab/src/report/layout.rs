@@ -1,5 +1,6 @@
 //! How a plot divides an experiment's cells into panels, series and places, and where published values fall among them.
 
+use present::numbers;
 use super::figure::{Gap, Mark, Panel, Point, Series};
 use super::format;
 use crate::experiment::{Declaration, Kind, Parameters, Plot, Quantity, Value};
@@ -188,7 +189,7 @@ impl Builder<'_> {
                 (Kind::Heat, ..) => continue,
                 _ => self.series_of(&reference.label, own, like),
             };
-            let text = format::quantity(reference.value, &self.unit);
+            let text = numbers::quantity(reference.value, &self.unit);
             for (panel, values) in panels.iter_mut().zip(&self.panels) {
                 if agrees(own, &self.split.panels, values) {
                     panel.references.push(Mark { series, at, reference: index, text: text.clone() });

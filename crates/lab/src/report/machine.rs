@@ -1,9 +1,9 @@
 //! The machine and what disturbed it, as rows of a name and a text.
 
-use super::format;
+use present::numbers;
 use crate::machine::page::Page;
 use crate::results::Results;
-use crate::size;
+use jvm::size;
 use serde::Serialize;
 
 /// A name and what is known of it.
@@ -49,7 +49,7 @@ pub fn page(page: &Page) -> Vec<Row> {
             name: "caches",
             lines: or(caches.collect(), "unavailable: the kernel does not show them here"),
         },
-        Row::new("memory", size::human(page.memory_bytes as f64)),
+        Row::new("memory", present::numbers::human(page.memory_bytes as f64)),
         Row::new("kernel", &page.kernel),
         Row::new("virtualization", &page.virtualization),
         Row::new("clock source", &page.clock_source),
@@ -69,11 +69,11 @@ pub fn page(page: &Page) -> Vec<Row> {
 pub fn disturbance(results: &Results) -> Vec<Row> {
     let found = &results.disturbance;
     let share =
-        |share: Option<f64>| share.map_or("unavailable: /proc/stat does not tell it".into(), format::share);
+        |share: Option<f64>| share.map_or("unavailable: /proc/stat does not tell it".into(), numbers::share);
     vec![
         Row::new(
             "load before the run",
-            found.load_before.map_or("unavailable: no /proc/loadavg".into(), format::significant),
+            found.load_before.map_or("unavailable: no /proc/loadavg".into(), numbers::significant),
         ),
         Row::new("stolen by the hypervisor", share(found.steal_share)),
         Row::new("used by other programs", share(found.others_share)),

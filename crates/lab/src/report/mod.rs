@@ -6,7 +6,6 @@
 //! | [`figure`] | which cells are points of which plot |
 //! | [`noise`] | what the canaries say of a run |
 //! | [`html`] | the page: one file, no network |
-//! | [`mod@grid`] | rows that are close together |
 //! | [`text`] | tables for the terminal |
 //! | [`csv`] | tables for other programs |
 //! | `simulated` | simulated cells beside the measured ones |
@@ -16,7 +15,6 @@ pub mod csv;
 pub mod diff;
 pub mod figure;
 pub mod format;
-pub mod grid;
 pub mod html;
 mod layout;
 mod machine;

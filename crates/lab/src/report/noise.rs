@@ -1,6 +1,6 @@
 //! What the canaries say of a run: how far the machine itself moved, and what that means for its numbers.
 
-use super::format::{interval, share};
+use present::numbers::{interval, share};
 use crate::results::{Canary, Results};
 
 /// From this drift or scatter on a run is called unsteady: half of the 10 % that the smallest published effects have.

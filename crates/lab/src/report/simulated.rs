@@ -1,13 +1,13 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use super::format;
+use present::numbers;
 use super::view::{FigureView, Table, figures};
 use crate::experiment::{
     Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
 };
 use crate::results::{Findings, Results, State};
 use crate::simulated::{self, Origin, SimulatedCell};
-use crate::statistics::Interval;
+use statistics::Interval;
 use serde::Serialize;
 
 const TITLE: &str = "Simulated beside measured";
@@ -79,9 +79,9 @@ const NO_RANGE: f64 = 0.005;
 /// The simulated value; its range only where transfers matter.
 fn simulated_text(cell: &SimulatedCell) -> String {
     if cell.high - cell.low <= NO_RANGE * cell.simulated {
-        format::quantity(cell.simulated, &cell.unit)
+        numbers::quantity(cell.simulated, &cell.unit)
     } else {
-        format::interval(&interval(cell), &cell.unit)
+        numbers::interval(&interval(cell), &cell.unit)
     }
 }
 
@@ -93,8 +93,8 @@ pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<Strin
             (Origin::Predicted, true) => "within 25 %",
             (Origin::Predicted, false) => "off",
         };
-        let ratio = format::significant(cell.ratio);
-        let measured = format::interval(&cell.measured, &cell.unit);
+        let ratio = numbers::significant(cell.ratio);
+        let measured = numbers::interval(&cell.measured, &cell.unit);
         vec![what(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
     };
     let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
@@ -128,7 +128,7 @@ fn answer(cells: &[SimulatedCell]) -> String {
     let off = |cell: &SimulatedCell| cell.ratio.max(f64::MIN_POSITIVE).ln().abs();
     let worst = values.iter().filter(|cell| !cell.agrees).max_by(|a, b| off(a).total_cmp(&off(b)));
     if let Some(cell) = worst {
-        let ratio = format::significant(cell.ratio);
+        let ratio = numbers::significant(cell.ratio);
         text += &format!(
             " Furthest off, simulated over measured {ratio}: {}, threads {}.",
             what(cell),
@@ -164,9 +164,9 @@ fn table(cells: &[SimulatedCell]) -> Table {
             what(cell),
             threads(cell),
             metric_name(&cell.metric).to_owned(),
-            format::interval(&cell.measured, &cell.unit),
+            numbers::interval(&cell.measured, &cell.unit),
             simulated_text(cell),
-            format::significant(cell.ratio),
+            numbers::significant(cell.ratio),
             if cell.agrees { "yes" } else { "no" }.to_owned(),
             cell.origin.name().to_owned(),
         ]
@@ -278,7 +278,7 @@ fn words(results: &Results) -> Vec<String> {
     ] {
         let Some(figure) = machine.as_ref().ok().and_then(|machine| machine.figure(key)) else { continue };
         let (low, high) = (figure.low.unwrap_or(figure.value), figure.high.unwrap_or(figure.value));
-        let text = format::interval(&Interval { median: figure.value, low, high }, "ns");
+        let text = numbers::interval(&Interval { median: figure.value, low, high }, "ns");
         words.push(format!("A line between {between} took {text}."));
     }
     words.push(

@@ -1,12 +1,13 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
-use super::grid::{fits, grid};
+use present::numbers;
+use present::grid::{fits, grid};
 use super::simulated::{Simulated, narrow};
 use super::view::{headings, incomplete, place, published, varying, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
 use crate::results::{Findings, Results};
-use crate::table::labelled;
+use present::table::labelled;
 use std::fmt::Write;
 
 /// Never more metrics than these beside each other, and fewer where they do not fit; the rest is in the files.
@@ -37,10 +38,10 @@ pub fn run(results: &Results, columns: u16) -> String {
     text.push('\n');
     heading(&mut text, "the run", columns);
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
-    let when = format::date(results.started_unix);
+    let when = numbers::date(results.started_unix);
     line(
         "measured",
-        &format!("{when}, {}, {} run", format::duration(results.seconds), results.effort.name()),
+        &format!("{when}, {}, {} run", numbers::duration(results.seconds), results.effort.name()),
     );
     for (index, canary) in results.canaries.iter().enumerate() {
         line(if index == 0 { "canaries" } else { "" }, &noise::canary(canary));
@@ -141,7 +142,7 @@ fn rows(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Vec<String>
     let rows = findings.cells.iter().map(|cell| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, &cell.parameters)).collect();
         row.extend(metrics.iter().map(|metric| match cell.metrics.get(&metric.key) {
-            Some(Quantity::Known { interval, .. }) => format::brief(interval, &metric.unit),
+            Some(Quantity::Known { interval, .. }) => numbers::brief(interval, &metric.unit),
             other => reasons.refer(format::known(other, "")),
         }));
         row
@@ -173,7 +174,7 @@ fn cells(text: &mut String, findings: &Findings, columns: u16) {
         line(&format!("({})", index + 1), reason);
     }
     for metric in lacking {
-        let reason = nowhere(findings, metric).unwrap_or_else(|| format::lacking("there are no cells"));
+        let reason = nowhere(findings, metric).unwrap_or_else(|| numbers::lacking("there are no cells"));
         line("not measured", &format!("{}: {reason}", metric.name));
     }
     let rest: Vec<&str> = known[most..].iter().map(|metric| metric.name.as_str()).collect();

@@ -1,5 +1,6 @@
 //! What the page's template is given: words and tables, all made from the results.
 
+use present::numbers;
 use super::figure::{Figure, matching};
 use super::simulated::Simulated;
 use super::{format, machine, noise};
@@ -191,9 +192,9 @@ fn figure_table(findings: &Findings, figure: &Figure) -> Table {
         row.extend(match findings.cells[*index].metrics.get(&plot.metric) {
             Some(Quantity::Known { interval, values }) => {
                 let (low, high) =
-                    (format::quantity(interval.low, unit), format::quantity(interval.high, unit));
+                    (numbers::quantity(interval.low, unit), numbers::quantity(interval.high, unit));
                 [
-                    format::quantity(interval.median, unit),
+                    numbers::quantity(interval.median, unit),
                     format!("{low} to {high}"),
                     values.len().to_string(),
                 ]
@@ -247,7 +248,7 @@ pub(super) fn published(findings: &Findings) -> Option<Table> {
             reference.label.clone(),
             format::cell(declaration, &reference.parameters),
             metric.map_or(reference.metric.clone(), |metric| metric.name.clone()),
-            format::quantity(reference.value, unit),
+            numbers::quantity(reference.value, unit),
             here(findings, reference),
         ]
     };
@@ -304,7 +305,7 @@ fn section(findings: &Findings) -> Section {
             "{} cells, each in {} rounds, in {}",
             findings.cells.len(),
             findings.rounds,
-            format::duration(findings.seconds)
+            numbers::duration(findings.seconds)
         ),
         tally: tallies(&findings.checks),
         checks: checks.collect(),
@@ -320,8 +321,8 @@ impl View {
     pub(super) fn new(results: &Results) -> View {
         View {
             version: results.terrace.clone(),
-            started: format::date(results.started_unix),
-            duration: format::duration(results.seconds),
+            started: numbers::date(results.started_unix),
+            duration: numbers::duration(results.seconds),
             effort: results.effort.name(),
             state: incomplete(results.state),
             command: results.command.clone(),

@@ -2,7 +2,7 @@
 
 use crate::results;
 use crate::session::store::Store;
-use crate::statistics::{bootstrap, median, scatter};
+use statistics::{bootstrap, median, scatter};
 use crate::{Result, native};
 use std::hint::black_box;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Experiment, Measured, Plan, Quantity, Runner, Sample, value};
 use crate::results::{Findings, Results, State};
 use crate::session::store::Store;
-use crate::statistics::two_heaps;
+use statistics::two_heaps;
 use std::collections::BTreeMap;
 
 /// An interval that reaches further than this to both sides of its median is called wide.

@@ -15,14 +15,15 @@ pub mod store;
 
 use crate::experiment::{Bench, Experiment, Parameters, Plan};
 use crate::machine::counters::hardware_counters;
-use crate::machine::disturbance::Watch;
+use compare::noise::Watch;
 use crate::machine::page::Page;
-use crate::progress::Progress;
+use present::progress::Progress;
 use crate::results::{Findings, Results, SCHEMA, State};
 use crate::session::canary::Canaries;
 use crate::session::schedule::Task;
 use crate::session::store::{Header, Store};
-use crate::{Error, Result, os, simulated};
+use crate::{Error, Result, simulated};
+use jvm::os;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! What the harness adds to what it measures: the time of a kernel through it, over the time of a bare loop.
 
 use crate::native;
-use crate::statistics::{Interval, bootstrap};
+use statistics::{Interval, bootstrap};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options
 use crate::experiment::MeasuredCell;
 use crate::experiments::hab::{GROWING, PAPER_YOUNG};
 use crate::results::Findings;
-use crate::size;
+use jvm::size;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
 

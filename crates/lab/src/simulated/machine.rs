@@ -152,7 +152,7 @@ fn seen<'a>(cells: impl Iterator<Item = &'a MeasuredCell>, metric: &str) -> Opti
             all.extend(values.iter().copied().filter(|value| *value > 0.0));
         }
     }
-    let value = crate::statistics::median(&all)?;
+    let value = statistics::median(&all)?;
     let low = all.iter().copied().fold(value, f64::min);
     let high = all.iter().copied().fold(value, f64::max);
     Some(Seen { value, low, high })
@@ -182,7 +182,7 @@ fn load(latency: &Findings, key: &str, from: u64, to: u64) -> Result<String, Str
     let (cell, size) = level(latency, from, to).ok_or_else(lacking)?;
     let seen = seen(std::iter::once(cell), "ns").ok_or_else(lacking)?;
     let pages = word(cell, "pages").unwrap_or("unknown");
-    let what = format!("random loads from {} on {pages} pages", crate::size::format(size as u64));
+    let what = format!("random loads from {} on {pages} pages", jvm::size::format(size as u64));
     Ok(number(key, seen, &what))
 }
 

@@ -20,7 +20,7 @@ mod residency;
 
 use crate::experiment::{MeasuredCell, Parameters, Quantity};
 use crate::results::{Findings, Results};
-use crate::statistics::Interval;
+use statistics::Interval;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::Options;
 use serde::{Deserialize, Serialize};

@@ -9,10 +9,10 @@ use terrace_lab::experiment::{
     Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,
     Source, Value, parameters,
 };
-use terrace_lab::machine::disturbance::Disturbance;
+use compare::noise::Disturbance;
 use terrace_lab::machine::page::{Cache, Page, Pool};
 use terrace_lab::results::{Canary, Findings, Results, SCHEMA, State};
-use terrace_lab::statistics::{Interval, Random, bootstrap, median, scatter};
+use statistics::{Interval, Random, bootstrap, median, scatter};
 
 /// Text that a careless page would run, and letters beyond ASCII.
 pub const NASTY: &str = "Röck's \"note\" </script><script>alert('no')</script> & <b>µ ≤ 3 × 10⁷</b> 線";

@@ -2,12 +2,13 @@
 
 mod timeline;
 
+use present::table;
 use super::arguments::{BufferArguments, MachineArgument, ProgramArguments, failed, one_count, time};
 use super::page;
 use super::run::percent;
-use ::lab::report::grid::grid;
-use ::lab::size::count;
-use ::lab::{Error, Result, table};
+use present::grid::grid;
+use present::numbers::count;
+use jvm::{Error, Result};
 use clap::Args;
 use coherence::explain::{Bounced, Explanation};
 use coherence::machine::Picoseconds;

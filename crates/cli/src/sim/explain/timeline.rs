@@ -2,7 +2,7 @@
 
 use super::{HEADER, rows};
 use crate::sim::page::escaped;
-use ::lab::{Error, Result};
+use jvm::{Error, Result};
 use coherence::explain::{Explanation, kind};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::memory::{Event, Kind, Traffic};

@@ -3,10 +3,11 @@
 mod chart;
 mod show;
 
+use present::table;
 use super::arguments::{List, MachineArgument, ProgramArguments, counts, failed, several_levels, tlabs};
 use super::page;
 use super::progress::Progress;
-use ::lab::{Error, Result, table};
+use jvm::{Error, Result};
 use clap::Args;
 use coherence::programs::allocate::Tlab;
 use coherence::scenario::Levels;

@@ -1,9 +1,10 @@
 //! A grid as tables, CSV, and what its page shows.
 
 use super::chart::{self, Series};
-use ::lab::report::grid::grid;
-use ::lab::size::{count, format};
-use ::lab::{Error, Result};
+use present::grid::grid;
+use jvm::size::format;
+use present::numbers::count;
+use jvm::{Error, Result};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::sweep::Cell;
 use serde::Serialize;
@@ -166,7 +167,7 @@ impl View {
                 cell.speed_up.map(|speed_up| format!("{speed_up:.2}")).unwrap_or_default(),
                 buffers.map(|buffers| count(buffers.heap_requests_per_second)).unwrap_or_default(),
                 buffers.map(|buffers| buffers.collections.to_string()).unwrap_or_default(),
-                buffers.map(|buffers| ::lab::size::human(buffers.held_bytes as f64)).unwrap_or_default(),
+                buffers.map(|buffers| present::numbers::human(buffers.held_bytes as f64)).unwrap_or_default(),
             ]
         };
         View {

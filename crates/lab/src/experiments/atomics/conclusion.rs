@@ -4,8 +4,7 @@ use super::{CLAIMED, COMPARE_EXCHANGE, ENOUGH, LOCK_ADD, LOCK_XADD, NATIVE};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, setting, times};
 use crate::native::atomics::Layout;
-use crate::size;
-use crate::statistics::Interval;
+use statistics::Interval;
 
 /// What a comparison with itself may differ by: noise of a quiet machine is well below.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.8..=1.25;
@@ -96,7 +95,7 @@ impl<'a> Seen<'a> {
                 times(xadd / alone),
                 nanoseconds(alone),
                 nanoseconds(exchange),
-                size::count(1e9 / xadd),
+                present::numbers::count(1e9 / xadd),
             ))
         };
         told().unwrap_or_else(|| "Contention could not be measured here: see the checks for why.".into())
@@ -204,8 +203,8 @@ impl<'a> Seen<'a> {
             let (contended, relieved) = (scaling(one)?, scaling(many)?);
             let found = format!(
                 "{threads} threads give out {} numbers/s one by one and {}/s in batches of {many}: {} and {} of one thread's rate",
-                size::count(self.claimed(one, threads)?),
-                size::count(self.claimed(many, threads)?),
+                present::numbers::count(self.claimed(one, threads)?),
+                present::numbers::count(self.claimed(many, threads)?),
                 times(contended),
                 times(relieved)
             );

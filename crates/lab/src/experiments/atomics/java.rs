@@ -3,7 +3,7 @@
 use super::{CLAIMED, JAVA};
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, Value, parameters};
-use crate::jvm::jdk::Jdk;
+use jvm::jdk::Jdk;
 use crate::native::atomics::Layout;
 use std::time::Duration;
 

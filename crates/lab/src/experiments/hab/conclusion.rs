@@ -2,7 +2,7 @@
 
 use super::GROWING;
 use crate::experiment::{Check, Conclusion, Measured, MeasuredCell};
-use crate::statistics::Interval;
+use statistics::Interval;
 
 /// "As well as": not more than this much slower.
 const AS_WELL: f64 = 0.97;

@@ -5,7 +5,7 @@ use super::pairs::SHARED_CACHE;
 use super::{ALONE, HUGE, LOADS, SMALL, TRANSFER};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, times};
-use crate::statistics::{Interval, median};
+use statistics::{Interval, median};
 
 pub(super) fn conclude(measured: &Measured) -> Conclusion {
     let seen = Seen::of(measured);

@@ -4,7 +4,7 @@ use super::{BEFORE, COLD, FILE, JAVA, NATIVE, WARM, WHEN_USED, kind};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, times};
 use crate::native::tensor::Pattern;
-use crate::statistics::Interval;
+use statistics::Interval;
 use ::pages::{PageSize, Policy};
 
 /// A speed against small pages that is as good as theirs.

@@ -2,7 +2,7 @@
 
 use super::{CORE, NONE, PARALLEL, SMALLEST, TLAB};
 use crate::experiment::{Check, Conclusion, Measured, Value};
-use crate::statistics::Interval;
+use statistics::Interval;
 
 /// "About half".
 const HALF: f64 = 0.55;

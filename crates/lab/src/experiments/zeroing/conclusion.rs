@@ -4,8 +4,8 @@ use super::{BANDWIDTH, JAVA, NATIVE, UNINITIALIZED, WATCHED, ZEROED};
 use crate::experiment::{Check, Conclusion, Measured, Value};
 use crate::experiments::words::{digits, nanoseconds, times};
 use crate::native::zeroing::Method;
-use crate::size;
-use crate::statistics::Interval;
+use jvm::size;
+use statistics::Interval;
 
 /// A way must be faster than `memset` by this factor, and with all of its interval, to be worth choosing.
 const WORTH: f64 = 1.05;

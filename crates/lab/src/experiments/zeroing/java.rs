@@ -3,8 +3,8 @@
 use super::{JAVA, UNINITIALIZED, WATCHED, ZEROED};
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Runner, Sample, parameters};
-use crate::jvm::jdk::Jdk;
-use crate::jvm::safepoints::{self, Stopped};
+use jvm::jdk::Jdk;
+use jvm::safepoints::{self, Stopped};
 use crate::{Error, Result};
 use serde_json::json;
 use std::fs;

@@ -1,0 +1,219 @@
+//! From pairs to ratios that can tell 3 % in one process: what a pause did to the window in whose time it fell is taken out, and
+//! pauses are charged to both sides evenly, by how much of the heap they use up.
+//!
+//! A collection falls into one window, but its garbage is of many: its time says nothing of the side whose turn it was. So
+//! there are three quantities, each with what it alone is good for:
+//!
+//! - the rate of the *application's* work while it may run: for each second outside of stops, and for each second of its
+//!   threads' own CPU time, in which collectors and compilers have no part. Of each pair the logarithm of the ratio; of
+//!   these the trimmed mean, which bursts of other work do not move;
+//! - heap used up for the same work: what threads got, and what was wasted. A collection comes when eden is used up, so that this
+//!   tells in every window what counting collections would tell after hundreds of them;
+//! - the pauses' time for each byte used up, over both sides together.
+//!
+//! What trimming leaves out could be an effect that is rare and large. So the plain ratio of all work in all time is kept
+//! beside it; where the two disagree, there is one.
+
+use crate::measure::{Amount, Measure, Pair};
+use statistics::Interval;
+use statistics::trimmed::{standard_error, student, trimmed};
+use serde::{Deserialize, Serialize};
+
+/// What pairs in one process say of side a, beside side b.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Pairs with work on both sides.
+    pub pairs: usize,
+    /// Work for each second, stops for collections charged evenly by the heap used up.
+    pub per_second: Interval,
+    /// Work for each second in which the threads were not stopped.
+    pub per_running_second: Interval,
+    /// Work for each second of the application threads' own CPU time. `null` when that could not be read.
+    pub per_application_second: Option<Interval>,
+    /// Heap used up for the same work, which is what collections come to. `null` when the buffers were not counted.
+    pub heap_use: Option<Interval>,
+    /// Pauses counted for the same work. `null` when they are not known, or too few to compare.
+    pub pauses: Option<Interval>,
+    /// All work in all time, nothing left out and nothing charged.
+    pub all_windows: Interval,
+    /// Share of the time in which the threads stood still, of a and b.
+    pub stopped: Option<[f64; 2]>,
+}
+
+/// Pauses on a side from which they are compared.
+const FEWEST_PAUSES: f64 = 5.0;
+
+/// The logarithm of a ratio, and what each pair has moved it by.
+struct Logarithm {
+    value: f64,
+    influence: Vec<f64>,
+    freedom: usize,
+}
+
+impl Logarithm {
+    fn interval(&self) -> Interval {
+        let half = student(self.freedom) * standard_error(&self.influence);
+        Interval { median: self.value.exp(), low: (self.value - half).exp(), high: (self.value + half).exp() }
+    }
+
+    /// The robust one: of each pair's own ratio.
+    fn of_pairs(ratios: impl Iterator<Item = Option<f64>>) -> Option<Logarithm> {
+        // A pair without a ratio moves nothing; the others keep their places, for sums with what all pairs have.
+        let ratios: Vec<Option<f64>> = ratios.map(|ratio| ratio.map(f64::ln)).collect();
+        let known: Vec<f64> = ratios.iter().flatten().copied().collect();
+        let found = trimmed(&known)?;
+        let mut moved = found.influence.into_iter();
+        let influence = ratios
+            .iter()
+            .map(|ratio| if ratio.is_some() { moved.next().unwrap_or_default() } else { 0.0 })
+            .collect();
+        Some(Logarithm { value: found.mean, influence, freedom: found.freedom })
+    }
+
+    /// Of one sum over another, both over all pairs.
+    fn of_sums(above: &[f64], below: &[f64]) -> Option<Logarithm> {
+        let (of_above, of_below) = (above.iter().sum::<f64>(), below.iter().sum::<f64>());
+        if !(of_above > 0.0 && of_below > 0.0) {
+            return None;
+        }
+        let influence = above.iter().zip(below).map(|(a, b)| a / of_above - b / of_below).collect();
+        Some(Logarithm {
+            value: (of_above / of_below).ln(),
+            influence,
+            freedom: above.len().saturating_sub(1),
+        })
+    }
+
+    fn plus(mut self, factor: f64, other: &Logarithm) -> Logarithm {
+        self.value += factor * other.value;
+        self.move_by(factor, other);
+        self
+    }
+
+    fn move_by(&mut self, factor: f64, other: &Logarithm) {
+        for (own, moved) in self.influence.iter_mut().zip(&other.influence) {
+            *own += factor * moved;
+        }
+    }
+}
+
+/// Seconds in which the threads were not stopped.
+fn running(measure: &Measure) -> Option<f64> {
+    let stopped = measure.stopped.map_or(0.0, |stopped| stopped.seconds);
+    Some(measure.seconds - stopped).filter(|seconds| *seconds > 0.0)
+}
+
+/// Bytes of the heap that were used up: handed out to threads, or wasted on the way.
+fn used_up(measure: &Measure) -> Option<f64> {
+    measure.waste.map(|waste| (waste.of_bytes + waste.total()) as f64)
+}
+
+fn application(measure: &Measure) -> Option<f64> {
+    measure.application_cpu_seconds.filter(|seconds| *seconds > 0.0)
+}
+
+/// Work for each second of the application's CPU time: of whole calls where those are known, whose work is known exactly.
+fn for_cpu(amount: Amount, measure: &Measure) -> Option<f64> {
+    match measure.calls {
+        Some(calls) if amount == Amount::Operations => calls.rate(),
+        _ => Some(amount.of(measure)? / application(measure)?),
+    }
+}
+
+/// Work for each second in which the threads were not stopped.
+pub(crate) fn for_running(amount: Amount, measure: &Measure) -> Option<f64> {
+    match measure.calls {
+        // So much CPU time a second, so much work in it.
+        Some(calls) if amount == Amount::Operations => {
+            Some(calls.rate()? * application(measure)? / running(measure)?)
+        }
+        _ => Some(amount.of(measure)? / running(measure)?),
+    }
+}
+
+/// What the pairs say. `None` when fewer than two have work on both sides.
+pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
+    let pairs: Vec<Pair> =
+        pairs.iter().filter(|pair| amount.of(&pair.a).and(amount.of(&pair.b)).is_some()).copied().collect();
+    let ratio = |rate: fn(Amount, &Measure) -> Option<f64>| {
+        Logarithm::of_pairs(pairs.iter().map(|pair| Some(rate(amount, &pair.a)? / rate(amount, &pair.b)?)))
+    };
+    let of = |side: usize, value: &dyn Fn(&Measure) -> Option<f64>| -> Option<Vec<f64>> {
+        pairs.iter().map(|pair| value(if side == 0 { &pair.a } else { &pair.b })).collect()
+    };
+    let work = |side| of(side, &|measure| amount.of(measure));
+    let seconds = |side| of(side, &|measure| Some(measure.seconds));
+    let over_sums = |above: [Vec<f64>; 2], below: [Vec<f64>; 2]| {
+        let [above_a, above_b] = above;
+        let [below_a, below_b] = below;
+        Some(Logarithm::of_sums(&above_a, &below_a)?.plus(-1.0, &Logarithm::of_sums(&above_b, &below_b)?))
+    };
+    let all_windows = over_sums([work(0)?, work(1)?], [seconds(0)?, seconds(1)?])?;
+    let speed = ratio(for_running)?;
+    let per_running_second = speed.interval();
+
+    let counted = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.pauses));
+    let paused = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.pause_seconds));
+    let stood = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.seconds));
+    let run = |side| of(side, &|measure| running(measure).or(Some(0.0)));
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+
+    let used = of(0, &used_up).zip(of(1, &used_up));
+    let heap_use = match &used {
+        Some((a, b)) => over_sums([a.clone(), b.clone()], [work(0)?, work(1)?]).map(|found| found.interval()),
+        None => None,
+    };
+
+    let mut per_second = speed;
+    let mut pauses = None;
+    if let (Some(count_a), Some(count_b), Some(pause_a), Some(pause_b)) =
+        (counted(0), counted(1), paused(0), paused(1))
+    {
+        // Collections are counted only where it is not known what they come from.
+        let (causes_a, causes_b) = used
+            .clone()
+            .filter(|(a, b)| sum(a) > 0.0 && sum(b) > 0.0)
+            .unwrap_or((count_a.clone(), count_b.clone()));
+        let all = sum(&causes_a) + sum(&causes_b);
+        let each = if all > 0.0 { (sum(&pause_a) + sum(&pause_b)) / all } else { 0.0 };
+        for (sign, causes, run) in [(-1.0, &causes_a, run(0)?), (1.0, &causes_b, run(1)?)] {
+            // Seconds of pauses for each second of running, and what each pair has moved that by.
+            if let Some(often) = Logarithm::of_sums(causes, &run) {
+                let share = each * often.value.exp();
+                per_second.value += sign * (1.0 + share).ln();
+                per_second.move_by(sign * share / (1.0 + share), &often);
+            }
+        }
+        if sum(&count_a).min(sum(&count_b)) >= FEWEST_PAUSES {
+            pauses = over_sums([count_a, count_b], [work(0)?, work(1)?]).map(|found| found.interval());
+        }
+    }
+    let share = |side| Some(sum(&stood(side)?) / sum(&seconds(side)?));
+    Some(Estimate {
+        pairs: pairs.len(),
+        per_second: per_second.interval(),
+        per_running_second,
+        per_application_second: ratio(for_cpu).map(|found| found.interval()),
+        heap_use,
+        pauses,
+        all_windows: all_windows.interval(),
+        stopped: share(0).zip(share(1)).map(|(a, b)| [a, b]),
+    })
+}
+
+/// Half of an interval's width, as a share of its middle.
+pub fn half_width(interval: &Interval) -> f64 {
+    (interval.high / interval.low).ln() / 2.0
+}
+
+impl Estimate {
+    /// The wider of the two intervals that a precision is asked of.
+    pub fn precision(&self) -> f64 {
+        let cpu = self.per_application_second.as_ref().map_or(0.0, half_width);
+        half_width(&self.per_second).max(cpu)
+    }
+}
+
+#[cfg(test)]
+#[path = "estimate_test.rs"]
+mod tests;

@@ -1,0 +1,250 @@
+use super::*;
+use crate::evidence::{self, Block, Evidence, Span};
+use crate::measure::CallsDone;
+use jvm::counts::{Counts, Waste};
+use crate::stopping::Precision;
+use jvm::stops::{Stop, Stopped};
+use statistics::Random;
+use std::time::Duration;
+
+fn measure(work: f64, seconds: f64, cpu: f64, pauses: f64, paused: f64) -> Measure {
+    Measure {
+        seconds,
+        cpu_seconds: Some(cpu + paused),
+        application_cpu_seconds: Some(cpu),
+        stopped: Some(Stopped { seconds: paused, pauses, pause_seconds: paused }),
+        operations: Some(work),
+        ..Measure::default()
+    }
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() < 1e-9
+}
+
+#[test]
+fn by_hand() {
+    // While they run: a does 110 in 1 s of 2 CPU-seconds, b 100 in 1 s of 1.9. a needs 1 pause for it, b 2, of 0.1 s each.
+    let pairs = [Pair { a: measure(110.0, 1.1, 2.0, 1.0, 0.1), b: measure(100.0, 1.2, 1.9, 2.0, 0.2) }; 8];
+    let found = estimate(&pairs, Amount::Operations).unwrap();
+    assert!(close(found.per_running_second.median, 1.1));
+    assert!(close(found.per_second.median, 1.1 * 1.2 / 1.1));
+    assert!(close(found.per_application_second.unwrap().median, (110.0 / 2.0) / (100.0 / 1.9)));
+    assert!(close(found.pauses.unwrap().median, (1.0 / 110.0) / (2.0 / 100.0)));
+    assert!(close(found.all_windows.median, (110.0 / 1.1) / (100.0 / 1.2)));
+    let [a, b] = found.stopped.unwrap();
+    assert!(close(a, 0.1 / 1.1) && close(b, 0.2 / 1.2));
+    assert!(half_width(&found.per_second) < 1e-9, "equal pairs have no width");
+}
+
+#[test]
+fn pauses_are_charged_by_the_heap_used_up_where_that_is_known() {
+    let with = |mut measure: Measure, served: u64, wasted: u64| {
+        measure.waste = Some(Waste { refill_bytes: wasted, of_bytes: served, ..Waste::default() });
+        measure
+    };
+    // Both do 100 in 1 s of running. All 3 pauses, 0.6 s together, fell to a, which has used up 110 of 200 bytes.
+    let pair = Pair {
+        a: with(measure(100.0, 1.6, 2.0, 3.0, 0.6), 100, 10),
+        b: with(measure(100.0, 1.0, 2.0, 0.0, 0.0), 90, 0),
+    };
+    let found = estimate(&[pair; 8], Amount::Operations).unwrap();
+    assert!(close(found.heap_use.unwrap().median, 110.0 / 90.0));
+    assert!(close(found.per_second.median, (1.0 + 0.6 * 90.0 / 200.0) / (1.0 + 0.6 * 110.0 / 200.0)));
+    assert_eq!(found.pauses, None, "b had none");
+}
+
+#[test]
+fn whole_calls_decide_where_they_are_known() {
+    let with = |mut measure: Measure, rate: f64| {
+        measure.calls = Some(CallsDone { count: 9.0, cpu_seconds: 1.0, expected_seconds: rate });
+        measure
+    };
+    // Operations say 3, the calls 1.05; a has 2 CPU-seconds a second, b 1.9.
+    let pair = Pair {
+        a: with(measure(300.0, 1.0, 2.0, 0.0, 0.0), 1.05),
+        b: with(measure(100.0, 1.0, 1.9, 0.0, 0.0), 1.0),
+    };
+    let found = estimate(&[pair; 6], Amount::Operations).unwrap();
+    assert!(close(found.per_application_second.unwrap().median, 1.05));
+    assert!(close(found.per_second.median, 1.05 * 2.0 / 1.9));
+    assert_eq!(found.pauses, None, "none happened");
+    let without = Pair { a: Measure { calls: None, ..pair.a }, b: Measure { calls: None, ..pair.b } };
+    assert!(close(estimate(&[without; 6], Amount::Operations).unwrap().per_second.median, 3.0));
+}
+
+#[test]
+fn what_is_not_known_is_left_out_not_guessed() {
+    let mut pair = Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5) };
+    pair.a.stopped = None;
+    pair.b.application_cpu_seconds = None;
+    let found = estimate(&[pair; 6], Amount::Operations).unwrap();
+    assert_eq!((found.per_application_second, found.pauses, found.stopped), (None, None, None));
+    let idle = Pair { a: Measure::default(), b: Measure::default() };
+    assert_eq!(estimate(&[idle; 9], Amount::Operations), None);
+    assert_eq!(estimate(&[pair, idle, idle], Amount::Operations), None, "one pair is none");
+}
+
+/// A process in which collections fall where eden happens to be full, and other work steals time in bursts.
+struct Machine {
+    random: Random,
+    now: f64,
+    work: f64,
+    cpu: f64,
+    eden: f64,
+    used_up: f64,
+    stops: Vec<Stop>,
+}
+
+/// Seconds of work between collections with mode b, seconds of a pause.
+const CYCLE: f64 = 0.7;
+const PAUSE: f64 = 0.25;
+
+impl Machine {
+    fn new(seed: u64) -> Machine {
+        Machine {
+            random: Random::new(seed),
+            now: 0.0,
+            work: 0.0,
+            cpu: 0.0,
+            eden: 0.0,
+            used_up: 0.0,
+            stops: Vec::new(),
+        }
+    }
+
+    fn uniform(&mut self) -> f64 {
+        self.random.below(1 << 30) as f64 / f64::from(1 << 30)
+    }
+
+    fn counts(&self) -> Counts {
+        let time = Duration::from_secs_f64;
+        Counts {
+            at: time(self.now),
+            operations: Some((self.work * 1e9) as u64),
+            application_cpu: Some(time(self.cpu)),
+            waste: Waste { of_bytes: (self.used_up * 1e9) as u64, ..Waste::default() },
+            ..Counts::default()
+        }
+    }
+
+    /// 100 ms with this speed and this use of eden, in slices of 5 ms.
+    fn window(&mut self, speed: f64, eden: f64) -> Span {
+        let from = self.counts();
+        let end = self.now + 0.1;
+        // How fast it goes at all differs from window to window by 6 %.
+        let luck = 1.0 + 0.2 * (self.uniform() - 0.5);
+        while self.now < end {
+            let stolen = if self.uniform() < 0.02 { 0.02 } else { 0.0 };
+            self.now += 0.005 + stolen;
+            self.work += 0.005 * speed * luck;
+            self.cpu += 0.005 * 2.0;
+            self.eden += 0.005 * speed * luck * eden;
+            self.used_up += 0.005 * speed * luck * eden;
+            if self.eden > CYCLE {
+                self.eden = 0.0;
+                let length = PAUSE * (0.5 + self.uniform());
+                let time = Duration::from_secs_f64;
+                self.stops.push(Stop { from: time(self.now), to: time(self.now + length), collection: true });
+                // A window that is over ends in the middle of a pause, and the next one begins there.
+                self.now += length;
+            }
+        }
+        Span { from, to: self.counts() }
+    }
+
+    fn block(&mut self, speed: f64, eden: f64) -> Block {
+        let outside = self.random.coin();
+        let mut next = |a: bool| if a { self.window(speed, eden) } else { self.window(1.0, 1.0) };
+        let (first, second, third, fourth) = (next(outside), next(!outside), next(!outside), next(outside));
+        match outside {
+            true => Block { a: [first, fourth], b: [second, third] },
+            false => Block { a: [second, third], b: [first, fourth] },
+        }
+    }
+
+    fn pairs(&self, blocks: &[Block]) -> Vec<Pair> {
+        evidence::pairs(blocks, &Evidence { stops: Some(self.stops.clone()), calls: None })
+    }
+}
+
+#[test]
+fn bursts_and_collections_do_not_hide_three_percent() {
+    let mut machine = Machine::new(7);
+    // 5 % faster, 20 % more of eden for the same work.
+    let blocks: Vec<Block> = (0..400).map(|_| machine.block(1.05, 1.2)).collect();
+    let pairs = machine.pairs(&blocks);
+    let found = estimate(&pairs, Amount::Operations).unwrap();
+    // For one second of b's work a pause of 0.25 s comes every 0.7 s.
+    let charged = (1.0 / (1.0 / 1.05 + 1.2 * PAUSE / CYCLE)) / (1.0 / (1.0 + PAUSE / CYCLE));
+    for (what, found, expected, within) in [
+        ("running", found.per_running_second, 1.05, 0.02),
+        ("CPU", found.per_application_second.unwrap(), 1.05, 0.015),
+        ("charged", found.per_second, charged, 0.025),
+        ("heap", found.heap_use.unwrap(), 1.2, 0.001),
+        ("pauses", found.pauses.unwrap(), 1.2, 0.4),
+    ] {
+        assert!(found.low <= expected && expected <= found.high, "{what}: {expected} not in {found:?}");
+        assert!(half_width(&found) <= within, "{what}: {found:?}");
+    }
+    // The plain ratio is right, too, and much wider.
+    assert!(found.all_windows.low <= charged && charged <= found.all_windows.high);
+    assert!(half_width(&found.all_windows) > 1.2 * half_width(&found.per_running_second));
+}
+
+#[test]
+fn an_effect_that_is_rare_and_large_shows_where_nothing_is_trimmed() {
+    let usual = Pair { a: measure(100.0, 1.0, 2.0, 0.0, 0.0), b: measure(100.0, 1.0, 2.0, 0.0, 0.0) };
+    let stalled = Pair { a: measure(10.0, 1.0, 2.0, 0.0, 0.0), ..usual };
+    let pairs: Vec<Pair> = (0..100).map(|i| if i % 10 == 0 { stalled } else { usual }).collect();
+    let found = estimate(&pairs, Amount::Operations).unwrap();
+    assert_eq!(found.per_second.median, 1.0);
+    assert!(found.all_windows.high < 0.97, "{found:?}");
+}
+
+/// How often the interval holds the truth, of so many simulated measurements that end by the rule or after 150 pairs; and
+/// the mean of the estimates.
+fn simulate(runs: u64, speed: f64, eden: f64, truth: f64) -> (f64, f64, f64) {
+    let (mut covered, mut sum, mut pairs_sum) = (0, 0.0, 0.0);
+    for seed in 0..runs {
+        let mut machine = Machine::new(1000 + seed);
+        let mut blocks = Vec::new();
+        let found = loop {
+            blocks.push(machine.block(speed, eden));
+            if !Precision::looks_at(blocks.len()) && blocks.len() < 150 {
+                continue;
+            }
+            let found = estimate(&machine.pairs(&blocks), Amount::Operations).unwrap();
+            if blocks.len() >= 150 || half_width(&found.per_running_second) <= 0.92 * 0.04 {
+                break found;
+            }
+        };
+        covered +=
+            usize::from((found.per_running_second.low..=found.per_running_second.high).contains(&truth));
+        sum += found.per_running_second.median.ln();
+        pairs_sum += blocks.len() as f64;
+    }
+    (covered as f64 / runs as f64, (sum / runs as f64).exp(), pairs_sum / runs as f64)
+}
+
+#[test]
+fn simulations_of_the_rule() {
+    for (speed, eden) in [(1.0, 1.0), (0.97, 1.1)] {
+        let (coverage, mean, pairs) = simulate(400, speed, eden, speed);
+        // 0.95 of 400, three standard deviations of a share of 400 below it.
+        assert!(coverage > 0.917, "speed {speed}: {coverage}");
+        assert!(
+            (mean / speed - 1.0).abs() < 0.003,
+            "speed {speed}: stopping by width has moved it to {mean}"
+        );
+        assert!(pairs < 140.0, "the rule never stopped: {pairs}");
+    }
+}
+
+#[test]
+fn estimates_are_kept_as_json() {
+    let pair = Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5) };
+    let found = estimate(&[pair; 6], Amount::Operations).unwrap();
+    let json = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Estimate>(&json).unwrap(), found);
+}

@@ -1,0 +1,235 @@
+//! Fork mode: whole JVMs in turn, with Terrace and without, A B B A.
+//!
+//! For what is decided when a JVM starts: the size of thread buffers, HotSpot's own growing strategy.
+
+use crate::measure::{Amount, Measure, Pair};
+use jvm::counts::Counts;
+use crate::process::await_agent;
+use crate::{Comparison, Measured};
+use jvm::agent::AgentOptions;
+use jvm::launch::Launch;
+use jvm::observe::Jvms;
+use jvm::running::Running;
+use jvm::workload::Report;
+use present::progress::Progress;
+use jvm::{Error, Result};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How much longer than asked a workload may take.
+const SLACK: Duration = Duration::from_secs(180);
+const POLL: Duration = Duration::from_millis(20);
+
+/// One side of the comparison.
+struct Plan {
+    /// `None` is a JVM without us.
+    agent: Option<AgentOptions>,
+}
+
+struct Fork {
+    measure: Measure,
+    whole_run: bool,
+    operation: Option<String>,
+    settings: Value,
+    flags: Vec<String>,
+    command: String,
+    notes: Vec<String>,
+}
+
+/// Forks in the order A B, B A, A B, ...: a drift that is steady favours nobody. `true` is A.
+fn order(pairs: usize) -> Vec<[bool; 2]> {
+    (0..pairs).map(|pair| if pair % 2 == 0 { [true, false] } else { [false, true] }).collect()
+}
+
+/// As many pairs as fit into the duration, an even number of them and at least two.
+fn pairs_in(duration: Duration, fork: Duration) -> usize {
+    let pairs = (duration.as_secs_f64() / (2.0 * fork.as_secs_f64())).round() as usize;
+    (pairs + pairs % 2).max(2)
+}
+
+pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progress) -> Result<Measured> {
+    // A workload counts its own operations; of any other program the bytes must be counted on both sides.
+    let observer = (!comparison.program.is_workload()).then(AgentOptions::observing);
+    let terrace = Plan { agent: Some(comparison.agent.clone()) };
+    let stock = Plan { agent: observer };
+    let count = pairs_in(comparison.duration, fork);
+    let each = fork + comparison.warmup;
+    progress.start("comparing terrace and stock in forks", each * 2 * count as u32);
+
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for (number, pair) in order(count).into_iter().enumerate() {
+        for (second, is_a) in pair.into_iter().enumerate() {
+            progress.say(format!(
+                "fork {} of {}: {}",
+                2 * number + second + 1,
+                2 * count,
+                if is_a { "terrace" } else { "stock" }
+            ));
+            let (plan, side) = if is_a { (&terrace, &mut a) } else { (&stock, &mut b) };
+            side.push(one(comparison, plan, fork)?);
+            progress.passed(each * (2 * number + second + 1) as u32);
+        }
+    }
+
+    let whole = a.iter().chain(&b).filter(|fork| fork.whole_run).count();
+    if whole != 0 && whole != 2 * count {
+        return Err(Error::failed(format!(
+            "{whole} of {} runs ended by themselves within {} s, the others did not; give a longer --fork-seconds, for whole \
+             runs, or a shorter one",
+            2 * count,
+            fork.as_secs_f64()
+        )));
+    }
+    let amount = match (whole > 0, comparison.program.is_workload()) {
+        (true, _) => Amount::Runs,
+        (false, true) => Amount::Operations,
+        (false, false) => Amount::Bytes,
+    };
+    let mut notes: Vec<String> = Vec::new();
+    for note in a.iter().chain(&b).flat_map(|fork| &fork.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    let pairs = a.iter().zip(&b).map(|(a, b)| Pair { a: a.measure, b: b.measure }).collect();
+    let (Some(a), Some(b)) = (a.pop(), b.pop()) else {
+        return Err(Error::failed("no fork was run"));
+    };
+    Ok(Measured {
+        pairs,
+        amount: Some(amount),
+        operation: a.operation,
+        names: ["terrace", if stock.agent.is_some() { "stock, observed" } else { "stock" }],
+        settings: [a.settings, b.settings],
+        flags: [a.flags, b.flags],
+        command: a.command,
+        window: None,
+        notes,
+    })
+}
+
+fn one(comparison: &Comparison, plan: &Plan, fork: Duration) -> Result<Fork> {
+    let mut jvms = Jvms::new()?;
+    let mut flags = Vec::new();
+    if let Some(agent) = &plan.agent {
+        flags.push(jvms.options(agent).flag(&comparison.install.agent()?)?);
+    }
+    flags.extend(comparison.flags.iter().cloned());
+    let seconds = fork.as_secs_f64().ceil() as u64;
+    let program = comparison.program.for_seconds(seconds, comparison.warmup);
+    let launch = program.launch(&flags, None, None, &comparison.install)?;
+    let running = Running::start(&launch, comparison.show)?;
+    if program.is_workload() {
+        workload(running, jvms, plan.agent.is_some(), fork + comparison.warmup, flags, &launch)
+    } else {
+        command(running, jvms, comparison.warmup, fork, flags, &launch)
+    }
+}
+
+/// A workload measures itself.
+fn workload(
+    mut running: Running,
+    mut jvms: Jvms,
+    observed: bool,
+    length: Duration,
+    flags: Vec<String>,
+    launch: &Launch,
+) -> Result<Fork> {
+    if observed {
+        await_agent(&mut running, &mut jvms)?;
+    }
+    if running.wait(length + SLACK)?.is_none() {
+        return Err(Error::failed(format!(
+            "the workload did not end within {} s",
+            (length + SLACK).as_secs()
+        )));
+    }
+    running.check()?;
+    let report = Report::read(&running.output())?;
+    let counts = observed.then(|| jvms.counts());
+    let measure = Measure {
+        seconds: report.seconds,
+        cpu_seconds: report.cpu_seconds,
+        application_cpu_seconds: None,
+        stopped: None,
+        calls: None,
+        operations: Some(report.operations),
+        bytes: report.allocated_bytes,
+        collections: report.collections,
+        collection_seconds: report.collection_seconds,
+        waste: counts.map(|counts| counts.waste),
+        requests: counts.map(|counts| counts.requests),
+    };
+    Ok(Fork {
+        measure,
+        whole_run: false,
+        operation: Some(report.operation),
+        settings: jvms.settings(),
+        flags,
+        command: launch.describe(),
+        notes: jvms.notes(),
+    })
+}
+
+/// Any other program is measured from the end of its warm-up until its time is over, or as a whole if it ends before.
+fn command(
+    mut running: Running,
+    mut jvms: Jvms,
+    warmup: Duration,
+    fork: Duration,
+    flags: Vec<String>,
+    launch: &Launch,
+) -> Result<Fork> {
+    await_agent(&mut running, &mut jvms)?;
+    let since = Instant::now();
+    let mut first: Option<Counts> = None;
+    let (measure, whole_run) = loop {
+        jvms.refresh()?;
+        // The accounts of a JVM that has ended are gone: what was last read of them counts.
+        jvms.read_accounts();
+        if let Some((exit, time)) = running.poll()? {
+            running.check()?;
+            let whole = Measure::between(&Counts::default(), &jvms.counts());
+            let cpu_seconds = Some(exit.cpu.as_secs_f64());
+            break (Measure { seconds: time.as_secs_f64(), cpu_seconds, ..whole }, true);
+        }
+        let passed = since.elapsed();
+        match &first {
+            None if passed >= warmup => first = Some(jvms.counts()),
+            Some(first) if passed >= warmup + fork => {
+                let measure = Measure::between(&first, &jvms.counts());
+                running.end()?;
+                break (measure, false);
+            }
+            _ => std::thread::sleep(POLL),
+        }
+    };
+    Ok(Fork {
+        measure,
+        whole_run,
+        operation: None,
+        settings: jvms.settings(),
+        flags,
+        command: launch.describe(),
+        notes: jvms.notes().into_iter().chain(jvms.uncounted()).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_go_a_b_b_a() {
+        let flat: Vec<bool> = order(4).into_iter().flatten().collect();
+        assert_eq!(flat, [true, false, false, true, true, false, false, true]);
+    }
+
+    #[test]
+    fn pairs_are_even_in_number_so_that_both_orders_are_as_frequent() {
+        let seconds = Duration::from_secs;
+        assert_eq!(pairs_in(seconds(60), seconds(5)), 6);
+        assert_eq!(pairs_in(seconds(50), seconds(5)), 6);
+        assert_eq!(pairs_in(seconds(1), seconds(5)), 2);
+    }
+}

@@ -1,0 +1,104 @@
+//! What else happened on the machine while we measured.
+
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Of a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// The load average of one minute before the run.
+    pub load_before: Option<f64>,
+    /// The share of CPU time that the hypervisor gave to others while a CPU of ours wanted to run.
+    pub steal_share: Option<f64>,
+    /// The share of all CPU time that other programs used, ours and our children's taken off.
+    pub others_share: Option<f64>,
+}
+
+/// Ticks of `/proc/stat`, all CPUs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ticks {
+    /// Of any kind.
+    pub all: u64,
+    /// Neither idle nor stolen.
+    pub busy: u64,
+    /// Stolen.
+    pub steal: u64,
+}
+
+impl Ticks {
+    /// Now; `None` where `/proc/stat` is not to be had.
+    pub fn now() -> Option<Ticks> {
+        Ticks::read(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn read(text: &str) -> Option<Ticks> {
+        let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        // user nice system idle iowait irq softirq steal; guest time is contained in user.
+        let numbers: Vec<u64> = line.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
+        let [user, nice, system, idle, wait, irq, soft, steal] = numbers.try_into().ok()?;
+        let busy = user + nice + system + irq + soft;
+        Some(Ticks { all: busy + idle + wait + steal, busy, steal })
+    }
+}
+
+/// Watches from its making until it is asked.
+pub struct Watch {
+    load_before: Option<f64>,
+    ticks: Option<Ticks>,
+    own_seconds: f64,
+    since: Instant,
+}
+
+impl Watch {
+    /// From now on.
+    pub fn begin() -> Watch {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Watch {
+            load_before: load.split(' ').next().and_then(|load| load.parse().ok()),
+            ticks: Ticks::now(),
+            own_seconds: jvm::os::own_cpu_seconds(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Until now.
+    pub fn end(&self) -> Disturbance {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        let shares =
+            self.ticks.zip(Ticks::now()).filter(|(then, now)| now.all > then.all).map(|(then, now)| {
+                let all = (now.all - then.all) as f64;
+                let own = (jvm::os::own_cpu_seconds() - self.own_seconds)
+                    / (self.since.elapsed().as_secs_f64() * cpus);
+                let busy = now.busy.saturating_sub(then.busy) as f64 / all;
+                (now.steal.saturating_sub(then.steal) as f64 / all, (busy - own).clamp(0.0, 1.0))
+            });
+        Disturbance {
+            load_before: self.load_before,
+            steal_share: shares.map(|(steal, _)| steal),
+            others_share: shares.map(|(_, others)| others),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_read_and_guests_are_not_counted_twice() {
+        let ticks = Ticks::read("cpu  10 1 2 100 5 0 3 7 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n").unwrap();
+        assert_eq!(ticks, Ticks { all: 128, busy: 16, steal: 7 });
+        assert_eq!(Ticks::read("nothing"), None);
+    }
+
+    #[test]
+    fn our_own_work_is_not_another_programs() {
+        let watch = Watch::begin();
+        let mut sum = 0_u64;
+        while watch.since.elapsed().as_millis() < 60 {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let found = watch.end();
+        assert!(found.others_share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{found:?}");
+    }
+}

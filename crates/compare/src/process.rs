@@ -1,0 +1,202 @@
+//! Process mode: one JVM with the agent, switched between two modes.
+
+use crate::evidence::Evidence;
+use jvm::counts::Counts;
+use crate::stopping::Precision;
+use crate::windows::{self, Plan, Subject};
+use crate::{Comparison, Measured};
+use jvm::agent::AgentOptions;
+use jvm::calls::CallFile;
+use jvm::observe::Jvms;
+use jvm::progress_file::{Phase, ProgressFile};
+use jvm::running::Running;
+use jvm::workload::Report;
+use present::progress::Progress;
+use jvm::{Error, Result};
+use control::Mode;
+use std::time::{Duration, Instant};
+
+/// How long a JVM may take to come up with the agent.
+const START: Duration = Duration::from_secs(60);
+/// How much longer than asked a workload may take to begin and to end.
+const SLACK: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(10);
+/// So many calls, one after the other, have room in a window.
+const CALLS_IN_WINDOW: u32 = 5;
+/// The calls of the warm-up that tell how long one takes.
+const LAST_CALLS: usize = 100;
+/// Pairs for which the duration has room, however long a call takes.
+const ENOUGH_PAIRS: u32 = 8;
+
+/// Waits until a JVM of the program is up with the agent.
+pub(crate) fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
+    loop {
+        let ended = running.poll()?.is_some();
+        jvms.refresh()?;
+        if jvms.ready() {
+            return Ok(());
+        }
+        if ended {
+            running.check()?;
+            return Err(Error::failed(
+                "the program ended before a JVM with terrace came up; does it start java, and does JAVA_TOOL_OPTIONS reach it?",
+            ));
+        }
+        if running.started().elapsed() > START {
+            return Err(Error::failed(format!(
+                "no JVM with terrace came up within {} s; does the program start java, and does JAVA_TOOL_OPTIONS reach it?",
+                START.as_secs()
+            )));
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+struct Live {
+    running: Running,
+    jvms: Jvms,
+    operations: Option<ProgressFile>,
+    calls: Option<CallFile>,
+}
+
+impl Live {
+    /// Waits until the program is worth measuring.
+    fn warm_up(&mut self, warmup: Duration) -> Result<()> {
+        let since = Instant::now();
+        loop {
+            if self.running.poll()?.is_some() {
+                self.running.check()?;
+                return Err(Error::failed(
+                    "the program ended during its warm-up; give a shorter --warmup, or use --mode forks for short programs",
+                ));
+            }
+            let passed = since.elapsed();
+            match self.operations.as_mut().map(ProgressFile::phase) {
+                Some(Phase::Measuring | Phase::Finished) => return Ok(()),
+                Some(_) if passed > warmup + SLACK => {
+                    return Err(Error::failed(
+                        "the workload did not begin to measure; is terrace-workloads.jar of this version? ('cargo xtask build')",
+                    ));
+                }
+                None if passed >= warmup => return Ok(()),
+                _ => std::thread::sleep(POLL),
+            }
+        }
+    }
+
+    /// Whole calls have to fit into a window: a call that sees a switch says nothing. At most so long that pairs are enough.
+    fn window(&mut self, asked: Duration, duration: Duration) -> Duration {
+        let calls = self.calls.as_mut().map_or(&[][..], CallFile::read);
+        let last = &calls[calls.len().saturating_sub(LAST_CALLS)..];
+        let mut times: Vec<Duration> = last.iter().map(|call| call.end.saturating_sub(call.begin)).collect();
+        times.sort_unstable();
+        let usual = times.get(times.len() / 2).copied().unwrap_or_default();
+        asked.max((CALLS_IN_WINDOW * usual).min(duration / (4 * ENOUGH_PAIRS)))
+    }
+
+    fn finish(&mut self) -> Result<Option<Report>> {
+        let Some(operations) = &self.operations else {
+            self.running.end()?;
+            return Ok(None);
+        };
+        operations.ask_to_end()?;
+        if self.running.wait(SLACK)?.is_none() {
+            return Err(Error::failed(format!(
+                "the workload did not end within {} s of its time",
+                SLACK.as_secs()
+            )));
+        }
+        self.running.check()?;
+        Report::read(&self.running.output()).map(Some)
+    }
+}
+
+impl Subject for Live {
+    fn switch(&mut self, mode: Mode) {
+        self.jvms.switch(mode);
+        self.jvms.refresh_threads();
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        self.jvms.refresh()?;
+        // Right before the moment that the counts are of: reading CPU times takes longer.
+        let operations = self.operations.as_ref().and_then(ProgressFile::operations);
+        let mut counts = self.jvms.counts();
+        counts.operations = operations;
+        Ok(counts)
+    }
+
+    fn evidence(&mut self) -> Evidence {
+        Evidence { stops: self.jvms.stops(), calls: self.calls.as_mut().map(|calls| calls.read().to_vec()) }
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        let ended = self.running.poll()?.is_some();
+        self.running.check()?;
+        Ok(ended || self.operations.as_mut().is_some_and(|file| file.phase() == Phase::Finished))
+    }
+}
+
+pub(crate) fn measure(
+    comparison: &Comparison,
+    (window, skip): (Duration, Duration),
+    modes: [Mode; 2],
+    precision: Option<Precision>,
+    progress: &Progress,
+) -> Result<Measured> {
+    let mut jvms = Jvms::new()?;
+    let bound = modes.contains(&Mode::Bound);
+    let options = AgentOptions { start_on: false, bound, ..comparison.agent.clone() };
+    let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
+    flags.extend(comparison.flags.iter().cloned());
+    // Last: what is written on the command line itself stays readable. It logs on both sides alike.
+    flags.push(jvms.stop_flag());
+    let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
+    let calls = comparison.program.records_calls().then(|| jvms.directory().join("calls"));
+    // A second more than the windows take, so that no window outlives the workload.
+    let seconds = comparison.duration.as_secs_f64().ceil() as u64 + 1;
+    let program = comparison.program.for_seconds(seconds, comparison.warmup);
+    let launch = program.launch(&flags, file.as_deref(), calls.as_deref(), &comparison.install)?;
+
+    let length = comparison.warmup + comparison.duration;
+    progress.start("comparing on and off inside one JVM", length);
+    let running = Running::start(&launch, comparison.show)?;
+    let mut live = Live {
+        running,
+        jvms,
+        operations: file.as_deref().map(ProgressFile::at),
+        calls: calls.as_deref().map(CallFile::at),
+    };
+    await_agent(&mut live.running, &mut live.jvms)?;
+    // Both ways are compiled and touched before they are measured.
+    live.switch(Mode::On);
+    live.warm_up(comparison.warmup)?;
+    let window = live.window(window, comparison.duration);
+    let [a, b] = modes;
+    let plan = Plan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
+    let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
+    let report = live.finish()?;
+    let name = |mode| match mode {
+        Mode::On => "terrace, buffers on",
+        Mode::Off => "same JVM, buffers off",
+        Mode::Bound => "private buffer for each thread (the bound)",
+    };
+    let settings = live.jvms.settings();
+    Ok(Measured {
+        pairs,
+        amount: None,
+        operation: report.map(|report| report.operation),
+        names: [name(a), name(b)],
+        settings: [settings.clone(), settings],
+        flags: [flags.clone(), flags],
+        command: launch.describe(),
+        window: Some(window),
+        notes: (live.jvms.notes().into_iter())
+            .chain(live.jvms.uncounted().filter(|_| !comparison.program.is_workload()))
+            .collect(),
+    })
+}

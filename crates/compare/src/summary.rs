@@ -1,0 +1,243 @@
+//! From pairs to ratios, intervals and the notes that a reader needs.
+
+use crate::estimate;
+use crate::measure::{Amount, Measure, Pair};
+use jvm::counts::{Requests, Waste};
+use crate::result::Side;
+use statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
+use jvm::{Error, Result};
+use serde_json::Value;
+
+/// With fewer operations in a measure than this, on average, counting them is too coarse.
+const FEWEST_OPERATIONS: f64 = 20.0;
+/// Scatter of a side's rates from which a run is called noisy.
+const NOISY: f64 = 0.2;
+
+/// What the pairs say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Pairs used.
+    pub pairs: usize,
+    /// a over b, each second.
+    pub ratio: Interval,
+    /// a over b, each CPU-second.
+    pub ratio_cpu: Option<Interval>,
+    /// Each pair's ratio.
+    pub ratios: Vec<f64>,
+    /// Warnings with their remedies.
+    pub notes: Vec<String>,
+}
+
+/// Operations where they are counted and fine enough, otherwise bytes. The note says why not operations.
+pub fn choose(pairs: &[Pair]) -> (Amount, Option<String>) {
+    let measures = || pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let Some(operations) = measures().map(|measure| measure.operations).sum::<Option<f64>>() else {
+        return (Amount::Bytes, None);
+    };
+    let each = operations / (2 * pairs.len()).max(1) as f64;
+    if each >= FEWEST_OPERATIONS {
+        return (Amount::Operations, None);
+    }
+    let note = format!(
+        "only {each:.1} operations fall into a window, too few to count, so bytes allocated are compared; for operations use \
+         --mode forks or a longer --window"
+    );
+    (Amount::Bytes, Some(note))
+}
+
+/// The ratios of pairs. `names` are the sides', where each measure is a process of its own, so that each side has to be
+/// steady; inside one process only the ratios have to be.
+pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed: u64) -> Result<Summary> {
+    let by_second = if names.is_some() { Amount::rate } else { estimate::for_running };
+    let ratio = |rate: fn(Amount, &Measure) -> Option<f64>| {
+        pairs
+            .iter()
+            .filter_map(|pair| Some(rate(amount, &pair.a)? / rate(amount, &pair.b)?))
+            .collect::<Vec<f64>>()
+    };
+    let ratios = ratio(by_second);
+    let mut notes = Vec::new();
+    let Some(found) = bootstrap(&ratios, seed) else {
+        return Err(Error::failed(
+            "the program allocated nothing that could be compared; is it idle, or may its memory not be read (kernel.yama.ptrace_scope \
+             0 or 1, the same user)?",
+        ));
+    };
+    let idle = pairs.len() - ratios.len();
+    if idle * 10 > pairs.len() {
+        notes.push(format!(
+            "in {idle} of {} pairs nothing was allocated on one side; they are left out: use a longer --window",
+            pairs.len()
+        ));
+    }
+    if ratios.len() < FEW_PAIRS {
+        notes.push(format!(
+            "{} pairs are few: the interval is little more than their range, and nothing is decided; give a longer --duration",
+            ratios.len()
+        ));
+    }
+    let cpu = ratio(Amount::cpu_rate);
+    let ratio_cpu = if cpu.len() == ratios.len() { bootstrap(&cpu, seed) } else { None };
+    if ratio_cpu.is_none() {
+        notes.push("CPU time is unavailable: the process's CPU clock could not be read throughout".into());
+    }
+    match names {
+        Some(names) => {
+            for (side, name) in [0, 1].into_iter().zip(names) {
+                let rates = rates(pairs, side, |measure| amount.rate(measure));
+                notes.extend(steadiness(&rates, &format!("the rates of '{name}'"), "each second"));
+            }
+        }
+        None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
+    }
+    Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, ratios, notes })
+}
+
+fn rates(pairs: &[Pair], side: usize, rate: impl Fn(&Measure) -> Option<f64>) -> Vec<f64> {
+    pairs.iter().filter_map(|pair| rate(if side == 0 { &pair.a } else { &pair.b })).collect()
+}
+
+fn steadiness(values: &[f64], what: &str, unit: &str) -> Option<String> {
+    if let Some((low, high)) = two_heaps(values) {
+        let (low, high) = (present::numbers::count(low), present::numbers::count(high));
+        return Some(format!(
+            "bimodal: {what} lie in two heaps, around {low} and {high} {unit}, so something else than allocation decides; try \
+             --jvm-arg=-XX:+UseCondCardMark (false sharing of card marks), a longer --warmup or a quieter machine, and compare \
+             several runs"
+        ).replace(" ,", ","));
+    }
+    let scatter = scatter(values).filter(|scatter| *scatter > NOISY)?;
+    Some(format!(
+        "noisy: {what} scatter by {:.0} %; free the machine of other work or give a longer --duration",
+        scatter * 100.0
+    ))
+}
+
+/// One side's totals. `side` 0 is a, 1 is b.
+pub fn side(
+    pairs: &[Pair],
+    side: usize,
+    amount: Amount,
+    name: &str,
+    settings: Value,
+    flags: Vec<String>,
+    seed: u64,
+) -> Side {
+    let measures: Vec<&Measure> =
+        pairs.iter().map(|pair| if side == 0 { &pair.a } else { &pair.b }).collect();
+    let sum =
+        |of: fn(&Measure) -> Option<f64>| measures.iter().map(|measure| of(measure)).sum::<Option<f64>>();
+    let nothing = Interval { median: 0.0, low: 0.0, high: 0.0 };
+    let throughput = rates(pairs, side, |measure| amount.rate(measure));
+    let throughput_cpu = rates(pairs, side, |measure| amount.cpu_rate(measure));
+    let collections = measures.iter().map(|measure| measure.collections).sum::<Option<u64>>();
+    let (work, unit) = match amount {
+        Amount::Operations => {
+            (sum(|measure| measure.operations).map(|number| number / 1e6), "million operations")
+        }
+        Amount::Bytes | Amount::Runs => (sum(|measure| measure.bytes).map(|number| number / 1e9), "GB"),
+    };
+    let wasted = measures.iter().map(|measure| measure.waste).collect::<Option<Vec<Waste>>>();
+    let asked = measures.iter().map(|measure| measure.requests).collect::<Option<Vec<Requests>>>();
+    Side {
+        name: name.to_owned(),
+        settings,
+        flags,
+        throughput: bootstrap(&throughput, seed).unwrap_or(nothing),
+        rates: throughput,
+        throughput_cpu: bootstrap(&throughput_cpu, seed),
+        collections,
+        collections_rate: collections
+            .zip(work)
+            .filter(|(_, work)| *work > 0.0)
+            .map(|(count, work)| count as f64 / work),
+        collections_unit: unit.to_owned(),
+        collection_seconds: sum(|measure| measure.collection_seconds),
+        waste: wasted.map(sum_of),
+        requests: asked.map(sum_of),
+    }
+}
+
+fn sum_of<T: Default + std::ops::AddAssign>(all: Vec<T>) -> T {
+    all.into_iter().fold(T::default(), |mut total, one| {
+        total += one;
+        total
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(operations: f64, collections: u64) -> Measure {
+        Measure {
+            seconds: 1.0,
+            cpu_seconds: Some(2.0),
+            operations: Some(operations),
+            bytes: Some(operations * 1e3),
+            collections: Some(collections),
+            ..Measure::default()
+        }
+    }
+
+    fn pairs(count: usize, a: f64, b: f64) -> Vec<Pair> {
+        (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4) }).collect()
+    }
+
+    #[test]
+    fn ratios_and_collections_for_the_same_work() {
+        let pairs = pairs(10, 3e6, 2e6);
+        let summary = summarise(&pairs, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap();
+        assert_eq!((summary.pairs, summary.ratio.median, summary.ratio_cpu.unwrap().median), (10, 1.5, 1.5));
+        assert!(summary.notes.is_empty(), "{:?}", summary.notes);
+        let a = side(&pairs, 0, Amount::Operations, "a", Value::Null, vec![], 1);
+        let b = side(&pairs, 1, Amount::Operations, "b", Value::Null, vec![], 1);
+        assert_eq!((a.collections, b.collections), (Some(10), Some(40)));
+        assert_eq!((a.collections_rate, b.collections_rate), (Some(10.0 / 30.0), Some(2.0)));
+        assert_eq!(a.waste, None, "not known is not zero");
+    }
+
+    #[test]
+    fn operations_that_are_too_few_give_way_to_bytes() {
+        assert_eq!(choose(&pairs(10, 100.0, 90.0)), (Amount::Operations, None));
+        let (amount, note) = choose(&pairs(10, 3.0, 2.0));
+        assert_eq!(amount, Amount::Bytes);
+        assert!(note.unwrap().contains("--mode forks"));
+        let uncounted = Pair { a: Measure::default(), b: Measure::default() };
+        assert_eq!(choose(&[uncounted]), (Amount::Bytes, None));
+    }
+
+    #[test]
+    fn what_makes_numbers_doubtful_is_said_with_its_remedy() {
+        let mut doubtful = pairs(20, 3e6, 2e6);
+        for pair in doubtful.iter_mut().step_by(2) {
+            pair.b = measure(4e6, 0);
+        }
+        let notes = summarise(&doubtful, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap().notes;
+        assert!(notes.iter().any(|note| note.contains("bimodal: the rates of 'stock'")), "{notes:?}");
+        let notes = summarise(&doubtful, Amount::Operations, None, 1).unwrap().notes;
+        assert!(
+            notes[0].contains("the pairs' ratios lie in two heaps, around 0.75 and 1.50, so"),
+            "{notes:?}"
+        );
+        let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, Some(["a", "b"]), 1).unwrap();
+        assert!(few.notes[0].contains("4 pairs are few"));
+        let noisy: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) / 10.0).collect();
+        assert!(steadiness(&noisy, "the rates of 'a'", "each second").unwrap().contains("noisy"));
+    }
+
+    #[test]
+    fn an_idle_program_has_no_ratio() {
+        let idle = [Pair { a: Measure::default(), b: Measure::default() }; 9];
+        assert!(summarise(&idle, Amount::Bytes, Some(["a", "b"]), 1).is_err());
+    }
+
+    #[test]
+    fn unreadable_cpu_time_is_said_not_guessed() {
+        let mut pairs = pairs(10, 1e6, 1e6);
+        pairs[3].a.cpu_seconds = None;
+        let summary = summarise(&pairs, Amount::Operations, Some(["a", "b"]), 1).unwrap();
+        assert_eq!(summary.ratio_cpu, None);
+        assert!(summary.notes[0].contains("CPU time is unavailable"));
+    }
+}

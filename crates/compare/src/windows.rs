@@ -1,0 +1,110 @@
+//! Two modes in turn inside one process: windows of equal length, in blocks of four, A B B A or B A A B by chance.
+//!
+//! Neighbours share the machine's frequency, the heap's state and the compiler's work, so that their ratio is steadier than
+//! any of them. Within a block a steady drift cancels out; chance keeps whatever has a rhythm from favouring a side.
+
+use crate::estimate::estimate;
+use crate::evidence::{self, Block, Evidence, Span};
+use crate::measure::Pair;
+use jvm::counts::Counts;
+use crate::stopping::Precision;
+use crate::summary;
+use statistics::Random;
+use jvm::{Error, Result};
+use control::Mode;
+use std::time::Duration;
+
+/// The fewest pairs that say anything: with five an interval can just exclude 1.
+pub const FEWEST: usize = 5;
+
+/// The process whose modes are compared.
+pub trait Subject {
+    /// Switches to a mode.
+    fn switch(&mut self, mode: Mode);
+    /// Lets time pass.
+    fn wait(&mut self, time: Duration);
+    /// The counters and the time.
+    fn counts(&mut self) -> Result<Counts>;
+    /// What was found out beside the counters so far.
+    fn evidence(&mut self) -> Evidence {
+        Evidence::default()
+    }
+    /// Whether the process has ended, well. An end that is not well is an error.
+    fn ended(&mut self) -> Result<bool>;
+}
+
+/// How the windows are laid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// The mode in question.
+    pub a: Mode,
+    /// The mode that it is compared with.
+    pub b: Mode,
+    /// A window's length.
+    pub window: Duration,
+    /// How much of a window's start is not counted.
+    pub skip: Duration,
+    /// The length of all of it, at most.
+    pub duration: Duration,
+    /// The end comes earlier when this is reached.
+    pub precision: Option<Precision>,
+    /// Of the order.
+    pub seed: u64,
+}
+
+/// Switches and counts until the plan's duration is over, its precision is reached, or the process has ended. Each block gives
+/// a pair. `tell` hears the time passed.
+pub fn run(subject: &mut impl Subject, plan: &Plan, mut tell: impl FnMut(Duration)) -> Result<Vec<Pair>> {
+    let mut random = Random::new(plan.seed);
+    let mut blocks = Vec::new();
+    let start = subject.counts()?.at;
+    loop {
+        let block = block(subject, random.coin(), plan)?;
+        // A window in which the process ended is no window.
+        if subject.ended()? {
+            break;
+        }
+        blocks.push(block);
+        let passed = subject.counts()?.at.saturating_sub(start);
+        tell(passed);
+        if passed >= plan.duration || is_enough(subject, &blocks, plan) {
+            break;
+        }
+    }
+    let pairs = evidence::pairs(&blocks, &subject.evidence());
+    if pairs.len() < FEWEST {
+        return Err(Error::failed(format!(
+            "only {} pairs of windows (four windows each) were measured, {FEWEST} are needed; give a longer --duration, a \
+             shorter --window, or a program that runs longer",
+            pairs.len()
+        )));
+    }
+    Ok(pairs)
+}
+
+fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &Plan) -> bool {
+    let Some(precision) = plan.precision.filter(|_| Precision::looks_at(blocks.len())) else { return false };
+    let pairs = evidence::pairs(blocks, &subject.evidence());
+    let (amount, _) = summary::choose(&pairs);
+    estimate(&pairs, amount).is_some_and(|estimate| precision.is_reached(&estimate))
+}
+
+fn block(subject: &mut impl Subject, a_outside: bool, plan: &Plan) -> Result<Block> {
+    let (outer, inner) = if a_outside { (plan.a, plan.b) } else { (plan.b, plan.a) };
+    let first = window(subject, outer, plan)?;
+    let between = [window(subject, inner, plan)?, window(subject, inner, plan)?];
+    let around = [first, window(subject, outer, plan)?];
+    Ok(if a_outside { Block { a: around, b: between } } else { Block { a: between, b: around } })
+}
+
+fn window(subject: &mut impl Subject, mode: Mode, plan: &Plan) -> Result<Span> {
+    subject.switch(mode);
+    subject.wait(plan.skip);
+    let from = subject.counts()?;
+    subject.wait(plan.window.saturating_sub(plan.skip));
+    Ok(Span { from, to: subject.counts()? })
+}
+
+#[cfg(test)]
+#[path = "windows_test.rs"]
+mod tests;

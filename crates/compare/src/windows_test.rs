@@ -1,0 +1,137 @@
+use super::*;
+use crate::measure::Amount;
+use statistics::bootstrap;
+use control::{Control, State};
+use hab::Counter;
+
+fn plan(seed: u64) -> Plan {
+    Plan {
+        a: Mode::On,
+        b: Mode::Off,
+        window: Duration::from_millis(100),
+        skip: Duration::from_millis(5),
+        duration: Duration::from_secs(20),
+        precision: None,
+        seed,
+    }
+}
+
+/// A process on a clock of its own: 3 bytes a microsecond with buffers, 2 without, on a machine that gets slower.
+#[derive(Default)]
+struct Simulated {
+    now: Duration,
+    mode: Option<Mode>,
+    bytes: f64,
+    ends_at: Option<Duration>,
+    order: Vec<Mode>,
+}
+
+impl Subject for Simulated {
+    fn switch(&mut self, mode: Mode) {
+        self.mode = Some(mode);
+        self.order.push(mode);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        let slower = 1.0 - self.now.as_secs_f64() / 50.0;
+        let rate = if self.mode == Some(Mode::On) { 3.0 } else { 2.0 };
+        self.bytes += time.as_micros() as f64 * rate * slower;
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        Ok(Counts { at: self.now, bytes: self.bytes as u64, cpu: Some(2 * self.now), ..Counts::default() })
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(self.ends_at.is_some_and(|end| self.now >= end))
+    }
+}
+
+#[test]
+fn neighbours_are_compared_so_a_drifting_machine_does_not_matter() {
+    let mut subject = Simulated::default();
+    let pairs = run(&mut subject, &plan(1), |_| {}).unwrap();
+    assert_eq!(pairs.len(), 50);
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .map(|pair| Amount::Bytes.rate(&pair.a).unwrap() / Amount::Bytes.rate(&pair.b).unwrap())
+        .collect();
+    let found = bootstrap(&ratios, 1).unwrap();
+    assert!((1.49..1.51).contains(&found.median), "{found:?}");
+}
+
+#[test]
+fn the_order_is_random_within_pairs_and_the_seeds() {
+    let order = |seed| {
+        let mut subject = Simulated::default();
+        run(&mut subject, &plan(seed), |_| {}).unwrap();
+        subject.order
+    };
+    let first = order(1);
+    assert!(
+        first.chunks(4).all(|block| block[0] == block[3] && block[1] == block[2] && block[0] != block[1])
+    );
+    let on_first = first.chunks(4).filter(|block| block[0] == Mode::On).count();
+    assert!((12..38).contains(&on_first));
+    assert_eq!(first, order(1));
+    assert_ne!(first, order(2));
+}
+
+#[test]
+fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(2550)), ..Simulated::default() };
+    assert_eq!(run(&mut subject, &plan(1), |_| {}).unwrap().len(), 6);
+    let mut subject = Simulated { ends_at: Some(Duration::from_millis(1300)), ..Simulated::default() };
+    let error = run(&mut subject, &plan(1), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("only 3 pairs") && error.contains("--duration"), "{error}");
+}
+
+/// A real control file, and an agent that writes it on a clock of its own.
+struct Shared(Control, Duration);
+
+impl Subject for Shared {
+    fn switch(&mut self, mode: Mode) {
+        self.0.set_mode(mode);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.1 += time;
+        for _ in 0..time.as_micros() / 200 {
+            match self.0.mode() {
+                Mode::On => self.0.counters(0)[0].add(Counter::BufferBytes, 2000),
+                _ => self.0.counters(0)[0].add(Counter::PassedBytes, 1000),
+            }
+        }
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        Ok(Counts { at: self.1, bytes: jvm::observe::served(&self.0, false), ..Counts::default() })
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(self.0.state() == Some(State::Ended))
+    }
+}
+
+#[test]
+fn an_agent_twice_as_fast_with_buffers_is_found_to_be() {
+    let mut shared = Shared(Control::anonymous(&[1]).unwrap(), Duration::ZERO);
+    let pairs = run(&mut shared, &plan(3), |_| {}).unwrap();
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter_map(|pair| Some(Amount::Bytes.rate(&pair.a)? / Amount::Bytes.rate(&pair.b)?))
+        .collect();
+    let found = bootstrap(&ratios, 3).unwrap();
+    assert!(found.low > 1.99 && found.high < 2.01, "{found:?}");
+}
+
+#[test]
+fn precision_ends_it_before_the_time_is_over() {
+    let mut subject = Simulated::default();
+    let plan = Plan { precision: Some(Precision(0.05)), ..plan(1) };
+    let pairs = run(&mut subject, &plan, |_| {}).unwrap();
+    assert!(pairs.len() >= 12 && pairs.len() < 50, "{}", pairs.len());
+    let never = Plan { precision: None, ..plan };
+    assert_eq!(run(&mut Simulated::default(), &never, |_| {}).unwrap().len(), 50);
+}

@@ -1,0 +1,38 @@
+//! Java programs: what is started, and what is seen of it while it runs.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
+//! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`archive`] | JVMs that write a class data archive, and refuse agents |
+//! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
+//! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
+//! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
+//! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
+//! | [`resident`] | on which pages a JVM lies |
+//! | [`os`], [`error`] | what we need from Linux; errors as one line |
+
+pub mod accounts;
+pub mod agent;
+pub mod archive;
+pub mod calls;
+pub mod counts;
+pub mod cpu;
+pub mod error;
+pub mod install;
+pub mod jdk;
+pub mod launch;
+pub mod observe;
+pub mod os;
+mod primitive;
+pub mod progress_file;
+pub mod resident;
+pub mod running;
+pub mod safepoints;
+pub mod show;
+pub mod size;
+pub mod status;
+pub mod stops;
+pub mod workload;
+
+pub use error::{Error, Result};

@@ -1,0 +1,363 @@
+//! The JVMs of one program, seen through their control files.
+
+use crate::counts::{Counts, Requests, Waste};
+use crate::accounts::Accounts;
+use crate::agent::{AgentOptions, Levels};
+use crate::cpu::{CpuTime, Threads};
+use crate::stops::{Stop, StopLog};
+use crate::{Error, Result, os};
+use control::{Control, Mode, State, View};
+use hab::{Counter, Counters};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// What serves a thread is counted here; what serves a buffer from the level above it is not.
+const SERVED: [Counter; 6] = [
+    Counter::BufferBytes,
+    Counter::ObjectBytes,
+    Counter::StolenBytes,
+    Counter::DirectBytes,
+    Counter::PassedBytes,
+    Counter::MissedBytes,
+];
+
+/// Bytes handed out to threads by a JVM. With `bound`, its last level has the private buffers.
+pub fn served(control: &View, bound: bool) -> u64 {
+    let of = |level: usize| control.counters(level).iter().map(bytes).fold(0, u64::saturating_add);
+    let last = control.levels().saturating_sub(1);
+    of(0).saturating_add(if bound && last > 0 { of(last) } else { 0 })
+}
+
+fn bytes(domain: &Counters) -> u64 {
+    SERVED.iter().map(|counter| domain.get(*counter)).fold(0, u64::saturating_add)
+}
+
+/// Waste of a JVM's buffers on all levels.
+pub fn waste(control: &View, bound: bool) -> Waste {
+    Waste {
+        refill_bytes: control.total(Counter::WasteRefill),
+        collection_bytes: control.total(Counter::WasteCollection),
+        alignment_bytes: control.total(Counter::WasteAlignment),
+        of_bytes: served(control, bound),
+    }
+}
+
+/// Requests of threads to a JVM's buffers: those of the level nearest to threads.
+pub fn requests(control: &View) -> Requests {
+    let mut requests = Requests::default();
+    for domain in control.counters(0) {
+        let of = |counter| domain.get(counter);
+        requests += Requests {
+            served: of(Counter::Buffers) + of(Counter::Objects) + of(Counter::Stolen),
+            foreign: of(Counter::Foreign),
+            stolen: of(Counter::Stolen),
+            direct: of(Counter::Direct),
+            refills: of(Counter::Refills),
+            reserved_bytes: of(Counter::RefillBytes) + of(Counter::DirectBytes),
+        };
+    }
+    requests
+}
+
+/// The settings in force, as the agent has written them.
+pub fn settings(control: &View) -> Value {
+    let text = control.settings();
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+}
+
+/// Enough requests to judge their mean size by.
+const MANY: u64 = 10_000;
+/// HotSpot's thread buffers are larger than this (`MinTLABSize` is 2 KB); single objects hardly are.
+const SMALLEST_TLAB: u64 = 512;
+
+struct Jvm {
+    path: PathBuf,
+    control: Control,
+    cpu: Option<CpuTime>,
+    threads: Threads,
+    accounts: Option<Accounts>,
+    /// Bytes that its threads had allocated when that was last read.
+    allocated: Option<u64>,
+}
+
+impl Jvm {
+    /// What objects took, by HotSpot's own accounts. Reserved bytes would count the waste of thread buffers, too, in which the
+    /// sides differ.
+    fn allocated(&mut self) -> u64 {
+        if self.accounts.is_none()
+            && matches!(self.control.state(), Some(State::Installed | State::Observing))
+        {
+            self.accounts = Accounts::from_settings(self.control.pid(), &settings(&self.control));
+        }
+        self.allocated = self.accounts.as_mut().and_then(Accounts::read).or(self.allocated);
+        self.allocated.unwrap_or_default()
+    }
+}
+
+/// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
+pub struct Jvms {
+    directory: TempDir,
+    stop_log: Option<StopLog>,
+    bound: bool,
+    levels: Levels,
+    mode: Option<Mode>,
+    found: Vec<Jvm>,
+}
+
+impl Jvms {
+    /// A private directory for the control files of a program that will be started with [`Jvms::options`].
+    pub fn new() -> Result<Jvms> {
+        Ok(Jvms {
+            directory: private_directory()?,
+            stop_log: None,
+            bound: false,
+            levels: Levels::Core,
+            mode: None,
+            found: Vec::new(),
+        })
+    }
+
+    /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
+    pub fn options(&mut self, options: &AgentOptions) -> AgentOptions {
+        self.bound = options.bound;
+        self.levels = options.levels();
+        let path = self.directory.path().join("%p");
+        AgentOptions { control: Some(path.to_string_lossy().into_owned()), strict: true, ..options.clone() }
+    }
+
+    /// A place for other files that live as long as this.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Looks for JVMs that are new. One that refused is an error, in the agent's words.
+    pub fn refresh(&mut self) -> Result<()> {
+        for entry in std::fs::read_dir(self.directory.path()).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let numbered = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.parse::<u32>().is_ok());
+            if !numbered || self.found.iter().any(|jvm| jvm.path == path) {
+                continue;
+            }
+            // A file that is still being made cannot be opened yet; it is looked at again.
+            if let Ok(control) = Control::open(&path) {
+                if let Some(mode) = self.mode {
+                    control.set_mode(mode);
+                }
+                let threads = Threads::of(control.pid());
+                self.found.push(Jvm { path, control, cpu: None, threads, accounts: None, allocated: None });
+            }
+        }
+        match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
+            Some(jvm) => {
+                Err(Error::failed(format!("the agent refused: {}", or_silence(jvm.control.message()))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether any of them is up, with hooks in place.
+    pub fn ready(&self) -> bool {
+        self.settled().is_some()
+    }
+
+    fn settled(&self) -> Option<&Jvm> {
+        let settled = |jvm: &&Jvm| {
+            matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))
+        };
+        self.found.iter().find(settled)
+    }
+
+    /// Switches all of them, and those that come later.
+    pub fn switch(&mut self, mode: Mode) {
+        self.mode = Some(mode);
+        self.found.iter().for_each(|jvm| jvm.control.set_mode(mode));
+    }
+
+    /// The settings in force in the first of them.
+    pub fn settings(&self) -> Value {
+        self.settled().map_or(Value::Null, |jvm| settings(&jvm.control))
+    }
+
+    /// Why a program that counts no operations has nothing to be compared by, if that is so.
+    pub fn uncounted(&self) -> Option<String> {
+        let unread = self.found.iter().any(|jvm| jvm.allocated.is_none());
+        unread.then(|| {
+            "what objects took could not be read from the JVM's memory: allow it (kernel.yama.ptrace_scope 0 or 1, the same \
+             user, CAP_SYS_PTRACE in a container)"
+                .into()
+        })
+    }
+
+    /// What they have to say: sizes that were reduced, and the like; and what should have been.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for jvm in &self.found {
+            let message = jvm.control.message();
+            if !message.is_empty() && !notes.contains(&message) {
+                notes.push(message);
+            }
+        }
+        let observing = |jvm: &Jvm| jvm.control.state() == Some(State::Observing);
+        if self.levels != Levels::None && self.found.iter().any(observing) {
+            notes.push("the agent only observed: no buffers of its own were in place".into());
+        }
+        let requests: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::Passed)).sum();
+        let bytes: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::PassedBytes)).sum();
+        if self.levels == Levels::None && requests > MANY && bytes / requests < SMALLEST_TLAB {
+            notes.push(format!(
+                "the observed side asked the heap for {} bytes at a time, so it ran without thread buffers and is no usual \
+                 baseline; leave out -XX:-UseTLAB",
+                bytes / requests
+            ));
+        }
+        if self.found.len() > 1 {
+            notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
+        }
+        notes
+    }
+
+    /// The flag that makes each of them log when its threads stood still.
+    pub fn stop_flag(&self) -> String {
+        StopLog::flag(&self.directory.path().join("stops-%p"))
+    }
+
+    /// When the threads stood still so far. `None` without such a log, and of several JVMs, which stop each by itself.
+    pub fn stops(&mut self) -> Option<Vec<Stop>> {
+        let [jvm] = self.found.as_slice() else { return None };
+        let path = self.directory.path().join(format!("stops-{}", jvm.control.pid()));
+        self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read().map(<[Stop]>::to_vec)
+    }
+
+    /// Reads what threads have allocated so far, for the time when the JVM has ended.
+    pub fn read_accounts(&mut self) {
+        self.found.iter_mut().for_each(|jvm| {
+            jvm.allocated();
+        });
+    }
+
+    /// Looks for new threads, so that [`Jvms::counts`] tells collectors from the application.
+    pub fn refresh_threads(&mut self) {
+        self.found.iter_mut().for_each(|jvm| jvm.threads.refresh());
+    }
+
+    /// The counters of all of them at this moment. The counters of one that has ended stay.
+    pub fn counts(&mut self) -> Counts {
+        let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
+        for jvm in &mut self.found {
+            counts.bytes += jvm.allocated();
+            jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
+            let cpu = jvm.cpu.unwrap_or_default();
+            counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);
+            counts.application_cpu = Some(counts.application_cpu.unwrap_or_default() + cpu.application());
+            counts.collections += jvm.control.pauses();
+            counts.waste += waste(&jvm.control, self.bound);
+            counts.requests += requests(&jvm.control);
+        }
+        counts
+    }
+}
+
+fn or_silence(message: String) -> String {
+    if message.is_empty() {
+        "it gave no reason; see the program's output with --verbose".into()
+    } else {
+        message
+    }
+}
+
+/// In memory: the counters are written on the allocation path.
+fn private_directory() -> Result<TempDir> {
+    use std::os::unix::fs::PermissionsExt;
+    let make = |parent: &Path| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("terrace-lab-").permissions(std::fs::Permissions::from_mode(0o700)).tempdir_in(parent)
+    };
+    make(Path::new("/dev/shm")).or_else(|_| make(&std::env::temp_dir())).map_err(|error| {
+        Error::failed(format!(
+            "no private directory in /dev/shm or TMPDIR: {error}; set TMPDIR to one that you can write"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create(jvms: &Jvms, pid: u32, levels: &[usize]) -> Control {
+        Control::create(&jvms.directory().join(pid.to_string()), levels).unwrap()
+    }
+
+    #[test]
+    fn jvms_are_found_as_they_come_and_are_switched_alike() {
+        let mut jvms = Jvms::new().unwrap();
+        let first = create(&jvms, 1, &[2]);
+        jvms.refresh().unwrap();
+        assert!(!jvms.ready());
+        first.set_settings(r#"{"collector":"Serial"}"#);
+        first.set_state(State::Installed);
+        assert!(jvms.ready());
+        assert_eq!(jvms.settings()["collector"], "Serial");
+        jvms.switch(Mode::On);
+        let second = create(&jvms, 2, &[1]);
+        jvms.refresh().unwrap();
+        assert_eq!((first.mode(), second.mode()), (Mode::On, Mode::On));
+        first.counters(0)[1].add(Counter::BufferBytes, 100);
+        first.counters(0)[0].add(Counter::WasteRefill, 9);
+        second.counters(0)[0].add(Counter::PassedBytes, 30);
+        second.count_pause();
+        let counts = jvms.counts();
+        assert_eq!((counts.waste.of_bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
+        assert_eq!(counts.bytes, 0, "bytes reserved are not bytes allocated");
+        assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
+    }
+
+    #[test]
+    fn a_jvm_without_the_agent_has_nothing_to_say() {
+        let mut jvms = Jvms::new().unwrap();
+        jvms.refresh().unwrap();
+        assert_eq!((jvms.notes(), jvms.settings()), (vec![], Value::Null));
+        jvms.options(&AgentOptions::default());
+        create(&jvms, 1, &[1]).set_state(State::Observing);
+        jvms.refresh().unwrap();
+        assert!(jvms.notes().iter().any(|note| note.contains("only observed")));
+        assert!(jvms.uncounted().is_some_and(|note| note.contains("ptrace_scope")));
+    }
+
+    #[test]
+    fn a_baseline_without_thread_buffers_is_said_to_be_one() {
+        let mut jvms = Jvms::new().unwrap();
+        jvms.options(&AgentOptions::observing());
+        let control = create(&jvms, 1, &[1]);
+        control.set_state(State::Observing);
+        jvms.refresh().unwrap();
+        control.counters(0)[0].add(Counter::Passed, 20_000);
+        control.counters(0)[0].add(Counter::PassedBytes, 20_000 * 4096);
+        let baseline = |jvms: &Jvms| jvms.notes().iter().any(|note| note.contains("bytes at a time"));
+        assert!(!baseline(&jvms));
+        control.counters(0)[0].add(Counter::Passed, 980_000);
+        assert!(jvms.notes().iter().any(|note| note.contains("81 bytes at a time")), "{:?}", jvms.notes());
+    }
+
+    #[test]
+    fn only_the_level_that_serves_threads_counts() {
+        let control = Control::anonymous(&[1, 1, 1]).unwrap();
+        for (level, bytes) in [(0, 100), (1, 1000), (2, 10)] {
+            control.counters(level)[0].add(Counter::BufferBytes, bytes);
+        }
+        assert_eq!(served(&control, false), 100);
+        assert_eq!(served(&control, true), 110);
+    }
+
+    #[test]
+    fn a_refusal_is_an_error_in_the_agents_words() {
+        let mut jvms = Jvms::new().unwrap();
+        let control = create(&jvms, 1, &[]);
+        control.set_message("ZGC already allocates from per-CPU pages; use another collector");
+        control.set_state(State::Refused);
+        assert!(jvms.refresh().unwrap_err().to_string().contains("refused: ZGC already"));
+    }
+}

@@ -1,0 +1,268 @@
+//! What we need from Linux and the standard library does not have. Outside of the native kernels the only file with `unsafe`.
+
+use crate::primitive::{AtomicI32, Ordering, SharedWord};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// Asks a process to end.
+pub const TERMINATE: i32 = libc::SIGTERM;
+/// Ends a process.
+pub const KILL: i32 = libc::SIGKILL;
+
+/// How a child ended, and what it used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exit {
+    /// Its exit code, unless a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// User and system time of it and of the children that it waited for.
+    pub cpu: Duration,
+    /// The most bytes that it had resident.
+    pub resident: u64,
+}
+
+/// This user.
+pub fn user() -> u32 {
+    // SAFETY: geteuid has no preconditions.
+    unsafe { libc::geteuid() }
+}
+
+/// CPU time that all threads of a process have used. `None` when it has ended.
+pub fn process_cpu(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: `clock` is written only on success.
+    if unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the result.
+    if unsafe { libc::clock_gettime(clock, &mut time) } != 0 {
+        return None;
+    }
+    Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// The clock that only goes forward: `CLOCK_MONOTONIC`, which is also Java's `System.nanoTime` and that of the JVM's log (`tn`).
+pub fn monotonic() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the result; this clock exists on every Linux, so that the call cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// CPU time, in seconds, of this process and of the children that it has waited for.
+pub fn own_cpu_seconds() -> f64 {
+    let of = |who: libc::c_int| {
+        // SAFETY: rusage is made of plain numbers, for which zero is valid.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `usage` is a valid place for the result.
+        if unsafe { libc::getrusage(who, &mut usage) } != 0 {
+            return 0.0;
+        }
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// Reads a 64-bit word from each address in another process's memory. An error unless all can be read.
+pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Result<()> {
+    /// Linux takes 1024 pieces at a time.
+    const AT_A_TIME: usize = 1024;
+    if addresses.len() != words.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (addresses, words) in addresses.chunks(AT_A_TIME).zip(words.chunks_mut(AT_A_TIME)) {
+        let remote: Vec<libc::iovec> = addresses
+            .iter()
+            .map(|address| libc::iovec { iov_base: std::ptr::without_provenance_mut(*address), iov_len: 8 })
+            .collect();
+        let bytes = std::mem::size_of_val(words);
+        let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: bytes };
+        // SAFETY: `local` is the memory of `words`, exclusively borrowed, any bytes of which are valid numbers; addresses in the
+        // other process are checked by the kernel, which only reads there.
+        let read = unsafe {
+            libc::process_vm_readv(
+                pid as libc::pid_t,
+                &local,
+                1,
+                remote.as_ptr(),
+                remote.len() as libc::c_ulong,
+                0,
+            )
+        };
+        if read < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if read as usize != bytes {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+    }
+    Ok(())
+}
+
+/// Sends a signal to a process group that we made.
+pub fn signal_group(leader: u32, signal: i32) {
+    if leader > 1 {
+        // SAFETY: kill has no memory preconditions; a group that has ended gives an error, which is fine.
+        unsafe { libc::kill(-(leader as libc::pid_t), signal) };
+    }
+}
+
+/// Waits for a child if it has ended, and for nothing otherwise.
+pub fn reap(pid: u32) -> io::Result<Option<Exit>> {
+    let mut status = 0;
+    // SAFETY: rusage is made of plain numbers, for which zero is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both places are valid for the call.
+    match unsafe { libc::wait4(pid as libc::pid_t, &mut status, libc::WNOHANG, &mut usage) } {
+        0 => Ok(None),
+        -1 => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            error => Err(error),
+        },
+        _ => {
+            let time = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
+            let exited = libc::WIFEXITED(status);
+            Ok(Some(Exit {
+                code: exited.then(|| libc::WEXITSTATUS(status)),
+                signal: (!exited).then(|| libc::WTERMSIG(status)),
+                cpu: time(usage.ru_utime) + time(usage.ru_stime),
+                // Linux counts it in KB.
+                resident: usage.ru_maxrss as u64 * 1024,
+            }))
+        }
+    }
+}
+
+/// The child dies with us, even if we are killed. Only for a child that this very thread will wait for.
+pub fn die_with_us(command: &mut Command) {
+    let us = std::process::id() as libc::pid_t;
+    // SAFETY: between fork and exec only prctl and getppid are called, which are async-signal-safe; no memory is touched.
+    unsafe {
+        command.pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // We may have gone before the line above took effect.
+            if libc::getppid() == us { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+        });
+    }
+}
+
+static STOPPED_BY: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn note_signal(signal: libc::c_int) {
+    // Relaxed: the number is all there is to see.
+    STOPPED_BY.store(signal, Ordering::Relaxed);
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, so that children can be ended first.
+pub fn note_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler only stores into an atomic, which is async-signal-safe; the cast is how libc takes handlers.
+        unsafe { libc::signal(signal, note_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+}
+
+/// The signal that asked us to stop, if any.
+pub fn stopped_by() -> Option<i32> {
+    // Relaxed: as in `note_signal`.
+    Some(STOPPED_BY.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+}
+
+/// A closed pipe ends us silently, as it does every other filter.
+pub fn end_on_closed_pipe() {
+    // SAFETY: restores the system's default action.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+/// The 64-bit words of a file that another process is writing.
+pub struct SharedWords {
+    base: NonNull<SharedWord>,
+    words: usize,
+}
+
+// SAFETY: shared memory that is read through atomics only.
+unsafe impl Send for SharedWords {}
+// SAFETY: as above.
+unsafe impl Sync for SharedWords {}
+
+impl SharedWords {
+    /// Maps the first `bytes` (at least 8) of a file that is at least as long and stays so.
+    pub fn map(file: &File, bytes: usize) -> io::Result<SharedWords> {
+        if (file.metadata()?.len() as usize) < bytes {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is too short"));
+        }
+        let (protection, flags) = (libc::PROT_READ, libc::MAP_SHARED);
+        // SAFETY: a new mapping at an address of the kernel's choice disturbs no other memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, file.as_raw_fd(), 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
+        Ok(SharedWords { base, words: bytes / 8 })
+    }
+
+    /// The word at `index`, 0 beyond the end.
+    pub fn get(&self, index: usize) -> u64 {
+        if index >= self.words {
+            return 0;
+        }
+        // SAFETY: inside the mapping, page-aligned base, alive as long as `self`; the other process's stores are whole words.
+        let word = unsafe { self.base.add(index).as_ref() };
+        // Acquire: whoever sees the phase sees the numbers that were written before it.
+        word.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for SharedWords {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map`; nothing borrowed from `self` outlives it. (munmap rounds up to whole pages.)
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.words * 8) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_cpu_time_grows() {
+        let before = process_cpu(std::process::id()).unwrap();
+        let mut sum = 0_u64;
+        while process_cpu(std::process::id()).unwrap() <= before {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert_eq!(process_cpu(0x3fff_fff0), None);
+    }
+
+    #[test]
+    #[allow(clippy::zombie_processes, reason = "`reap` is what waits for it")]
+    fn a_childs_exit_and_cpu_time_are_reaped_once() {
+        let child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
+        let exit = loop {
+            if let Some(exit) = reap(child.id()).unwrap() {
+                break exit;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        assert_eq!((exit.code, exit.signal), (Some(7), None));
+        assert!(reap(child.id()).is_err());
+    }
+
+    #[test]
+    fn shared_words_show_what_is_written_later() {
+        use std::os::unix::fs::FileExt;
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&[0; 64], 0).unwrap();
+        let words = SharedWords::map(&file, 64).unwrap();
+        file.write_all_at(&7_u64.to_ne_bytes(), 16).unwrap();
+        assert_eq!((words.get(2), words.get(8), words.get(usize::MAX)), (7, 0, 0));
+        assert!(SharedWords::map(&file, 65).is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! A program that we started, measure, and must not leave behind.
+
+use crate::launch::Launch;
+use crate::os::{self, Exit};
+use crate::{Error, Result};
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often an ending is looked for.
+const POLL: Duration = Duration::from_millis(5);
+/// How long a program may take to end when asked to.
+const GRACE: Duration = Duration::from_secs(10);
+/// How much of a stream is kept: its end.
+const KEPT: usize = 256 * 1024;
+
+/// A child in a process group of its own; the group is killed when this is dropped.
+pub struct Running {
+    name: String,
+    pid: u32,
+    started: Instant,
+    exit: Option<(Exit, Duration)>,
+    asked_to_end: bool,
+    output: Tail,
+    errors: Tail,
+}
+
+impl Running {
+    /// Starts it, with nothing to read, and its output kept. `show` passes its output on to our standard error.
+    pub fn start(launch: &Launch, show: bool) -> Result<Running> {
+        let mut command = launch.to_command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        os::die_with_us(&mut command);
+        let started = Instant::now();
+        let mut child = command.spawn().map_err(|error| launch.cannot_start(&error))?;
+        let name = launch.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Running {
+            name,
+            pid: child.id(),
+            started,
+            exit: None,
+            asked_to_end: false,
+            output: Tail::of(child.stdout.take(), show),
+            errors: Tail::of(child.stderr.take(), show),
+        })
+    }
+
+    /// When it was started.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// Its process ID.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How it ended and how long it took, if it has. Also the place where the user's Ctrl-C is seen.
+    pub fn poll(&mut self) -> Result<Option<(Exit, Duration)>> {
+        if let Some(signal) = os::stopped_by() {
+            return Err(Error::interrupted(signal));
+        }
+        if self.exit.is_none() {
+            let found = os::reap(self.pid)
+                .map_err(|error| Error::failed(format!("waiting for {}: {error}", self.name)))?;
+            self.exit = found.map(|exit| (exit, self.started.elapsed()));
+        }
+        Ok(self.exit)
+    }
+
+    /// Waits for its end, at most so long.
+    pub fn wait(&mut self, limit: Duration) -> Result<Option<(Exit, Duration)>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let exit = self.poll()?;
+            if exit.is_some() || Instant::now() >= deadline {
+                return Ok(exit);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Asks it to end, as `kill` does, and waits for that. An end for another reason is an error.
+    pub fn end(&mut self) -> Result<()> {
+        if self.poll()?.is_none() {
+            self.asked_to_end = true;
+            os::signal_group(self.pid, os::TERMINATE);
+            if self.wait(GRACE)?.is_none() {
+                return Err(Error::failed(format!(
+                    "{} did not end within {} s of being asked to (SIGTERM); let it handle that, or end by itself",
+                    self.name,
+                    GRACE.as_secs()
+                )));
+            }
+        }
+        self.check()
+    }
+
+    /// An error unless the program ended well: with 0, or by our request.
+    pub fn check(&mut self) -> Result<()> {
+        let Some((exit, time)) = self.exit else { return Ok(()) };
+        let asked = self.asked_to_end
+            && (exit.signal == Some(os::TERMINATE) || exit.code == Some(128 + os::TERMINATE));
+        if exit.code == Some(0) || asked {
+            return Ok(());
+        }
+        let how = match (exit.code, exit.signal) {
+            (Some(code), _) => format!("exited with status {code}"),
+            (None, signal) => format!("was ended by signal {}", signal.unwrap_or_default()),
+        };
+        let said = self.last_words();
+        let said = if said.is_empty() { "it said nothing".into() } else { said };
+        Err(Error::failed(format!("{} {how} after {:.1} s: {said}", self.name, time.as_secs_f64())))
+    }
+
+    /// What it last wrote on standard error: the agent's own words if there are any, otherwise the last three lines. A JVM
+    /// that cannot start says why on standard output.
+    pub fn last_words(&mut self) -> String {
+        let (errors, output) = (self.errors.text(), self.output.text());
+        if let Some(ours) = errors.lines().rev().find(|line| line.starts_with("terrace")) {
+            return ours.trim().to_owned();
+        }
+        let last = |text: &str| {
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            let said: Vec<&str> = lines
+                .into_iter()
+                .filter(|line| !line.is_empty() && !line.starts_with("Picked up "))
+                .collect();
+            said[said.len().saturating_sub(3)..].join(" | ")
+        };
+        Some(last(&errors)).filter(|said| !said.is_empty()).unwrap_or_else(|| last(&output))
+    }
+
+    /// The end of its standard output.
+    pub fn output(&mut self) -> String {
+        self.output.text()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The group may outlive its leader: a script's JVMs.
+        os::signal_group(self.pid, os::KILL);
+        let deadline = Instant::now() + Duration::from_secs(2);
+        while self.exit.is_none() && Instant::now() < deadline {
+            match os::reap(self.pid) {
+                Ok(None) => std::thread::sleep(POLL),
+                Ok(Some(exit)) => self.exit = Some((exit, self.started.elapsed())),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+/// The end of a stream, read by a thread of its own so that the program never waits for us.
+struct Tail {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Tail {
+    fn of(stream: Option<impl Read + Send + 'static>, show: bool) -> Tail {
+        let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let reader = stream.map(|mut stream| {
+            let kept = Arc::clone(&kept);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 8192];
+                while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                    if show {
+                        let _ = std::io::stderr().write_all(&buffer[..length]);
+                    }
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.extend(&buffer[..length]);
+                    let excess = kept.len().saturating_sub(KEPT);
+                    kept.drain(..excess);
+                }
+            })
+        });
+        Tail { kept, reader }
+    }
+
+    /// After the program's end: all that it wrote, unless a process that it left behind still holds the stream.
+    fn text(&mut self) -> String {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, second) = kept.as_slices();
+        String::from_utf8_lossy(&[first, second].concat()).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Running {
+        Running::start(&Launch::new("/bin/sh".into(), vec!["-c".into(), script.into()]), false).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_failure_is_told_in_the_programs_own_words() {
+        let mut running = shell("echo one >&2; echo two >&2; exit 3");
+        assert_eq!(running.wait(LONG).unwrap().unwrap().0.code, Some(3));
+        let error = running.check().unwrap_err().to_string();
+        assert!(error.contains("sh exited with status 3") && error.ends_with("one | two"), "{error}");
+    }
+
+    #[test]
+    fn the_agents_words_come_before_the_jvms() {
+        let mut running =
+            shell("echo 'terrace: ZGC is not supported' >&2; echo 'Error: agent library failed' >&2; exit 1");
+        running.wait(LONG).unwrap();
+        assert!(running.check().unwrap_err().to_string().ends_with("terrace: ZGC is not supported"));
+    }
+
+    #[test]
+    fn an_end_by_our_request_is_well() {
+        let mut running = shell("echo ready; exec sleep 100");
+        running.end().unwrap();
+        assert_eq!(running.poll().unwrap().unwrap().0.signal, Some(os::TERMINATE));
+    }
+
+    #[test]
+    fn another_end_after_our_request_is_not() {
+        let mut running = shell("trap 'kill -ABRT $$' TERM; echo ready; while :; do sleep 0.05; done");
+        while running.kept_output() != "ready\n" {
+            std::thread::sleep(POLL);
+        }
+        assert!(running.end().unwrap_err().to_string().contains("signal 6"));
+    }
+
+    #[test]
+    fn nothing_is_left_behind() {
+        let running = shell("sleep 100 & echo $!; wait");
+        let child = loop {
+            if let Ok(pid) = running.kept_output().trim().parse::<u32>() {
+                break pid;
+            }
+            std::thread::sleep(POLL);
+        };
+        drop(running);
+        let deadline = Instant::now() + LONG;
+        let runs = || {
+            let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+            !status.is_empty() && !status.contains(") Z ")
+        };
+        while runs() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        assert!(!runs(), "the script's child outlived it");
+    }
+
+    #[test]
+    fn the_end_of_long_output_is_kept() {
+        let mut running = shell("head -c 600000 /dev/zero | tr '\\0' x; echo; echo last");
+        running.wait(LONG).unwrap();
+        let text = running.output();
+        assert!(text.ends_with("\nlast\n") && text.len() <= KEPT);
+    }
+
+    impl Running {
+        fn kept_output(&self) -> String {
+            let kept: Vec<u8> = self.output.kept.lock().unwrap().iter().copied().collect();
+            String::from_utf8(kept).unwrap()
+        }
+    }
+}

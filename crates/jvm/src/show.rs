@@ -1,0 +1,129 @@
+//! A status as a table.
+
+use crate::counts::Waste;
+use crate::status::Status;
+use present::numbers::{count, human};
+use present::table::{labelled, table};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// Status shows no more domains than this of a level; JSON has all of them.
+const MOST_DOMAINS: usize = 16;
+
+/// Waste as a share, and in bytes.
+pub fn wasted(waste: Option<&Waste>) -> String {
+    let Some((waste, share)) = waste.and_then(|waste| Some((waste, waste.share()?))) else {
+        return "unavailable".into();
+    };
+    format!("{:.2} % ({})", share * 100.0, human(waste.total() as f64))
+}
+
+/// The agent's settings on a line.
+pub fn brief(settings: &Value) -> String {
+    let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match settings {
+        Value::Object(settings) => settings
+            .iter()
+            // Structures are for programs that read the JSON.
+            .filter(|(_, value)| !value.is_object())
+            .map(|(key, value)| format!("{key} {}", show(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Value::Null => "without the agent".into(),
+        other => show(other),
+    }
+}
+
+/// A status.
+pub fn status(status: &Status, columns: u16) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
+    line("process", &status.pid.to_string());
+    line("state", &status.state);
+    if !status.message.is_empty() {
+        line("message", &status.message);
+    }
+    line("buffers", &status.mode);
+    if !status.settings.is_null() {
+        line("settings in force", &brief(&status.settings));
+    }
+    line("collector pauses", &status.pauses.to_string());
+    line("made parsable", &format!("{} times, within collections and outside", status.parsability));
+    line("handed out", &human(status.served_bytes as f64));
+    let waste = &status.waste;
+    let causes = format!(
+        "{}: refill {}, collection {}, alignment {}",
+        wasted(Some(waste)),
+        human(waste.refill_bytes as f64),
+        human(waste.collection_bytes as f64),
+        human(waste.alignment_bytes as f64)
+    );
+    line("waste", &causes);
+    if status.levels.is_empty() {
+        return text;
+    }
+    let header =
+        ["level", "TLABs", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed", "missed"];
+    let mut levels = table(columns, &header);
+    for level in &status.levels {
+        let value =
+            |domain: &Map<String, Value>, name: &str| domain.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let row = |domain: &Map<String, Value>, label: String| {
+            let counted = |name| count(value(domain, name) as f64);
+            [
+                format!("{} {label}", level.name),
+                counted("buffers"),
+                human(value(domain, "buffer_bytes") as f64),
+                counted("objects"),
+                counted("refills"),
+                counted("stolen"),
+                counted("foreign"),
+                counted("direct"),
+                counted("passed"),
+                counted("missed"),
+            ]
+        };
+        let busy = |domain: &&Map<String, Value>| domain.values().any(|value| value.as_u64() != Some(0));
+        let shown = level.domains.iter().enumerate().filter(|(_, domain)| busy(domain));
+        for (index, domain) in shown.take(MOST_DOMAINS) {
+            levels.add_row(row(domain, index.to_string()));
+        }
+        let names = level.domains.first().into_iter().flat_map(|domain| domain.keys());
+        let total: Map<String, Value> = names
+            .map(|name| {
+                let values = level.domains.iter().map(|domain| value(domain, name));
+                (name.clone(), values.fold(0, u64::saturating_add).into())
+            })
+            .collect();
+        levels.add_row(row(&total, format!("all {}", level.domains.len())));
+    }
+    let _ = writeln!(text, "{levels}");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::{Control, Mode};
+    use hab::Counter;
+
+    fn widest_table_line(text: &str) -> usize {
+        text.lines()
+            .filter(|line| line.starts_with(['|', '+']))
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[test]
+    fn a_status_shows_the_domains_that_did_something() {
+        let control = Control::anonymous(&[64]).unwrap();
+        control.set_mode(Mode::On);
+        control.set_settings(r#"{"levels":"core"}"#);
+        control.counters(0)[5].add(Counter::BufferBytes, 1_000_000);
+        let text = status(&crate::status::read(&control), 100);
+        assert!(text.contains("1.00 MB") && text.contains("all 64"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("| core")).count(), 2, "{text}");
+        assert!(widest_table_line(&text) <= 100, "{text}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What terrace is doing in a running JVM.
+
+use crate::counts::Waste;
+use crate::observe::{served, settings, waste};
+use crate::{Error, Result, os};
+use control::{Mode, View};
+use hab::Counter;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What a JVM's agent says at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// The number of this structure's version.
+    pub schema: u32,
+    /// The process.
+    pub pid: u32,
+    /// starting, installed, observing, refused or ended.
+    pub state: String,
+    /// Why it refused, or what it adjusted.
+    pub message: String,
+    /// on, off or bound.
+    pub mode: String,
+    /// The settings in force.
+    pub settings: Value,
+    /// Pauses of the collector.
+    pub pauses: u64,
+    /// Times that the heap was made parsable, within collections and outside.
+    pub parsability: u64,
+    /// Bytes handed out to threads.
+    pub served_bytes: u64,
+    /// Waste by cause.
+    pub waste: Waste,
+    /// The counters of each level.
+    pub levels: Vec<Level>,
+    /// Their sum.
+    pub total: Map<String, Value>,
+}
+
+/// One level.
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    /// core, processor or private.
+    pub name: String,
+    /// The counters of each domain, by name.
+    pub domains: Vec<Map<String, Value>>,
+}
+
+/// Reads the status of a process.
+pub fn of(pid: u32) -> Result<Status> {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let owner = process
+        .metadata()
+        .map_err(|_| Error::failed(format!("no such process {pid}; 'jps' lists the JVMs that run")))?
+        .uid();
+    if os::user() != 0 && owner != os::user() {
+        return Err(Error::failed(format!(
+            "process {pid} belongs to another user (number {owner}); ask as that user"
+        )));
+    }
+    match View::of_process(pid)? {
+        // In a container the JVM may know itself by another number than we do.
+        Some(view) => Ok(Status { pid, ..read(&view) }),
+        None => Err(without(pid, &process)),
+    }
+}
+
+/// Why there is nothing to be seen.
+fn without(pid: u32, process: &Path) -> Error {
+    let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
+    let remedy = "start it with 'terrace run -- java ...'";
+    Error::failed(if !maps.contains("libjvm.so") {
+        format!("process {pid} is not a JVM; name the JVM's own number ('jps' lists them)")
+    } else if maps.contains("libterrace.so") {
+        format!(
+            "process {pid} has terrace, but not of this version or without the option control=auto; {remedy}"
+        )
+    } else {
+        format!("process {pid} is a JVM without terrace; {remedy}")
+    })
+}
+
+/// What an agent says now.
+pub fn read(control: &View) -> Status {
+    let settings = printable(settings(control));
+    let mode = match control.mode() {
+        Mode::On => "on",
+        Mode::Off => "off",
+        Mode::Bound => "bound",
+    };
+    let named = settings["levels"].as_str().unwrap_or("").to_owned();
+    let mut names = named.split('+').filter(|name| !name.is_empty());
+    // A level that no name stands for has the private buffers.
+    let bound = control.levels() > names.clone().count().max(1);
+    let levels = (0..control.levels()).map(|level| Level {
+        name: names.next().unwrap_or("private").to_owned(),
+        domains: control
+            .counters(level)
+            .iter()
+            .map(|domain| counters(|counter| domain.get(counter)))
+            .collect(),
+    });
+    Status {
+        schema: 2,
+        pid: control.pid(),
+        state: control.state().map_or("unknown", |state| state.name()).to_owned(),
+        message: control.message(),
+        mode: mode.to_owned(),
+        pauses: control.pauses(),
+        parsability: control.parsability(),
+        served_bytes: served(control, bound),
+        waste: waste(control, bound),
+        levels: levels.collect(),
+        total: counters(|counter| control.total(counter)),
+        settings,
+    }
+}
+
+/// The process may have written anything, and a terminal would obey it.
+fn printable(value: Value) -> Value {
+    let clean = |text: String| text.replace(char::is_control, " ");
+    match value {
+        Value::String(text) => clean(text).into(),
+        Value::Array(values) => values.into_iter().map(printable).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(key, value)| (clean(key), printable(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other,
+    }
+}
+
+fn counters(value: impl Fn(Counter) -> u64) -> Map<String, Value> {
+    Counter::ALL.iter().map(|counter| (counter.name().to_owned(), Value::from(value(*counter)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::{Control, State};
+
+    fn refused(pid: u32) -> String {
+        of(pid).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn processes_without_terrace_are_told_apart() {
+        assert!(refused(0x3fff_fff0).starts_with("no such process"));
+        assert!(refused(std::process::id()).contains("is not a JVM"));
+        if os::user() != 0 {
+            assert!(refused(1).contains("belongs to another user"));
+        }
+    }
+
+    #[test]
+    fn what_an_agent_has_written_is_shown() {
+        let control = Control::anonymous(&[2, 1]).unwrap();
+        control.set_settings(r#"{"levels":"core+processor","jdk":"25"}"#);
+        control.set_state(State::Installed);
+        control.set_mode(Mode::On);
+        control.counters(0)[1].add(Counter::BufferBytes, 4096);
+        control.count_pause();
+        let status = read(&control);
+        assert_eq!((status.state.as_str(), status.mode.as_str()), ("installed", "on"));
+        assert_eq!(
+            status.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(),
+            ["core", "processor"]
+        );
+        assert_eq!((status.served_bytes, status.total["buffer_bytes"].as_u64()), (4096, Some(4096)));
+        let json = serde_json::to_value(&status).unwrap();
+        assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 4096);
+        assert_eq!((&json["pauses"], &json["parsability"]), (&1.into(), &0.into()));
+    }
+
+    #[test]
+    fn what_a_hostile_process_has_written_does_not_reach_the_terminal() {
+        let control = Control::anonymous(&[1]).unwrap();
+        control.set_settings(r#"{"levels":"core\u001b[2J","\u0007":["\u001b"],"jdk":"\u0000"}"#);
+        control.set_message("\u{1b}]0;title");
+        control.counters(0)[0].add(Counter::BufferBytes, u64::MAX);
+        control.counters(0)[0].add(Counter::ObjectBytes, u64::MAX);
+        let status = read(&control);
+        let text = crate::show::status(&status, 100);
+        assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
+        assert_eq!(status.served_bytes, u64::MAX);
+        for text in ["[".repeat(4096), "{\"a\":".repeat(600), "nonsense".into()] {
+            control.set_settings(&text);
+            read(&control);
+        }
+    }
+}

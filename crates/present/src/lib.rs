@@ -1,0 +1,6 @@
+//! How results are shown: the same numbers, tables and progress everywhere.
+
+pub mod grid;
+pub mod numbers;
+pub mod progress;
+pub mod table;
