@@ -2,13 +2,13 @@
 
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
-use control::Mode;
 use compare::result::Outcome;
+use control::Mode;
 use jvm::agent::Tlab;
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::Workload;
-use present::numbers::count;
 use jvm::{Error, Result};
+use present::numbers::count;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     println!("{rows}");
-    println!("a/b above 1: a is faster. In brackets: 95 % interval; it holds 1: no difference.");
+    println!(
+        "a/b above 1: a is faster. In brackets: 95 % interval; it includes 1: no significant difference."
+    );
     println!("{}", summary(&results));
     println!("measured in {} s", since.elapsed().as_secs());
     keep("demo", &json!(results))

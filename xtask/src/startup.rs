@@ -3,9 +3,9 @@
 use crate::build;
 use crate::measure::{keep, shown, supported_jdks, table_of, to_its_end};
 use jvm::jdk::Jdk;
-use statistics::{Interval, bootstrap};
 use jvm::{Error, Result};
 use serde_json::json;
+use statistics::{Interval, bootstrap};
 use std::process::{Command, Stdio};
 
 /// Options of `startup`.

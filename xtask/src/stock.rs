@@ -12,10 +12,10 @@ use compare::fixed::{self, FixedRun};
 use jvm::agent::{AgentOptions, Levels, Tlab};
 use jvm::jdk::Collector;
 use jvm::workload::{Parameters, Workload};
-use statistics::Interval;
-use statistics::trimmed::{standard_error, student};
 use jvm::{Error, Result};
 use serde_json::{Value, json};
+use statistics::Interval;
+use statistics::trimmed::{standard_error, student};
 use std::time::{Duration, Instant};
 
 /// Options of `stock`.

@@ -18,6 +18,10 @@ pub struct Arguments {
     /// How long each fuzz target runs, where there is a nightly toolchain; 0 for not at all.
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     fuzz: u64,
+    /// Launch every hazard with each collector on each JDK: 1,200 JVMs, 12 minutes. Otherwise a hazard meets each collector on one
+    /// JDK, in turn.
+    #[arg(long)]
+    all: bool,
     /// Go on without a Java runtime that cannot be installed.
     #[arg(long, value_name = "FEATURE")]
     without_jdk: Vec<u32>,
@@ -78,7 +82,9 @@ fn steps(arguments: &Arguments) -> Result<()> {
         shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
     })?;
     step("launches", || {
-        shell::run(cargo().args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]))
+        let mut launches = cargo();
+        launches.args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]);
+        shell::run(launches.args(if arguments.all { &["--", "--all"][..] } else { &[] }))
     })?;
     step("fuzzing", || fuzzing(arguments.fuzz))
 }

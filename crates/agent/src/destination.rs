@@ -35,7 +35,7 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
         return write_patiently(file, text).map_err(remedy);
     }
     if !kind.is_file() {
-        return Err("is no file: name another path".into());
+        return Err("is not a file: name another path".into());
     }
     let file = options.read(true).write(true).open(path).map_err(remedy)?;
     let found = file.metadata().map_err(remedy)?;
@@ -47,7 +47,7 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     replace(&file, text)
 }
 
-const FOREIGN: &str = "exists and is no report of yours: it is left as it is; name another path";
+const FOREIGN: &str = "exists and is not one of your reports, so it was not replaced; name another path";
 
 fn remedy(error: std::io::Error) -> String {
     format!("{error}: name a file that can be written")

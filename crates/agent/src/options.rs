@@ -122,7 +122,7 @@ impl Options {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let outcome = match part.split_once('=') {
                 Some((key, value)) => options.set(key, value),
-                None => Err(format!("'{part}' is no option: write key=value, with the keys {KEYS}")),
+                None => Err(format!("'{part}' is not an option: write key=value, with the keys {KEYS}")),
             };
             result = result.and(outcome);
         }

@@ -1,11 +1,11 @@
 //! Options that `run` and `compare` share.
 
+use clap::{Args, ValueEnum};
 use compare::Program;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::jdk::{self, Collector, Jdk};
 use jvm::workload::{Lengths, Parameters, Workload};
 use jvm::{Error, Result};
-use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -187,7 +187,9 @@ fn time(text: &str, unit: Duration) -> Result<Duration> {
         digits.parse::<f64>().ok().filter(|number| number.is_finite() && (0.0..=1e6).contains(number));
     match number {
         Some(number) if !unit.is_zero() => Ok(unit.mul_f64(number)),
-        _ => Err(Error::usage(format!("'{text}' is no time; write a number with ms, s or m, such as 20s"))),
+        _ => Err(Error::usage(format!(
+            "'{text}' is not a valid time; write a number with ms, s or m, such as 20s"
+        ))),
     }
 }
 
@@ -205,7 +207,9 @@ pub fn some_seconds(text: &str) -> Result<Duration> {
 pub fn percent(text: &str) -> Result<f64> {
     let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
     number.filter(|number| (0.05..=50.0).contains(number)).map(|number| number / 100.0).ok_or_else(|| {
-        Error::usage(format!("'{text}' is no precision; write percent from 0.05 to 50, such as 1.5%"))
+        Error::usage(format!(
+            "'{text}' is not a valid precision; write percent from 0.05 to 50, such as 1.5%"
+        ))
     })
 }
 

@@ -4,14 +4,14 @@ use crate::arguments::{
     BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds,
     some_seconds,
 };
+use clap::{Args, ValueEnum};
 use compare::stopping::Precision;
 use compare::{Comparison, Method};
+use control::Mode;
 use jvm::install::Install;
 use jvm::workload::Workload;
-use present::progress::Progress;
 use jvm::{Error, Result};
-use clap::{Args, ValueEnum};
-use control::Mode;
+use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -108,8 +108,8 @@ The metric is the workload's own operations, otherwise bytes allocated; a progra
 ends by itself in mode forks is compared by its whole time. In mode process a ratio is
 the trimmed mean over pairs of neighbouring windows, pauses charged evenly by their
 number, CPU time that of the application's own threads (docs/measuring.md); in forks it
-is the median over pairs with its bootstrap interval. Intervals are 95 %; 'no different'
-when that holds 1. If anything fails (exit code, the workload's own checks, the agent), there is
+is the median over pairs with its bootstrap interval. Intervals are 95 %; 'no significant
+difference' when that includes 1. If anything fails (exit code, the workload's own checks, the agent), there is
 no ratio.";
 
 impl Compare {

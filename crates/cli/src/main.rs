@@ -40,7 +40,7 @@ enum Command {
     Compare(compare::Compare),
     /// Measure every layer of allocation on this machine, beside the published figures.
     Lab(lab::Lab),
-    /// Simulate allocation on machines that are not at hand.
+    /// Simulate allocation on other machines.
     Sim(sim::Sim),
     /// Say which buffers to use on a machine, by simulating a small grid of them.
     Plan(plan::PlanCommand),

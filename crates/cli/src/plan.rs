@@ -1,18 +1,19 @@
 //! `terrace plan`: which buffers to use on a machine that may not be at hand.
 
+use crate::arguments::Format;
 use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, object, one_count};
 use crate::sim::json;
 use crate::sim::machine::assumed;
-use crate::sim::progress::Progress;
-use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
-use present::grid::grid;
-use jvm::size;
-use present::numbers::{count, human};
-use present::table::{columns, labelled};
-use jvm::{Error, Result};
 use clap::Args;
 use coherence::plan::{self, Chain, Plan, Request, Row};
 use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
+use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use jvm::size;
+use jvm::{Error, Result};
+use present::grid::grid;
+use present::numbers::{count, human};
+use present::steps::Steps;
+use present::table::{columns, labelled};
 use serde::Serialize;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ const SMALLEST_G1_EXTENT: u64 = 512 << 10;
 Examples:
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g
   terrace plan --machine my-server.toml --threads 64 --heap 8g --object 48 --work 120
-  terrace plan --machine paper-4x10x2 --threads 40 --heap 4g --eden 2g --json
+  terrace plan --machine paper-4x10x2 --threads 40 --heap 4g --eden 2g --format json
 
 Recommended is the least memory in buffers of all that are at most 2 % slower than the best. It is a
 simulation of allocation alone, from the machine's description (terrace sim machine NAME): measure on the
@@ -61,9 +62,9 @@ pub struct PlanCommand {
     #[command(flatten)]
     chance: ChanceArguments,
 
-    /// JSON with everything that was simulated instead of a table.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 /// A program that was recorded.
@@ -118,12 +119,12 @@ impl PlanCommand {
             length: self.chance.length,
         };
         request.check().map_err(Error::usage)?;
-        let progress = Progress::new();
+        let progress = Steps::new();
         let plan = plan::plan(machine, &request, |done, all| progress.done(done, all))
             .map_err(|error| failed(&error))?;
         drop(progress);
         let guesses = assumed(machine);
-        if self.json {
+        if self.format == Format::Json {
             let output = Output {
                 simulated: true,
                 machine: &machine.name,

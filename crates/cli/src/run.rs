@@ -1,11 +1,11 @@
 //! `terrace run`: becomes the program, with the agent in its JVM.
 
 use crate::arguments::{BufferArguments, ProgramArguments, seconds, some_seconds};
+use clap::Args;
 use jvm::agent::{AgentOptions, absolute};
 use jvm::archive;
 use jvm::install::Install;
 use jvm::{Error, Result};
-use clap::Args;
 use std::time::Duration;
 
 /// Arguments of `run`.

@@ -1,8 +1,8 @@
 //! `terrace status PID`.
 
 use crate::arguments::Format;
-use jvm::{Error, Result};
 use clap::Args;
+use jvm::{Error, Result};
 
 /// Arguments of `status`.
 #[derive(Args)]

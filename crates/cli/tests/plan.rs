@@ -38,7 +38,7 @@ fn a_plan_compares_levels_and_says_what_to_start() {
 
 #[test]
 fn json_has_everything_and_the_same_each_time() {
-    let arguments = [&SHORT[..], &["--json", "--object", "48", "--work", "20"]].concat();
+    let arguments = [&SHORT[..], &["--format", "json", "--object", "48", "--work", "20"]].concat();
     let first = good(&arguments);
     assert_eq!(first, good(&arguments));
     let json: Value = serde_json::from_str(&first).unwrap();

@@ -20,7 +20,7 @@ fn good(command: &str, arguments: &[&str]) -> String {
 }
 
 fn json(command: &str, arguments: &[&str]) -> Value {
-    serde_json::from_str(&good(command, &[arguments, &["--json"]].concat())).unwrap()
+    serde_json::from_str(&good(command, &[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
 fn refused(command: &str, arguments: &[&str], parts: &[&str]) {
@@ -111,7 +111,7 @@ fn the_same_seed_gives_the_same_output_byte_for_byte() {
     let arguments =
         [&ALLOCATE[..], &["--threads", "8", "--tlab", "1k", "--levels", "core", "--unpinned"]].concat();
     for command in ["run", "explain"] {
-        let with = |seed| good(command, &[&arguments[..], &["--json", "--seed", seed]].concat());
+        let with = |seed| good(command, &[&arguments[..], &["--format", "json", "--seed", seed]].concat());
         assert_eq!(with("1"), with("1"));
         assert_ne!(with("1"), with("2"));
     }
@@ -123,7 +123,7 @@ fn a_sweep_tells_speed_ups_over_no_levels() {
     let (csv, html) = (text(&home.path("grid.csv")), text(&home.path("grid.html")));
     let grid = ["--threads", "1,8", "--tlab", "512,4k", "--levels", "core,l3"];
     let arguments = [&ALLOCATE[..], &grid].concat();
-    let table = good("sweep", &[&arguments[..], &["--csv", &csv, "--html", &html]].concat());
+    let table = good("sweep", &[&arguments[..], &["--out", &csv, "--out", &html]].concat());
     assert!(table.contains("none") && table.contains(" x ") && table.contains("written: "), "{table}");
     assert_fits(&table);
     let lines = std::fs::read_to_string(csv).unwrap();
@@ -236,8 +236,8 @@ fn wrong_words() {
     refused("sweep", &["--machine", "opsian-haswell", "--program", "add"], &["no buffers to compare"]);
     refused(
         "sweep",
-        &[&ALLOCATE[..], &["--csv", "/no/such/x"]].concat(),
-        &["--csv /no/such/x", "can be written"],
+        &[&ALLOCATE[..], &["--out", "/no/such/x.csv"]].concat(),
+        &["--out /no/such/x.csv", "can be written"],
     );
     refused("sweep", &[&ALLOCATE[..], &["--package-size", "1m"]].concat(), &["--package-size"]);
     refused("explian", &[], &["explian", "did you mean explain"]);

@@ -18,9 +18,9 @@ pub struct Explanation {
     pub verdict: String,
     /// Waiting for lines and moving them, over the time of all threads.
     pub share: f64,
-    /// Lines of a kind together, dearest first: all cores' buffers, say.
+    /// Lines of a kind together, most expensive first: all cores' buffers, say.
     pub groups: Vec<Bounced>,
-    /// Single lines, dearest first.
+    /// Single lines, most expensive first.
     pub lines: Vec<Bounced>,
 }
 

@@ -1,4 +1,4 @@
-//! Machines with coherent caches, simulated: what the buffers of `crates/hab` buy on a machine that is not at hand.
+//! Machines with coherent caches, simulated: what the buffers of `crates/hab` buy on another machine.
 //!
 //! | part | what it is |
 //! |---|---|

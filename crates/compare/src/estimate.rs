@@ -15,9 +15,9 @@
 //! beside it; where the two disagree, there is one.
 
 use crate::measure::{Amount, Measure, Pair};
+use serde::{Deserialize, Serialize};
 use statistics::Interval;
 use statistics::trimmed::{standard_error, student, trimmed};
-use serde::{Deserialize, Serialize};
 
 /// What pairs in one process say of side a, beside side b.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 use super::*;
 use crate::evidence::{self, Block, Evidence, Span};
 use crate::measure::CallsDone;
-use jvm::counts::{Counts, Waste};
 use crate::stopping::Precision;
+use jvm::counts::{Counts, Waste};
 use jvm::stops::{Stop, Stopped};
 use statistics::Random;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //! together give pairs.
 
 use crate::measure::{CallsDone, Measure, Pair};
-use jvm::counts::Counts;
 use jvm::calls::Call;
+use jvm::counts::Counts;
 use jvm::stops::{self, Stop};
 use std::collections::BTreeMap;
 

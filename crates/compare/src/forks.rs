@@ -3,16 +3,16 @@
 //! For what is decided when a JVM starts: the size of thread buffers, HotSpot's own growing strategy.
 
 use crate::measure::{Amount, Measure, Pair};
-use jvm::counts::Counts;
 use crate::process::await_agent;
 use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
+use jvm::counts::Counts;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;
 use jvm::running::Running;
 use jvm::workload::Report;
-use present::progress::Progress;
 use jvm::{Error, Result};
+use present::progress::Progress;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

@@ -1,19 +1,19 @@
 //! Process mode: one JVM with the agent, switched between two modes.
 
 use crate::evidence::Evidence;
-use jvm::counts::Counts;
 use crate::stopping::Precision;
 use crate::windows::{self, Plan, Subject};
 use crate::{Comparison, Measured};
+use control::Mode;
 use jvm::agent::AgentOptions;
 use jvm::calls::CallFile;
+use jvm::counts::Counts;
 use jvm::observe::Jvms;
 use jvm::progress_file::{Phase, ProgressFile};
 use jvm::running::Running;
 use jvm::workload::Report;
-use present::progress::Progress;
 use jvm::{Error, Result};
-use control::Mode;
+use present::progress::Progress;
 use std::time::{Duration, Instant};
 
 /// How long a JVM may take to come up with the agent.

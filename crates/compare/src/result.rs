@@ -1,11 +1,11 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
 use crate::estimate::Estimate;
-use jvm::counts::{Requests, Waste};
 use crate::machine::Machine;
-use statistics::{Interval, Verdict};
+use jvm::counts::{Requests, Waste};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use statistics::{Interval, Verdict};
 
 /// The number of this layout. 1 had, for windows in one process, medians of pairs of windows in `ratio`, and the CPU time of
 /// the whole process in `ratio_cpu`; such files are still read.

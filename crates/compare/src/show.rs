@@ -78,7 +78,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
 
 fn worded(outcome: &Outcome) -> String {
     match outcome.verdict {
-        Verdict::NoDifference => "a is no different (the 95 % interval holds 1)".into(),
+        Verdict::NoDifference => "no significant difference (the 95 % interval includes 1)".into(),
         Verdict::TooFewPairs => "undecided (too few pairs)".into(),
         verdict => format!("a is {} (95 % interval)", verdict.words()),
     }
@@ -87,8 +87,8 @@ fn worded(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Method, SCHEMA, Sides};
     use crate::machine::Machine;
+    use crate::result::{Method, SCHEMA, Sides};
     use jvm::counts::Waste;
 
     fn side(name: &str, waste: Option<Waste>) -> Side {
@@ -193,5 +193,4 @@ mod tests {
         old["method"].as_object_mut().unwrap().remove("precision");
         assert_eq!(serde_json::from_value::<Outcome>(old).unwrap(), example());
     }
-
 }

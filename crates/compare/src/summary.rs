@@ -2,11 +2,11 @@
 
 use crate::estimate;
 use crate::measure::{Amount, Measure, Pair};
-use jvm::counts::{Requests, Waste};
 use crate::result::Side;
-use statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
+use jvm::counts::{Requests, Waste};
 use jvm::{Error, Result};
 use serde_json::Value;
+use statistics::{FEW_PAIRS, Interval, bootstrap, scatter, two_heaps};
 
 /// With fewer operations in a measure than this, on average, counting them is too coarse.
 const FEWEST_OPERATIONS: f64 = 20.0;
@@ -101,7 +101,7 @@ fn steadiness(values: &[f64], what: &str, unit: &str) -> Option<String> {
     if let Some((low, high)) = two_heaps(values) {
         let (low, high) = (present::numbers::count(low), present::numbers::count(high));
         return Some(format!(
-            "bimodal: {what} lie in two heaps, around {low} and {high} {unit}, so something else than allocation decides; try \
+            "bimodal: {what} have two modes, around {low} and {high} {unit}, so something other than allocation decides; try \
              --jvm-arg=-XX:+UseCondCardMark (false sharing of card marks), a longer --warmup or a quieter machine, and compare \
              several runs"
         ).replace(" ,", ","));
@@ -216,10 +216,7 @@ mod tests {
         let notes = summarise(&doubtful, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap().notes;
         assert!(notes.iter().any(|note| note.contains("bimodal: the rates of 'stock'")), "{notes:?}");
         let notes = summarise(&doubtful, Amount::Operations, None, 1).unwrap().notes;
-        assert!(
-            notes[0].contains("the pairs' ratios lie in two heaps, around 0.75 and 1.50, so"),
-            "{notes:?}"
-        );
+        assert!(notes[0].contains("the pairs' ratios have two modes, around 0.75 and 1.50, so"), "{notes:?}");
         let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, Some(["a", "b"]), 1).unwrap();
         assert!(few.notes[0].contains("4 pairs are few"));
         let noisy: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) / 10.0).collect();

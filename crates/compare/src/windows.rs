@@ -6,12 +6,12 @@
 use crate::estimate::estimate;
 use crate::evidence::{self, Block, Evidence, Span};
 use crate::measure::Pair;
-use jvm::counts::Counts;
 use crate::stopping::Precision;
 use crate::summary;
-use statistics::Random;
-use jvm::{Error, Result};
 use control::Mode;
+use jvm::counts::Counts;
+use jvm::{Error, Result};
+use statistics::Random;
 use std::time::Duration;
 
 /// The fewest pairs that say anything: with five an interval can just exclude 1.

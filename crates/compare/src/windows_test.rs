@@ -1,8 +1,8 @@
 use super::*;
 use crate::measure::Amount;
-use statistics::bootstrap;
 use control::{Control, State};
 use hab::Counter;
+use statistics::bootstrap;
 
 fn plan(seed: u64) -> Plan {
     Plan {

@@ -51,7 +51,7 @@ impl Copy {
         check_directory(directory)?;
         let shown = path.display();
         let irregular =
-            || Error(format!("control file {shown} exists and is no regular file; name another path"));
+            || Error(format!("control file {shown} exists and is not a regular file; name another path"));
         // Before it is opened, since opening alone can do something.
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(irregular());

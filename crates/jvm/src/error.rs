@@ -32,7 +32,7 @@ impl Error {
 
     /// The user stopped us with this signal.
     pub fn interrupted(signal: i32) -> Error {
-        Error::new(Kind::Interrupted(signal), "stopped by a signal; nothing is left running".into())
+        Error::new(Kind::Interrupted(signal), "stopped by a signal; all child processes were stopped".into())
     }
 
     fn new(kind: Kind, text: String) -> Error {

@@ -20,7 +20,7 @@ impl Install {
             let home = std::path::absolute(&home).unwrap_or(home);
             if !home.is_dir() {
                 return Err(Error::usage(format!(
-                    "TERRACE_HOME {} is no folder; unset it, or name the one with libterrace.so",
+                    "TERRACE_HOME {} is not a folder; unset it, or name the one with libterrace.so",
                     home.display()
                 )));
             }

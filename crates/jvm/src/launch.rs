@@ -43,7 +43,7 @@ impl Launch {
             })?
         };
         if !program.is_file() {
-            return Err(Error::usage(format!("{} is no program; write one after --", program.display())));
+            return Err(Error::usage(format!("{} is not a program; write one after --", program.display())));
         }
         Ok(Launch::new(program, rest.to_vec()))
     }

@@ -1,8 +1,8 @@
 //! The JVMs of one program, seen through their control files.
 
-use crate::counts::{Counts, Requests, Waste};
 use crate::accounts::Accounts;
 use crate::agent::{AgentOptions, Levels};
+use crate::counts::{Counts, Requests, Waste};
 use crate::cpu::{CpuTime, Threads};
 use crate::stops::{Stop, StopLog};
 use crate::{Error, Result, os};
@@ -209,7 +209,7 @@ impl Jvms {
         let bytes: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::PassedBytes)).sum();
         if self.levels == Levels::None && requests > MANY && bytes / requests < SMALLEST_TLAB {
             notes.push(format!(
-                "the observed side asked the heap for {} bytes at a time, so it ran without thread buffers and is no usual \
+                "the observed side asked the heap for {} bytes at a time, so it ran without thread buffers and is not a usual \
                  baseline; leave out -XX:-UseTLAB",
                 bytes / requests
             ));

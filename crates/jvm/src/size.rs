@@ -29,7 +29,8 @@ mod tests {
 
     #[test]
     fn an_invalid_size_is_refused_with_an_example() {
-        for text in ["", "k", "0", "0k", "-1", "+1k", "1.5k", "64kb", "12q", "99999999999999g", "6 4k", "é"] {
+        for text in ["", "k", "0", "0k", "-1", "+1k", "1.5k", "64kb", "12q", "99999999999999g", "6 4k", "é"]
+        {
             assert!(parse(text).unwrap_err().to_string().contains("such as 64k"), "{text}");
         }
     }

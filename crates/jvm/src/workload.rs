@@ -180,7 +180,7 @@ impl Report {
         let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let report: Report = serde_json::from_str(line).map_err(|error| {
             Error::failed(format!(
-                "the workload's last line is no result ({error}); rebuild terrace-workloads.jar with 'cargo xtask build'"
+                "the workload's last line is not a result ({error}); rebuild terrace-workloads.jar with 'cargo xtask build'"
             ))
         })?;
         if report.checks != "passed" {

@@ -1,13 +1,12 @@
 //! What a run of the lab found: `results.json`. The field `schema` changes when a field changes meaning.
 
 use crate::experiment::measured::MeasuredCell;
-use crate::experiment::{Check, Declaration, Effort, Measured};
-use compare::noise::Disturbance;
+use crate::experiment::{Check, Declaration, Effort, Measured, Parameters};
 use crate::machine::page::Page;
-use crate::simulated::SimulatedCell;
-use statistics::Interval;
 use crate::{Error, Result};
+use compare::noise::Disturbance;
 use serde::{Deserialize, Serialize};
+use statistics::Interval;
 use std::path::Path;
 
 /// The number of this layout.
@@ -40,7 +39,7 @@ pub struct Results {
     pub overhead: Option<Interval>,
     /// The experiments.
     pub experiments: Vec<Findings>,
-    /// Cells of them, simulated on this machine. Not there in the results of versions that did not simulate: [`crate::simulated::fill`] adds them.
+    /// Cells of them, simulated on this machine. Not there in the results of versions that did not simulate: [`crate::experiments::simulate::fill`] adds them.
     #[serde(default)]
     pub simulated: Vec<SimulatedCell>,
     /// What a reader must know of the whole run, each with its remedy.
@@ -129,5 +128,54 @@ impl Findings {
     /// For looking values up.
     pub fn measured(&self) -> Measured<'_> {
         Measured { declaration: &self.declaration, cells: &self.cells }
+    }
+}
+
+/// A cell that was measured and simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedCell {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The cell's values.
+    pub parameters: Parameters,
+    /// The metric's key.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Measured: the median with its interval, in `unit`.
+    pub measured: Interval,
+    /// Simulated, in `unit`.
+    pub simulated: f64,
+    /// The least that is simulated when lines move as fast as the fastest transfer of the run, or as slowly as the slowest, in `unit`.
+    pub low: f64,
+    /// The most of it, in `unit`.
+    pub high: f64,
+    /// Simulated over measured.
+    pub ratio: f64,
+    /// Whether the ratio is within [`crate::simulated::AGREEMENT`] of 1.
+    pub agrees: bool,
+    /// Whether the value says anything.
+    pub origin: Origin,
+    /// On what something was calibrated.
+    pub basis: String,
+}
+
+/// Whether a simulated value says anything of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Something was chosen so that this very cell comes out: it agrees by construction.
+    Calibrated,
+    /// Nothing was chosen by this cell.
+    Predicted,
+}
+
+impl Origin {
+    /// As shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Calibrated => "calibrated",
+            Origin::Predicted => "predicted",
+        }
     }
 }

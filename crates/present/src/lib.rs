@@ -3,4 +3,5 @@
 pub mod grid;
 pub mod numbers;
 pub mod progress;
+pub mod steps;
 pub mod table;

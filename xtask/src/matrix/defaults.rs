@@ -5,15 +5,15 @@ use crate::build;
 use crate::cells::Cells;
 use crate::matrix::{Arguments, LOSS};
 use crate::measure::{Case, json, one_of_each, precise, table_of};
-use control::Mode;
 use compare::estimate::half_width;
 use compare::stopping::Precision;
+use control::Mode;
 use jvm::agent::Tlab;
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Workload};
-use statistics::Interval;
 use jvm::{Error, Result};
 use serde_json::Value;
+use statistics::Interval;
 
 const COLLECTORS: [Collector; 3] = [Collector::Serial, Collector::Parallel, Collector::G1];
 const THREADS: [u32; 4] = [2, 16, 64, 256];

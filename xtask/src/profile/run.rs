@@ -6,8 +6,8 @@ use jvm::launch::Launch;
 use jvm::progress_file::{Phase, ProgressFile};
 use jvm::running::Running;
 use jvm::workload::Workload;
-use present::progress::Progress;
 use jvm::{Error, Result};
+use present::progress::Progress;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::Path;
@@ -104,7 +104,7 @@ impl Run<'_> {
         let _ = std::fs::remove_file(&progress_path);
         let output = running.output();
         let report: Report = serde_json::from_str(output.lines().last().unwrap_or_default())
-            .map_err(|error| Error::failed(format!("{what}: the last line is no result ({error})")))?;
+            .map_err(|error| Error::failed(format!("{what}: the last line is not a result ({error})")))?;
         if report.rounds.is_empty() || report.rounds.iter().any(|round| round.cpu_ns <= 0.0) {
             return Err(Error::failed(format!("{what}: this JVM does not count the CPU time of a thread")));
         }

@@ -117,7 +117,7 @@ fn precious(setting: Setting) -> Verdict {
     let jar = directory.path().join("app.jar");
     for (options, line) in [
         ("control=app.jar", "control file app.jar exists and was not made by terrace: it is left as it is"),
-        ("report=app.jar", "report=app.jar: exists and is no report of yours: it is left as it is"),
+        ("report=app.jar", "report=app.jar: exists and is not one of your reports, so it was not replaced"),
         ("report=link.json", "report=link.json: is a link, which is not followed"),
     ] {
         std::fs::write(&jar, "PK precious").map_err(|error| error.to_string())?;

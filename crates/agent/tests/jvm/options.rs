@@ -35,8 +35,8 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("open_directory", "", "control=open/control", "open can be written by other users"),
     ("directory_is_file", "", "control=file/control", "is not a directory"),
     ("directory_is_link", "", "control=linked/control", "links are not followed"),
-    ("control_is_link", "", "control=link", "exists and is no regular file"),
-    ("control_is_directory", "", "control=directory", "exists and is no regular file"),
+    ("control_is_link", "", "control=link", "exists and is not a regular file"),
+    ("control_is_directory", "", "control=directory", "exists and is not a regular file"),
 ];
 
 /// What the rows above find in their directory.

@@ -17,12 +17,19 @@ pub type Verdict = Result<Outcome, String>;
 /// One test.
 pub struct Case {
     name: String,
+    /// Whether it also runs when nobody chooses: see [`Case::only_if_asked`].
+    usual: bool,
     body: Box<dyn Fn() -> Verdict + Send + Sync>,
 }
 
 impl Case {
     pub fn new(name: impl Into<String>, body: impl Fn() -> Verdict + Send + Sync + 'static) -> Case {
-        Case { name: name.into(), body: Box::new(body) }
+        Case { name: name.into(), usual: true, body: Box::new(body) }
+    }
+
+    /// The same, run with `--all` or by its name.
+    pub fn only_if_asked(self) -> Case {
+        Case { usual: false, ..self }
     }
 
     fn run(&self) -> Verdict {
@@ -40,6 +47,7 @@ struct Arguments {
     names: Vec<String>,
     skip: Vec<String>,
     exact: bool,
+    all: bool,
     list: bool,
     only_ignored: bool,
     threads: Option<usize>,
@@ -63,6 +71,7 @@ impl Arguments {
                     rest.next();
                 }
                 "--exact" => arguments.exact = true,
+                "--all" => arguments.all = true,
                 "--list" => arguments.list = true,
                 "--ignored" => arguments.only_ignored = true,
                 flag if flag.starts_with('-') => {}
@@ -72,10 +81,13 @@ impl Arguments {
         arguments
     }
 
-    fn wants(&self, name: &str) -> bool {
+    fn wants(&self, case: &Case) -> bool {
+        let name = case.name.as_str();
         let matches =
             |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
-        (self.names.is_empty() || self.names.iter().any(matches)) && !self.skip.iter().any(matches)
+        let chosen =
+            if self.names.is_empty() { case.usual || self.all } else { self.names.iter().any(matches) };
+        chosen && !self.skip.iter().any(matches)
     }
 }
 
@@ -85,7 +97,7 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
     let all = cases.len();
     // None of the cases is marked ignored: a skip is decided when it runs.
     let chosen: Vec<Case> =
-        cases.into_iter().filter(|case| arguments.wants(&case.name) && !arguments.only_ignored).collect();
+        cases.into_iter().filter(|case| arguments.wants(case) && !arguments.only_ignored).collect();
     if arguments.list {
         chosen.iter().for_each(|case| println!("{}: test", case.name));
         return ExitCode::SUCCESS;

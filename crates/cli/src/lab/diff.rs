@@ -1,9 +1,9 @@
 //! `terrace lab diff`.
 
 use ::lab::report;
+use clap::Args;
 use jvm::{Error, Result};
 use present::table;
-use clap::Args;
 use std::path::PathBuf;
 
 /// Compare two runs: what changed significantly.

@@ -3,9 +3,9 @@
 use super::run::{bench, chosen_jdks};
 use ::lab::experiment::Effort;
 use ::lab::experiments;
+use clap::Args;
 use jvm::Result;
 use present::table;
-use clap::Args;
 use serde_json::json;
 
 /// Show the experiments: what each asks, and how long it takes.

@@ -1,8 +1,9 @@
 //! `terrace lab machine`.
 
-use ::lab::{results, simulated};
-use jvm::{Error, Result};
+use ::lab::experiments::simulate;
+use ::lab::results;
 use clap::Args;
+use jvm::{Error, Result};
 use std::path::PathBuf;
 
 /// Print the machine of a run as a file for the simulator: what its latency experiment measured, every number with its origin.
@@ -19,7 +20,7 @@ pub struct Machine {
 impl Machine {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let text = simulated::machine_file(&results::read(&self.folder)?).map_err(Error::failed)?;
+        let text = simulate::machine_file(&results::read(&self.folder)?).map_err(Error::failed)?;
         print!("{text}");
         Ok(())
     }

@@ -6,8 +6,8 @@ mod machine;
 mod report;
 mod run;
 
-use jvm::Result;
 use clap::{Args, Subcommand};
+use jvm::Result;
 
 /// Measure every layer of allocation on this machine, beside the published figures.
 #[derive(Args, Debug)]

@@ -1,9 +1,9 @@
 //! `terrace lab report`.
 
 use ::lab::report;
+use clap::Args;
 use jvm::{Error, Result};
 use present::table;
-use clap::Args;
 use std::path::PathBuf;
 
 /// Show a folder's results again, and write its page anew.
@@ -24,7 +24,7 @@ impl Report {
         let mut results = ::lab::results::read(&self.folder)?;
         // Of a run that was interrupted, or of an older version.
         if results.simulated.is_empty() {
-            ::lab::simulated::fill(&mut results);
+            ::lab::experiments::simulate::fill(&mut results);
         }
         let files = report::write(&results, &self.folder)?;
         if self.format == crate::arguments::Format::Json {

@@ -1,15 +1,15 @@
 //! `terrace lab run`.
 
 use ::lab::experiment::{Bench, Effort, Experiment};
-use jvm::install::Install;
-use jvm::jdk::{self, Jdk};
-use compare::machine::Machine;
-use present::progress::Progress;
 use ::lab::session::{Request, store};
 use ::lab::{experiments, report};
-use jvm::{Error, Result, os};
-use present::table;
 use clap::Args;
+use compare::machine::Machine;
+use jvm::install::Install;
+use jvm::jdk::{self, Jdk};
+use jvm::{Error, Result, os};
+use present::progress::Progress;
+use present::table;
 use std::path::{Path, PathBuf};
 
 /// Run experiments and write a report.

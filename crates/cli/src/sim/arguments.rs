@@ -1,10 +1,10 @@
 //! What is simulated: options that the commands share.
 
-use jvm::{Error, Result, size};
 use clap::Args;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::Tlab;
 use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Levels, Program, Scenario, Sizes};
+use jvm::{Error, Result, size};
 
 /// An eden that does not fill up within milliseconds.
 const DEFAULT_EDEN: u64 = 4 << 30;
@@ -220,29 +220,32 @@ fn tlab(text: &str) -> Result<Tlab> {
         _ => match size::parse(text) {
             // Whole grains, and room for an object.
             Ok(bytes) if (256..=32 << 20).contains(&bytes) => Ok(Tlab::Bytes(bytes as usize & !7)),
-            Ok(_) => Err(Error::usage(format!("'{text}' is no thread buffer; give 256 bytes to 32m"))),
+            Ok(_) => {
+                Err(Error::usage(format!("'{text}' is not a valid thread buffer; give 256 bytes to 32m")))
+            }
             Err(_) => Err(Error::usage(format!(
-                "'{text}' is no thread buffer; give none, growing or a size such as 4k"
+                "'{text}' is not a valid thread buffer; give none, growing or a size such as 4k"
             ))),
         },
     }
 }
 
 pub fn object(text: &str) -> Result<u32> {
-    (text.parse().ok().filter(|bytes| (8..=1 << 20).contains(bytes)))
-        .ok_or_else(|| Error::usage(format!("'{text}' is no object; give 8 to 1048576 bytes, such as 64")))
+    (text.parse().ok().filter(|bytes| (8..=1 << 20).contains(bytes))).ok_or_else(|| {
+        Error::usage(format!("'{text}' is not a valid object size; give 8 to 1048576 bytes, such as 64"))
+    })
 }
 
 pub fn cycles(text: &str) -> Result<f64> {
     (text.parse().ok().filter(|cycles| (1.0..=1e9).contains(cycles))).ok_or_else(|| {
-        Error::usage(format!("'{text}' is no number of cycles; give 1 to 1000000000, such as 40"))
+        Error::usage(format!("'{text}' is not a valid number of cycles; give 1 to 1000000000, such as 40"))
     })
 }
 
 /// A number of threads.
 pub fn one_count(text: &str) -> Result<u32> {
     (text.parse().ok().filter(|number| *number > 0)).ok_or_else(|| {
-        Error::usage(format!("'{text}' is no number of threads; give 1 or more, such as 1,2,4"))
+        Error::usage(format!("'{text}' is not a valid number of threads; give 1 or more, such as 1,2,4"))
     })
 }
 
@@ -287,7 +290,7 @@ pub fn time(text: &str) -> Result<Picoseconds> {
         Ok(time as Picoseconds)
     } else {
         Err(Error::usage(format!(
-            "'{text}' is no simulated time; give 1ns to 10s with its unit, such as 2ms"
+            "'{text}' is not a valid simulated time; give 1ns to 10s with its unit, such as 2ms"
         )))
     }
 }

@@ -1,12 +1,14 @@
 //! `terrace sim evaluate`.
 
-use present::table;
-use super::progress::Progress;
-use present::grid::grid;
-use jvm::{Error, Result};
+use crate::arguments::Format;
 use clap::{Args, ValueEnum};
 use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
 use coherence::machine;
+use jvm::{Error, Result};
+use present::grid::grid;
+use present::numbers::three;
+use present::steps::Steps;
+use present::table;
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -38,9 +40,9 @@ pub struct Evaluate {
     #[arg(long, value_name = "NAME|FILE", value_parser = super::arguments::machine, default_value = "epyc-9654-2x96")]
     machine: machine::Machine,
 
-    /// JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 impl What {
@@ -62,7 +64,7 @@ const INTENSITIES: [f64; 3] = [1.0, 3.0, 10.0];
 impl Evaluate {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let steps = Progress::new();
+        let steps = Steps::new();
         let progress = |step: &str| steps.say(step);
         let failed = |error: std::io::Error| Error::failed(error.to_string());
         let what: &[What] =
@@ -80,7 +82,7 @@ impl Evaluate {
             }
         }
         drop(steps);
-        if self.json {
+        if self.format == Format::Json {
             let findings: Vec<serde_json::Value> = findings.iter().map(value).collect();
             let machine = &self.machine.name;
             println!(
@@ -141,7 +143,7 @@ const WORTH: f64 = 1.1;
 fn conclusion(rows: &[LevelsRow]) -> String {
     let gain = |row: &LevelsRow| row.four_cluster.max(row.four_package) / row.three;
     let (pays, not): (Vec<&LevelsRow>, Vec<&LevelsRow>) = rows.iter().partition(|row| gain(row) >= WORTH);
-    let percent = |part: f64| format!("{:.0} %", part * 100.0);
+    let share = |part: f64| format!("{:.0} %", part * 100.0);
     let least = pays.iter().map(|row| row.waiting).fold(f64::INFINITY, f64::min);
     let most = not.iter().map(|row| row.waiting).fold(0.0, f64::max);
     let best = rows.iter().map(gain).fold(0.0, f64::max);
@@ -149,15 +151,15 @@ fn conclusion(rows: &[LevelsRow]) -> String {
     if pays.is_empty() {
         return format!(
             "A processor level gains {best:.2}x at most: the heap's top serves all core buffers, and threads wait for it {} of their time at most.",
-            percent(most)
+            share(most)
         );
     }
     let where_not =
-        if not.is_empty() { String::new() } else { format!(", {} at most where it does not", percent(most)) };
+        if not.is_empty() { String::new() } else { format!(", {} at most where it does not", share(most)) };
     format!(
         "A processor level pays (10 % and more, up to {best:.1}x) where the heap's top cannot serve all core buffers: it serves {served:.1} million requests a second here. \
          Threads with three levels wait for it {} of their time at least where a fourth pays{where_not}. Core buffers twice as large need half the requests.",
-        percent(least)
+        share(least)
     )
 }
 
@@ -189,16 +191,6 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-/// Three digits that count.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        100.0.. => format!("{value:.0}"),
-        10.0.. => format!("{value:.1}"),
-        1.0.. => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
-}
-
 fn show(findings: &[Finding]) {
     for of_source in findings.chunk_by(|one, other| one.source == other.source) {
         println!("{}", of_source[0].source);
@@ -207,8 +199,8 @@ fn show(findings: &[Finding]) {
             vec![
                 finding.what.clone(),
                 role(finding.role).into(),
-                finding.published.map_or("(words)".into(), digits),
-                digits(finding.simulated),
+                finding.published.map_or("(words)".into(), three),
+                three(finding.simulated),
                 limit(finding),
                 if finding.holds() { "yes" } else { "NO" }.into(),
             ]

@@ -1,18 +1,19 @@
 //! `terrace sim list`.
 
-use present::table;
-use jvm::{Error, Result};
+use crate::arguments::Format;
 use clap::Args;
 use coherence::machine::{Machine, shipped};
 use coherence::scenario::Program;
+use jvm::{Error, Result};
+use present::table;
 use serde_json::json;
 
 /// Show the machines and programs that are shipped.
 #[derive(Args, Debug)]
 pub struct List {
-    /// JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 impl List {
@@ -23,7 +24,7 @@ impl List {
             .map(|(name, _)| Machine::named(name))
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|error| Error::failed(error.to_string()))?;
-        if self.json {
+        if self.format == Format::Json {
             let machines: Vec<_> = machines.iter().map(super::machine::summary).collect();
             let programs: Vec<_> = Program::ALL
                 .into_iter()

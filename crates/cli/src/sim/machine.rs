@@ -1,10 +1,11 @@
 //! `terrace sim machine`.
 
-use present::grid::grid;
-use jvm::Result;
-use present::table;
+use crate::arguments::Format;
 use clap::Args;
 use coherence::machine::{self, Figure};
+use jvm::Result;
+use present::grid::grid;
+use present::table;
 use serde_json::{Value, json};
 
 /// Show all numbers of a machine, each with its range and origin.
@@ -18,9 +19,9 @@ pub struct Machine {
     #[arg(value_name = "NAME|FILE", value_parser = super::arguments::machine)]
     machine: machine::Machine,
 
-    /// JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 /// What a list tells of a machine.
@@ -78,7 +79,7 @@ impl Machine {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine;
-        if self.json {
+        if self.format == Format::Json {
             let mut all = summary(machine);
             all["figures"] = machine.figures.iter().map(number).collect();
             println!("{}", super::json(&all)?);

@@ -6,14 +6,13 @@ mod explain;
 mod list;
 pub mod machine;
 pub mod page;
-pub mod progress;
 mod run;
 mod sweep;
 
-use jvm::{Error, Result};
 use clap::{Args, Subcommand};
+use jvm::{Error, Result};
 
-/// Simulate allocation on machines that are not at hand.
+/// Simulate allocation on other machines.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

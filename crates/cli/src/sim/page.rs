@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("assets/sim.js");
 
 fn failed(why: &dyn std::fmt::Display) -> Error {
     Error::failed(format!(
-        "the page cannot be made: {why}; --json has all numbers; please report this defect"
+        "the page cannot be made: {why}; --format json has all numbers; please report this defect"
     ))
 }
 

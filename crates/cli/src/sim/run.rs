@@ -1,15 +1,16 @@
 //! `terrace sim run`.
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
-use present::grid::grid;
-use jvm::size::format;
-use present::numbers::count;
-use jvm::Result;
-use present::table;
+use crate::arguments::Format;
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
 use coherence::scenario::{Measured, Scenario};
 use coherence::sweep;
+use jvm::Result;
+use jvm::size::format;
+use present::grid::grid;
+use present::numbers::{count, share, three};
+use present::table;
 use serde::Serialize;
 
 /// Lines that JSON tells of; 'terrace sim explain' has more.
@@ -21,7 +22,7 @@ const LINES: usize = 16;
 Examples:
   terrace sim run --machine thompson-nehalem --program cas --threads 1,2,4,8
   terrace sim run --machine paper-4x10x2 --program allocate --threads 40 --tlab 4k --levels core --core-size 512k
-  terrace sim run --machine my-server.toml --program allocate --threads 64 --tlab growing --json
+  terrace sim run --machine my-server.toml --program allocate --threads 64 --tlab growing --format json
 
 The same options and the same --seed give the same output, byte for byte.")]
 pub struct Run {
@@ -38,9 +39,9 @@ pub struct Run {
     #[arg(long, value_name = "LIST", default_value = "1", value_parser = counts)]
     threads: List<u32>,
 
-    /// JSON with everything instead of tables.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 /// A row with what its lines did.
@@ -50,7 +51,7 @@ struct Row {
     measured: Measured,
     /// Over all lines. Times in picoseconds.
     traffic: LineTraffic,
-    /// The dearest lines. Times in picoseconds.
+    /// The most expensive lines. Times in picoseconds.
     lines: Vec<LineTraffic>,
 }
 
@@ -74,7 +75,7 @@ impl Run {
         let results = sweep::each(&scenarios, |_| (), |scenario| scenario.run(machine, 0));
         let results =
             results.into_iter().collect::<std::io::Result<Vec<_>>>().map_err(|error| failed(&error))?;
-        if self.json {
+        if self.format == Format::Json {
             let rows = results.into_iter().map(row).collect();
             let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
             println!(
@@ -96,16 +97,6 @@ fn row((measured, traffic): (Measured, Traffic)) -> Row {
     Row { measured, traffic: traffic.total(), lines }
 }
 
-/// Per cent with a digit, more where little is left.
-pub fn percent(share: f64) -> String {
-    let digits = if share > 0.0 && share < 0.01 { 2 } else { 1 };
-    format!("{:.digits$} %", share * 100.0)
-}
-
-fn small(number: f64) -> String {
-    if number != 0.0 && number < 0.01 { format!("{number:.1e}") } else { format!("{number:.2}") }
-}
-
 /// A table of what was done, and for programs that allocate another one of their buffers.
 fn text(rows: &[Measured], columns: u16) -> String {
     let unit = if rows.iter().any(|row| row.buffers.is_some()) { "objects/s" } else { "operations/s" };
@@ -115,9 +106,9 @@ fn text(rows: &[Measured], columns: u16) -> String {
             row.threads.to_string(),
             count(row.per_second),
             count(row.per_second_per_thread),
-            small(row.retries_per_success),
-            small(row.transfers_per_operation),
-            percent(row.line_share),
+            three(row.retries_per_success),
+            three(row.transfers_per_operation),
+            share(row.line_share),
         ]
     };
     let mut text = grid(columns, &header.map(str::to_owned), rows.iter().map(done).collect());
@@ -147,7 +138,7 @@ fn text(rows: &[Measured], columns: u16) -> String {
         let mut line = vec![row.threads.to_string(), tlab];
         line.extend(counted);
         let levels = buffers.levels.iter().map(|level| {
-            let shares = [level.foreign_share, level.stolen_share, level.direct_share].map(percent);
+            let shares = [level.foreign_share, level.stolen_share, level.direct_share].map(share);
             let mut cells = vec![format!("{} {}", level.name, format(level.bytes))];
             cells.extend(shares);
             cells

@@ -156,7 +156,7 @@ impl Traffic {
         }
     }
 
-    /// The lines that cost most, dearest first.
+    /// The lines that cost most, most expensive first.
     pub fn dearest(&self) -> Vec<(usize, &LineTraffic)> {
         let mut lines: Vec<(usize, &LineTraffic)> = self.lines.iter().enumerate().collect();
         lines.sort_by_key(|(number, line)| (std::cmp::Reverse(line.cost()), *number));

@@ -1,9 +1,9 @@
 //! How much is measured, and where experiments are run.
 
+use crate::{Error, Result};
+use compare::machine::Machine;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
-use compare::machine::Machine;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -4,10 +4,10 @@ mod results;
 
 use super::bench::Bench;
 use super::sample::Sample;
+use crate::{Error, Result};
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
 use jvm::running::Running;
-use crate::{Error, Result};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;

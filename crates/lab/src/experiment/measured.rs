@@ -2,8 +2,8 @@
 
 use super::declaration::Declaration;
 use super::value::{Parameters, Value};
-use statistics::{Interval, bootstrap};
 use serde::{Deserialize, Serialize};
+use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
 /// What is known of a metric in a cell.
@@ -110,7 +110,7 @@ pub struct Check {
     pub claim: String,
     /// What was found here, with numbers.
     pub found: String,
-    /// Whether it holds here; `null` when it could not be looked at, and `found` says why.
+    /// Whether it holds here; `null` when it not testable on this machine, and `found` says why.
     pub holds: Option<bool>,
 }
 

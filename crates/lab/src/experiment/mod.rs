@@ -9,11 +9,10 @@
 //! | [`plan`] | cells and how each is run |
 //! | [`sample`] | what one run of a cell gave |
 //! | [`measured`] | looking up what was measured, for conclusions |
-//! | [`jmh`], [`fork`] | the runners that start a JVM |
+//! | [`jmh`] | the runner that starts a JVM |
 
 pub mod bench;
 pub mod declaration;
-pub mod fork;
 pub mod jmh;
 pub mod measured;
 pub mod plan;

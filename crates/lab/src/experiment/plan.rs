@@ -1,7 +1,6 @@
 //! Cells, and how each is run.
 
 use super::bench::Bench;
-use super::fork::Fork;
 use super::jmh::Jmh;
 use super::sample::Sample;
 use super::value::Parameters;
@@ -40,8 +39,6 @@ pub struct Cell {
 pub enum Runner {
     /// A function in this process.
     Native(Box<dyn Fn() -> Result<Sample>>),
-    /// A JVM, started by us, that says what it measured.
-    Fork(Box<Fork>),
     /// A JMH benchmark in a JVM of its own.
     Jmh(Box<Jmh>),
     /// It cannot be run here, and why.
@@ -58,7 +55,6 @@ impl Runner {
     pub fn run(&self, bench: &Bench) -> Result<Sample> {
         match self {
             Runner::Native(function) => function(),
-            Runner::Fork(fork) => fork.run(bench),
             Runner::Jmh(jmh) => jmh.run(bench),
             Runner::Unavailable(reason) => Err(Error::failed(reason.clone())),
         }

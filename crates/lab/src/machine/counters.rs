@@ -1,7 +1,7 @@
 //! Whether the processor's own counters can be read here, and if not, why and what to do.
 
-use jvm::jdk::on_path;
 use crate::machine::events::{Event, EventCounter};
+use jvm::jdk::on_path;
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};

@@ -164,7 +164,7 @@ pub fn count(operation: Operation, layout: Layout, cpus: &[u32], slice: Duration
 }
 
 /// So many `lock xadd` of the calling thread.
-pub(super) fn uncontended_xadd(counter: &Counter, times: u64) {
+pub fn uncontended_xadd(counter: &Counter, times: u64) {
     kernels::terrace_lock_xadd(counter, times);
 }
 

@@ -1,9 +1,9 @@
 //! A table for other programs: a line for each metric of each cell.
 
-use super::simulated::what;
 use crate::experiment::Quantity;
+use crate::experiments::simulate;
 use crate::results::Findings;
-use crate::simulated::SimulatedCell;
+use crate::results::SimulatedCell;
 use crate::{Error, Result};
 
 /// The columns behind the parameters'.
@@ -82,7 +82,8 @@ pub fn simulated(cells: &[SimulatedCell]) -> Result<String> {
             cell.high,
             cell.ratio,
         ];
-        let words = [cell.experiment.clone(), what(cell), threads, cell.metric.clone(), cell.unit.clone()];
+        let words =
+            [cell.experiment.clone(), simulate::name(cell), threads, cell.metric.clone(), cell.unit.clone()];
         let last = [cell.agrees.to_string(), cell.origin.name().to_owned(), cell.basis.clone()];
         let line = words.into_iter().chain(numbers.map(|number| number.to_string())).chain(last);
         writer.write_record(line).map_err(|why| failed(&why))?;

@@ -15,15 +15,15 @@
 //! with how many of the changes to expect by chance. Of few values (or values from few JVMs) it may be more: repeat the run
 //! before trusting a single small change.
 
-use present::numbers;
-use present::grid::grid;
 use super::{format, noise};
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Better, Parameters, Quantity};
 use crate::results::{Findings, Results, State};
-use statistics::{Interval, ratio_of_medians};
+use present::grid::grid;
+use present::numbers;
 use present::table::labelled;
 use serde::{Deserialize, Serialize};
+use statistics::{Interval, ratio_of_medians};
 
 /// The number of this layout.
 pub const SCHEMA: u32 = 1;

@@ -3,10 +3,10 @@
 //! looked up in the results by `cell`.
 
 use super::format;
-use present::numbers::{self, Scale};
 use super::layout::{Builder, combinations, different, split, titled};
 use crate::experiment::{Kind, Metric, Parameters, Plot, Quantity};
 use crate::results::Findings;
+use present::numbers::{self, Scale};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! How a plot divides an experiment's cells into panels, series and places, and where published values fall among them.
 
-use present::numbers;
 use super::figure::{Gap, Mark, Panel, Point, Series};
 use super::format;
 use crate::experiment::{Declaration, Kind, Parameters, Plot, Quantity, Value};
 use crate::results::Findings;
+use present::numbers;
 use std::collections::BTreeMap;
 
 /// Values of some parameters, in the order of their keys; `None` where a cell does not have one.

@@ -1,9 +1,9 @@
 //! The machine and what disturbed it, as rows of a name and a text.
 
-use present::numbers;
 use crate::machine::page::Page;
 use crate::results::Results;
 use jvm::size;
+use present::numbers;
 use serde::Serialize;
 
 /// A name and what is known of it.

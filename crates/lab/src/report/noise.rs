@@ -1,7 +1,7 @@
 //! What the canaries say of a run: how far the machine itself moved, and what that means for its numbers.
 
-use present::numbers::{interval, share};
 use crate::results::{Canary, Results};
+use present::numbers::{interval, share};
 
 /// From this drift or scatter on a run is called unsteady: half of the 10 % that the smallest published effects have.
 const UNSTEADY: f64 = 0.05;

@@ -1,14 +1,16 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use present::numbers;
 use super::view::{FigureView, Table, figures};
 use crate::experiment::{
     Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
 };
+use crate::experiments::simulate;
 use crate::results::{Findings, Results, State};
-use crate::simulated::{self, Origin, SimulatedCell};
-use statistics::Interval;
+use crate::results::{Origin, SimulatedCell};
+use crate::simulated::AGREEMENT;
+use present::numbers;
 use serde::Serialize;
+use statistics::Interval;
 
 const TITLE: &str = "Simulated beside measured";
 const QUESTION: &str = "Do the latencies of this machine, in a model of coherent caches that executes the source of the buffers, explain what was measured?";
@@ -31,7 +33,7 @@ impl Simulated {
     /// The section, if a run has cells for it.
     pub(super) fn new(results: &Results) -> Option<Simulated> {
         let cells = &results.simulated;
-        let reason = simulated::lacking(results).filter(|_| cells.is_empty());
+        let reason = simulate::lacking(results).filter(|_| cells.is_empty());
         (reason.is_some() || !cells.is_empty()).then(|| Simulated {
             title: TITLE,
             question: QUESTION,
@@ -41,26 +43,6 @@ impl Simulated {
             table: table(cells),
             words: if cells.is_empty() { Vec::new() } else { words(results) },
         })
-    }
-}
-
-/// What a cell is of, without its threads.
-pub(super) fn what(cell: &SimulatedCell) -> String {
-    let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
-    match cell.experiment.as_str() {
-        "atomics" => match of("layout").as_str() {
-            "shared" => of("operation"),
-            layout => format!("{}, {}", of("operation"), layout.replace('_', " ")),
-        },
-        "tlab" => {
-            let buffers = if of("buffers") == "none" { "no buffers".into() } else { of("buffers") };
-            format!("{} B, {buffers}, JDK {}", of("bytes"), of("jdk"))
-        }
-        "hab" => {
-            let switch = if cell.metric == "speedup" { "on/off" } else { "off" };
-            format!("TLAB {}, {} {} {switch}", of("tlab"), of("level"), of("size"))
-        }
-        other => format!("{other}: {}", crate::experiment::value::name(&cell.parameters)),
     }
 }
 
@@ -95,7 +77,7 @@ pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<Strin
         };
         let ratio = numbers::significant(cell.ratio);
         let measured = numbers::interval(&cell.measured, &cell.unit);
-        vec![what(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
+        vec![simulate::name(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
     };
     let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     let mut before = "";
@@ -123,7 +105,7 @@ fn answer(cells: &[SimulatedCell]) -> String {
         "{} of {} predicted times and rates come out within {:.0} % of what was measured; {calibrated} more were calibrated on.",
         agree(&values),
         values.len(),
-        simulated::AGREEMENT * 100.0,
+        AGREEMENT * 100.0,
     );
     let off = |cell: &SimulatedCell| cell.ratio.max(f64::MIN_POSITIVE).ln().abs();
     let worst = values.iter().filter(|cell| !cell.agrees).max_by(|a, b| off(a).total_cmp(&off(b)));
@@ -131,13 +113,13 @@ fn answer(cells: &[SimulatedCell]) -> String {
         let ratio = numbers::significant(cell.ratio);
         text += &format!(
             " Furthest off, simulated over measured {ratio}: {}, threads {}.",
-            what(cell),
+            simulate::name(cell),
             threads(cell)
         );
     }
     if !speedups.is_empty() {
         text += &format!(" Of the speed-ups by buffers {} of {} do", agree(&speedups), speedups.len());
-        let near = |cell: &&&SimulatedCell| (cell.measured.median - 1.0).abs() <= simulated::AGREEMENT;
+        let near = |cell: &&&SimulatedCell| (cell.measured.median - 1.0).abs() <= AGREEMENT;
         text += &match speedups.iter().filter(near).count() {
             0 => ".".to_owned(),
             near => format!(", which says little: {near} measured ones are as near to 1."),
@@ -161,7 +143,7 @@ fn table(cells: &[SimulatedCell]) -> Table {
     let row = |cell: &SimulatedCell| {
         vec![
             cell.experiment.clone(),
-            what(cell),
+            simulate::name(cell),
             threads(cell),
             metric_name(&cell.metric).to_owned(),
             numbers::interval(&cell.measured, &cell.unit),
@@ -215,7 +197,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
         parameters([
             ("experiment", cell.experiment.as_str().into()),
             ("metric", cell.metric.as_str().into()),
-            ("program", Value::from(format!("{}, threads {}", what(cell), threads(cell)))),
+            ("program", Value::from(format!("{}, threads {}", simulate::name(cell), threads(cell)))),
             ("who", who.into()),
         ])
     };
@@ -270,7 +252,7 @@ fn words(results: &Results) -> Vec<String> {
          transfer that this run met."
             .to_owned(),
     ];
-    let machine = simulated::machine::file(results).and_then(|text| simulated::machine::parse(&text));
+    let machine = simulate::machine(results);
     for (key, between) in [
         ("costs.transfer_cluster", "cores of one last cache"),
         ("costs.transfer_package", "last caches of a package"),
@@ -314,7 +296,8 @@ fn words(results: &Results) -> Vec<String> {
     }
     let mut bases: Vec<String> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.origin == Origin::Calibrated) {
-        let text = format!("Calibrated on {}, threads {}: {}.", what(cell), threads(cell), cell.basis);
+        let text =
+            format!("Calibrated on {}, threads {}: {}.", simulate::name(cell), threads(cell), cell.basis);
         if !bases.contains(&text) {
             bases.push(text);
         }
@@ -340,8 +323,8 @@ mod tests {
         assert_eq!(file.lines().count(), 1 + results.simulated.len());
         assert!(file.starts_with("experiment,what,threads,metric,unit,measured,"), "{file}");
         for cell in &results.simulated {
-            assert!(page.contains(&what(cell)), "{}", what(cell));
-            assert!(file.contains(&what(cell).replace('"', "\"\"")), "{file}");
+            assert!(page.contains(&simulate::name(cell)), "{}", simulate::name(cell));
+            assert!(file.contains(&simulate::name(cell).replace('"', "\"\"")), "{file}");
         }
         let widest = tables.lines().filter(|line| line.starts_with(['|', '+']));
         assert!(widest.map(|line| line.chars().count()).max().unwrap() <= 100, "{tables}");

@@ -1,12 +1,12 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
-use present::numbers;
-use present::grid::{fits, grid};
 use super::simulated::{Simulated, narrow};
 use super::view::{headings, incomplete, place, published, varying, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
 use crate::results::{Findings, Results};
+use present::grid::{fits, grid};
+use present::numbers;
 use present::table::labelled;
 use std::fmt::Write;
 
@@ -216,7 +216,7 @@ mod tests {
             1,
             "{text}"
         );
-        assert_eq!(lines(&text, &["could not be looked at: "]).len(), 1);
+        assert_eq!(lines(&text, &["not testable on this machine: "]).len(), 1);
         assert!(lines(&text, &["| LongAdder", "falsely shared line", "|"]).len() == 5, "whole rows: {text}");
         assert_eq!(lines(&text, &["| lock add", "|"]).len(), 3 * 5, "{text}");
         assert_eq!(

@@ -1,11 +1,11 @@
 //! What the page's template is given: words and tables, all made from the results.
 
-use present::numbers;
 use super::figure::{Figure, matching};
 use super::simulated::Simulated;
 use super::{format, machine, noise};
 use crate::experiment::{Better, Check, Declaration, Metric, Parameters, Quantity, Reference};
 use crate::results::{Findings, Results, State};
+use present::numbers;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -107,8 +107,8 @@ const FAILS: Verdict =
     Verdict { mark: "✗", words: "does not hold here", plural: "do not hold here", class: "fails" };
 const UNKNOWN: Verdict = Verdict {
     mark: "?",
-    words: "could not be looked at",
-    plural: "could not be looked at",
+    words: "not testable on this machine",
+    plural: "not testable on this machine",
     class: "unknown",
 };
 

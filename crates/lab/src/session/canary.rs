@@ -2,8 +2,8 @@
 
 use crate::results;
 use crate::session::store::Store;
-use statistics::{bootstrap, median, scatter};
 use crate::{Result, native};
+use statistics::{bootstrap, median, scatter};
 use std::hint::black_box;
 use std::time::Duration;
 

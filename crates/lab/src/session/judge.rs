@@ -133,7 +133,7 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
         .collect();
     if let Some(first) = bimodal.first() {
         notes.push(format!(
-            "bimodal: the values of {} of {} cells ({first} for one) lie in two heaps, so something else than what is varied \
+            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something else than what is varied \
              decides there, such as the place of the virtual CPUs or of the memory; look at the single values",
             bimodal.len(),
             known.len()

@@ -14,16 +14,17 @@ pub mod schedule;
 pub mod store;
 
 use crate::experiment::{Bench, Experiment, Parameters, Plan};
+use crate::experiments::simulate;
 use crate::machine::counters::hardware_counters;
-use compare::noise::Watch;
 use crate::machine::page::Page;
-use present::progress::Progress;
 use crate::results::{Findings, Results, SCHEMA, State};
 use crate::session::canary::Canaries;
 use crate::session::schedule::Task;
 use crate::session::store::{Header, Store};
-use crate::{Error, Result, simulated};
+use crate::{Error, Result};
+use compare::noise::Watch;
 use jvm::os;
+use present::progress::Progress;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -180,7 +181,7 @@ impl Request {
         };
         // Who interrupts does not want to wait; 'terrace lab report' does it then.
         if stopped.is_none() {
-            simulated::fill(&mut results);
+            simulate::fill(&mut results);
         }
         results.notes = judge::notes(&results);
         Ok(Outcome { results, stopped })

@@ -3,16 +3,16 @@
 
 mod simulable;
 
+use compare::noise::Disturbance;
 pub use simulable::simulable;
+use statistics::{Interval, Random, bootstrap, median, scatter};
 use terrace_lab::experiment::measured::MeasuredCell;
 use terrace_lab::experiment::{
     Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,
     Source, Value, parameters,
 };
-use compare::noise::Disturbance;
 use terrace_lab::machine::page::{Cache, Page, Pool};
 use terrace_lab::results::{Canary, Findings, Results, SCHEMA, State};
-use statistics::{Interval, Random, bootstrap, median, scatter};
 
 /// Text that a careless page would run, and letters beyond ASCII.
 pub const NASTY: &str = "Röck's \"note\" </script><script>alert('no')</script> & <b>µ ≤ 3 × 10⁷</b> 線";

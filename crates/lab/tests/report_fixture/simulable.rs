@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use terrace_lab::experiment::measured::MeasuredCell;
 use terrace_lab::experiment::{Declaration, Parameters, Quantity, parameters};
 use terrace_lab::experiments;
+use terrace_lab::experiments::simulate;
 use terrace_lab::results::{Findings, Results};
-use terrace_lab::simulated;
 
 /// Values within two in a hundred of a centre.
 fn near(centre: f64) -> Quantity {
@@ -126,12 +126,12 @@ fn hab() -> Findings {
 /// All of it, simulated; once for all tests.
 pub fn simulable() -> Results {
     static SIMULATED: OnceLock<Results> = OnceLock::new();
-    let simulate = || {
+    let make = || {
         let mut results = measured();
-        simulated::fill(&mut results);
+        simulate::fill(&mut results);
         results
     };
-    SIMULATED.get_or_init(simulate).clone()
+    SIMULATED.get_or_init(make).clone()
 }
 
 fn measured() -> Results {

@@ -2,17 +2,17 @@
 
 mod timeline;
 
-use present::table;
 use super::arguments::{BufferArguments, MachineArgument, ProgramArguments, failed, one_count, time};
 use super::page;
-use super::run::percent;
-use present::grid::grid;
-use present::numbers::count;
-use jvm::{Error, Result};
+use crate::arguments::Format;
 use clap::Args;
 use coherence::explain::{Bounced, Explanation};
 use coherence::machine::Picoseconds;
 use coherence::scenario::Measured;
+use jvm::{Error, Result};
+use present::grid::grid;
+use present::numbers::{count, share};
+use present::table;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value = "2", value_parser = one_count)]
     threads: u32,
 
-    /// Lines to show, dearest first.
+    /// Lines to show, most expensive first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     lines: usize,
 
@@ -59,9 +59,9 @@ pub struct Explain {
     #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
     window: Option<Picoseconds>,
 
-    /// JSON with everything instead of a table.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
 }
 
 /// What JSON has.
@@ -96,7 +96,7 @@ impl Explain {
             page::write("--timeline", path, &page::page(include_str!("../assets/timeline.html"), &view)?)?;
         }
         explanation.lines.truncate(self.lines);
-        if self.json {
+        if self.format == Format::Json {
             let (seed, pinned) = (scenario.seed, scenario.pinned);
             let explanation = &explanation;
             let machine = &machine.name;
@@ -128,7 +128,7 @@ pub fn rows(lines: &[Bounced]) -> Vec<Vec<String>> {
             line.mostly().map_or("-".into(), |(what, share)| format!("{what} {:.0} %", share * 100.0));
         vec![
             line.name.clone(),
-            percent(line.share),
+            share(line.share),
             count(line.queued_cycles),
             count(line.moving_cycles),
             count(line.reads as f64),
@@ -160,7 +160,7 @@ fn text(lines: &[Bounced], columns: u16) -> String {
     grid(columns, &HEADER.map(str::to_owned), rows(lines))
 }
 
-/// The pairs of the dearest line.
+/// The pairs of the most expensive line.
 fn pairs(lines: &[Bounced], columns: u16) -> String {
     let Some(first) = lines.first().filter(|line| !line.pairs.is_empty()) else { return String::new() };
     let header = [

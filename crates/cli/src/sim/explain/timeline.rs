@@ -2,11 +2,11 @@
 
 use super::{HEADER, rows};
 use crate::sim::page::escaped;
-use jvm::{Error, Result};
 use coherence::explain::{Explanation, kind};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::memory::{Event, Kind, Traffic};
 use coherence::scenario::Scenario;
+use jvm::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -3,15 +3,15 @@
 mod chart;
 mod show;
 
-use present::table;
 use super::arguments::{List, MachineArgument, ProgramArguments, counts, failed, several_levels, tlabs};
 use super::page;
-use super::progress::Progress;
-use jvm::{Error, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use coherence::programs::allocate::Tlab;
 use coherence::scenario::Levels;
 use coherence::sweep::{self, Cell, Point};
+use jvm::{Error, Result};
+use present::steps::Steps;
+use present::table;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 Examples:
   terrace sim sweep --machine paper-4x10x2 --program allocate
   terrace sim sweep --machine epyc-9654-2x96 --program allocate --threads 1,8,96,192 --tlab 1k,4k --levels core,core+l3
-  terrace sim sweep --machine assumed-2x256 --program allocate --threads 512 --csv grid.csv --html grid.html
+  terrace sim sweep --machine assumed-2x256 --program allocate --threads 512 --out grid.csv --out grid.html
 
 Speed-ups are over 'none' with the same threads and TLABs; it is simulated too if it is not in the list.")]
 pub struct Sweep {
@@ -43,17 +43,50 @@ pub struct Sweep {
     #[arg(long, value_name = "LIST", value_parser = several_levels, default_value = "none,core,l3,core+l3", help_heading = "Allocation")]
     levels: List<Levels>,
 
-    /// JSON with everything instead of a table.
-    #[arg(long)]
-    json: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Grid,
 
-    /// Write the grid as CSV there as well.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    /// Write the grid there as well: as FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
+    #[arg(long, value_name = "FILE", value_parser = OutFile::parse)]
+    out: Vec<OutFile>,
+}
 
-    /// Write the grid as a page there as well: plots and all numbers, in one file.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+/// What a grid is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Grid {
+    /// For people.
+    Table,
+    /// Everything.
+    Json,
+    /// A line for each cell.
+    Csv,
+    /// A page with plots and all numbers.
+    Html,
+}
+
+/// A file whose name says what it is written as.
+#[derive(Clone, Debug)]
+struct OutFile {
+    path: PathBuf,
+    format: Grid,
+}
+
+impl OutFile {
+    fn parse(text: &str) -> Result<OutFile> {
+        let path = PathBuf::from(text);
+        let format = match path.extension().and_then(|end| end.to_str()) {
+            Some("json") => Grid::Json,
+            Some("csv") => Grid::Csv,
+            Some("html") => Grid::Html,
+            _ => {
+                return Err(Error::usage(format!(
+                    "'{text}': the name has to end in .json, .csv or .html, which says what is written"
+                )));
+            }
+        };
+        Ok(OutFile { path, format })
+    }
 }
 
 /// What JSON has.
@@ -106,32 +139,45 @@ impl Sweep {
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
         let points = self.points()?;
-        page::writable("--csv", self.csv.as_deref())?;
-        page::writable("--html", self.html.as_deref())?;
-        let progress = Progress::new();
+        for file in &self.out {
+            page::writable("--out", Some(&file.path))?;
+        }
+        let progress = Steps::new();
         let cells = sweep::grid(machine, &points, |count| progress.done(count, points.len()))
             .map_err(|error| failed(&error))?;
         drop(progress);
-        if let Some(path) = &self.csv {
-            page::write("--csv", path, &show::csv(&cells)?)?;
+        for file in &self.out {
+            page::write("--out", &file.path, &self.render(file.format, &points, &cells)?)?;
         }
-        if let Some(path) = &self.html {
-            let length = points.first().map_or(0, |point| point.scenario.length);
-            let view = show::View::new(machine, &cells, length, self.program.chance.seed);
-            page::write("--html", path, &page::page(include_str!("../assets/sweep.html"), &view)?)?;
-        }
-        if self.json {
-            let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-            let output = Output { simulated: true, machine: &machine.name, seed, pinned, cells: &cells };
-            println!("{}", super::json(&output)?);
-            return Ok(());
-        }
-        print!("{}", show::text(&cells, table::columns()));
-        println!("none: objects/s; the others: speed-up over none with the same TLAB and threads.");
-        println!("simulated on {} ({} CPUs), not measured", machine.name, machine.shape.cpus());
-        for path in [&self.csv, &self.html].into_iter().flatten() {
-            println!("written: {}", path.display());
+        print!("{}", self.render(self.format, &points, &cells)?);
+        if self.format == Grid::Table {
+            for file in &self.out {
+                println!("written: {}", file.path.display());
+            }
         }
         Ok(())
+    }
+
+    fn render(&self, format: Grid, points: &[Point], cells: &[Cell]) -> Result<String> {
+        let machine = &self.machine.machine;
+        Ok(match format {
+            Grid::Table => format!(
+                "{}none: objects/s; the others: speed-up over none with the same TLAB and threads.\n\
+                 simulated on {} ({} CPUs), not measured\n",
+                show::text(cells, table::columns()),
+                machine.name,
+                machine.shape.cpus()
+            ),
+            Grid::Json => {
+                let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
+                super::json(&Output { simulated: true, machine: &machine.name, seed, pinned, cells })? + "\n"
+            }
+            Grid::Csv => show::csv(cells)?,
+            Grid::Html => {
+                let length = points.first().map_or(0, |point| point.scenario.length);
+                let view = show::View::new(machine, cells, length, self.program.chance.seed);
+                page::page(include_str!("../assets/sweep.html"), &view)?
+            }
+        })
     }
 }

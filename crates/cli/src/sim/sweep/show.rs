@@ -1,12 +1,12 @@
 //! A grid as tables, CSV, and what its page shows.
 
 use super::chart::{self, Series};
-use present::grid::grid;
-use jvm::size::format;
-use present::numbers::count;
-use jvm::{Error, Result};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::sweep::Cell;
+use jvm::size::format;
+use jvm::{Error, Result};
+use present::grid::grid;
+use present::numbers::count;
 use serde::Serialize;
 
 /// Columns of threads in one table: more do not fit a terminal.

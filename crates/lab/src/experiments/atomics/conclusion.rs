@@ -2,8 +2,9 @@
 
 use super::{CLAIMED, COMPARE_EXCHANGE, ENOUGH, LOCK_ADD, LOCK_XADD, NATIVE};
 use crate::experiment::{Check, Conclusion, Measured, Value};
-use crate::experiments::words::{digits, nanoseconds, setting, times};
+use crate::experiments::words::{nanoseconds, setting, times};
 use crate::native::atomics::Layout;
+use present::numbers::three as digits;
 use statistics::Interval;
 
 /// What a comparison with itself may differ by: noise of a quiet machine is well below.
@@ -73,9 +74,9 @@ impl<'a> Seen<'a> {
 
     fn unseen(&self, claim: &str) -> Check {
         let reason = if self.cpus < 2.0 {
-            "not looked at: threads contend only where there are two CPUs or more".to_owned()
+            "not testable here: threads contend only where there are two CPUs or more".to_owned()
         } else {
-            "not looked at: the cells for it were not measured, or other programs had a part of their CPUs; stop what runs \
+            "not testable here: the cells for it were not measured, or other programs had a part of their CPUs; stop what runs \
              beside and measure again"
                 .to_owned()
         };
@@ -90,7 +91,7 @@ impl<'a> Seen<'a> {
             let alone = self.shared(LOCK_XADD, 1)?;
             Some(format!(
                 "With {threads} threads on one counter an increment takes {} by lock xadd ({} one thread's {}) and {} by a \
-                 lock cmpxchg loop: the counter gives {} numbers a second at most.",
+                 lock cmpxchg loop: the counter gives at most {} increments/s.",
                 nanoseconds(xadd),
                 times(xadd / alone),
                 nanoseconds(alone),
@@ -134,7 +135,7 @@ impl<'a> Seen<'a> {
         };
         if few == many {
             let reason = format!(
-                "not looked at: it needs at least 4 CPUs. Of more threads than these {} CPUs only {} contend at a time",
+                "not testable here: it needs at least 4 CPUs. Of more threads than these {} CPUs only {} contend at a time",
                 self.cpus, self.cpus
             );
             return Check::new(claim, reason, None);

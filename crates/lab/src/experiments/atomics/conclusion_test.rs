@@ -50,7 +50,7 @@ fn a_machine_like_his_agrees_with_him() {
     let conclusion = conclusion(&cells(8));
     assert!(conclusion.checks.iter().all(|check| check.holds == Some(true)), "{:#?}", conclusion.checks);
     assert!(conclusion.answer.starts_with("With 8 threads on one counter"), "{}", conclusion.answer);
-    assert!(conclusion.answer.contains("50.0 M numbers a second"), "{}", conclusion.answer);
+    assert!(conclusion.answer.contains("50.0 M increments/s"), "{}", conclusion.answer);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::{CLAIMED, JAVA};
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, Value, parameters};
-use jvm::jdk::Jdk;
 use crate::native::atomics::Layout;
+use jvm::jdk::Jdk;
 use std::time::Duration;
 
 const INCREMENT_AND_GET: &str = "incrementAndGet";

@@ -4,7 +4,8 @@ use super::knees::{Knee, Point, knees};
 use super::pairs::SHARED_CACHE;
 use super::{ALONE, HUGE, LOADS, SMALL, TRANSFER};
 use crate::experiment::{Check, Conclusion, Measured, Value};
-use crate::experiments::words::{digits, nanoseconds, times};
+use crate::experiments::words::{nanoseconds, times};
+use present::numbers::three as digits;
 use statistics::{Interval, median};
 
 pub(super) fn conclude(measured: &Measured) -> Conclusion {
@@ -125,7 +126,7 @@ impl<'a> Seen<'a> {
         if self.knees.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: no size within a cache was measured, or the kernel does not tell the caches' sizes",
+                "not testable here: no size within a cache was measured, or the kernel does not tell the caches' sizes",
                 None,
             );
         }
@@ -160,7 +161,7 @@ impl<'a> Seen<'a> {
             }
             _ => Check::new(
                 claim,
-                "not looked at: no huge pages were obtained; the notes say what to do",
+                "not testable here: no huge pages were obtained; the notes say what to do",
                 None,
             ),
         }
@@ -187,7 +188,7 @@ impl<'a> Seen<'a> {
         if told.is_empty() {
             return Check::new(
                 claim,
-                "not looked at: no cycles of a cache were measured; the cells say why",
+                "not testable here: no cycles of a cache were measured; the cells say why",
                 None,
             );
         }
@@ -209,7 +210,7 @@ impl<'a> Seen<'a> {
                 );
                 Check::new(claim, found, Some(least > locked))
             }
-            _ => Check::new(claim, "not looked at: no transfer was measured; it needs two CPUs", None),
+            _ => Check::new(claim, "not testable here: no transfer was measured; it needs two CPUs", None),
         }
     }
 
@@ -232,10 +233,12 @@ impl<'a> Seen<'a> {
                 }
                 Check::new(claim, found, Some(holds))
             }
-            (None, _) => {
-                Check::new(claim, "not looked at: no two usable CPUs are told to share a last cache", None)
-            }
-            (_, None) => Check::new(claim, "not looked at: no load went beyond the caches", None),
+            (None, _) => Check::new(
+                claim,
+                "not testable here: no two usable CPUs are told to share a last cache",
+                None,
+            ),
+            (_, None) => Check::new(claim, "not testable here: no load went beyond the caches", None),
         }
     }
 }

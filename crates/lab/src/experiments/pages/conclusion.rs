@@ -1,11 +1,12 @@
 //! What the cells say about the source's claims.
 
+use super::tensor::Pattern;
 use super::{BEFORE, COLD, FILE, JAVA, NATIVE, WARM, WHEN_USED, kind};
 use crate::experiment::{Check, Conclusion, Measured, Value};
-use crate::experiments::words::{digits, nanoseconds, times};
-use crate::native::tensor::Pattern;
-use statistics::Interval;
+use crate::experiments::words::{nanoseconds, times};
 use ::pages::{PageSize, Policy};
+use present::numbers::three as digits;
+use statistics::Interval;
 
 /// A speed against small pages that is as good as theirs.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.9..=1.1;
@@ -70,7 +71,7 @@ impl Seen<'_> {
     fn unseen(claim: &str) -> Check {
         Check::new(
             claim,
-            "not looked at: the cells for it were not measured; their reasons stand with them",
+            "not testable here: the cells for it were not measured; their reasons stand with them",
             None,
         )
     }

@@ -1,15 +1,15 @@
 //! Cells in Java: the benchmark `Tensor` in a heap on pages of a kind.
 
 use super::kind::{self, Need, of_jvm};
+use super::tensor::Pattern;
 use super::{BEFORE, JAVA, WHEN_USED};
 use crate::Result;
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
+use crate::machine::counters;
+use ::pages::{PageSize, Policy};
 use jvm::jdk::Jdk;
 use jvm::resident::{Observer, Seen};
-use crate::machine::counters;
-use crate::native::tensor::Pattern;
-use ::pages::{PageSize, Policy};
 use serde_json::json;
 use std::time::Duration;
 

@@ -1,13 +1,13 @@
 //! Native cells: a tensor on pages of a kind, in turns with one on small pages.
 
 use super::kind::{self, Need};
+use super::tensor::{Pattern, Tensor};
 use super::{BEFORE, NATIVE, WHEN_USED};
 use crate::Result;
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
 use crate::machine::counters;
 use crate::machine::events::{Event, EventCounter};
 use crate::native::quiet::{DISTURBED, quietest, shared};
-use crate::native::tensor::{Pattern, Tensor};
 use crate::native::time::each;
 use ::pages::{Faults, Mapping, Policy};
 use serde_json::json;

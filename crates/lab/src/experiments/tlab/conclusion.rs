@@ -2,6 +2,7 @@
 
 use super::{CORE, NONE, PARALLEL, SMALLEST, TLAB};
 use crate::experiment::{Check, Conclusion, Measured, Value};
+use present::numbers::three;
 use statistics::Interval;
 
 /// "About half".
@@ -58,17 +59,7 @@ fn ratio((one, two): (Interval, Interval)) -> f64 {
 }
 
 fn millions(interval: Interval) -> String {
-    format!("{} M/s", Significant(interval.median / 1e6))
-}
-
-/// A number with as many digits as mean something.
-struct Significant(f64);
-
-impl std::fmt::Display for Significant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let decimals = (2 - self.0.abs().max(1e-9).log10().floor() as i32).clamp(0, 4) as usize;
-        write!(f, "{:.decimals$}", self.0)
-    }
+    format!("{} M/s", three(interval.median / 1e6))
 }
 
 /// The question's answer, and the source's claims.
@@ -95,7 +86,7 @@ fn answer(view: &View) -> Option<String> {
     let (_, with) = view.pair(TLAB)?;
     let mut text = format!(
         "Without TLABs 2 threads allocate {} times as fast as 1 ({} against {}; 16 bytes, {}), a {} of what TLABs give them",
-        Significant(ratio((one, two))),
+        three(ratio((one, two))),
         millions(two),
         millions(one),
         view.name(),
@@ -106,10 +97,10 @@ fn answer(view: &View) -> Option<String> {
         Some((alone, core)) => text.push_str(&format!(
             "; core buffers bring them to {}, {} times as fast as without and a {} of TLABs, and one thread to {}, {} times.",
             millions(core),
-            Significant(core.median / two.median),
+            three(core.median / two.median),
             part(core.median / with.median),
             millions(alone),
-            Significant(alone.median / one.median)
+            three(alone.median / one.median)
         )),
         None => text.push('.'),
     }
@@ -170,7 +161,7 @@ fn pairs(views: &[View], buffers: &str, more: bool) -> Vec<(bool, String, Option
         .filter_map(|view| {
             let (one, two) = view.pair(buffers)?;
             let holds = if more { above(two, one) } else { above(one, two) };
-            let times = Significant(ratio((one, two)));
+            let times = three(ratio((one, two)));
             let text = format!("{times} times ({}{})", view.name(), overlapping(holds));
             Some((is_sources(view), text, holds))
         })
@@ -189,7 +180,7 @@ fn half(views: &[View]) -> Check {
     let found = views.iter().filter_map(|view| {
         let (with, without) = (view.of(SMALLEST, 1, TLAB)?, view.of(SMALLEST, 1, NONE)?);
         let share = without.median / with.median;
-        let text = format!("{} times ({})", Significant(share), view.name());
+        let text = format!("{} times ({})", three(share), view.name());
         Some((is_sources(view), text, Some(share <= HALF)))
     });
     told("one thread without TLABs is at most about half as fast as with", found.collect())
@@ -206,8 +197,7 @@ fn same(views: &[View]) -> Check {
             // They differ, but the intervals do not say so.
             _ => above(most, least).map(|_| false),
         };
-        let listed: Vec<String> =
-            rates.iter().map(|rate| Significant(rate.median / 1e6).to_string()).collect();
+        let listed: Vec<String> = rates.iter().map(|rate| three(rate.median / 1e6)).collect();
         let text = format!(
             "{} M/s with 16, 48 and 144 bytes ({}{})",
             listed.join(", "),

@@ -1,10 +1,11 @@
 //! What the cells say about Shipilëv's claims, and which way of zeroing is the best for which size.
 
+use super::kernels::Method;
 use super::{BANDWIDTH, JAVA, NATIVE, UNINITIALIZED, WATCHED, ZEROED};
 use crate::experiment::{Check, Conclusion, Measured, Value};
-use crate::experiments::words::{digits, nanoseconds, times};
-use crate::native::zeroing::Method;
+use crate::experiments::words::{nanoseconds, times};
 use jvm::size;
+use present::numbers::three as digits;
 use statistics::Interval;
 
 /// A way must be faster than `memset` by this factor, and with all of its interval, to be worth choosing.
@@ -98,7 +99,11 @@ impl Seen<'_> {
     }
 
     fn unseen(claim: &str) -> Check {
-        Check::new(claim, "not looked at: the cells for it were not measured; run the experiment again", None)
+        Check::new(
+            claim,
+            "not testable here: the cells for it were not measured; run the experiment again",
+            None,
+        )
     }
 
     fn answer(&self) -> String {

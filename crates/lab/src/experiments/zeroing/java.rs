@@ -3,9 +3,9 @@
 use super::{JAVA, UNINITIALIZED, WATCHED, ZEROED};
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Runner, Sample, parameters};
+use crate::{Error, Result};
 use jvm::jdk::Jdk;
 use jvm::safepoints::{self, Stopped};
-use crate::{Error, Result};
 use serde_json::json;
 use std::fs;
 use std::path::Path;

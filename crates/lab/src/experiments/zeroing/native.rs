@@ -1,12 +1,12 @@
 //! The native cells: ways to zero, each in turns with the write bandwidth.
 
+use super::bandwidth;
+use super::kernels::{Method, Zeroed, fresh, sweep};
 use super::{BANDWIDTH, FRESH_HUGE, FRESH_SMALL, NATIVE};
 use crate::Result;
 use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
 use crate::machine::page::caches;
-use crate::native::bandwidth;
 use crate::native::quiet::{DISTURBED, Shared, quietest, shared};
-use crate::native::zeroing::{Method, Zeroed, fresh, sweep};
 use pages::{Mapping, Policy, transparent_page_bytes};
 use serde_json::json;
 use std::cell::RefCell;

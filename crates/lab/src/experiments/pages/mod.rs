@@ -5,6 +5,7 @@ mod file;
 mod java;
 mod kind;
 mod native;
+mod tensor;
 
 use crate::Result;
 use crate::experiment::measured::MeasuredCell;

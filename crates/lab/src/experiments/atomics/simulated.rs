@@ -1,32 +1,44 @@
 //! The cells of `atomics`: native threads that increment one counter, or counters of their own.
 
-use super::{Machines, Origin, SimulatedCell, beside, options, own_counters, residency, word};
+use crate::results::{Findings, Origin, SimulatedCell};
+use crate::simulated::{Machines, Simulation, beside, measured, options, threads, word};
+mod own_counters;
+pub(in crate::experiments) mod residency;
+
+use super::{COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
 use crate::experiment::MeasuredCell;
-use crate::results::Findings;
+use crate::native::atomics::Layout;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::{self, Increment};
 
 /// The layout of one counter for all.
-pub(super) const SHARED: &str = "shared";
+pub(super) const SHARED: &str = Layout::Shared.name();
 /// That of counters on lines of their own.
-const PADDED: &str = "padded";
+const PADDED: &str = Layout::Padded.name();
 /// That of counters of their own, side by side.
-const FALSELY_SHARED: &str = "false_sharing";
+const FALSELY_SHARED: &str = Layout::FalseSharing.name();
 /// What nothing was chosen by.
 const NOTHING: &str = "nothing: the latencies alone";
 /// Simulated time in picoseconds: thousands of transfers.
 const LENGTH: Picoseconds = 200_000_000;
 
+/// The counterpart.
+pub const SIMULATION: Simulation = Simulation { compare, name };
+
+fn name(cell: &SimulatedCell) -> String {
+    let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
+    match of("layout").as_str() {
+        SHARED => of("operation"),
+        layout => format!("{}, {}", of("operation"), layout.replace('_', " ")),
+    }
+}
+
 /// Compares what the simulator has a program for.
-pub(super) fn compare(
-    findings: &Findings,
-    machines: &Machines,
-    residency: Option<&str>,
-) -> Vec<SimulatedCell> {
+fn compare(findings: &Findings, machines: &Machines, residency: Option<&str>) -> Vec<SimulatedCell> {
     let compared = |cell: &MeasuredCell| {
         let increment = increment(cell)?;
-        let threads = super::threads(cell, machines)?;
-        super::measured(cell, "ns")?;
+        let threads = threads(cell, machines)?;
+        measured(cell, "ns")?;
         let layout = word(cell, "layout")?;
         let simulated = machines.each(|machine| match layout {
             SHARED => simulate(machine, increment, threads),
@@ -45,13 +57,13 @@ pub(super) fn compare(
 
 /// The instruction of a native cell.
 pub(super) fn increment(cell: &MeasuredCell) -> Option<Increment> {
-    if word(cell, "language") != Some("native") {
+    if word(cell, "language") != Some(NATIVE) {
         return None;
     }
     match word(cell, "operation")? {
-        "lock add" => Some(Increment::Add),
-        "lock xadd" => Some(Increment::ExchangeAdd),
-        "lock cmpxchg loop" => Some(Increment::CompareExchange),
+        LOCK_ADD => Some(Increment::Add),
+        LOCK_XADD => Some(Increment::ExchangeAdd),
+        COMPARE_EXCHANGE => Some(Increment::CompareExchange),
         _ => None,
     }
 }

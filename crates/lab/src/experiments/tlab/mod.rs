@@ -4,13 +4,14 @@
 mod conclusion;
 mod counting;
 mod declared;
+pub(super) mod simulated;
 
 use crate::Result;
 use crate::experiment::jmh::{Jmh, Read};
 use crate::experiment::{Bench, Cell, Effort, Experiment, Parameters, Plan, Runner, parameters};
+use counting::Counting;
 use jvm::agent::{AgentOptions, Levels};
 use jvm::jdk::{Collector, Jdk};
-use counting::Counting;
 use std::time::Duration;
 
 /// Threads with TLABs: HotSpot as it is.
@@ -30,8 +31,10 @@ const COLLECTORS: [(Collector, &str); 3] =
     [(Collector::Parallel, PARALLEL), (Collector::Serial, "Serial"), (Collector::G1, "G1")];
 const BUFFERS: [&str; 3] = [TLAB, NONE, CORE];
 const SIZES: [u32; 3] = [SMALLEST, 48, 144];
+/// The young generation in MB.
+const YOUNG: usize = 400;
 /// Collections are few, and every page is touched before: without TLABs the first pass over eden takes longer than the run.
-const HEAP: [&str; 4] = ["-Xms512m", "-Xmx512m", "-Xmn400m", "-XX:+AlwaysPreTouch"];
+const HEAP: [&str; 3] = ["-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"];
 /// About how long the heap's pages take to be touched, in seconds.
 const TOUCHING: f64 = 0.15;
 
@@ -154,6 +157,7 @@ fn cell(bench: &Bench, jdk: Option<&Jdk>, point: Point, counting: &Counting) -> 
 fn jmh(bench: &Bench, jdk: &Jdk, point: Point, counting: &Counting) -> Result<Jmh> {
     let mut flags = jdk.select(point.collector.0)?;
     flags.extend(HEAP.map(str::to_owned));
+    flags.push(format!("-Xmn{YOUNG}m"));
     flags.push(if point.buffers == TLAB { "-XX:+UseTLAB" } else { "-XX:-UseTLAB" }.into());
     if point.buffers == CORE {
         // Strict: a JVM without the buffers must not pass for one that has them.
@@ -182,8 +186,8 @@ fn jmh(bench: &Bench, jdk: &Jdk, point: Point, counting: &Counting) -> Result<Jm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jvm::install::Install;
     use compare::machine::Machine;
+    use jvm::install::Install;
 
     fn bench(effort: Effort) -> Bench {
         Bench {

@@ -3,13 +3,13 @@
 //! How much `javac` allocates is known from its collections; how much work it does for that is calibrated on the JVM with growing
 //! TLABs, in its windows without buffers. Everything else is predicted.
 
-use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options, word};
+use super::{GROWING, PAPER_YOUNG};
 use crate::experiment::MeasuredCell;
-use crate::experiments::hab::{GROWING, PAPER_YOUNG};
-use crate::results::Findings;
-use jvm::size;
+use crate::results::{Findings, Origin, SimulatedCell};
+use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, word};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use jvm::size;
 
 /// Simulated time in picoseconds: a thousand refills of the smallest TLABs for each thread.
 const LENGTH: Picoseconds = 2_000_000_000;
@@ -23,13 +23,22 @@ const SMALLEST_EDEN: usize = 1 << 20;
 /// Assumed cycles of a request to the shared heap besides its accesses.
 const HEAP_CYCLES: f64 = 30.0;
 
+/// The counterpart.
+pub const SIMULATION: Simulation = Simulation { compare, name };
+
+fn name(cell: &SimulatedCell) -> String {
+    let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
+    let switch = if cell.metric == "speedup" { "on/off" } else { "off" };
+    format!("TLAB {}, {} {} {switch}", of("tlab"), of("level"), of("size"))
+}
+
 /// Compares the rate without buffers and the speed-up by buffers.
-pub(super) fn compare(findings: &Findings, machines: &Machines) -> Vec<SimulatedCell> {
+fn compare(findings: &Findings, machines: &Machines, _: Option<&str>) -> Vec<SimulatedCell> {
     findings.cells.iter().filter_map(|cell| both(findings, cell, machines)).flatten().collect()
 }
 
 fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option<Vec<SimulatedCell>> {
-    let threads = super::threads(cell, machines)?;
+    let threads = threads(cell, machines)?;
     let growing = findings.cells.iter().find(|other| is_growing(other, cell))?;
     let base = measured(growing, "rate_off")?.median;
     let (domain, bytes) = buffer(cell)?;

@@ -1,6 +1,6 @@
 //! Threads that increment counters of their own: on lines of their own, or side by side on one.
 
-use super::options;
+use crate::simulated::options;
 use ::simulated::{AtomicU64, Ordering};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::Increment;

@@ -1,12 +1,12 @@
 //! A line of memory that two CPUs hand to each other, and what the same accesses cost when nobody takes the line away.
 
-use super::pin;
-use super::time::typical;
+use super::chase::{LINE, Ring};
 use crate::native::atomics::uncontended_xadd;
-use crate::native::chase::{LINE, Ring};
+use crate::native::pin;
+use crate::native::time::typical;
 use crate::primitive::{Counter, Ordering};
-use statistics::median;
 use crate::{Error, Result};
+use statistics::median;
 use std::time::{Duration, Instant};
 
 /// Two lines; the second one is never touched.

@@ -1,7 +1,9 @@
 //! What a new object's zeros cost, and how memory is best made zero.
 
+mod bandwidth;
 pub mod conclusion;
 mod java;
+mod kernels;
 mod native;
 
 use crate::Result;

@@ -1,8 +1,8 @@
 //! A chase of pointers: every load needs the one before, and no prefetcher guesses where it goes.
 
-use statistics::Random;
 use crate::{Error, Result};
 use pages::{Mapping, Obtained, Policy};
+use statistics::Random;
 
 /// Bytes of a line. Where lines are longer (Apple's), a chase touches every line twice.
 pub const LINE: usize = 64;
@@ -62,7 +62,8 @@ impl Ring {
     }
 
     /// The line that is loaded next, counted from 0.
-    pub fn position(&self) -> usize {
+    #[cfg(test)]
+    fn position(&self) -> usize {
         (self.at - self.mapping.as_ptr().addr()) / LINE
     }
 

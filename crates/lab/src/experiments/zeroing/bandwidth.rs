@@ -1,8 +1,8 @@
 //! How fast this machine writes to memory.
 
-use super::quiet::{Shared, shared};
-use super::time::together;
-use super::zeroing::non_temporal;
+use super::kernels::non_temporal;
+use crate::native::quiet::{Shared, shared};
+use crate::native::time::together;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

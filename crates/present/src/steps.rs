@@ -10,15 +10,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// Tells what is under way, when it takes long.
-pub struct Progress {
+pub struct Steps {
     start: Instant,
     told: Mutex<Option<Instant>>,
 }
 
-impl Progress {
+impl Steps {
     /// From now on.
-    pub fn new() -> Progress {
-        Progress { start: Instant::now(), told: Mutex::new(None) }
+    pub fn new() -> Steps {
+        Steps { start: Instant::now(), told: Mutex::new(None) }
     }
 
     /// So many of `all` are done.
@@ -44,7 +44,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Steps {
     fn drop(&mut self) {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.is_some() && std::io::stderr().is_terminal() {

@@ -1,11 +1,10 @@
 //! This machine as a file for the simulator (`docs/machines.md`): its shape from the run's page of the machine, what accesses cost
 //! from the cells of `latency`.
 
-use super::residency::Found;
-use super::word;
 use crate::experiment::{MeasuredCell, Quantity};
 use crate::machine::page::Page;
 use crate::results::{Findings, Results};
+use crate::simulated::{Residency, measured, word};
 use coherence::machine::Machine;
 use std::fmt::Write;
 
@@ -31,7 +30,7 @@ struct Seen {
 /// # Errors
 /// What is missing, with the remedy.
 pub fn file(results: &Results) -> Result<String, String> {
-    let latency = results.experiments.iter().find(|findings| findings.declaration.name == "latency");
+    let latency = results.experiments.iter().find(|findings| findings.declaration.name == super::NAME);
     let latency = latency.ok_or(NO_LATENCY)?;
     let page = &results.machine;
     let shape = shape(&page.topology)?;
@@ -84,7 +83,7 @@ pub fn parse(text: &str) -> Result<Machine, String> {
 }
 
 /// The file with a calibrated residency.
-pub(super) fn with_residency(text: &str, found: &Found) -> String {
+pub fn with_residency(text: &str, found: &Residency) -> String {
     let nanoseconds = found.residency as f64 / 1e3;
     let basis = quoted(&found.basis);
     format!("{text}residency = {{ value = {}, unit = \"ns\", calibrated = {basis} }}\n", rounded(nanoseconds))
@@ -189,8 +188,7 @@ fn load(latency: &Findings, key: &str, from: u64, to: u64) -> Result<String, Str
 /// Cycles over nanoseconds of the same loads; or what the kernel says.
 fn clock(latency: &Findings, page: &Page, l1: u64) -> Result<String, String> {
     let cell = level(latency, 0, l1).map(|(cell, _)| cell);
-    let of =
-        |metric: &str| cell.and_then(|cell| super::measured(cell, metric)).map(|interval| interval.median);
+    let of = |metric: &str| cell.and_then(|cell| measured(cell, metric)).map(|interval| interval.median);
     if let Some((cycles, nanoseconds)) = of("cycles").zip(of("ns")) {
         let value = rounded(cycles / nanoseconds);
         let text = format!("{COMMAND}: cycles over ns of a load from the first cache");
@@ -229,7 +227,7 @@ fn transfers(
         }
     }
     if packages > 1 {
-        let memory = level(latency, 0, 0).and_then(|(cell, _)| super::measured(cell, "ns"));
+        let memory = level(latency, 0, 0).and_then(|(cell, _)| measured(cell, "ns"));
         let value = memory.map_or(0.0, |memory| rounded(memory.median * REMOTE_MEMORY));
         let why = "1.8 times the package's own, as on two EPYC 9654";
         line(format!("memory_remote = {{ value = {value}, unit = \"ns\", assumed = \"{why}\" }}"));

@@ -2,6 +2,7 @@
 
 mod conclusion;
 mod java;
+pub(super) mod simulated;
 
 use crate::Result;
 use crate::experiment::{
@@ -12,6 +13,9 @@ use crate::native::atomics::{Counted, INSTRUCTIONS, Layout, Operation, count};
 use crate::native::pin;
 use serde_json::json;
 use std::time::Duration;
+
+/// As typed.
+pub const NAME: &str = "atomics";
 
 const NATIVE: &str = "native";
 const JAVA: &str = "java";
@@ -48,7 +52,7 @@ fn declaration() -> Declaration {
         }
     }
     Declaration {
-        name: "atomics".into(),
+        name: NAME.into(),
         title: "Counting with several threads".into(),
         question: "What does an atomic increment cost when threads contend for it, and which instruction suffers least?"
             .into(),

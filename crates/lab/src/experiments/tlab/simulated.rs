@@ -3,9 +3,10 @@
 //! What a thread does for an object besides its accesses (the call into the virtual machine, initialising) is calibrated on the cell of
 //! one thread with the same JDK, size and buffers; what more threads make of it is predicted.
 
-use super::{Machines, Origin, SimulatedCell, bearable, beside, measured, options, whole, word};
+use super::{CORE, NONE, PARALLEL, TLAB, YOUNG};
 use crate::experiment::{MeasuredCell, Parameters};
-use crate::results::Findings;
+use crate::results::{Findings, Origin, SimulatedCell};
+use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, whole, word};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
 use hab::Shape;
@@ -13,16 +14,25 @@ use hab::sizing::automatic;
 
 /// Simulated time in picoseconds: more than a thousand objects even where threads contend for each.
 const LENGTH: Picoseconds = 200_000_000;
-/// Eden in bytes: of the experiment's young generation of 400 MB, three quarters.
-const EDEN: usize = 300 << 20;
+/// Eden in bytes: three quarters of the experiment's young generation.
+const EDEN: usize = (YOUNG << 20) / 4 * 3;
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
 const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
+/// The counterpart.
+pub const SIMULATION: Simulation = Simulation { compare, name };
+
+fn name(cell: &SimulatedCell) -> String {
+    let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
+    let buffers = if of("buffers") == NONE { "no buffers".into() } else { of("buffers") };
+    format!("{} B, {buffers}, JDK {}", of("bytes"), of("jdk"))
+}
+
 /// Compares cells whose own program was measured with one thread.
-pub(super) fn compare(findings: &Findings, machines: &Machines) -> Vec<SimulatedCell> {
+fn compare(findings: &Findings, machines: &Machines, _: Option<&str>) -> Vec<SimulatedCell> {
     let compared = |cell: &MeasuredCell| {
-        let threads = super::threads(cell, machines)?;
-        if word(cell, "collector") != Some("Parallel") {
+        let threads = threads(cell, machines)?;
+        if word(cell, "collector") != Some(PARALLEL) {
             return None;
         }
         measured(cell, "ns")?;
@@ -48,9 +58,9 @@ fn program(cell: &MeasuredCell, machine: &Machine) -> Option<Allocation> {
     let cores = machine.shape.cores() as usize;
     let buffer = automatic(EDEN, cores, EDEN, SHAPE);
     let (tlab, hierarchy) = match word(cell, "buffers")? {
-        "TLAB" => (Tlab::Growing, Hierarchy::None),
-        "none" => (Tlab::None, Hierarchy::None),
-        "core buffers" => (Tlab::None, Hierarchy::Levels(vec![Rank { domain: Domain::Core, bytes: buffer }])),
+        TLAB => (Tlab::Growing, Hierarchy::None),
+        NONE => (Tlab::None, Hierarchy::None),
+        CORE => (Tlab::None, Hierarchy::Levels(vec![Rank { domain: Domain::Core, bytes: buffer }])),
         _ => return None,
     };
     Some(Allocation {

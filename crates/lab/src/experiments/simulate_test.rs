@@ -1,8 +1,10 @@
 //! What is compared, by the fixture's run; and that it is the same each time.
 
 use super::*;
-use crate::experiment::Value;
+use crate::experiment::{Parameters, Quantity, Value};
 use crate::report::fixture::simulable;
+use crate::results::Origin;
+use crate::simulated::word;
 
 /// Whether a cell has this value.
 fn has(parameters: &Parameters, key: &str, value: impl Into<Value>) -> bool {
@@ -102,7 +104,7 @@ fn without_latencies_nothing_is_simulated_and_the_remedy_is_told() {
 #[test]
 fn the_machine_is_what_was_measured_and_every_number_says_so() {
     let text = machine_file(&simulable()).unwrap();
-    let machine = machine::parse(&text).unwrap();
+    let machine = described::parse(&text).unwrap();
     assert_eq!((machine.shape.cores(), machine.clock_ghz), (2, 4.0));
     let costs = &machine.costs;
     assert_eq!((costs.l1, costs.l2, costs.l3, costs.memory_local), (1000, 3500, 13_000, 160_000));

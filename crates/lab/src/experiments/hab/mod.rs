@@ -6,22 +6,23 @@
 
 mod conclusion;
 mod published;
+pub(super) mod simulated;
 
-use jvm::counts::Requests;
-use compare::result::Outcome;
-use compare::{Comparison, Method, Program};
+use crate::Result;
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{
     Bench, Better, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner,
     Sample, Source, parameters,
 };
+use compare::result::Outcome;
+use compare::{Comparison, Method, Program};
+use control::Mode;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
+use jvm::counts::Requests;
 use jvm::jdk::{Collector, Jdk};
+use jvm::size;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
 use present::progress::Progress;
-use crate::Result;
-use jvm::size;
-use control::Mode;
 use std::time::Duration;
 
 /// HotSpot's own strategy, as the paper calls it.

@@ -1,23 +1,29 @@
 //! What a load takes, by how much memory is loaded from; and what it takes to hand a line to another CPU.
 
+mod chase;
 mod conclusion;
 mod knees;
+pub(super) mod machine;
 mod pairs;
+mod transfer;
 
 use crate::experiment::{
     Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
     Runner, Sample, Source, parameters,
 };
 use crate::machine::page::{Cache, caches};
-use crate::native::chase::Ring;
+use crate::native::pin;
 use crate::native::time::typical;
-use crate::native::{pin, transfer};
-use compare::clock;
 use crate::{Error, Result};
+use chase::Ring;
+use compare::clock;
 use pages::Policy;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// As typed.
+pub const NAME: &str = "latency";
 
 const LOADS: &str = "random loads";
 const TRANSFER: &str = "line transfer";
@@ -34,7 +40,7 @@ pub fn experiment() -> Experiment {
 fn declaration() -> Declaration {
     let only = |what: &str| [("measurement", what.into())];
     Declaration {
-        name: "latency".into(),
+        name: NAME.into(),
         title: "Memory latency and line transfer".into(),
         question: "What does a load cost from each cache and from memory, what do huge pages change, and what does it cost \
                    to get a line from another CPU?"
@@ -292,5 +298,5 @@ fn alone(length: Duration) -> Result<Sample> {
 }
 
 #[cfg(test)]
-#[path = "latency_test.rs"]
+#[path = "mod_test.rs"]
 mod test;
