@@ -1,10 +1,13 @@
-//! The `terrace` command: a thin layer over `lab` and `coherence`.
+//! The `terrace` command: a thin layer over `compare`, `lab` and `coherence`.
 
 mod arguments;
 mod compare;
+#[cfg(feature = "lab")]
 mod lab;
+#[cfg(feature = "simulator")]
 mod plan;
 mod run;
+#[cfg(feature = "simulator")]
 mod sim;
 mod status;
 
@@ -39,10 +42,13 @@ enum Command {
     /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
     Compare(compare::Compare),
     /// Measure every layer of allocation on this machine, beside the published figures.
+    #[cfg(feature = "lab")]
     Lab(lab::Lab),
     /// Simulate allocation on other machines.
+    #[cfg(feature = "simulator")]
     Sim(sim::Sim),
     /// Say which buffers to use on a machine, by simulating a small grid of them.
+    #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
@@ -57,8 +63,11 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
+        #[cfg(feature = "lab")]
         Command::Lab(lab) => lab.execute(),
+        #[cfg(feature = "simulator")]
         Command::Sim(sim) => sim.execute(),
+        #[cfg(feature = "simulator")]
         Command::Plan(plan) => plan.execute(),
         Command::Status(status) => status.execute(),
     };

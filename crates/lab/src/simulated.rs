@@ -32,6 +32,8 @@ pub struct Simulation {
     pub compare: fn(&Findings, &Machines, Option<&str>) -> Vec<SimulatedCell>,
     /// What a cell is of, without its threads.
     pub name: fn(&SimulatedCell) -> String,
+    /// What a reader must know to judge the agreement; may be empty.
+    pub caveat: &'static str,
 }
 
 /// The same machine three times: with the transfers that are typical, the fastest, and the slowest that the run met.

@@ -9,6 +9,7 @@ use super::simulation;
 use crate::results::{Findings, Results, SimulatedCell};
 use crate::simulated::Machines;
 use coherence::machine::Machine;
+use std::collections::BTreeSet;
 
 /// Everything that can be simulated of a run.
 ///
@@ -80,6 +81,13 @@ pub fn name(cell: &SimulatedCell) -> String {
         Some(simulation) => (simulation.name)(cell),
         None => format!("{}: {}", cell.experiment, crate::experiment::value::name(&cell.parameters)),
     }
+}
+
+/// What a reader must know to judge these cells' agreement, once for each experiment.
+pub fn caveats(cells: &[SimulatedCell]) -> impl Iterator<Item = &'static str> {
+    let names: BTreeSet<&str> = cells.iter().map(|cell| cell.experiment.as_str()).collect();
+    let caveats: Vec<&str> = names.into_iter().filter_map(|name| Some(simulation(name)?.caveat)).collect();
+    caveats.into_iter().filter(|caveat| !caveat.is_empty())
 }
 
 #[cfg(test)]

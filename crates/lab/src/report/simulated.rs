@@ -279,21 +279,7 @@ fn words(results: &Results) -> Vec<String> {
          are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality."
             .to_owned(),
     );
-    if cells.iter().any(|cell| cell.experiment == "atomics") {
-        words.push(
-            "Not every prediction is a hard one. A counter that a thread has to itself says again what latency measured, and lock add or \
-             false sharing by two threads moves the line as the cell does that was calibrated on. The loop of compare-and-exchange, \
-             more threads, and objects put the model to the test."
-                .to_owned(),
-        );
-    }
-    if cells.iter().any(|cell| cell.metric == "speedup") {
-        words.push(
-            "A speed-up near 1 is easily met within 25 %: look whether both are on the same side of 1. For javac a refill is assumed to \
-             take 300 cycles besides its accesses, an object to have 48 bytes."
-                .to_owned(),
-        );
-    }
+    words.extend(simulate::caveats(cells).map(str::to_owned));
     let mut bases: Vec<String> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.origin == Origin::Calibrated) {
         let text =

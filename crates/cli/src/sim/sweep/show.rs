@@ -76,7 +76,7 @@ fn value(cell: &Cell) -> String {
 /// A line for each cell, numbers in full.
 pub fn csv(cells: &[Cell]) -> Result<String> {
     let failed = |why: &dyn std::fmt::Display| {
-        Error::failed(format!("the CSV cannot be made: {why}; --json has the same numbers"))
+        Error::failed(format!("the CSV cannot be made: {why}; --format json has the same numbers"))
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = [

@@ -23,7 +23,13 @@ const NOTHING: &str = "nothing: the latencies alone";
 const LENGTH: Picoseconds = 200_000_000;
 
 /// The counterpart.
-pub const SIMULATION: Simulation = Simulation { compare, name };
+pub const SIMULATION: Simulation = Simulation {
+    compare,
+    name,
+    caveat: "Not every prediction is a hard one. A counter that a thread has to itself says again what latency measured, and lock add or \
+             false sharing by two threads moves the line as the cell does that was calibrated on. The loop of compare-and-exchange, \
+             more threads, and objects put the model to the test.",
+};
 
 fn name(cell: &SimulatedCell) -> String {
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();

@@ -20,7 +20,7 @@ const EDEN: usize = (YOUNG << 20) / 4 * 3;
 const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
 /// The counterpart.
-pub const SIMULATION: Simulation = Simulation { compare, name };
+pub const SIMULATION: Simulation = Simulation { compare, name, caveat: "" };
 
 fn name(cell: &SimulatedCell) -> String {
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();

@@ -1,0 +1,63 @@
+//! An experiment as docs/architecture.md adds one: everything that it is stands here.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use terrace_lab::Result;
+use terrace_lab::experiment::{
+    Bench, Better, Cell, Check, Conclusion, Declaration, Experiment, Kind, Measured, Metric, Parameter, Plan,
+    Plot, Reference, Runner, Sample, parameters,
+};
+
+pub const NAME: &str = "square_root";
+const WIDTHS: [u32; 2] = [32, 64];
+
+/// `square_root`.
+pub fn experiment() -> Experiment {
+    Experiment { declaration: declaration(), plan, derive: None, conclude }
+}
+
+fn declaration() -> Declaration {
+    Declaration {
+        name: NAME.into(),
+        title: "Square roots".into(),
+        question: "What does a square root cost?".into(),
+        parameters: vec![Parameter::new("width", "width", "bits")],
+        metrics: vec![Metric::new("ns", "time", "ns", Better::Lower, "time of a loop over its square roots")],
+        plots: vec![Plot::new(Kind::Bars, "A square root", "ns", "width", &[])],
+        references: vec![Reference::new("an example", "ns", [("width", 64_u32.into())], 5.0)],
+        ..Declaration::default()
+    }
+}
+
+fn plan(_: &Bench) -> Result<Plan> {
+    let cell = |width: u32| Cell {
+        parameters: parameters([("width", width.into())]),
+        seconds: 0.01,
+        runner: Runner::native(move || Ok(Sample::default().value("ns", nanoseconds(width)))),
+    };
+    Ok(Plan { cells: WIDTHS.map(cell).into(), rounds: 3, notes: Vec::new() })
+}
+
+fn nanoseconds(width: u32) -> f64 {
+    const LENGTH: Duration = Duration::from_millis(2);
+    let (mut roots, begin) = (0_u32, Instant::now());
+    while begin.elapsed() < LENGTH {
+        for number in 1..=1000_u16 {
+            match width {
+                32 => drop(black_box(f32::from(black_box(number)).sqrt())),
+                _ => drop(black_box(f64::from(black_box(number)).sqrt())),
+            }
+        }
+        roots += 1000;
+    }
+    begin.elapsed().as_secs_f64() * 1e9 / f64::from(roots)
+}
+
+fn conclude(measured: &Measured) -> Conclusion {
+    let of = |width: u32| measured.median("ns", &[("width", width.into())]);
+    let answer = match of(32).zip(of(64)) {
+        Some((single, double)) => format!("{single:.2} ns in single precision, {double:.2} ns in double."),
+        None => "It was not measured.".into(),
+    };
+    Conclusion { answer, checks: vec![Check::new("a square root takes time", "it does", Some(true))] }
+}
