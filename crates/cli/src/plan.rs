@@ -119,7 +119,7 @@ impl PlanCommand {
             length: self.chance.length,
         };
         request.check().map_err(Error::usage)?;
-        let progress = Steps::new();
+        let progress = Steps::begin();
         let plan = plan::plan(machine, &request, |done, all| progress.done(done, all))
             .map_err(|error| failed(&error))?;
         drop(progress);
