@@ -32,8 +32,9 @@ pub struct Claim {
     otherwise: &'static str,
 }
 
+/// One term beside another.
 #[derive(Clone, Debug)]
-struct Comparison {
+pub struct Comparison {
     left: Term,
     relation: Relation,
     right: Term,
@@ -152,8 +153,8 @@ impl Claim {
     }
 
     /// What has to hold; with several, all of them.
-    pub fn that(mut self, left: Term, relation: Relation, right: impl Into<Term>) -> Claim {
-        self.comparisons.push(Comparison { left, relation, right: right.into() });
+    pub fn that(mut self, comparison: Comparison) -> Claim {
+        self.comparisons.push(comparison);
         self
     }
 
@@ -273,6 +274,13 @@ impl Claim {
             groups.extend(group.filter(|group| !groups.contains(group)));
         }
         if self.each.is_empty() { vec![Parameters::new()] } else { groups }
+    }
+}
+
+impl Term {
+    /// What this term is to another.
+    pub fn is(self, relation: Relation, right: impl Into<Term>) -> Comparison {
+        Comparison { left: self, relation, right: right.into() }
     }
 }
 

@@ -66,7 +66,7 @@ fn cells(figures: &[(&str, u32, f64)]) -> Vec<MeasuredCell> {
 
 fn claim() -> Claim {
     let rate = |threads: u32| Term::metric(format!("{threads} threads"), "rate").at("threads", threads);
-    Claim::new("two are faster", "A. Nobody 2001").each("jdk").that(rate(2), Above, rate(1))
+    Claim::new("two are faster", "A. Nobody 2001").each("jdk").that(rate(2).is(Above, rate(1)))
 }
 
 fn check(claim: Claim, cells: &[MeasuredCell]) -> Check {
@@ -128,11 +128,11 @@ fn what_was_not_to_be_measured_takes_no_part() {
 fn of_several_comparisons_all_have_to_hold() {
     let both = cells(&[("25", 1, 10.0), ("25", 2, 20.0)]);
     let rate = || Term::metric("fastest", "rate").highest();
-    assert_eq!(check(claim().that(rate(), AtMost(1.0), 30.0), &both).holds, Some(true));
-    assert_eq!(check(claim().that(rate(), AtMost(1.0), 20.0), &both).holds, None);
-    assert_eq!(check(claim().that(rate(), AtMost(1.0), 15.0), &both).holds, Some(false));
+    assert_eq!(check(claim().that(rate().is(AtMost(1.0), 30.0)), &both).holds, Some(true));
+    assert_eq!(check(claim().that(rate().is(AtMost(1.0), 20.0)), &both).holds, None);
+    assert_eq!(check(claim().that(rate().is(AtMost(1.0), 15.0)), &both).holds, Some(false));
     // A number is told once.
-    let again = claim().that(Term::metric("1 threads", "rate").at("threads", 1_u32), Below, rate());
+    let again = claim().that(Term::metric("1 threads", "rate").at("threads", 1_u32).is(Below, rate()));
     let told = check(again, &both).found;
     assert!(told.contains("times), 1 threads against fastest 20.0"), "{told}");
     let told = check(claim().context(rate()), &both).found;

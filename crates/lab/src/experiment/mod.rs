@@ -26,7 +26,7 @@ pub mod term;
 pub mod value;
 
 pub use bench::{Bench, Effort};
-pub use claim::{Claim, Outcome, Relation};
+pub use claim::{Claim, Comparison, Outcome, Relation};
 pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
 pub use measured::{Check, Measured, MeasuredCell, Quantity};
 pub use plan::{Cell, Plan, Runner};

@@ -19,9 +19,7 @@ enum What {
     Metric(Selection),
     /// A ratio and its unit.
     Ratio(Box<(Term, Term)>, &'static str),
-    /// Computed from the cells by the experiment, or why it could not be.
-    Given(Result<Interval, String>),
-    Constant(f64),
+    Given(Interval),
 }
 
 /// A metric of the cells that meet all conditions.
@@ -38,7 +36,6 @@ enum Condition {
     Within(RangeInclusive<f64>),
     /// The largest value with which the metric was measured.
     Largest,
-    Smallest,
 }
 
 /// What is taken where several cells are meant.
@@ -101,8 +98,8 @@ impl Term {
         Term { name: name.into(), what: What::Ratio(Box::new((above, below)), unit) }
     }
 
-    /// Computed from the cells by the experiment, or why it could not be.
-    pub fn given(name: impl Into<String>, interval: Result<Interval, String>) -> Term {
+    /// What an experiment computes from the cells itself.
+    pub fn given(name: impl Into<String>, interval: Interval) -> Term {
         Term { name: name.into(), what: What::Given(interval) }
     }
 
@@ -130,11 +127,6 @@ impl Term {
     /// Of the cell with the largest value with which the metric was measured.
     pub fn largest(self, key: &'static str) -> Term {
         self.when(key, Condition::Largest)
-    }
-
-    /// Of the cell with the smallest value.
-    pub fn smallest(self, key: &'static str) -> Term {
-        self.when(key, Condition::Smallest)
     }
 
     /// The highest of all such cells.
@@ -167,8 +159,7 @@ impl Term {
                 over(&above.interval, &below.interval)
                     .ok_or_else(|| Lack::Unavailable(format!("{} may be 0", terms.1.name)))?
             }
-            What::Given(interval) => interval.clone().map_err(Lack::Unavailable)?,
-            What::Constant(value) => exactly(*value),
+            What::Given(interval) => *interval,
         };
         Ok(Found { interval, cell: None })
     }
@@ -178,7 +169,7 @@ impl Term {
     }
 
     pub(super) fn is_constant(&self) -> bool {
-        matches!(self.what, What::Constant(_))
+        self.name.is_empty()
     }
 
     /// The term with its value, and for the highest or lowest which cell it is of.
@@ -186,7 +177,7 @@ impl Term {
         let unit = match &self.what {
             What::Metric(selection) => selection.unit(measured),
             What::Ratio(_, unit) => unit,
-            What::Given(_) | What::Constant(_) => "",
+            What::Given(_) => "",
         };
         let value = format!("{} {}", self.name, numbers::interval(&found.interval, unit));
         match (&self.what, found.cell) {
@@ -200,12 +191,11 @@ impl Term {
 
 impl From<f64> for Term {
     fn from(value: f64) -> Term {
-        Term { name: String::new(), what: What::Constant(value) }
+        Term::given("", exactly(value))
     }
 }
 
 impl Selection {
-    /// Where the cells say what is over what, `ratio` says nothing more.
     fn unit<'a>(&self, measured: &Measured<'a>) -> &'a str {
         let unit = measured.declaration.metric(self.metric).map_or("", |metric| &metric.unit);
         if unit == "ratio" { "" } else { unit }
@@ -269,7 +259,7 @@ impl Selection {
         let meets = |cell: &MeasuredCell, key: &str, condition: &Condition| match condition {
             Condition::Is(value) => cell.parameters.get(key) == Some(value),
             Condition::Within(range) => number(cell, key).is_some_and(|value| range.contains(&value)),
-            Condition::Largest | Condition::Smallest => true,
+            Condition::Largest => true,
         };
         let mut cells: Vec<&MeasuredCell> = (scope.measured.cells.iter())
             .filter(|cell| {
@@ -278,18 +268,11 @@ impl Selection {
             })
             .collect();
         for (key, condition) in &self.conditions {
-            let numbers = cells
-                .iter()
-                .filter(|cell| self.value(cell, scope).is_ok())
-                .filter_map(|cell| number(cell, key));
-            let extreme = match condition {
-                Condition::Largest => numbers.reduce(f64::max),
-                Condition::Smallest => numbers.reduce(f64::min),
-                Condition::Is(_) | Condition::Within(_) => None,
-            };
+            let known = cells.iter().filter(|cell| self.value(cell, scope).is_ok());
+            let largest = known.filter_map(|cell| number(cell, key)).reduce(f64::max);
             // Where nothing was measured the cells stay, for their reasons.
-            if let Some(extreme) = extreme {
-                cells.retain(|cell| number(cell, key) == Some(extreme));
+            if matches!(condition, Condition::Largest) && largest.is_some() {
+                cells.retain(|cell| number(cell, key) == largest);
             }
         }
         cells

@@ -12,8 +12,7 @@ const THOMPSON: &str = "Thompson, Adventures with AtomicLong (2011)";
 const ALIKE: f64 = 1.25;
 
 pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
-    let cpus = cpus(measured);
-    let contended = contended(measured);
+    let (cpus, contended) = contended(measured);
     let (few, many) = (contended.first().copied().unwrap_or(2.0), contended.last().copied().unwrap_or(2.0));
     // Of more than eight threads not all share a line.
     let of_a_line = contended.iter().copied().filter(|threads| *threads <= 8.0).fold(2.0, f64::max);
@@ -25,42 +24,32 @@ pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
         let of = |threads: f64| ns(operation, Shared).at("threads", threads);
         Term::ratio(operation, "times", of(many), of(few))
     };
-    let padded = || ns(LOCK_XADD, Padded).at("threads", of_a_line);
-    let falsely = || ns(LOCK_XADD, FalseSharing).at("threads", of_a_line);
+    let of_line = |layout| ns(LOCK_XADD, layout).at("threads", of_a_line);
     let claimed = |name: &str, threads: f64| {
         let rate = Term::metric(name, "rate").at("language", NATIVE).at("operation", CLAIMED);
         rate.at("threads", threads)
     };
+    let batches = |name, threads| claimed(name, threads).largest("batch");
     vec![
-        contention("XADD beats CAS under contention", THOMPSON).each_within("threads", 2.0..=cpus).that(
-            ns(COMPARE_EXCHANGE, Shared),
-            Above,
-            ns(LOCK_XADD, Shared),
-        ),
-        contention(
-            "XADD levels out while CAS degrades: an increment's time with most threads over that with 2",
-            THOMPSON,
-        )
-        .needs(
-            many > few,
-            "it needs at least 4 CPUs; of more threads than CPUs only as many contend at a time",
-        )
-        .that(growth(LOCK_XADD), AtMost(ALIKE), 1.0)
-        .that(growth(COMPARE_EXCHANGE), AtLeast(ALIKE), growth(LOCK_XADD)),
+        contention("XADD beats CAS under contention", THOMPSON)
+            .each_within("threads", 2.0..=cpus)
+            .that(ns(COMPARE_EXCHANGE, Shared).is(Above, ns(LOCK_XADD, Shared))),
+        contention("from 2 threads to most XADD's time levels out while that of CAS grows", THOMPSON)
+            .needs(many > few, "it needs at least 4 CPUs; of more threads than CPUs only as many contend")
+            .that(growth(LOCK_XADD).is(AtMost(ALIKE), 1.0))
+            .that(growth(COMPARE_EXCHANGE).is(AtLeast(ALIKE), growth(LOCK_XADD))),
         Claim::new("LOCK ADD and LOCK XADD are similar", THOMPSON)
             .usable(undisturbed)
             .each_within("threads", 1.0..=cpus)
-            .that(ns(LOCK_XADD, Shared), Alike(ALIKE), ns(LOCK_ADD, Shared)),
+            .that(ns(LOCK_XADD, Shared).is(Alike(ALIKE), ns(LOCK_ADD, Shared))),
         contention("a false-shared line costs as much as a shared one", THOMPSON)
-            .that(falsely(), Alike(1.5), ns(LOCK_XADD, Shared).at("threads", of_a_line))
-            .that(falsely(), AtLeast(2.0), padded()),
+            .that(of_line(FalseSharing).is(Alike(1.5), of_line(Shared)))
+            .that(of_line(FalseSharing).is(AtLeast(2.0), of_line(Padded))),
         contention("claiming in batches removes the contention", OWN)
             .that(
-                claimed("largest batch, all threads", many).largest("batch"),
-                AtLeast(0.8 * many),
-                claimed("one thread", 1.0).largest("batch"),
+                batches("in batches, all threads", many).is(AtLeast(0.8 * many), batches("one thread", 1.0)),
             )
-            .context(claimed("one by one, all threads", many).smallest("batch")),
+            .context(claimed("one by one, all threads", many).at("batch", 1_u32)),
     ]
 }
 
@@ -71,15 +60,12 @@ fn ns(operation: &'static str, layout: Layout) -> Term {
     time.at("layout", layout.name())
 }
 
-fn cpus(measured: &Measured) -> f64 {
-    measured.setting("usable_cpus", &[("language", NATIVE.into())]).unwrap_or(0.0)
-}
-
-/// Numbers of threads of which each had a CPU to itself, 2 and more.
-fn contended(measured: &Measured) -> Vec<f64> {
+/// The CPUs, and the numbers of threads of which each had one to itself, 2 and more.
+fn contended(measured: &Measured) -> (f64, Vec<f64>) {
+    let cpus = measured.setting("usable_cpus", &[("language", NATIVE.into())]).unwrap_or(0.0);
     let numbers = measured.values("threads", "ns");
-    let cpus = cpus(measured);
-    numbers.iter().filter_map(Value::number).filter(|threads| (2.0..=cpus).contains(threads)).collect()
+    let numbers = numbers.iter().filter_map(Value::number);
+    (cpus, numbers.filter(|threads| (2.0..=cpus).contains(threads)).collect())
 }
 
 /// Other programs had too much of the CPUs for it to be about contention.
@@ -93,7 +79,7 @@ fn undisturbed(cell: &MeasuredCell) -> Result<(), String> {
 
 pub(super) fn answer(measured: &Measured) -> String {
     let told = || {
-        let threads = *contended(measured).last()?;
+        let threads = *contended(measured).1.last()?;
         let time = |operation, threads: f64| {
             let found = ns(operation, Shared).at("threads", threads).of(measured)?;
             undisturbed(found.cell?).ok().map(|()| found.interval.median)

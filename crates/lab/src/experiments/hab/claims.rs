@@ -14,30 +14,19 @@ const AS_WELL: f64 = 0.97;
 const SMALL: [&str; 2] = ["1k", "4k"];
 
 pub(super) fn claims(_: &Measured) -> Vec<Claim> {
-    let best = |tlab: &'static str| {
-        Term::metric(format!("at best with TLABs of {tlab}"), "speedup").at("tlab", tlab).highest()
-    };
-    let growing = || Term::metric("at best", "speedup").at("tlab", GROWING).highest();
-    let mean = |level: &'static str| {
+    let best = |name, tlab: &str| Term::metric(name, "speedup").at("tlab", tlab).highest();
+    let mean = |level: &str| {
         Term::metric(format!("geometric mean with {level} buffers"), "speedup").at("level", level).mean()
     };
     vec![
-        Claim::new("the smaller the TLAB, the more the buffers speed it up", FIGURES).that(
-            best("1k"),
-            Above,
-            best("64k"),
-        ),
-        Claim::new("performance also improves with growing TLABs", FIGURES).that(growing(), Above, 1.0),
-        Claim::new("core buffers do slightly better than processor buffers on average", FIGURES).that(
-            mean("core"),
-            Above,
-            mean("processor"),
-        ),
-        Claim::new("foreign allocations are rare: below 3 % in all of the paper's cells", TABLES).that(
-            Term::metric("at most", "foreign").highest(),
-            Below,
-            3.0,
-        ),
+        Claim::new("the smaller the TLAB, the more the buffers speed it up", FIGURES)
+            .that(best("at best with TLABs of 1k", "1k").is(Above, best("with 64k", "64k"))),
+        Claim::new("performance also improves with growing TLABs", FIGURES)
+            .that(best("at best", GROWING).is(Above, 1.0)),
+        Claim::new("core buffers do slightly better than processor buffers on average", FIGURES)
+            .that(mean("core").is(Above, mean("processor"))),
+        Claim::new("foreign allocations are rare: below 3 % in all of the paper's cells", TABLES)
+            .that(Term::metric("at most", "foreign").highest().is(Below, 3.0)),
     ]
 }
 

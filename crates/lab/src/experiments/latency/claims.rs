@@ -5,15 +5,14 @@ use super::pairs::SHARED_CACHE;
 use super::{ALONE, HUGE, LOADS, SMALL, TRANSFER};
 use crate::experiment::Relation::{Above, Alike, AtLeast, AtMost, Between};
 use crate::experiment::claim::OWN;
-use crate::experiment::term::{exactly, over};
-use crate::experiment::{Claim, Measured, MeasuredCell, Term, Value};
+use crate::experiment::{Claim, Comparison, Measured, MeasuredCell, Term, Value};
 use present::numbers::{bytes, quantity};
-use statistics::median;
+use statistics::Interval;
 
 const SOURCE: &str = "Taking JVM on a performance ride, part 6 (2026)";
 /// Cycles of each level: what is published for one processor, within a quarter on another.
 const CYCLES: [(u32, f64, f64); 3] = [(1, 3.0, 6.25), (2, 9.0, 17.5), (3, 30.0, f64::INFINITY)];
-const MEMORY_CYCLES: f64 = 100.0;
+const NO_CACHES: &str = "no load from a cache was measured, the kernel tells no caches' sizes, or no time rises; the cells say why";
 
 /// What the loads show of the caches.
 struct Seen {
@@ -73,96 +72,72 @@ impl Seen {
         load(name, metric, self.pages, self.most)
     }
 
-    fn knees_lie_at_caches(&self) -> Claim {
-        let claim = Claim::new("the knees lie at the cache sizes, within a factor of 2", SOURCE)
-            .needs(
-                !self.knees.is_empty(),
-                "no size within a cache was measured, or the kernel does not tell the caches' sizes",
-            )
-            .needs(
-                self.knees.iter().any(|knee| knee.at_bytes.is_some()),
-                "the time for a load rises nowhere; run it with --full, which has more sizes",
-            )
-            .otherwise("a cache ends early where others use it too, or where a virtual machine has only a part of it");
-        let known = self.knees.iter().filter_map(|knee| Some((knee, knee.at_bytes?)));
-        known.fold(claim, |claim, (knee, at)| {
-            let (size, end) = (about(knee.cache_bytes), about(at.median));
-            let name =
-                format!("L{} of {size}: knee on {} pages at {end}, over its size", knee.level, self.pages);
-            let ratio = over(&at, &exactly(knee.cache_bytes)).ok_or("the cache's size is 0".to_owned());
-            claim.that(Term::given(name, ratio), Alike(2.0), 1.0)
+    /// Each knee over its cache's size.
+    fn knees(&self) -> impl Iterator<Item = Comparison> {
+        self.knees.iter().filter_map(|Knee { level, cache_bytes, at_bytes, .. }| {
+            let at = (*at_bytes)?;
+            let [median, low, high] = [at.median, at.low, at.high].map(|bytes| bytes / cache_bytes);
+            let (size, end, pages) = (about(*cache_bytes), about(at.median), self.pages);
+            let name = format!("L{level} of {size}: knee on {pages} pages at {end}, over its size");
+            Some(Term::given(name, Interval { median, low, high }).is(Alike(2.0), 1.0))
         })
     }
 
-    fn table_holds(&self) -> Claim {
-        let claim = Claim::new(
-            "L1 takes 4 to 5 cycles, L2 12 to 14, L3 40 to 60 and more, each within a quarter; memory 100 and more",
-            SOURCE,
-        );
+    fn cycles(&self) -> impl Iterator<Item = Comparison> {
+        let memory = self.beyond_caches().then(|| self.memory("memory", "cycles").is(AtLeast(100.0), 1.0));
         let levels = CYCLES.iter().filter_map(|(level, least, most)| {
             let knee = self.knees.iter().find(|knee| knee.level == *level)?;
-            Some((
-                load(format!("L{level}"), "cycles", self.pages, knee.plateau.bytes),
-                Between(*least, *most),
-            ))
+            let cycles = load(format!("L{level}"), "cycles", self.pages, knee.plateau.bytes);
+            Some(cycles.is(Between(*least, *most), 1.0))
         });
-        let memory = self.beyond_caches().then(|| (self.memory("memory", "cycles"), AtLeast(MEMORY_CYCLES)));
-        let mut known = levels.chain(memory).peekable();
-        let claim =
-            claim.needs(known.peek().is_some(), "no load from a cache was measured; the cells say why");
-        known.fold(claim, |claim, (cycles, relation)| claim.that(cycles, relation, 1.0))
+        levels.chain(memory)
     }
 }
 
 pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
     let seen = Seen::of(measured);
+    let largest = |name, pages| load(name, "ns", pages, seen.most);
     let locked = Term::metric("lock xadd", "locked_ns").at("measurement", ALONE);
-    let neighbours = ("relation", Value::from(SHARED_CACHE));
-    let any = |at: &[(&str, Value)]| measured.select(at).next().is_some();
+    let planned = |key, value: &str| measured.select(&[(key, value.into())]).next().is_some();
+    let neighbours = transfer("the slowest such pair").at("relation", SHARED_CACHE).highest();
+    let knees = Claim::new("the knees lie at the cache sizes, within a factor of 2", SOURCE)
+        .needs(seen.knees().next().is_some(), NO_CACHES)
+        .otherwise("a cache ends early where others use it too, or where a virtual machine has only a part");
+    let cycles = Claim::new(
+        "cycles: L1 4 to 5, L2 12 to 14, L3 40 to 60 and more (within a quarter), memory 100 or more",
+        SOURCE,
+    )
+    .needs(seen.cycles().next().is_some(), NO_CACHES);
     vec![
-        seen.knees_lie_at_caches(),
-        Claim::new("huge pages cut random access time", SOURCE).usable(obtained).that(
-            load("small pages", "ns", SMALL, seen.most),
-            Above,
-            load("huge pages", "ns", HUGE, seen.most),
-        ),
-        seen.table_holds(),
-        Claim::new(
-            "getting a line from another CPU costs more than a locked instruction on a line of one's own",
-            OWN,
-        )
-        .needs(any(&[("measurement", TRANSFER.into())]), "no transfer was measured; it needs two CPUs")
-        .that(transfer("the nearest transfer").lowest(), Above, locked),
+        seen.knees().fold(knees, Claim::that),
+        Claim::new("huge pages cut random access time", SOURCE)
+            .usable(obtained)
+            .that(largest("small pages", SMALL).is(Above, largest("huge pages", HUGE))),
+        seen.cycles().fold(cycles, Claim::that),
+        Claim::new("a line from another CPU costs more than a locked instruction on one's own", OWN)
+            .needs(planned("measurement", TRANSFER), "no transfer was measured; it needs two CPUs")
+            .that(transfer("the nearest transfer").lowest().is(Above, locked)),
         // Terrace's buffers follow the kernel's word on who shares what; a hypervisor may have made it up.
-        Claim::new(
-            "CPUs that are told to share the last cache hand a line over without going to memory",
-            OWN,
-        )
-        .needs(any(&[neighbours.clone()]), "no two usable CPUs are told to share a last cache")
-        .needs(seen.beyond_caches(), "no load went beyond the caches")
-        .that(
-            transfer("the slowest such pair").at(neighbours.0, neighbours.1).highest(),
-            AtMost(0.5),
-            seen.memory("a load from memory", "ns"),
-        )
-        .otherwise(
-            "in a virtual machine the caches and cores that the kernel tells need not be the machine's",
-        ),
+        Claim::new("CPUs that are told to share a cache hand a line over without going to memory", OWN)
+            .needs(planned("relation", SHARED_CACHE), "no two usable CPUs are told to share a last cache")
+            .needs(seen.beyond_caches(), "no load went beyond the caches")
+            .that(neighbours.is(AtMost(0.5), seen.memory("a load from memory", "ns")))
+            .otherwise("in a virtual machine the kernel's caches and cores need not be the machine's"),
     ]
 }
 
 pub(super) fn answer(measured: &Measured) -> String {
     let seen = Seen::of(measured);
-    let median_of = |term: Term| Some(term.of(measured)?.interval.median);
+    let median = |term: Term| Some(term.of(measured)?.interval.median);
     let mut parts: Vec<String> = (seen.knees.iter())
         .map(|knee| {
-            let cycles = median_of(load("", "cycles", seen.pages, knee.plateau.bytes));
+            let cycles = median(load("", "cycles", seen.pages, knee.plateau.bytes));
             let cycles =
                 cycles.map(|cycles| format!(" ({})", quantity(cycles, "cycles"))).unwrap_or_default();
             format!("{}{cycles} from L{}", quantity(knee.plateau.time.median, "ns"), knee.level)
         })
         .collect();
-    let largest = |pages| Some(quantity(median_of(load("", "ns", pages, seen.most))?, "ns"));
+    let largest = |pages| Some(quantity(median(load("", "ns", pages, seen.most))?, "ns"));
     if let Some(time) = largest(seen.pages) {
         let small = largest(SMALL).filter(|_| seen.pages == HUGE);
         let small =
@@ -177,11 +152,8 @@ pub(super) fn answer(measured: &Measured) -> String {
     if !ends.is_empty() {
         answer += &format!("; it rises at {}", ends.join(", "));
     }
-    let transfers: Vec<f64> = (measured.select(&[("measurement", TRANSFER.into())]))
-        .filter_map(|cell| Some(cell.metrics.get("transfer_ns")?.interval()?.median))
-        .collect();
-    if let Some(transfer) = median(&transfers) {
-        answer += &format!("; handing a line to another CPU takes {}", quantity(transfer, "ns"));
+    if let Some(transfer) = median(transfer("").mean()) {
+        answer += &format!("; handing a line to another CPU takes {} on average", quantity(transfer, "ns"));
     }
     answer + "."
 }

@@ -54,7 +54,8 @@ fn a_regular_machine_is_told_in_a_sentence() {
     assert_eq!(
         answer,
         "A load takes 1 ns (4 cycles) from L1, 3.50 ns (14 cycles) from L2, 11 ns (44 cycles) from L3, 100 ns on huge pages and 150 \
-         ns on small ones over 128m; it rises at 36k, 1152k, 36m; handing a line to another CPU takes 30 ns."
+         ns on small ones over 128m; it rises at 36k, 1152k, 36m; handing a line to another CPU takes 30.0 ns on \
+         average."
     );
     assert!(checks[1].found.contains("1.50 [1.47, 1.53] times"), "{}", checks[1].found);
 }
@@ -75,6 +76,17 @@ fn neighbours_that_are_far_are_noticed() {
     let check = &concluded(&cells).1[4];
     assert_eq!(check.holds, Some(false));
     assert!(check.found.contains("190") && check.found.contains("virtual machine"), "{}", check.found);
+}
+
+#[test]
+fn a_transfer_that_was_not_measured_gives_its_own_reason() {
+    let mut cells = cells(true);
+    let transfer = cells.iter_mut().find(|cell| cell.parameters["measurement"] == TRANSFER.into()).unwrap();
+    transfer
+        .metrics
+        .insert("transfer_ns".into(), Quantity::of(vec![], "not measured yet; continue with --resume"));
+    let check = &concluded(&cells).1[3];
+    assert!(check.holds.is_none() && check.found.contains("--resume"), "{check:?}");
 }
 
 #[test]

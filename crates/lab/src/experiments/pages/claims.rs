@@ -12,19 +12,19 @@ const SOURCE: &str = "mpataki, Taking JVM on a performance ride, part 6 (2026)";
 const ALIKE: f64 = 1.1;
 
 /// Of the largest tensor.
-fn of(name: &str, metric: &'static str, language: &str, pattern: Pattern) -> Term {
-    let term = Term::metric(name, metric).at("language", language).at("pattern", pattern.name());
+fn of(name: &str, metric: &'static str, pattern: Pattern, touched: &str) -> Term {
+    let term = Term::metric(name, metric).at("pattern", pattern.name()).at("touched", touched);
     term.largest("megabytes")
 }
 
 /// The speed against small pages, touched before.
 fn speed(name: &str, language: &str, pattern: Pattern, pages: Policy) -> Term {
-    of(name, "relative", language, pattern).at("touched", BEFORE).at("pages", kind::name(pages))
+    of(name, "relative", pattern, BEFORE).at("language", language).at("pages", kind::name(pages))
 }
 
-/// Random native accesses to pages that were touched before or are when used.
+/// Random native accesses.
 fn native(name: &str, metric: &'static str, pages: Policy, touched: &str) -> Term {
-    of(name, metric, NATIVE, Random).at("pages", kind::name(pages)).at("touched", touched)
+    of(name, metric, Random, touched).at("language", NATIVE).at("pages", kind::name(pages))
 }
 
 fn file(name: &str, metric: &'static str, cache: &str) -> Term {
@@ -33,39 +33,33 @@ fn file(name: &str, metric: &'static str, cache: &str) -> Term {
 
 pub(super) fn claims(_: &Measured) -> Vec<Claim> {
     use Policy::{Explicit, Small, Transparent};
-    let random = |name, metric| {
-        let term = Term::metric(name, metric).at("pattern", Random.name()).at("touched", BEFORE);
-        term.largest("megabytes")
-    };
+    let random = |name, metric| of(name, metric, Random, BEFORE);
     let two = || speed("2 MB pages", JAVA, Random, Explicit(PageSize::TwoMegabytes));
     let one = || speed("1 GB pages", JAVA, Random, Explicit(PageSize::OneGigabyte));
+    let minor = |name, touched| native(name, "minor", Small, touched);
     vec![
         // The source found none for 2 MB pages of a pool; those and 1 GB pages, which few machines have, are told.
         Claim::new("huge pages cut random access time", SOURCE)
             .each("language")
             .each("pages")
             .decided_at("pages", kind::name(Transparent))
-            .that(random("speed against 4 KB pages", "relative"), Above, 1.0)
+            .that(random("speed against 4 KB pages", "relative").is(Above, 1.0))
             .context(random("dTLB misses for a read", "dtlb"))
             .context(random("on 4 KB pages", "dtlb").at("pages", kind::name(Small)))
             .otherwise("where misses are as many as on 4 KB pages, this may be a virtual machine whose host has small pages"),
         Claim::new("transparent huge pages hardly help where memory is read in order", SOURCE)
-            .that(speed("speed against 4 KB pages", NATIVE, Order, Transparent), Alike(ALIKE), 1.0),
+            .that(speed("speed against 4 KB pages", NATIVE, Order, Transparent).is(Alike(ALIKE), 1.0)),
         Claim::new("touching pages before moves the faults out of the measured time", SOURCE)
-            .that(
-                native("minor faults, touched before", "minor", Small, BEFORE),
-                AtMost(0.01),
-                native("when used", "minor", Small, WHEN_USED),
-            )
+            .that(minor("minor faults, touched before", BEFORE).is(AtMost(0.01), minor("when used", WHEN_USED)))
             .context(native("first pass, touched before", "first", Small, BEFORE))
             .context(native("when used", "first", Small, WHEN_USED))
             .context(native("touching", "before", Small, BEFORE)),
         Claim::new("1 GB pages are the fastest, 2 MB pages of a pool bring Java nothing", SOURCE)
-            .that(one(), Above, two())
-            .that(two(), Alike(ALIKE), 1.0),
+            .that(one().is(Above, two()))
+            .that(two().is(Alike(ALIKE), 1.0)),
         Claim::new("with a cold page cache there are major faults, with a warm one there are none", SOURCE)
-            .that(file("major faults, cold", "major", COLD), Above, 0.0)
-            .that(file("warm", "major", WARM), AtMost(1.0), 0.0)
+            .that(file("major faults, cold", "major", COLD).is(Above, 0.0))
+            .that(file("warm", "major", WARM).is(AtMost(1.0), 0.0))
             .context(file("a pass, cold", "first", COLD))
             .context(file("warm", "first", WARM)),
     ]

@@ -32,26 +32,17 @@ pub(super) fn claims(_: &Measured) -> Vec<Claim> {
     };
     let of = |name, bytes| rate(name, bytes, 2, NONE);
     vec![
-        claim("without TLABs the rate of 2 threads together is below that of 1", OPSIAN).that(
-            two(NONE),
-            Below,
-            one(NONE),
-        ),
-        claim("with TLABs a second thread adds to the rate", OPSIAN).that(two(TLAB), Above, one(TLAB)),
-        claim("one thread without TLABs is at most about half as fast as with", OPSIAN).that(
-            rate("without", SMALLEST, 1, NONE),
-            AtMost(HALF),
-            rate("with", SMALLEST, 1, TLAB),
-        ),
+        claim("without TLABs the rate of 2 threads together is below that of 1", OPSIAN)
+            .that(two(NONE).is(Below, one(NONE))),
+        claim("with TLABs a second thread adds to the rate", OPSIAN).that(two(TLAB).is(Above, one(TLAB))),
+        claim("one thread without TLABs is at most about half as fast as with", OPSIAN)
+            .that(rate("without", SMALLEST, 1, NONE).is(AtMost(HALF), rate("with", SMALLEST, 1, TLAB))),
         claim("contended, objects of 16, 48 and 144 bytes fall to about the same rate without TLABs", OPSIAN)
-            .that(of("16 bytes", SMALLEST), Alike(SAME), of("48 bytes", 48))
-            .that(of("16 bytes", SMALLEST), Alike(SAME), of("144 bytes", 144))
-            .that(of("48 bytes", 48), Alike(SAME), of("144 bytes", 144)),
-        claim("with core buffers in place of TLABs a second thread adds to the rate", OWN).that(
-            two(CORE),
-            Above,
-            one(CORE),
-        ),
+            .that(of("16 bytes", SMALLEST).is(Alike(SAME), of("48 bytes", 48)))
+            .that(of("16 bytes", SMALLEST).is(Alike(SAME), of("144 bytes", 144)))
+            .that(of("48 bytes", 48).is(Alike(SAME), of("144 bytes", 144))),
+        claim("with core buffers in place of TLABs a second thread adds to the rate", OWN)
+            .that(two(CORE).is(Above, one(CORE))),
     ]
 }
 
