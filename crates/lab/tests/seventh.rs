@@ -38,6 +38,7 @@ fn everything_common_comes_with_its_line_in_the_list() {
     let findings = &outcome.results.experiments[0];
     assert_eq!((findings.state, findings.cells.len()), (State::Finished, 2));
     assert!(findings.cells.iter().all(|cell| cell.runs == 3), "{:?}", findings.cells);
+    assert_eq!(findings.checks.len(), 1);
 
     let files = report::write(&outcome.results, folder.path()).unwrap();
     let names: BTreeSet<_> = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();

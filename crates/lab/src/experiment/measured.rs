@@ -1,4 +1,4 @@
-//! What was measured, as conclusions look it up.
+//! What was measured, as claims and answers look it up.
 
 use super::declaration::Declaration;
 use super::value::{Parameters, Value};
@@ -87,6 +87,11 @@ impl<'a> Measured<'a> {
         self.get(metric, at).map(|interval| interval.median)
     }
 
+    /// A number in the settings of such cells: the first that is found.
+    pub fn setting(&self, key: &str, at: &[(&str, Value)]) -> Option<f64> {
+        self.select(at).find_map(|cell| cell.settings.get(key)?.as_f64())
+    }
+
     /// The different values of a parameter among cells where the metric was measured, numbers in ascending order, words as met.
     pub fn values(&self, key: &str, metric: &str) -> Vec<Value> {
         let mut found: Vec<Value> = Vec::new();
@@ -103,31 +108,25 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// A claim of a source, looked at here.
+/// A claim of a source, and whether it holds here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// The claim.
     pub claim: String,
+    /// Where it was published; empty in the results of versions that did not keep it.
+    #[serde(default)]
+    pub source: String,
     /// What was found here, with numbers.
     pub found: String,
-    /// Whether it holds here; `null` when it not testable on this machine, and `found` says why.
+    /// Whether it holds here; `null` when that cannot be told, and `found` says why.
     pub holds: Option<bool>,
 }
 
 impl Check {
-    /// A claim and whether it holds; `None` for what could not be measured.
+    /// A claim and whether it holds; `None` for what cannot be told.
     pub fn new(claim: &str, found: impl Into<String>, holds: Option<bool>) -> Check {
-        Check { claim: claim.into(), found: found.into(), holds }
+        Check { claim: claim.into(), source: String::new(), found: found.into(), holds }
     }
-}
-
-/// What the cells say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Conclusion {
-    /// The question's answer in a sentence, with numbers of this run.
-    pub answer: String,
-    /// The sources' claims.
-    pub checks: Vec<Check>,
 }
 
 #[cfg(test)]
@@ -165,5 +164,11 @@ mod tests {
             r#"{"median":2.0,"low":2.0,"high":2.0,"values":[2.0]}"#
         );
         assert_eq!(serde_json::from_str::<Quantity>(&serde_json::to_string(&known).unwrap()).unwrap(), known);
+    }
+
+    #[test]
+    fn checks_of_older_results_have_no_source() {
+        let old = r#"{"claim":"XADD beats CAS","found":"2.63x","holds":null}"#;
+        assert_eq!(serde_json::from_str::<Check>(old).unwrap(), Check::new("XADD beats CAS", "2.63x", None));
     }
 }

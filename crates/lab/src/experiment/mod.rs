@@ -1,5 +1,5 @@
-//! What an experiment is: a declaration (data), a plan (the cells to measure on this machine) and a conclusion (a sentence and
-//! checks, made from what was measured). Everything else is common: order, repetition, intervals, noise, resuming, output.
+//! What an experiment is: a declaration (data), a plan (the cells to measure on this machine), claims (data) and an answer (a
+//! sentence made from what was measured). Everything else is common: order, repetition, intervals, deciding, noise, resuming, output.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -8,22 +8,30 @@
 //! | [`bench`] | how much is measured, and where |
 //! | [`plan`] | cells and how each is run |
 //! | [`sample`] | what one run of a cell gave |
-//! | [`measured`] | looking up what was measured, for conclusions |
+//! | [`measured`] | looking up what was measured |
+//! | [`term`] | a quantity of a claim: which metric of which cells |
+//! | [`claim`] | a source's claim, and how all claims are decided |
 //! | [`jmh`] | the runner that starts a JVM |
 
 pub mod bench;
+pub mod claim;
 pub mod declaration;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod jmh;
 pub mod measured;
 pub mod plan;
 pub mod sample;
+pub mod term;
 pub mod value;
 
 pub use bench::{Bench, Effort};
+pub use claim::{Claim, Comparison, Outcome, Relation};
 pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
-pub use measured::{Check, Conclusion, Measured, MeasuredCell, Quantity};
+pub use measured::{Check, Measured, MeasuredCell, Quantity};
 pub use plan::{Cell, Plan, Runner};
 pub use sample::Sample;
+pub use term::Term;
 pub use value::{Parameters, Value, parameters};
 
 use crate::Result;
@@ -37,6 +45,8 @@ pub struct Experiment {
     pub plan: fn(&Bench) -> Result<Plan>,
     /// Metrics that need more than one cell, such as a ratio to another cell; added to the cells before anything is said of them.
     pub derive: Option<fn(&mut [MeasuredCell])>,
-    /// What the cells say.
-    pub conclude: fn(&Measured) -> Conclusion,
+    /// The sources' claims. They are data, but which numbers of threads contend or where caches end is this machine's.
+    pub claims: fn(&Measured) -> Vec<Claim>,
+    /// The question's answer in a sentence, with numbers of this run.
+    pub answer: fn(&Measured) -> String,
 }

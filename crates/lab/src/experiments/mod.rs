@@ -6,7 +6,6 @@ pub mod latency;
 pub mod pages;
 pub mod simulate;
 pub mod tlab;
-pub mod words;
 pub mod zeroing;
 
 use crate::experiment::Experiment;

@@ -103,7 +103,7 @@ mod tests {
         }
         for text in [
             "does not hold here",
-            "not testable on this machine",
+            "cannot be told here",
             "published",
             "KVM",
             "6.1.0",

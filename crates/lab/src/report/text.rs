@@ -91,7 +91,8 @@ pub fn findings(findings: &Findings, columns: u16) -> String {
     line("answer", &findings.answer);
     for (index, check) in findings.checks.iter().enumerate() {
         let name = if index == 0 { "checks" } else { "" };
-        line(name, &format!("{}: {} ({})", verdict(check).words, check.claim, check.found));
+        let source = if check.source.is_empty() { String::new() } else { format!(" [{}]", check.source) };
+        line(name, &format!("{}: {}{source} ({})", verdict(check).words, check.claim, check.found));
     }
     if !incomplete(findings.state).is_empty() {
         line("incomplete", incomplete(findings.state));
@@ -216,7 +217,7 @@ mod tests {
             1,
             "{text}"
         );
-        assert_eq!(lines(&text, &["not testable on this machine: "]).len(), 1);
+        assert_eq!(lines(&text, &["cannot be told here: "]).len(), 1);
         assert!(lines(&text, &["| LongAdder", "falsely shared line", "|"]).len() == 5, "whole rows: {text}");
         assert_eq!(lines(&text, &["| lock add", "|"]).len(), 3 * 5, "{text}");
         assert_eq!(

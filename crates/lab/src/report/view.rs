@@ -52,6 +52,7 @@ struct Section {
 #[derive(Serialize)]
 struct CheckLine {
     claim: String,
+    source: String,
     found: String,
     verdict: Verdict,
 }
@@ -105,12 +106,8 @@ pub(super) struct Table {
 const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", plural: "hold", class: "holds" };
 const FAILS: Verdict =
     Verdict { mark: "✗", words: "does not hold here", plural: "do not hold here", class: "fails" };
-const UNKNOWN: Verdict = Verdict {
-    mark: "?",
-    words: "not testable on this machine",
-    plural: "not testable on this machine",
-    class: "unknown",
-};
+const UNKNOWN: Verdict =
+    Verdict { mark: "?", words: "cannot be told here", plural: "cannot be told here", class: "unknown" };
 
 /// A check's result.
 pub(super) fn verdict(check: &Check) -> Verdict {
@@ -139,7 +136,7 @@ pub(super) fn better(metric: &Metric) -> &'static str {
     }
 }
 
-/// How many claims hold, do not, or were not looked at.
+/// How many claims hold, do not, or cannot be told.
 fn tallies(checks: &[Check]) -> Vec<Tally> {
     let count = |verdict_: Verdict| checks.iter().filter(|check| verdict(check) == verdict_).count();
     let tally = |verdict: Verdict| match count(verdict) {
@@ -290,6 +287,7 @@ fn section(findings: &Findings) -> Section {
     });
     let checks = findings.checks.iter().map(|check| CheckLine {
         claim: check.claim.clone(),
+        source: check.source.clone(),
         found: check.found.clone(),
         verdict: verdict(check),
     });

@@ -66,7 +66,9 @@ pub fn findings(
     if let Some(derive) = experiment.derive {
         derive(&mut cells);
     }
-    let conclusion = (experiment.conclude)(&Measured { declaration, cells: &cells });
+    let measured = Measured { declaration, cells: &cells };
+    let answer = (experiment.answer)(&measured);
+    let checks = (experiment.claims)(&measured).iter().map(|claim| claim.check(&measured)).collect();
     let mut notes = plan.notes.clone();
     notes.extend(noise(declaration.metrics.first().map_or("", |metric| &metric.key), &cells));
     let state = match (failed.is_empty(), missing) {
@@ -80,8 +82,8 @@ pub fn findings(
         state,
         seconds,
         cells,
-        answer: conclusion.answer,
-        checks: conclusion.checks,
+        answer,
+        checks,
         notes,
     }
 }

@@ -1,6 +1,6 @@
 //! Counting with several threads: which instruction, where the counter is, and what claiming in batches buys.
 
-mod conclusion;
+mod claims;
 mod java;
 pub(super) mod simulated;
 
@@ -28,7 +28,13 @@ const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
 
 /// `atomics`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: None,
+        claims: claims::claims,
+        answer: claims::answer,
+    }
 }
 
 fn declaration() -> Declaration {

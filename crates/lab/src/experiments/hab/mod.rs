@@ -4,7 +4,7 @@
 //! neighbouring windows of one process. The speed-up over HotSpot's growing strategy (Figure 3) sets the rate with buffers against
 //! the rate of the JVM with growing TLABs, buffers off; those are different processes.
 
-mod conclusion;
+mod claims;
 mod published;
 pub(super) mod simulated;
 
@@ -38,7 +38,8 @@ pub fn experiment() -> Experiment {
         declaration: declaration(),
         plan,
         derive: Some(over_growing),
-        conclude: conclusion::conclude,
+        claims: claims::claims,
+        answer: claims::answer,
     }
 }
 

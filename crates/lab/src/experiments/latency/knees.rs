@@ -1,11 +1,13 @@
 //! Where the time for a load leaves its plateaus.
 
+use statistics::Interval;
+
 /// What was measured at a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub bytes: f64,
     /// Time for a load.
-    pub time: f64,
+    pub time: Interval,
 }
 
 /// A cache as the machine tells it, and what the loads say of it.
@@ -13,22 +15,15 @@ pub(super) struct Point {
 pub(super) struct Knee {
     pub level: u32,
     pub cache_bytes: f64,
-    /// The time for a load from it.
-    pub plateau: f64,
-    /// Where loads take 30 % longer than on the plateau; `None` when they never do.
-    pub at_bytes: Option<f64>,
-}
-
-impl Knee {
-    /// Whether it is where the cache ends, within a factor of 2.
-    pub fn fits(&self) -> Option<bool> {
-        let ratio = self.at_bytes? / self.cache_bytes;
-        Some((0.5..=2.0).contains(&ratio))
-    }
+    /// Where loads from it take least.
+    pub plateau: Point,
+    /// Where loads take [`RISE`] times as long as on the plateau; `None` when they never do. From where they might to where they must,
+    /// by the intervals of their times.
+    pub at_bytes: Option<Interval>,
 }
 
 /// How much longer than on the plateau a load takes where the plateau ends.
-pub(super) const RISE: f64 = 1.3;
+const RISE: f64 = 1.3;
 
 /// The knee of each cache (level, bytes), from points in ascending order of size.
 ///
@@ -43,26 +38,34 @@ pub(super) fn knees(points: &[Point], caches: &[(u32, f64)]) -> Vec<Knee> {
         below = cache_bytes;
         let on_plateau = (points.iter().enumerate())
             .filter(|(_, point)| (from..=cache_bytes).contains(&point.bytes))
-            .min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time));
-        if let Some((index, lowest)) = on_plateau {
-            let at_bytes = first_above(&points[index..], lowest.time * RISE);
-            knees.push(Knee { level, cache_bytes, plateau: lowest.time, at_bytes });
+            .min_by(|(_, a), (_, b)| a.time.median.total_cmp(&b.time.median));
+        if let Some((index, plateau)) = on_plateau {
+            let at_bytes = rise(&points[index..], &plateau.time);
+            knees.push(Knee { level, cache_bytes, plateau: *plateau, at_bytes });
         }
     }
     knees
 }
 
-fn first_above(points: &[Point], limit: f64) -> Option<f64> {
-    points.windows(2).find(|pair| pair[1].time > limit).map(|pair| {
-        let [before, after] = [pair[0], pair[1]];
-        let share = (limit / before.time).ln() / (after.time / before.time).ln();
-        before.bytes * (after.bytes / before.bytes).powf(share)
+fn rise(points: &[Point], plateau: &Interval) -> Option<Interval> {
+    let median = first_above(points, |time| time.median, plateau.median * RISE)?;
+    let low = first_above(points, |time| time.high, plateau.low * RISE).unwrap_or(median).min(median);
+    let high = first_above(points, |time| time.low, plateau.high * RISE).unwrap_or(f64::INFINITY).max(median);
+    Some(Interval { median, low, high })
+}
+
+fn first_above(points: &[Point], time: fn(&Interval) -> f64, limit: f64) -> Option<f64> {
+    points.windows(2).find(|pair| time(&pair[1].time) > limit).map(|pair| {
+        let [before, after] = [time(&pair[0].time), time(&pair[1].time)];
+        let share = ((limit / before).ln() / (after / before).ln()).clamp(0.0, 1.0);
+        pair[0].bytes * (pair[1].bytes / pair[0].bytes).powf(share)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::term::exactly;
 
     const CACHES: [(u32, f64); 3] = [(1, 48.0 * 1024.0), (2, 1048576.0), (3, 32.0 * 1048576.0)];
 
@@ -79,37 +82,57 @@ mod tests {
                     let share = (bytes / end).log2().clamp(0.0, 1.0);
                     time + share * (steps[1] - steps[0])
                 });
-                points.push(Point { bytes, time });
+                points.push(Point { bytes, time: exactly(time) });
             }
             bytes *= 2.0;
         }
         points
     }
 
+    /// Whether each knee is where the cache ends, within a factor of 2.
+    fn fits(knees: &[Knee]) -> Vec<bool> {
+        let ratio = |knee: &Knee| knee.at_bytes.unwrap().median / knee.cache_bytes;
+        knees.iter().map(|knee| (0.5..=2.0).contains(&ratio(knee))).collect()
+    }
+
     #[test]
     fn steps_at_the_caches_ends_are_found_there() {
         let knees = knees(&points(CACHES.map(|(_, bytes)| bytes)), &CACHES);
-        assert_eq!(knees.len(), 3);
-        assert!(knees.iter().all(|knee| knee.fits() == Some(true)), "{knees:?}");
-        let plateaus: Vec<f64> = knees.iter().map(|knee| knee.plateau).collect();
+        assert_eq!(fits(&knees), [true; 3], "{knees:?}");
+        let plateaus: Vec<f64> = knees.iter().map(|knee| knee.plateau.time.median).collect();
         assert_eq!(plateaus, [1.0, 3.5, 12.0]);
     }
 
     #[test]
     fn a_cache_that_is_smaller_than_told_is_noticed() {
         let knees = knees(&points([48.0 * 1024.0, 1048576.0, 6.0 * 1048576.0]), &CACHES);
-        let fits: Vec<_> = knees.iter().map(Knee::fits).collect();
-        assert_eq!(fits, [Some(true), Some(true), Some(false)]);
+        assert_eq!(fits(&knees), [true, true, false]);
         // Of what there is of it, the time is still the cache's.
-        assert_eq!(knees[2].plateau, 12.0);
+        assert_eq!(knees[2].plateau.time.median, 12.0);
     }
 
     #[test]
     fn what_does_not_rise_has_no_knee() {
-        let flat: Vec<Point> = [4096.0, 32768.0, 65536.0].map(|bytes| Point { bytes, time: 1.0 }).into();
+        let flat: Vec<Point> =
+            [4096.0, 32768.0, 65536.0].map(|bytes| Point { bytes, time: exactly(1.0) }).into();
         let knees = knees(&flat, &CACHES);
         assert_eq!(knees.len(), 1);
-        assert_eq!((knees[0].at_bytes, knees[0].fits()), (None, None));
+        assert_eq!(knees[0].at_bytes, None);
         assert!(super::knees(&[], &CACHES).is_empty());
+    }
+
+    #[test]
+    fn what_the_times_leave_open_is_open_of_the_knee() {
+        let noisy = |point: Point| {
+            let time = point.time.median;
+            Point { time: Interval { median: time, low: time * 0.9, high: time * 1.1 }, ..point }
+        };
+        let exact = points(CACHES.map(|(_, bytes)| bytes));
+        let noisy: Vec<Point> = exact.iter().copied().map(noisy).collect();
+        for (exact, noisy) in knees(&exact, &CACHES).iter().zip(knees(&noisy, &CACHES)) {
+            let (exact, noisy) = (exact.at_bytes.unwrap(), noisy.at_bytes.unwrap());
+            assert_eq!(exact.low, exact.high);
+            assert!(noisy.low < exact.median && exact.median < noisy.high, "{noisy:?}");
+        }
     }
 }

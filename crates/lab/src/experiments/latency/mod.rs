@@ -1,7 +1,7 @@
 //! What a load takes, by how much memory is loaded from; and what it takes to hand a line to another CPU.
 
 mod chase;
-mod conclusion;
+mod claims;
 mod knees;
 pub(super) mod machine;
 mod pairs;
@@ -34,7 +34,13 @@ const NO_CLOCK: &str = "on this architecture there is no loop that tells the cor
 
 /// `latency`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, conclude: conclusion::conclude }
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: None,
+        claims: claims::claims,
+        answer: claims::answer,
+    }
 }
 
 fn declaration() -> Declaration {

@@ -1,6 +1,6 @@
 //! What the size of pages does to memory access, and what is really obtained.
 
-mod conclusion;
+mod claims;
 mod file;
 mod java;
 mod kind;
@@ -28,7 +28,13 @@ const WARM: &str = "warm page cache";
 
 /// `pages`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: Some(relative), conclude: conclusion::conclude }
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: Some(relative),
+        claims: claims::claims,
+        answer: claims::answer,
+    }
 }
 
 fn declaration() -> Declaration {

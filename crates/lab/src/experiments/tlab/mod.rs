@@ -1,7 +1,7 @@
 //! `tlab`: what thread-local allocation buffers are worth, after Opsian; and a column that nobody had: no TLABs, but the agent's
 //! core buffers.
 
-mod conclusion;
+mod claims;
 mod counting;
 mod declared;
 pub(super) mod simulated;
@@ -40,7 +40,13 @@ const TOUCHING: f64 = 0.15;
 
 /// The experiment.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declared::declaration(), plan, derive: None, conclude: conclusion::conclude }
+    Experiment {
+        declaration: declared::declaration(),
+        plan,
+        derive: None,
+        claims: claims::claims,
+        answer: claims::answer,
+    }
 }
 
 /// What a cell is about.

@@ -1,7 +1,8 @@
 //! What a new object's zeros cost, and how memory is best made zero.
 
 mod bandwidth;
-pub mod conclusion;
+mod best;
+mod claims;
 mod java;
 mod kernels;
 mod native;
@@ -26,7 +27,13 @@ const BANDWIDTH: &str = "write bandwidth";
 
 /// `zeroing`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: Some(shares), conclude: conclusion::conclude }
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: Some(shares),
+        claims: claims::claims,
+        answer: claims::answer,
+    }
 }
 
 fn declaration() -> Declaration {

@@ -1,0 +1,336 @@
+//! A source's claim as data, and the one rule by which all claims are decided.
+//!
+//! A claim compares two terms. Their 95 % intervals decide: it holds if it does for every pair of values in the two intervals, it does
+//! not hold if it does for none, and otherwise it cannot be told. A claim about several JDKs, collectors or numbers of threads is
+//! decided for each: it holds if it holds for all, does not hold if it does not for one, and otherwise cannot be told. What was not to
+//! be measured in this run takes no part; what could not be measured leaves the claim open, with the cell's reason.
+
+use super::measured::{Check, Measured, MeasuredCell};
+use super::term::{Found, Lack, Scope, Term, over};
+use super::value::{Parameters, Value};
+use present::numbers;
+use statistics::Interval;
+use std::ops::RangeInclusive;
+
+/// The source of claims that nobody has published.
+pub const OWN: &str = "this project";
+const NOT_PLANNED: &str = "no cells for it in this run; run the experiment with --full, and without --only";
+const AGAIN: &str = "measure again with --full, or on a quieter machine";
+
+/// A claim.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    text: &'static str,
+    source: &'static str,
+    /// All have to hold.
+    comparisons: Vec<Comparison>,
+    each: Vec<(&'static str, RangeInclusive<f64>)>,
+    only: Vec<(&'static str, Value)>,
+    usable: fn(&MeasuredCell) -> Result<(), String>,
+    lacks: Option<String>,
+    context: Vec<Term>,
+    otherwise: &'static str,
+}
+
+/// One term beside another.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    left: Term,
+    relation: Relation,
+    right: Term,
+}
+
+/// What one term is said to be to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relation {
+    /// More.
+    Above,
+    /// Less.
+    Below,
+    /// This many times the other, or more.
+    AtLeast(f64),
+    /// This many times the other, or less.
+    AtMost(f64),
+    /// The same within a factor, either way.
+    Alike(f64),
+    /// From so many to so many times the other.
+    Between(f64, f64),
+}
+
+/// What can be said of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Whatever values the intervals are taken at.
+    Holds,
+    /// At no values in the intervals.
+    DoesNotHold,
+    /// Why not.
+    CannotBeTold(Open),
+}
+
+/// Why something cannot be told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Open {
+    /// A term has no value, for this reason.
+    NotMeasured(String),
+    /// Some values in the intervals are for it, some against.
+    TooWide,
+}
+
+impl Relation {
+    /// Whether `left` is to `right` as claimed. The same as asking whether the interval of [`over`] lies in the range of the relation,
+    /// but by products, since a quantity may be 0.
+    pub fn decide(self, left: &Interval, right: &Interval) -> Outcome {
+        let (least, most) = match self {
+            Relation::Above => (Some(1.0), None),
+            Relation::Below => (None, Some(1.0)),
+            Relation::AtLeast(factor) => (Some(factor), None),
+            Relation::AtMost(factor) => (None, Some(factor)),
+            Relation::Alike(factor) => (Some(1.0 / factor), Some(factor)),
+            Relation::Between(least, most) => (Some(least), Some(most)),
+        };
+        let strict = matches!(self, Relation::Above | Relation::Below);
+        let exceeds = |a: f64, b: f64| if strict { a > b } else { a >= b };
+        let always = least.is_none_or(|factor| exceeds(left.low, factor * right.high))
+            && most.is_none_or(|factor| exceeds(factor * right.low, left.high));
+        let ever = least.is_none_or(|factor| exceeds(left.high, factor * right.low))
+            && most.is_none_or(|factor| exceeds(factor * right.high, left.low));
+        match (always, ever) {
+            (true, _) => Outcome::Holds,
+            (_, false) => Outcome::DoesNotHold,
+            _ => Outcome::CannotBeTold(Open::TooWide),
+        }
+    }
+}
+
+impl Outcome {
+    /// All together: one that does not hold decides, then one that is open.
+    fn all(outcomes: &[Outcome]) -> Outcome {
+        let open = |outcome: &&Outcome| matches!(outcome, Outcome::CannotBeTold(_));
+        if outcomes.contains(&Outcome::DoesNotHold) {
+            return Outcome::DoesNotHold;
+        }
+        match outcomes.iter().find(open) {
+            Some(open) => open.clone(),
+            None if outcomes.is_empty() => Outcome::CannotBeTold(Open::NotMeasured(NOT_PLANNED.into())),
+            None => Outcome::Holds,
+        }
+    }
+
+    /// With the group that a reason is of.
+    fn labelled(self, label: &str) -> Outcome {
+        match self {
+            Outcome::CannotBeTold(Open::NotMeasured(reason)) if !label.is_empty() => {
+                Outcome::CannotBeTold(Open::NotMeasured(format!("{reason} ({label})")))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn holds(&self) -> Option<bool> {
+        match self {
+            Outcome::Holds => Some(true),
+            Outcome::DoesNotHold => Some(false),
+            Outcome::CannotBeTold(_) => None,
+        }
+    }
+}
+
+impl Claim {
+    /// A claim in the source's words, and where it was published.
+    pub fn new(text: &'static str, source: &'static str) -> Claim {
+        Claim {
+            text,
+            source,
+            comparisons: Vec::new(),
+            each: Vec::new(),
+            only: Vec::new(),
+            usable: |_| Ok(()),
+            lacks: None,
+            context: Vec::new(),
+            otherwise: "",
+        }
+    }
+
+    /// What has to hold; with several, all of them.
+    pub fn that(mut self, comparison: Comparison) -> Claim {
+        self.comparisons.push(comparison);
+        self
+    }
+
+    /// For each value of a parameter.
+    pub fn each(self, key: &'static str) -> Claim {
+        self.each_within(key, f64::NEG_INFINITY..=f64::INFINITY)
+    }
+
+    /// For each number of a parameter in a range.
+    pub fn each_within(mut self, key: &'static str, range: RangeInclusive<f64>) -> Claim {
+        self.each.push((key, range));
+        self
+    }
+
+    /// Of those only these decide, since only they are the source's; the others are told.
+    pub fn decided_at(mut self, key: &'static str, value: impl Into<Value>) -> Claim {
+        self.only.push((key, value.into()));
+        self
+    }
+
+    /// Cells that say nothing about the claim, and why.
+    pub fn usable(mut self, usable: fn(&MeasuredCell) -> Result<(), String>) -> Claim {
+        self.usable = usable;
+        self
+    }
+
+    /// What the machine must have for it; the first that it lacks is the reason.
+    pub fn needs(mut self, has: bool, reason: &str) -> Claim {
+        if !has && self.lacks.is_none() {
+            self.lacks = Some(reason.into());
+        }
+        self
+    }
+
+    /// Told with it, where it was measured; decides nothing.
+    pub fn context(mut self, term: Term) -> Claim {
+        self.context.push(term);
+        self
+    }
+
+    /// What may be the reason where it does not hold.
+    pub fn otherwise(mut self, reason: &'static str) -> Claim {
+        self.otherwise = reason;
+        self
+    }
+
+    /// Decides it by what was measured.
+    pub fn check(&self, measured: &Measured) -> Check {
+        let (outcome, mut told) = match &self.lacks {
+            Some(reason) => (Outcome::CannotBeTold(Open::NotMeasured(reason.clone())), Vec::new()),
+            None => self.decide(measured),
+        };
+        match &outcome {
+            Outcome::CannotBeTold(Open::NotMeasured(reason)) => add(&mut told, untestable(reason)),
+            Outcome::CannotBeTold(Open::TooWide) => add(&mut told, AGAIN.into()),
+            Outcome::DoesNotHold => add(&mut told, self.otherwise.into()),
+            Outcome::Holds => {}
+        }
+        Check {
+            claim: self.text.into(),
+            source: self.source.into(),
+            found: told.join("; "),
+            holds: outcome.holds(),
+        }
+    }
+
+    fn decide(&self, measured: &Measured) -> (Outcome, Vec<String>) {
+        let (mut outcomes, mut told) = (Vec::new(), Vec::new());
+        for group in self.groups(measured) {
+            let scope = Scope { measured: *measured, group: &group, usable: self.usable };
+            let Some((of_group, numbers)) = self.compare(&scope) else { continue };
+            let label = label(&group, measured);
+            if self.only.iter().all(|(key, value)| group.get(*key) == Some(value)) {
+                outcomes.push(of_group.labelled(&label));
+            }
+            let separator = if label.is_empty() { "" } else { ": " };
+            if !numbers.is_empty() {
+                add(&mut told, format!("{label}{separator}{}", numbers.join(", ")));
+            }
+        }
+        (Outcome::all(&outcomes), told)
+    }
+
+    /// The outcome for a group, and its numbers; `None` if some cell of it was not to be measured.
+    fn compare(&self, scope: &Scope) -> Option<(Outcome, Vec<String>)> {
+        let (mut outcomes, mut numbers) = (Vec::new(), Vec::new());
+        for comparison in &self.comparisons {
+            match (comparison.left.look(scope), comparison.right.look(scope)) {
+                (Err(Lack::NotPlanned), _) | (_, Err(Lack::NotPlanned)) => return None,
+                (Err(Lack::Unavailable(reason)), _) | (_, Err(Lack::Unavailable(reason))) => {
+                    outcomes.push(Outcome::CannotBeTold(Open::NotMeasured(reason)));
+                }
+                (Ok(left), Ok(right)) => {
+                    outcomes.push(comparison.relation.decide(&left.interval, &right.interval));
+                    let text = comparison.say(&left, &right, &numbers, &scope.measured);
+                    add(&mut numbers, text);
+                }
+            }
+        }
+        if !numbers.is_empty() {
+            let known = |term: &Term| Some(term.say(&term.look(scope).ok()?, &scope.measured));
+            numbers.extend(self.context.iter().filter_map(known));
+        }
+        Some((Outcome::all(&outcomes), numbers))
+    }
+
+    /// The different values of what it is decided for each of, as met among the cells.
+    fn groups(&self, measured: &Measured) -> Vec<Parameters> {
+        let mut groups: Vec<Parameters> = Vec::new();
+        for cell in measured.cells {
+            let value = |(key, range): &(&str, RangeInclusive<f64>)| {
+                let value = cell.parameters.get(*key)?;
+                let inside = value.number().is_none_or(|number| range.contains(&number));
+                inside.then(|| ((*key).to_owned(), value.clone()))
+            };
+            let group: Option<Parameters> = self.each.iter().map(value).collect();
+            groups.extend(group.filter(|group| !groups.contains(group)));
+        }
+        if self.each.is_empty() { vec![Parameters::new()] } else { groups }
+    }
+}
+
+impl Term {
+    /// What this term is to another.
+    pub fn is(self, relation: Relation, right: impl Into<Term>) -> Comparison {
+        Comparison { left: self, relation, right: right.into() }
+    }
+}
+
+impl Comparison {
+    /// `40 ns against 20 ns (2.00 times)`. A term whose number was said before in `told` is only named.
+    fn say(&self, left: &Found, right: &Found, told: &[String], measured: &Measured) -> String {
+        let say = |term: &Term, found: &Found| {
+            let text = term.say(found, measured);
+            let again = told.iter().any(|before| before.contains(&text));
+            if again { term.name().to_owned() } else { text }
+        };
+        let mut text = say(&self.left, left);
+        if !self.right.is_constant() {
+            text += &format!(" against {}", say(&self.right, right));
+            if let Some(ratio) = over(&left.interval, &right.interval) {
+                text += &format!(" ({} times)", numbers::interval(&ratio, ""));
+            }
+        }
+        match self.relation.decide(&left.interval, &right.interval) {
+            Outcome::CannotBeTold(_) if self.right.is_constant() => text + ", the interval includes a limit",
+            Outcome::CannotBeTold(_) => text + ", the intervals overlap",
+            _ => text,
+        }
+    }
+}
+
+fn untestable(reason: &str) -> String {
+    format!("not testable here: {reason}")
+}
+
+fn add(told: &mut Vec<String>, text: String) {
+    if !text.is_empty() && !told.contains(&text) {
+        told.push(text);
+    }
+}
+
+/// `JDK 25, Parallel`: numbers with the parameter's name, words without.
+fn label(group: &Parameters, measured: &Measured) -> String {
+    let word = |(key, value): (&String, &Value)| {
+        let text = value.to_string();
+        let parameter = measured.declaration.parameters.iter().find(|parameter| parameter.key == *key);
+        match parameter {
+            Some(parameter) if parameter.unit == "bytes" => value.number().map_or(text, numbers::bytes),
+            Some(parameter) if text.parse::<f64>().is_ok() => format!("{} {text}", parameter.name),
+            _ => text,
+        }
+    };
+    group.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+#[path = "claim_test.rs"]
+mod test;

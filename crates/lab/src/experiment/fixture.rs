@@ -1,0 +1,23 @@
+//! Cells and conclusions for the tests of claims.
+
+use super::value::Parameters;
+use super::{Check, Experiment, Measured, MeasuredCell, Quantity};
+
+/// A cell whose values lie within a hundredth around these.
+pub(crate) fn cell(parameters: Parameters, metrics: &[(&str, f64)]) -> MeasuredCell {
+    let near = |value: f64| Quantity::of(vec![value * 0.99, value, value * 1.01], "");
+    let metrics = metrics.iter().map(|(key, value)| ((*key).to_owned(), near(*value))).collect();
+    MeasuredCell { parameters, metrics, ..MeasuredCell::default() }
+}
+
+/// An experiment's answer and checks.
+pub(crate) fn conclude(experiment: &Experiment, cells: &[MeasuredCell]) -> (String, Vec<Check>) {
+    let measured = Measured { declaration: &experiment.declaration, cells };
+    let checks = (experiment.claims)(&measured).iter().map(|claim| claim.check(&measured)).collect();
+    ((experiment.answer)(&measured), checks)
+}
+
+/// Whether each claim holds.
+pub(crate) fn holds(checks: &[Check]) -> Vec<Option<bool>> {
+    checks.iter().map(|check| check.holds).collect()
+}
