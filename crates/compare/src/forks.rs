@@ -197,7 +197,7 @@ fn command(
         match &first {
             None if passed >= warmup => first = Some(jvms.counts()),
             Some(first) if passed >= warmup + fork => {
-                let measure = Measure::between(&first, &jvms.counts());
+                let measure = Measure::between(first, &jvms.counts());
                 running.end()?;
                 break (measure, false);
             }
