@@ -70,8 +70,9 @@ pub struct PlanCommand {
 /// A program that was recorded.
 fn profile(name: &str) -> Result<Program> {
     let recorded = |program: &Program| program.allocates() && !program.has_object();
-    Program::named(name).filter(recorded).ok_or_else(|| {
-        let known: Vec<&str> = Program::ALL.into_iter().filter(recorded).map(Program::name).collect();
+    name.parse().ok().filter(recorded).ok_or_else(|| {
+        let known: Vec<&str> =
+            Program::ALL.iter().filter(|program| recorded(program)).map(|program| program.name()).collect();
         let remedy = if known.is_empty() {
             "none is shipped; use --object and --work".to_owned()
         } else {
@@ -119,7 +120,7 @@ impl PlanCommand {
             length: self.chance.length,
         };
         request.check().map_err(Error::usage)?;
-        let progress = Steps::new();
+        let progress = Steps::begin();
         let plan = plan::plan(machine, &request, |done, all| progress.done(done, all))
             .map_err(|error| failed(&error))?;
         drop(progress);

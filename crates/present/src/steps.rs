@@ -17,7 +17,7 @@ pub struct Steps {
 
 impl Steps {
     /// From now on.
-    pub fn new() -> Steps {
+    pub fn begin() -> Steps {
         Steps { start: Instant::now(), told: Mutex::new(None) }
     }
 

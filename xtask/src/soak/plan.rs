@@ -1,7 +1,7 @@
 //! What a round is, drawn from the seed and its number.
 
-use super::random::Random;
 use jvm::jdk::Jdk;
+use statistics::Random;
 use std::process::{Command, Stdio};
 
 /// A collector with buffers.

@@ -2,12 +2,12 @@
 
 use super::attach::Attached;
 use super::plan::Plan;
-use super::random::Random;
 use super::state::Counts;
 use control::{Control, Mode, State};
 use jvm::os;
 use jvm::{Error, Result};
 use serde_json::Value;
+use statistics::Random;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -190,8 +190,8 @@ fn disturb(
                 control.set_mode(mode);
                 counts.switches += 1;
                 std::thread::sleep(Duration::from_millis(match mode {
-                    Mode::On => 1 + random.below(400),
-                    _ => random.below(20),
+                    Mode::On => 1 + random.below(400) as u64,
+                    _ => random.below(20) as u64,
                 }));
             }
         }

@@ -64,7 +64,7 @@ const INTENSITIES: [f64; 3] = [1.0, 3.0, 10.0];
 impl Evaluate {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let steps = Steps::new();
+        let steps = Steps::begin();
         let progress = |step: &str| steps.say(step);
         let failed = |error: std::io::Error| Error::failed(error.to_string());
         let what: &[What] =

@@ -142,7 +142,7 @@ impl Sweep {
         for file in &self.out {
             page::writable("--out", Some(&file.path))?;
         }
-        let progress = Steps::new();
+        let progress = Steps::begin();
         let cells = sweep::grid(machine, &points, |count| progress.done(count, points.len()))
             .map_err(|error| failed(&error))?;
         drop(progress);
