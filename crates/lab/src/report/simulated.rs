@@ -1,6 +1,7 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use super::view::{FigureView, Table, figures};
+use super::figure_view::{FigureView, figures};
+use super::tables::Table;
 use crate::experiment::{
     Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
 };

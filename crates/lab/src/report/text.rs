@@ -1,7 +1,8 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
 use super::simulated::{Simulated, narrow};
-use super::view::{headings, incomplete, place, published, varying, verdict};
+use super::tables::{headings, place, published, varying};
+use super::view::{incomplete, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
 use crate::results::{Findings, Results};
