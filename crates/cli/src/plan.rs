@@ -5,7 +5,7 @@ use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, ob
 use crate::sim::json;
 use crate::sim::machine::assumed;
 use clap::Args;
-use coherence::plan::{self, Chain, Plan, Request, Row};
+use coherence::plan::{self, BufferPlan, Chain, Request, Row};
 use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
@@ -97,7 +97,7 @@ struct Output<'a> {
     /// Numbers of the machine that are guesses.
     assumed: Vec<String>,
     #[serde(flatten)]
-    plan: &'a Plan,
+    plan: &'a BufferPlan,
 }
 
 impl PlanCommand {
@@ -224,7 +224,7 @@ fn sizes(row: &Row) -> String {
     std::iter::once(row.tlab.clone()).chain(levels).collect::<Vec<_>>().join(" <- ")
 }
 
-fn table(plan: &Plan, columns: u16) -> String {
+fn table(plan: &BufferPlan, columns: u16) -> String {
     let header = [
         "levels: between",
         "TLAB <- buffers",

@@ -1,4 +1,4 @@
-//! Two ways of running one Java program, in pairs. [`Comparison::run`] is the one call; it gives an [`Outcome`].
+//! Two ways of running one Java program, in pairs. [`Comparison::run`] is the one call; it gives an [`ComparisonResult`].
 //!
 //! | part | what it is |
 //! |---|---|
@@ -29,9 +29,9 @@ pub mod stopping;
 pub mod summary;
 pub mod windows;
 
-use crate::machine::Machine;
+use crate::machine::Host;
 use crate::measure::{Amount, Pair};
-use crate::result::{Outcome, SCHEMA, Sides};
+use crate::result::{ComparisonResult, SCHEMA, Sides};
 use crate::stopping::Precision;
 use control::Mode;
 use jvm::agent::{AgentOptions, Levels};
@@ -163,9 +163,9 @@ pub(crate) struct Measured {
 
 impl Comparison {
     /// Runs it.
-    pub fn run(&self, progress: &Progress) -> Result<Outcome> {
+    pub fn run(&self, progress: &Progress) -> Result<ComparisonResult> {
         self.check()?;
-        let machine = Machine::here();
+        let machine = Host::here();
         let measured = match self.method {
             Method::Windows { window, skip, modes, precision } => {
                 process::measure(self, (window, skip), modes, precision, progress)?
@@ -205,7 +205,7 @@ impl Comparison {
         Ok(())
     }
 
-    fn outcome(&self, measured: Measured, machine: Machine) -> Result<Outcome> {
+    fn outcome(&self, measured: Measured, machine: Host) -> Result<ComparisonResult> {
         let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } =
             measured;
         let (amount, coarse) = match amount {
@@ -252,7 +252,7 @@ impl Comparison {
             None => found.ratio_cpu,
         };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-        Ok(Outcome {
+        Ok(ComparisonResult {
             schema: SCHEMA,
             terrace: env!("CARGO_PKG_VERSION").into(),
             metric,

@@ -1,7 +1,7 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
 use crate::estimate::Estimate;
-use crate::machine::Machine;
+use crate::machine::Host;
 use jvm::counts::{Requests, Waste};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub const SCHEMA: u32 = 2;
 
 /// A comparison's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ComparisonResult {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The version of terrace.
@@ -43,7 +43,7 @@ pub struct Outcome {
     /// How it was measured.
     pub method: Method,
     /// Where.
-    pub machine: Machine,
+    pub machine: Host,
     /// The JDK.
     pub jdk: String,
     /// The command, as it was started for side a.
@@ -53,6 +53,9 @@ pub struct Outcome {
     /// The pairs' ratios in the order in which they were measured; of windows in one process, for each second outside of stops.
     pub ratios: Vec<f64>,
 }
+
+/// For the experiments, until they say `ComparisonResult`.
+pub use ComparisonResult as Outcome;
 
 /// The two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

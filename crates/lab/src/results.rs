@@ -2,7 +2,7 @@
 
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Check, Declaration, Effort, Measured, Parameters};
-use crate::machine::page::Page;
+use crate::machine::page::HostDescription;
 use crate::{Error, Result};
 use compare::noise::Disturbance;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Results {
     /// Whether all of it was measured.
     pub state: State,
     /// Where.
-    pub machine: Page,
+    pub machine: HostDescription,
     /// What else happened on the machine meanwhile.
     pub disturbance: Disturbance,
     /// The same short measurement, repeated through the run.

@@ -9,7 +9,7 @@ mod state;
 use crate::{build, jdks, measure, shell};
 use jvm::jdk::Jdk;
 use jvm::{Error, Result};
-use plan::{Cell, Plan};
+use plan::{Cell, RoundPlan};
 use round::Kit;
 use state::{Counts, Done, Header, State};
 use statistics::Random;
@@ -159,11 +159,17 @@ fn place(folder: &Path, number: u64) -> PathBuf {
 }
 
 /// Runs a round; what it leaves is thrown away if all went well.
-fn one(kit: &Kit, cells: &[Cell], seed: u64, number: u64, folder: &Path) -> Result<(Plan, Result<Counts>)> {
+fn one(
+    kit: &Kit,
+    cells: &[Cell],
+    seed: u64,
+    number: u64,
+    folder: &Path,
+) -> Result<(RoundPlan, Result<Counts>)> {
     // Neighbouring seeds and rounds have nothing in common.
     let mut random =
         Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let plan = Plan::new(cells, number, &mut random);
+    let plan = RoundPlan::new(cells, number, &mut random);
     let place = place(folder, number);
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place)

@@ -1,7 +1,7 @@
 //! How much is measured, and where experiments are run.
 
 use crate::Error;
-use compare::machine::Machine;
+use compare::machine::Host;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct Bench {
     /// Terrace's own files.
     pub install: Install,
     /// This machine.
-    pub machine: Machine,
+    pub machine: Host,
     /// A folder for files that a run needs and nobody keeps.
     pub scratch: PathBuf,
     /// Whether kernel settings may be changed for a cell and put back.

@@ -168,7 +168,7 @@ impl View {
             state: incomplete(results.state),
             command: results.command.clone(),
             notes: results.notes.clone(),
-            machine: machine::page(&results.machine),
+            machine: machine::description(&results.machine),
             disturbance: machine::disturbance(results),
             canaries: results.canaries.iter().map(noise::canary).collect(),
             steadiness: noise::meaning(results),
