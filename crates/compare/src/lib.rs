@@ -125,7 +125,6 @@ pub enum Method {
 /// What to compare, and how.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The program.
     pub program: Program,
     /// Side a's agent.
     pub agent: AgentOptions,
@@ -141,7 +140,6 @@ pub struct Comparison {
     pub seed: u64,
     /// Pass the program's output on to standard error.
     pub show: bool,
-    /// Where our files are.
     pub install: Install,
 }
 
@@ -162,7 +160,6 @@ pub(crate) struct Measured {
 }
 
 impl Comparison {
-    /// Runs it.
     pub fn run(&self, progress: &Progress) -> Result<ComparisonResult> {
         self.check()?;
         let machine = Host::here();

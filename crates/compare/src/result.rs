@@ -11,10 +11,8 @@ use statistics::{Interval, Verdict};
 /// the whole process in `ratio_cpu`; such files are still read.
 pub const SCHEMA: u32 = 2;
 
-/// A comparison's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonResult {
-    /// [`SCHEMA`].
     pub schema: u32,
     /// The version of terrace.
     pub terrace: String,
@@ -38,13 +36,10 @@ pub struct ComparisonResult {
     pub collections_ratio: Option<f64>,
     /// What the interval permits to say of side a.
     pub verdict: Verdict,
-    /// The two sides.
     pub sides: Sides,
     /// How it was measured.
     pub method: Method,
-    /// Where.
     pub machine: Host,
-    /// The JDK.
     pub jdk: String,
     /// The command, as it was started for side a.
     pub command: String,
@@ -57,7 +52,6 @@ pub struct ComparisonResult {
 /// For the experiments, until they say `ComparisonResult`.
 pub use ComparisonResult as Outcome;
 
-/// The two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sides {
     /// The one in question.
@@ -66,10 +60,8 @@ pub struct Sides {
     pub b: Side,
 }
 
-/// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// What it is.
     pub name: String,
     /// The agent's settings in force, as it reported them itself; `null` when it was not loaded.
     pub settings: Value,

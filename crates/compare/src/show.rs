@@ -27,7 +27,6 @@ fn collected(side: &Side) -> String {
     format!("{collections}{}", each.unwrap_or_default())
 }
 
-/// A comparison's result.
 pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     let method = &outcome.method;
     let length = match (method.window_ms, method.fork_seconds) {

@@ -33,7 +33,6 @@ fn unknown_levels(text: &str) -> Error {
     Error::usage(format!("levels '{text}'; choose core, processor, core+processor or none"))
 }
 
-/// A buffer's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSize {
     /// The agent's formula.
@@ -89,11 +88,8 @@ impl FromStr for Tlab {
 pub struct AgentOptions {
     /// Which buffers; `None` leaves that to the agent, which takes core buffers and leaves a JVM without TLABs alone.
     pub levels: Option<Levels>,
-    /// The core buffers' size.
     pub core: BufferSize,
-    /// The processor buffers' size.
     pub processor: BufferSize,
-    /// The thread buffers' size.
     pub tlab: Tlab,
     /// Where the exit report goes: a path, in which `%p` is the process number, or `-` for standard error.
     pub report: Option<String>,

@@ -12,17 +12,12 @@ use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 /// The oldest feature version that Terrace and its workloads run on.
 pub const OLDEST: u32 = 17;
 
-/// A garbage collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Collector {
-    /// Serial.
     Serial,
-    /// Parallel.
     Parallel,
-    /// G1.
     G1,
-    /// Shenandoah.
     Shenandoah,
     /// Epsilon, which never collects.
     Epsilon,
@@ -65,7 +60,6 @@ impl FromStr for Collector {
 /// A JDK, or a Java runtime without a compiler.
 #[derive(Clone, Debug)]
 pub struct Jdk {
-    /// Its folder.
     pub home: PathBuf,
     /// 17, 21, 25, ...
     pub feature: u32,
@@ -73,7 +67,6 @@ pub struct Jdk {
     pub version: String,
     /// Who built it.
     pub vendor: String,
-    /// Whether it can compile.
     pub has_compiler: bool,
     collectors: RefCell<BTreeMap<Collector, bool>>,
 }

@@ -42,13 +42,10 @@ fn unknown(text: &str) -> Error {
 /// Where experiments are run, and with what.
 #[derive(Clone, Debug)]
 pub struct Bench {
-    /// How much.
     pub effort: Effort,
     /// The JDKs, the one to use first. May be empty: cells that need one are then unavailable.
     pub jdks: Vec<Jdk>,
-    /// Terrace's own files.
     pub install: Install,
-    /// This machine.
     pub machine: Host,
     /// A folder for files that a run needs and nobody keeps.
     pub scratch: PathBuf,

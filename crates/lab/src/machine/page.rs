@@ -21,7 +21,6 @@ pub struct HostDescription {
     pub remarks: Vec<String>,
     /// The caches of the first CPU.
     pub caches: Vec<Cache>,
-    /// Memory in bytes.
     pub memory_bytes: u64,
     /// The kernel's release.
     pub kernel: String,
@@ -29,29 +28,24 @@ pub struct HostDescription {
     pub virtualization: String,
     /// The clock that the kernel uses.
     pub clock_source: String,
-    /// The frequency governor.
     pub governor: String,
     /// Transparent huge pages: always, madvise or never.
     pub transparent_huge_pages: String,
-    /// The pools of explicit huge pages.
     pub huge_page_pools: Vec<Pool>,
     /// Whether hardware counters can be read.
     pub hardware_counters: String,
-    /// The JDKs of the run.
     pub jdks: Vec<String>,
 }
 
 /// For the experiments, until they say `HostDescription`.
 pub use HostDescription as Page;
 
-/// A cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1, 2, 3.
     pub level: u32,
     /// Data, Instruction or Unified.
     pub kind: String,
-    /// Its size in bytes.
     pub bytes: u64,
     /// The length of a line in bytes.
     pub line_bytes: u64,

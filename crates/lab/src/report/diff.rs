@@ -36,7 +36,6 @@ pub const BY_CHANCE: f64 = 0.0056;
 /// What two runs differ in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
-    /// [`SCHEMA`].
     pub schema: u32,
     /// How many metrics of cells were measured in both.
     pub compared: usize,
@@ -64,9 +63,7 @@ pub struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The good way.
     Better,
-    /// The bad way.
     Worse,
     /// The metric has no good way.
     Changed,
@@ -85,17 +82,13 @@ impl Direction {
 /// A metric of a cell that changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// The experiment's name.
     pub experiment: String,
-    /// The cell.
     pub parameters: Parameters,
     /// The cell in words.
     pub cell: String,
     /// The metric's key.
     pub metric: String,
-    /// Its name.
     pub name: String,
-    /// Its unit.
     pub unit: String,
     /// In the first run.
     pub a: Interval,
@@ -103,7 +96,6 @@ pub struct Change {
     pub b: Interval,
     /// The second's median over the first's, with its bootstrap interval; `None` where one of them is 0.
     pub ratio: Option<Interval>,
-    /// Which way.
     pub direction: Direction,
 }
 

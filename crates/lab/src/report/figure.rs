@@ -8,17 +8,14 @@ use serde::Serialize;
 /// A plot, ready to be drawn.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// The experiment's name.
     pub experiment: String,
     /// The plot's place in the declaration.
     pub index: usize,
     /// How it is drawn.
     pub kind: Kind,
-    /// Its heading.
     pub title: String,
     /// What to look for.
     pub caption: String,
-    /// The metric.
     pub metric: Metric,
     /// The multiples of the metric's unit.
     pub scales: Vec<Scale>,
@@ -90,7 +87,6 @@ pub struct Panel {
 /// A measured point.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Of which series.
     pub series: usize,
     /// Where across.
     pub at: f64,
@@ -103,7 +99,6 @@ pub struct Point {
 /// A point that there is not.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gap {
-    /// Of which series.
     pub series: usize,
     /// Where across.
     pub at: f64,
@@ -114,7 +109,6 @@ pub struct Gap {
 /// A published value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mark {
-    /// Of which series.
     pub series: usize,
     /// Where across; `None` for a value that holds anywhere.
     pub at: Option<f64>,
@@ -129,7 +123,6 @@ pub struct Mark {
 pub struct Missing {
     /// Why.
     pub reason: String,
-    /// Which.
     pub cells: Vec<String>,
 }
 

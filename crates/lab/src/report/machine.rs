@@ -9,7 +9,6 @@ use serde::Serialize;
 /// A name and what is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// What.
     pub name: &'static str,
     /// A text for each line.
     pub lines: Vec<String>,
@@ -21,7 +20,6 @@ impl Row {
     }
 }
 
-/// The machine.
 pub fn description(host: &HostDescription) -> Vec<Row> {
     let caches = host.caches.iter().map(|cache| {
         let (size, kind) = (size::format(cache.bytes), cache.kind.to_lowercase());

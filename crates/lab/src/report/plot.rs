@@ -19,7 +19,6 @@ pub fn matching<'a>(plot: &'a Plot, findings: &'a Findings) -> impl Iterator<Ite
 }
 
 impl Figure {
-    /// Works out a plot.
     pub fn new(findings: &Findings, index: usize, plot: &Plot) -> Figure {
         let declaration = &findings.declaration;
         let metric = declaration.metric(&plot.metric).cloned().unwrap_or_else(|| Metric {

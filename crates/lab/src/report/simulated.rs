@@ -16,7 +16,6 @@ use statistics::Interval;
 const TITLE: &str = "Simulated beside measured";
 const QUESTION: &str = "Do the latencies of this machine, in a model of coherent caches that executes the source of the buffers, explain what was measured?";
 
-/// The section.
 #[derive(Serialize)]
 pub(super) struct Simulated {
     pub(super) title: &'static str,

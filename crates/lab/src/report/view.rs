@@ -10,7 +10,6 @@ use crate::results::{Findings, Results, State};
 use present::numbers;
 use serde::Serialize;
 
-/// The page's words.
 #[derive(Serialize)]
 pub(super) struct View {
     version: String,
@@ -31,7 +30,6 @@ pub(super) struct View {
     simulated: Option<Simulated>,
 }
 
-/// An experiment's words.
 #[derive(Serialize)]
 struct Section {
     name: String,
@@ -91,7 +89,6 @@ const UNKNOWN: Verdict = Verdict {
     class: "unknown",
 };
 
-/// A check's result.
 pub(super) fn verdict(check: &Check) -> Verdict {
     match check.holds {
         Some(true) => HOLDS,
