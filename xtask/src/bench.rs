@@ -1,6 +1,7 @@
 //! Terrace's libraries against their peers.
 
-use crate::shell::{cargo, run as run_command};
+use crate::cargo::cargo;
+use crate::shell::run as run_command;
 use jvm::Result;
 
 /// What is measured.

@@ -1,6 +1,7 @@
 //! Everything that the `terrace` command needs, into one folder.
 
-use crate::shell::{cargo, root, run};
+use crate::cargo::cargo;
+use crate::shell::{root, run};
 use jvm::install::Install;
 use jvm::jdk;
 use jvm::{Error, Result};

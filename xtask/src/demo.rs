@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::measure::{Case, json, keep, shown, supported_jdks, table_of};
-use compare::result::Outcome;
+use compare::result::ComparisonResult;
 use control::Mode;
 use jvm::agent::Tlab;
 use jvm::jdk::{Collector, Jdk};
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     keep("demo", &json!(results))
 }
 
-fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, Outcome)>> {
+fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, ComparisonResult)>> {
     let mut outcomes = Vec::new();
     let case = |workload, threads, collector, flags, tlab| Case {
         workload,
@@ -91,7 +91,7 @@ fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, Outcome)>> {
     Ok(outcomes)
 }
 
-fn row(name: &str, outcome: &Outcome) -> Vec<String> {
+fn row(name: &str, outcome: &ComparisonResult) -> Vec<String> {
     let unit = match outcome.unit.as_str() {
         "bytes/s" => "B/s",
         _ => "/s",

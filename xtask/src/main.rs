@@ -3,6 +3,7 @@
 mod bench;
 mod bound;
 mod build;
+mod cargo;
 mod cells;
 mod demo;
 mod exhaust;
@@ -14,6 +15,7 @@ mod measure;
 mod profile;
 mod sanitize;
 mod shell;
+mod skipped;
 mod soak;
 mod startup;
 mod stock;

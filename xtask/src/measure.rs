@@ -3,7 +3,7 @@
 use crate::build;
 use crate::shell::root;
 use comfy_table::{ContentArrangement, Table};
-use compare::result::Outcome;
+use compare::result::ComparisonResult;
 use compare::stopping::Precision;
 use compare::{Comparison, Method, Program};
 use control::Mode;
@@ -53,7 +53,13 @@ impl Case {
     }
 
     /// Windows in one JVM, buffers on against `against`.
-    pub fn in_process(&self, against: Mode, warmup: u64, seconds: u64, window: Duration) -> Result<Outcome> {
+    pub fn in_process(
+        &self,
+        against: Mode,
+        warmup: u64,
+        seconds: u64,
+        window: Duration,
+    ) -> Result<ComparisonResult> {
         let skip = Duration::from_millis(5);
         self.run(
             Method::Windows { window, skip, modes: [Mode::On, against], precision: None },
@@ -69,7 +75,7 @@ impl Case {
         warmup: u64,
         most_seconds: u64,
         precision: Precision,
-    ) -> Result<Outcome> {
+    ) -> Result<ComparisonResult> {
         // With more threads than CPUs a window is long enough for many of them to have had their turn.
         let many = self.threads.is_some_and(|threads| threads > 16);
         let window = Duration::from_millis(if many { 100 } else { 50 });
@@ -78,11 +84,11 @@ impl Case {
     }
 
     /// Whole JVMs in turn, terrace against stock.
-    pub fn in_forks(&self, warmup: u64, fork: u64, pairs: u64) -> Result<Outcome> {
+    pub fn in_forks(&self, warmup: u64, fork: u64, pairs: u64) -> Result<ComparisonResult> {
         self.run(Method::Forks { fork: Duration::from_secs(fork) }, warmup, 2 * fork * pairs)
     }
 
-    fn run(&self, method: Method, warmup: u64, seconds: u64) -> Result<Outcome> {
+    fn run(&self, method: Method, warmup: u64, seconds: u64) -> Result<ComparisonResult> {
         let mut flags = match self.collector {
             Some(collector) => self.jdk.select(collector)?,
             None => Vec::new(),
@@ -143,7 +149,7 @@ pub fn keep(name: &str, value: &Value) -> Result<()> {
 }
 
 /// An outcome as JSON.
-pub fn json(outcome: &Outcome) -> Result<Value> {
+pub fn json(outcome: &ComparisonResult) -> Result<Value> {
     serde_json::to_value(outcome).map_err(|error| Error::failed(error.to_string()))
 }
 

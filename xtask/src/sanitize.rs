@@ -1,6 +1,7 @@
 //! The arena under tools that watch every access: Valgrind and AddressSanitizer. What is not installed is skipped by name.
 
-use crate::shell::{self, cargo, root, works};
+use crate::cargo::cargo;
+use crate::shell::{self, root, works};
 use jvm::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;

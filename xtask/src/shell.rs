@@ -11,35 +11,6 @@ pub fn root() -> PathBuf {
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 
-/// The cargo that runs this. Tests that it runs find the JDKs that were installed here, and tell what they skip.
-pub fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root()).env(skips::FILE, skipped()).envs(crate::jdks::variable());
-    command
-}
-
-/// Where tests tell what they skip.
-fn skipped() -> PathBuf {
-    root().join("target/skips")
-}
-
-/// No test was skipped yet.
-pub fn forget_skips() {
-    let _ = std::fs::remove_file(skipped());
-}
-
-/// What was skipped since, in order, each once.
-pub fn skips() -> Vec<String> {
-    let text = std::fs::read_to_string(skipped()).unwrap_or_default();
-    let lines: std::collections::BTreeSet<String> = text.lines().map(str::to_owned).collect();
-    lines.into_iter().collect()
-}
-
-/// Something of ours was skipped.
-pub fn note_skip(what: &str, reason: impl std::fmt::Display) {
-    skips::note_in(&skipped(), "xtask", what, reason);
-}
-
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let name = |word: &OsStr| word.to_string_lossy().rsplit('/').next().unwrap_or_default().to_owned();

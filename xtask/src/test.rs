@@ -3,8 +3,9 @@
 //! What is shipped is built once, as it is shipped, and is what the launches of real JVMs and the golden table look at. All other tests are
 //! built with the profile `checked`: every assertion, and no time for the linker to optimise forty programs that run once.
 
-use crate::shell::{self, cargo, note_skip, root, works};
-use crate::{build, fuzz, jdks};
+use crate::cargo::cargo;
+use crate::shell::{self, root, works};
+use crate::{build, fuzz, jdks, skipped};
 use jvm::{Error, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -42,9 +43,9 @@ const WITH_ASSERTIONS: [&str; 8] = [
 /// Runs them; stops at the first that fails.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let since = Instant::now();
-    shell::forget_skips();
+    skipped::forget();
     let outcome = steps(arguments);
-    for skip in shell::skips() {
+    for skip in skipped::all() {
         eprintln!("skipped: {skip}");
     }
     outcome?;
@@ -107,7 +108,7 @@ fn checked(command: &str) -> Command {
 fn has(component: &str) -> bool {
     let found = works(cargo().args([component, "--version"]));
     if !found {
-        note_skip(component, format_args!("not installed (rustup component add {component})"));
+        skipped::note(component, format_args!("not installed (rustup component add {component})"));
     }
     found
 }
@@ -168,7 +169,7 @@ fn java_runtimes(arguments: &Arguments) -> Result<()> {
     match jdks::install() {
         Ok(()) => Ok(()),
         Err(error) if arguments.without_jdk.contains(&jdks::FEATURE) => {
-            note_skip(&format!("all tests on JDK {}", jdks::FEATURE), error);
+            skipped::note(&format!("all tests on JDK {}", jdks::FEATURE), error);
             Ok(())
         }
         Err(error) => {
@@ -179,12 +180,12 @@ fn java_runtimes(arguments: &Arguments) -> Result<()> {
 
 fn fuzzing(seconds: u64) -> Result<()> {
     if seconds == 0 {
-        note_skip("fuzzing", "asked for (--fuzz 0); the committed inputs were run as tests");
+        skipped::note("fuzzing", "asked for (--fuzz 0); the committed inputs were run as tests");
         return Ok(());
     }
     match fuzz::missing() {
         Some(missing) => {
-            note_skip("fuzzing", format_args!("{missing}; the committed inputs were run as tests"));
+            skipped::note("fuzzing", format_args!("{missing}; the committed inputs were run as tests"));
             Ok(())
         }
         None => fuzz::briefly(seconds),

@@ -136,7 +136,7 @@ impl Contestant {
     pub fn touched_arena(self, bytes: usize, pages: Policy) -> Result<Option<Arena>, BuildError> {
         const BUFFERS: usize = 128 << 20;
         const BUFFERS_OF_A_CPU: usize = 8 << 20;
-        let room = 2 * bytes + BUFFERS + crate::objects::cpus() * BUFFERS_OF_A_CPU;
+        let room = 2 * bytes + BUFFERS + crate::settings::cpus() * BUFFERS_OF_A_CPU;
         let build = |builder: Builder| builder.pages(pages).reserve(room).pre_touch(true).build();
         self.builder().map(build).transpose()
     }

@@ -77,7 +77,7 @@ pub fn explicit_available(bytes: usize) -> Result<(), String> {
 /// Measures on one kind of pages for so long, in whole rounds.
 pub fn measure(bytes: usize, policy: Policy, fewest: usize, length: Duration) -> Result<Filled, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let threads = crate::objects::cpus();
+    let threads = crate::settings::cpus();
     let each = bytes / BLOCK / threads;
     let mut plain = Mapping::touched(bytes, policy).map_err(|error| text(&error))?;
     let before = Obtained::of_process(std::process::id()).map_err(|error| text(&error))?.huge();

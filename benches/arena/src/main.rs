@@ -192,7 +192,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         megabytes,
         peers_keep_memory: !arguments.as_shipped,
         pages: pages.to_string(),
-        cpus: objects::cpus(),
+        cpus: settings::cpus(),
         cells,
         #[cfg(feature = "mmtk")]
         fresh,

@@ -9,6 +9,7 @@
 //! Both phases are timed from the first thread's begin to the last one's end; the reset of an arena is timed where it is called.
 
 use crate::contestants::{Contestant, Malloc};
+use crate::settings::cpus;
 use crate::with_malloc;
 use arena::Arena;
 use bumpalo::Bump;
@@ -250,11 +251,6 @@ fn step(crew: &Crew, contestant: Contestant, step: Step) -> Result<Duration, Str
     }
     let (start, end) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max());
     start.zip(end).map(|(start, end)| end - start).ok_or_else(|| "no threads".into())
-}
-
-/// CPUs that this process may use.
-pub fn cpus() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A thread's chain of objects.

@@ -61,3 +61,8 @@ pub fn on_small_pages(command: &mut Command) -> &mut Command {
     }
     command.env_remove(MIMALLOC_ON_HUGE).env(GLIBC, other_tunables())
 }
+
+/// CPUs that this process may use.
+pub fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -5,14 +5,12 @@ mod values;
 
 pub use reset::Checkpoint;
 
-use crate::builder::Builder;
 use crate::error::AllocError;
 use crate::front::{First, Front};
 use crate::levels::Levels;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
-use crate::stats::Stats;
 use crate::thread::{self, Sizes, Slow};
 use crate::zero::{self, Zeroing};
 use hab::Extent;
@@ -85,29 +83,7 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Default for Arena {
-    fn default() -> Arena {
-        Arena::new()
-    }
-}
-
 impl Arena {
-    /// An arena with everything at its default: thread buffers over core buffers, 64 GB of address space.
-    ///
-    /// # Panics
-    /// If so much address space cannot be had; [`Arena::builder`] gives an error instead.
-    pub fn new() -> Arena {
-        match Arena::builder().build() {
-            Ok(arena) => arena,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// For everything that can be chosen.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     pub(crate) fn made_of(made: Made) -> Arena {
         let Made { levels, mapping, threads, zeroing, prefetch, fallback, why, source } = made;
         let dirty = levels.reserve().base();
@@ -276,11 +252,6 @@ impl Arena {
         }
     }
 
-    /// What it holds and how it works, at this moment.
-    pub fn stats(&self) -> Stats {
-        Stats::of(self)
-    }
-
     pub(crate) fn parts(&self) -> Parts<'_> {
         Parts {
             levels: &self.levels,
@@ -293,7 +264,7 @@ impl Arena {
     }
 }
 
-/// What a [`Builder`] made for an arena.
+/// What a builder made for an arena.
 pub(crate) struct Made {
     pub(crate) levels: Levels,
     pub(crate) mapping: Mapping,
@@ -305,7 +276,7 @@ pub(crate) struct Made {
     pub(crate) source: CpuSource,
 }
 
-/// What [`Stats`] looks at.
+/// What statistics look at.
 pub(crate) struct Parts<'a> {
     pub(crate) levels: &'a Levels,
     pub(crate) mapping: &'a Mapping,

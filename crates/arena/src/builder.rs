@@ -103,6 +103,30 @@ impl Default for Builder {
     }
 }
 
+impl Default for Arena {
+    fn default() -> Arena {
+        Arena::new()
+    }
+}
+
+impl Arena {
+    /// An arena with everything at its default: thread buffers over core buffers, 64 GB of address space.
+    ///
+    /// # Panics
+    /// If so much address space cannot be had; [`Arena::builder`] gives an error instead.
+    pub fn new() -> Arena {
+        match Arena::builder().build() {
+            Ok(arena) => arena,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// For everything that can be chosen.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
 impl Builder {
     /// Address space in bytes; if nothing is said 64 GB, or the half of it, and so on, where a limit of the process forbids that. It costs no memory until it is written to, except with explicit huge pages,
     /// which are taken from their pool at once.

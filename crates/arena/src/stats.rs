@@ -52,9 +52,10 @@ impl From<Happened> for LevelStats {
     }
 }
 
-impl Stats {
-    pub(crate) fn of(arena: &Arena) -> Stats {
-        let parts = arena.parts();
+impl Arena {
+    /// What it holds and how it works, at this moment.
+    pub fn stats(&self) -> Stats {
+        let parts = self.parts();
         let reserve = parts.levels.reserve();
         let way = parts.levels.way();
         Stats {

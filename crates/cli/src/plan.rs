@@ -5,7 +5,7 @@ use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, ob
 use crate::sim::json;
 use crate::sim::machine::assumed;
 use clap::Args;
-use coherence::plan::{self, Chain, Plan, Request, Row};
+use coherence::plan::{self, BufferPlan, Chain, Request, Row};
 use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
@@ -70,8 +70,9 @@ pub struct PlanCommand {
 /// A program that was recorded.
 fn profile(name: &str) -> Result<Program> {
     let recorded = |program: &Program| program.allocates() && !program.has_object();
-    Program::named(name).filter(recorded).ok_or_else(|| {
-        let known: Vec<&str> = Program::ALL.into_iter().filter(recorded).map(Program::name).collect();
+    name.parse().ok().filter(recorded).ok_or_else(|| {
+        let known: Vec<&str> =
+            Program::ALL.iter().filter(|program| recorded(program)).map(|program| program.name()).collect();
         let remedy = if known.is_empty() {
             "none is shipped; use --object and --work".to_owned()
         } else {
@@ -96,7 +97,7 @@ struct Output<'a> {
     /// Numbers of the machine that are guesses.
     assumed: Vec<String>,
     #[serde(flatten)]
-    plan: &'a Plan,
+    plan: &'a BufferPlan,
 }
 
 impl PlanCommand {
@@ -223,7 +224,7 @@ fn sizes(row: &Row) -> String {
     std::iter::once(row.tlab.clone()).chain(levels).collect::<Vec<_>>().join(" <- ")
 }
 
-fn table(plan: &Plan, columns: u16) -> String {
+fn table(plan: &BufferPlan, columns: u16) -> String {
     let header = [
         "levels: between",
         "TLAB <- buffers",

@@ -86,7 +86,7 @@ fn what_is_not_known_is_left_out_not_guessed() {
 }
 
 /// A process in which collections fall where eden happens to be full, and other work steals time in bursts.
-struct Machine {
+struct Synthetic {
     random: Random,
     now: f64,
     work: f64,
@@ -100,9 +100,9 @@ struct Machine {
 const CYCLE: f64 = 0.7;
 const PAUSE: f64 = 0.25;
 
-impl Machine {
-    fn new(seed: u64) -> Machine {
-        Machine {
+impl Synthetic {
+    fn new(seed: u64) -> Synthetic {
+        Synthetic {
             random: Random::new(seed),
             now: 0.0,
             work: 0.0,
@@ -170,7 +170,7 @@ impl Machine {
 
 #[test]
 fn bursts_and_collections_do_not_hide_three_percent() {
-    let mut machine = Machine::new(7);
+    let mut machine = Synthetic::new(7);
     // 5 % faster, 20 % more of eden for the same work.
     let blocks: Vec<Block> = (0..400).map(|_| machine.block(1.05, 1.2)).collect();
     let pairs = machine.pairs(&blocks);
@@ -207,7 +207,7 @@ fn an_effect_that_is_rare_and_large_shows_where_nothing_is_trimmed() {
 fn simulate(runs: u64, speed: f64, eden: f64, truth: f64) -> (f64, f64, f64) {
     let (mut covered, mut sum, mut pairs_sum) = (0, 0.0, 0.0);
     for seed in 0..runs {
-        let mut machine = Machine::new(1000 + seed);
+        let mut machine = Synthetic::new(1000 + seed);
         let mut blocks = Vec::new();
         let found = loop {
             blocks.push(machine.block(speed, eden));

@@ -21,7 +21,7 @@ const SLACK: Duration = Duration::from_secs(180);
 const POLL: Duration = Duration::from_millis(20);
 
 /// One side of the comparison.
-struct Plan {
+struct Setup {
     /// `None` is a JVM without us.
     agent: Option<AgentOptions>,
 }
@@ -50,8 +50,8 @@ fn pairs_in(duration: Duration, fork: Duration) -> usize {
 pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progress) -> Result<Measured> {
     // A workload counts its own operations; of any other program the bytes must be counted on both sides.
     let observer = (!comparison.program.is_workload()).then(AgentOptions::observing);
-    let terrace = Plan { agent: Some(comparison.agent.clone()) };
-    let stock = Plan { agent: observer };
+    let terrace = Setup { agent: Some(comparison.agent.clone()) };
+    let stock = Setup { agent: observer };
     let count = pairs_in(comparison.duration, fork);
     let each = fork + comparison.warmup;
     progress.start("comparing terrace and stock in forks", each * 2 * count as u32);
@@ -108,10 +108,10 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
     })
 }
 
-fn one(comparison: &Comparison, plan: &Plan, fork: Duration) -> Result<Fork> {
+fn one(comparison: &Comparison, setup: &Setup, fork: Duration) -> Result<Fork> {
     let mut jvms = Jvms::new()?;
     let mut flags = Vec::new();
-    if let Some(agent) = &plan.agent {
+    if let Some(agent) = &setup.agent {
         flags.push(jvms.options(agent).flag(&comparison.install.agent()?)?);
     }
     flags.extend(comparison.flags.iter().cloned());
@@ -120,7 +120,7 @@ fn one(comparison: &Comparison, plan: &Plan, fork: Duration) -> Result<Fork> {
     let launch = program.launch(&flags, None, None, &comparison.install)?;
     let running = Running::start(&launch, comparison.show)?;
     if program.is_workload() {
-        workload(running, jvms, plan.agent.is_some(), fork + comparison.warmup, flags, &launch)
+        workload(running, jvms, setup.agent.is_some(), fork + comparison.warmup, flags, &launch)
     } else {
         command(running, jvms, comparison.warmup, fork, flags, &launch)
     }

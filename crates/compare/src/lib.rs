@@ -1,4 +1,4 @@
-//! Two ways of running one Java program, in pairs. [`Comparison::run`] is the one call; it gives an [`Outcome`].
+//! Two ways of running one Java program, in pairs. [`Comparison::run`] is the one call; it gives an [`ComparisonResult`].
 //!
 //! | part | what it is |
 //! |---|---|
@@ -11,6 +11,8 @@
 //! | [`machine`], [`noise`] | where it was measured, and what else happened there |
 //!
 //! A comparison that failed is an [`jvm::Error`], never a ratio.
+
+#![allow(missing_docs, reason = "not published")]
 
 pub mod clock;
 pub mod estimate;
@@ -27,9 +29,9 @@ pub mod stopping;
 pub mod summary;
 pub mod windows;
 
-use crate::machine::Machine;
+use crate::machine::Host;
 use crate::measure::{Amount, Pair};
-use crate::result::{Outcome, SCHEMA, Sides};
+use crate::result::{ComparisonResult, SCHEMA, Sides};
 use crate::stopping::Precision;
 use control::Mode;
 use jvm::agent::{AgentOptions, Levels};
@@ -123,7 +125,6 @@ pub enum Method {
 /// What to compare, and how.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The program.
     pub program: Program,
     /// Side a's agent.
     pub agent: AgentOptions,
@@ -139,7 +140,6 @@ pub struct Comparison {
     pub seed: u64,
     /// Pass the program's output on to standard error.
     pub show: bool,
-    /// Where our files are.
     pub install: Install,
 }
 
@@ -160,10 +160,9 @@ pub(crate) struct Measured {
 }
 
 impl Comparison {
-    /// Runs it.
-    pub fn run(&self, progress: &Progress) -> Result<Outcome> {
+    pub fn run(&self, progress: &Progress) -> Result<ComparisonResult> {
         self.check()?;
-        let machine = Machine::here();
+        let machine = Host::here();
         let measured = match self.method {
             Method::Windows { window, skip, modes, precision } => {
                 process::measure(self, (window, skip), modes, precision, progress)?
@@ -203,7 +202,7 @@ impl Comparison {
         Ok(())
     }
 
-    fn outcome(&self, measured: Measured, machine: Machine) -> Result<Outcome> {
+    fn outcome(&self, measured: Measured, machine: Host) -> Result<ComparisonResult> {
         let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } =
             measured;
         let (amount, coarse) = match amount {
@@ -250,7 +249,7 @@ impl Comparison {
             None => found.ratio_cpu,
         };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-        Ok(Outcome {
+        Ok(ComparisonResult {
             schema: SCHEMA,
             terrace: env!("CARGO_PKG_VERSION").into(),
             metric,

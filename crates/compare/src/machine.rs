@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a reader needs to know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct Host {
     /// CPUs that this process may use.
     pub cpus: usize,
     /// The kernel's release.
@@ -15,15 +15,18 @@ pub struct Machine {
     pub load_before: Option<f64>,
 }
 
-impl Machine {
+/// For the experiments, until they say `Host`.
+pub use Host as Machine;
+
+impl Host {
     /// This one, now.
-    pub fn here() -> Machine {
+    pub fn here() -> Host {
         let cpuinfo = read("/proc/cpuinfo");
         let model = cpuinfo
             .lines()
             .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
             .map(|(_, name)| name.trim());
-        Machine {
+        Host {
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
             model: model.unwrap_or("unavailable: /proc/cpuinfo names no model").to_owned(),
@@ -50,7 +53,7 @@ pub fn memory_bytes() -> u64 {
 mod tests {
     #[test]
     fn this_machine_is_described() {
-        let machine = super::Machine::here();
+        let machine = super::Host::here();
         assert!(machine.cpus >= 1 && !machine.kernel.is_empty() && !machine.model.is_empty());
     }
 }

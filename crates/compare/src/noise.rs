@@ -21,7 +21,6 @@ pub struct Ticks {
     pub all: u64,
     /// Neither idle nor stolen.
     pub busy: u64,
-    /// Stolen.
     pub steal: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::stopping::Precision;
-use crate::windows::{self, Plan, Subject};
+use crate::windows::{self, Subject, WindowPlan};
 use crate::{Comparison, Measured};
 use control::Mode;
 use jvm::agent::AgentOptions;
@@ -177,7 +177,8 @@ pub(crate) fn measure(
     live.warm_up(comparison.warmup)?;
     let window = live.window(window, comparison.duration);
     let [a, b] = modes;
-    let plan = Plan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
+    let plan =
+        WindowPlan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
     let report = live.finish()?;
     let name = |mode| match mode {

@@ -1,7 +1,7 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
 use crate::estimate::Estimate;
-use crate::machine::Machine;
+use crate::machine::Host;
 use jvm::counts::{Requests, Waste};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,10 +11,8 @@ use statistics::{Interval, Verdict};
 /// the whole process in `ratio_cpu`; such files are still read.
 pub const SCHEMA: u32 = 2;
 
-/// A comparison's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// [`SCHEMA`].
+pub struct ComparisonResult {
     pub schema: u32,
     /// The version of terrace.
     pub terrace: String,
@@ -38,13 +36,10 @@ pub struct Outcome {
     pub collections_ratio: Option<f64>,
     /// What the interval permits to say of side a.
     pub verdict: Verdict,
-    /// The two sides.
     pub sides: Sides,
     /// How it was measured.
     pub method: Method,
-    /// Where.
-    pub machine: Machine,
-    /// The JDK.
+    pub machine: Host,
     pub jdk: String,
     /// The command, as it was started for side a.
     pub command: String,
@@ -54,7 +49,9 @@ pub struct Outcome {
     pub ratios: Vec<f64>,
 }
 
-/// The two sides.
+/// For the experiments, until they say `ComparisonResult`.
+pub use ComparisonResult as Outcome;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sides {
     /// The one in question.
@@ -63,10 +60,8 @@ pub struct Sides {
     pub b: Side,
 }
 
-/// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// What it is.
     pub name: String,
     /// The agent's settings in force, as it reported them itself; `null` when it was not loaded.
     pub settings: Value,

@@ -1,6 +1,6 @@
 //! A result as a table.
 
-use crate::result::{Outcome, Side};
+use crate::result::{ComparisonResult, Side};
 use jvm::show::{brief, wasted};
 use present::numbers::{count, human};
 use present::table::{labelled, table};
@@ -27,8 +27,7 @@ fn collected(side: &Side) -> String {
     format!("{collections}{}", each.unwrap_or_default())
 }
 
-/// A comparison's result.
-pub fn outcome(outcome: &Outcome, columns: u16) -> String {
+pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     let method = &outcome.method;
     let length = match (method.window_ms, method.fork_seconds) {
         (Some(window), _) => format!("windows of {window} ms in one JVM"),
@@ -76,7 +75,7 @@ pub fn outcome(outcome: &Outcome, columns: u16) -> String {
     text
 }
 
-fn worded(outcome: &Outcome) -> String {
+fn worded(outcome: &ComparisonResult) -> String {
     match outcome.verdict {
         Verdict::NoDifference => "no significant difference (the 95 % interval includes 1)".into(),
         Verdict::TooFewPairs => "undecided (too few pairs)".into(),
@@ -87,7 +86,7 @@ fn worded(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
+    use crate::machine::Host;
     use crate::result::{Method, SCHEMA, Sides};
     use jvm::counts::Waste;
 
@@ -109,9 +108,9 @@ mod tests {
         }
     }
 
-    fn example() -> Outcome {
+    fn example() -> ComparisonResult {
         let interval = Interval { median: 1.5, low: 1.4, high: 1.6 };
-        Outcome {
+        ComparisonResult {
             schema: SCHEMA,
             terrace: "0".into(),
             metric: "byte[16] allocated".into(),
@@ -140,7 +139,7 @@ mod tests {
                 seed: 1,
                 resamples: 4000,
             },
-            machine: Machine::here(),
+            machine: Host::here(),
             jdk: "Eclipse Adoptium 25.0.3+9-LTS".into(),
             command: "java".into(),
             notes: vec![],
@@ -186,11 +185,11 @@ mod tests {
             }
         }
         assert_eq!(json["verdict"], "faster");
-        assert_eq!(serde_json::from_value::<Outcome>(json.clone()).unwrap(), example());
+        assert_eq!(serde_json::from_value::<ComparisonResult>(json.clone()).unwrap(), example());
         // A result of schema 1 lacks these.
         let mut old = json;
         old.as_object_mut().unwrap().remove("estimate");
         old["method"].as_object_mut().unwrap().remove("precision");
-        assert_eq!(serde_json::from_value::<Outcome>(old).unwrap(), example());
+        assert_eq!(serde_json::from_value::<ComparisonResult>(old).unwrap(), example());
     }
 }

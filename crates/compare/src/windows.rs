@@ -35,7 +35,7 @@ pub trait Subject {
 
 /// How the windows are laid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct WindowPlan {
     /// The mode in question.
     pub a: Mode,
     /// The mode that it is compared with.
@@ -54,7 +54,11 @@ pub struct Plan {
 
 /// Switches and counts until the plan's duration is over, its precision is reached, or the process has ended. Each block gives
 /// a pair. `tell` hears the time passed.
-pub fn run(subject: &mut impl Subject, plan: &Plan, mut tell: impl FnMut(Duration)) -> Result<Vec<Pair>> {
+pub fn run(
+    subject: &mut impl Subject,
+    plan: &WindowPlan,
+    mut tell: impl FnMut(Duration),
+) -> Result<Vec<Pair>> {
     let mut random = Random::new(plan.seed);
     let mut blocks = Vec::new();
     let start = subject.counts()?.at;
@@ -82,14 +86,14 @@ pub fn run(subject: &mut impl Subject, plan: &Plan, mut tell: impl FnMut(Duratio
     Ok(pairs)
 }
 
-fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &Plan) -> bool {
+fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &WindowPlan) -> bool {
     let Some(precision) = plan.precision.filter(|_| Precision::looks_at(blocks.len())) else { return false };
     let pairs = evidence::pairs(blocks, &subject.evidence());
     let (amount, _) = summary::choose(&pairs);
     estimate(&pairs, amount).is_some_and(|estimate| precision.is_reached(&estimate))
 }
 
-fn block(subject: &mut impl Subject, a_outside: bool, plan: &Plan) -> Result<Block> {
+fn block(subject: &mut impl Subject, a_outside: bool, plan: &WindowPlan) -> Result<Block> {
     let (outer, inner) = if a_outside { (plan.a, plan.b) } else { (plan.b, plan.a) };
     let first = window(subject, outer, plan)?;
     let between = [window(subject, inner, plan)?, window(subject, inner, plan)?];
@@ -97,7 +101,7 @@ fn block(subject: &mut impl Subject, a_outside: bool, plan: &Plan) -> Result<Blo
     Ok(if a_outside { Block { a: around, b: between } } else { Block { a: between, b: around } })
 }
 
-fn window(subject: &mut impl Subject, mode: Mode, plan: &Plan) -> Result<Span> {
+fn window(subject: &mut impl Subject, mode: Mode, plan: &WindowPlan) -> Result<Span> {
     subject.switch(mode);
     subject.wait(plan.skip);
     let from = subject.counts()?;

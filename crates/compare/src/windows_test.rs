@@ -4,8 +4,8 @@ use control::{Control, State};
 use hab::Counter;
 use statistics::bootstrap;
 
-fn plan(seed: u64) -> Plan {
-    Plan {
+fn plan(seed: u64) -> WindowPlan {
+    WindowPlan {
         a: Mode::On,
         b: Mode::Off,
         window: Duration::from_millis(100),
@@ -129,9 +129,9 @@ fn an_agent_twice_as_fast_with_buffers_is_found_to_be() {
 #[test]
 fn precision_ends_it_before_the_time_is_over() {
     let mut subject = Simulated::default();
-    let plan = Plan { precision: Some(Precision(0.05)), ..plan(1) };
+    let plan = WindowPlan { precision: Some(Precision(0.05)), ..plan(1) };
     let pairs = run(&mut subject, &plan, |_| {}).unwrap();
     assert!(pairs.len() >= 12 && pairs.len() < 50, "{}", pairs.len());
-    let never = Plan { precision: None, ..plan };
+    let never = WindowPlan { precision: None, ..plan };
     assert_eq!(run(&mut Simulated::default(), &never, |_| {}).unwrap().len(), 50);
 }

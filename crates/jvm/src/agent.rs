@@ -4,9 +4,11 @@ use crate::{Error, Result, size};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// Which buffers stand between thread buffers and heap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_levels)]
 pub enum Levels {
     /// One for each core.
     #[default]
@@ -14,6 +16,7 @@ pub enum Levels {
     /// One for each processor (the CPUs that share a last-level cache).
     Processor,
     /// Core buffers over processor buffers.
+    #[strum(serialize = "core+processor")]
     Both,
     /// None: the agent only counts.
     None,
@@ -21,30 +24,15 @@ pub enum Levels {
 
 impl Levels {
     /// As the agent spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Levels::Core => "core",
-            Levels::Processor => "processor",
-            Levels::Both => "core+processor",
-            Levels::None => "none",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
-impl FromStr for Levels {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Levels> {
-        [Levels::Core, Levels::Processor, Levels::Both, Levels::None]
-            .into_iter()
-            .find(|levels| levels.name() == text)
-            .ok_or_else(|| {
-                Error::usage(format!("levels '{text}'; choose core, processor, core+processor or none"))
-            })
-    }
+fn unknown_levels(text: &str) -> Error {
+    Error::usage(format!("levels '{text}'; choose core, processor, core+processor or none"))
 }
 
-/// A buffer's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSize {
     /// The agent's formula.
@@ -100,11 +88,8 @@ impl FromStr for Tlab {
 pub struct AgentOptions {
     /// Which buffers; `None` leaves that to the agent, which takes core buffers and leaves a JVM without TLABs alone.
     pub levels: Option<Levels>,
-    /// The core buffers' size.
     pub core: BufferSize,
-    /// The processor buffers' size.
     pub processor: BufferSize,
-    /// The thread buffers' size.
     pub tlab: Tlab,
     /// Where the exit report goes: a path, in which `%p` is the process number, or `-` for standard error.
     pub report: Option<String>,

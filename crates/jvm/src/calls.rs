@@ -10,7 +10,6 @@ const HEADER: usize = 128;
 const RECORD_WORDS: usize = 4;
 const MOST_RECORDS: u64 = 1 << 24;
 
-/// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Calls of one kind do the same.

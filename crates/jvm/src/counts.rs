@@ -109,10 +109,7 @@ pub struct Counts {
     pub cpu: Option<Duration>,
     /// CPU time of the application's own threads, where it can be read.
     pub application_cpu: Option<Duration>,
-    /// Collections.
     pub collections: u64,
-    /// Waste.
     pub waste: Waste,
-    /// Requests.
     pub requests: Requests,
 }

@@ -55,7 +55,6 @@ impl Install {
         Err(Error::failed(format!("{what} is not in {}; {REMEDY}", folders.join(" or "))))
     }
 
-    /// The agent.
     pub fn agent(&self) -> Result<PathBuf> {
         let path = self.file("libterrace.so", |name| name == "libterrace.so")?;
         if path.to_string_lossy().contains(['=', ',']) {
@@ -67,7 +66,6 @@ impl Install {
         Ok(path)
     }
 
-    /// The workloads.
     pub fn workloads(&self) -> Result<PathBuf> {
         self.file("terrace-workloads.jar", |name| name == "terrace-workloads.jar")
     }

@@ -7,20 +7,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
+use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 
 /// The oldest feature version that Terrace and its workloads run on.
 pub const OLDEST: u32 = 17;
 
-/// A garbage collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Collector {
-    /// Serial.
     Serial,
-    /// Parallel.
     Parallel,
-    /// G1.
     G1,
-    /// Shenandoah.
     Shenandoah,
     /// Epsilon, which never collects.
     Epsilon,
@@ -29,26 +26,9 @@ pub enum Collector {
 }
 
 impl Collector {
-    /// All of them.
-    pub const ALL: [Collector; 6] = [
-        Collector::Serial,
-        Collector::Parallel,
-        Collector::G1,
-        Collector::Shenandoah,
-        Collector::Epsilon,
-        Collector::Z,
-    ];
-
     /// As the user writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Collector::Serial => "serial",
-            Collector::Parallel => "parallel",
-            Collector::G1 => "g1",
-            Collector::Shenandoah => "shenandoah",
-            Collector::Epsilon => "epsilon",
-            Collector::Z => "z",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// The JVM's flags that select it.
@@ -71,18 +51,15 @@ impl FromStr for Collector {
     fn from_str(text: &str) -> Result<Collector> {
         let lower = text.to_lowercase();
         let plain = lower.strip_suffix("gc").unwrap_or(&lower);
-        let names: Vec<&str> = Collector::ALL.iter().map(|collector| collector.name()).collect();
-        Collector::ALL
-            .into_iter()
-            .find(|collector| collector.name() == plain)
-            .ok_or_else(|| Error::usage(format!("no collector '{text}'; choose one of {}", names.join(", "))))
+        Collector::iter().find(|collector| collector.name() == plain).ok_or_else(|| {
+            Error::usage(format!("no collector '{text}'; choose one of {}", Collector::VARIANTS.join(", ")))
+        })
     }
 }
 
 /// A JDK, or a Java runtime without a compiler.
 #[derive(Clone, Debug)]
 pub struct Jdk {
-    /// Its folder.
     pub home: PathBuf,
     /// 17, 21, 25, ...
     pub feature: u32,
@@ -90,7 +67,6 @@ pub struct Jdk {
     pub version: String,
     /// Who built it.
     pub vendor: String,
-    /// Whether it can compile.
     pub has_compiler: bool,
     collectors: RefCell<BTreeMap<Collector, bool>>,
 }
@@ -200,7 +176,7 @@ impl Jdk {
             return Ok(collector.flags());
         }
         let has: Vec<&str> =
-            Collector::ALL.into_iter().filter(|other| self.has(*other)).map(Collector::name).collect();
+            Collector::iter().filter(|other| self.has(*other)).map(Collector::name).collect();
         Err(Error::usage(format!(
             "{} ({}) has no {}; choose one of {}",
             self.describe(),

@@ -14,7 +14,6 @@ pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 pub struct Launch {
     /// The program, as a path.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
     /// Added to the environment.
     pub environment: Vec<(String, OsString)>,

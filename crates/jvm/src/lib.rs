@@ -12,6 +12,8 @@
 //! | [`resident`] | on which pages a JVM lies |
 //! | [`os`], [`error`] | what we need from Linux; errors as one line |
 
+#![allow(missing_docs, reason = "not published")]
+
 pub mod accounts;
 pub mod agent;
 pub mod archive;

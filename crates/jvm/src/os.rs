@@ -27,7 +27,6 @@ pub struct Exit {
     pub resident: u64,
 }
 
-/// This user.
 pub fn user() -> u32 {
     // SAFETY: geteuid has no preconditions.
     unsafe { libc::geteuid() }

@@ -25,7 +25,6 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins to look.
     pub fn start() -> Observer {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {

@@ -49,12 +49,10 @@ impl Running {
         })
     }
 
-    /// When it was started.
     pub fn started(&self) -> Instant {
         self.started
     }
 
-    /// Its process ID.
     pub fn pid(&self) -> u32 {
         self.pid
     }

@@ -34,7 +34,6 @@ pub fn brief(settings: &Value) -> String {
     }
 }
 
-/// A status.
 pub fn status(status: &Status, columns: u16) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));

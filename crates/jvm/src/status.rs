@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub struct Status {
     /// The number of this structure's version.
     pub schema: u32,
-    /// The process.
     pub pid: u32,
     /// starting, installed, observing, refused or ended.
     pub state: String,
@@ -31,7 +30,6 @@ pub struct Status {
     pub parsability: u64,
     /// Bytes handed out to threads.
     pub served_bytes: u64,
-    /// Waste by cause.
     pub waste: Waste,
     /// The counters of each level.
     pub levels: Vec<Level>,
@@ -39,7 +37,6 @@ pub struct Status {
     pub total: Map<String, Value>,
 }
 
-/// One level.
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
     /// core, processor or private.

@@ -7,10 +7,11 @@ use crate::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::Path;
-use std::str::FromStr;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A program of ours that allocates in a known way, counts its operations and checks its own results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown)]
 pub enum Workload {
     /// Threads that allocate arrays of one size.
     Alloc,
@@ -25,19 +26,9 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// All of them.
-    pub const ALL: [Workload; 5] =
-        [Workload::Alloc, Workload::Sizes, Workload::Javac, Workload::Churn, Workload::Threads];
-
     /// As the user writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Workload::Alloc => "alloc",
-            Workload::Sizes => "sizes",
-            Workload::Javac => "javac",
-            Workload::Churn => "churn",
-            Workload::Threads => "threads",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Seconds after which its code is compiled: a compiler has much of it.
@@ -67,16 +58,8 @@ impl Workload {
     }
 }
 
-impl FromStr for Workload {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Workload> {
-        let names: Vec<&str> = Workload::ALL.iter().map(|workload| workload.name()).collect();
-        Workload::ALL
-            .into_iter()
-            .find(|workload| workload.name() == text)
-            .ok_or_else(|| Error::usage(format!("no workload '{text}'; choose one of {}", names.join(", "))))
-    }
+fn unknown(text: &str) -> Error {
+    Error::usage(format!("no workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
 }
 
 /// Lengths of the arrays that `sizes` allocates, in the workload's own words.

@@ -11,6 +11,8 @@
 //! | [`native`] | kernels measured in this process |
 //! | [`machine`] | where it runs |
 
+#![allow(missing_docs, reason = "not published")]
+
 pub mod experiment;
 pub mod experiments;
 pub mod machine;

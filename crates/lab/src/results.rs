@@ -2,7 +2,7 @@
 
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Check, Declaration, Effort, Measured, Parameters};
-use crate::machine::page::Page;
+use crate::machine::page::HostDescription;
 use crate::{Error, Result};
 use compare::noise::Disturbance;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,9 @@ pub const SCHEMA: u32 = 1;
 /// A run of the lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// [`SCHEMA`].
     pub schema: u32,
     /// The version of terrace.
     pub terrace: String,
-    /// How much was measured.
     pub effort: Effort,
     /// The command that measures the same again.
     pub command: String,
@@ -29,15 +27,13 @@ pub struct Results {
     pub seconds: f64,
     /// Whether all of it was measured.
     pub state: State,
-    /// Where.
-    pub machine: Page,
+    pub machine: HostDescription,
     /// What else happened on the machine meanwhile.
     pub disturbance: Disturbance,
     /// The same short measurement, repeated through the run.
     pub canaries: Vec<Canary>,
     /// What the harness itself costs: a kernel's time through it over the time of a bare loop.
     pub overhead: Option<Interval>,
-    /// The experiments.
     pub experiments: Vec<Findings>,
     /// Cells of them, simulated on this machine. Not there in the results of versions that did not simulate: [`crate::experiments::simulate::fill`] adds them.
     #[serde(default)]
@@ -63,13 +59,11 @@ pub enum State {
 pub struct Canary {
     /// What it measures.
     pub name: String,
-    /// Its unit.
     pub unit: String,
     /// Seconds since the beginning of the run.
     pub at: Vec<f64>,
     /// The values then.
     pub values: Vec<f64>,
-    /// The median with its interval.
     pub interval: Option<Interval>,
     /// Robust scatter: 1.48 times the median deviation from the median, over the median.
     pub scatter: Option<f64>,
@@ -88,7 +82,6 @@ pub struct Findings {
     pub state: State,
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// The cells.
     pub cells: Vec<MeasuredCell>,
     /// The question's answer in a sentence, with numbers of this run.
     pub answer: String,
@@ -134,13 +127,11 @@ impl Findings {
 /// A cell that was measured and simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedCell {
-    /// The experiment's name.
     pub experiment: String,
     /// The cell's values.
     pub parameters: Parameters,
     /// The metric's key.
     pub metric: String,
-    /// Its unit.
     pub unit: String,
     /// Measured: the median with its interval, in `unit`.
     pub measured: Interval,

@@ -38,6 +38,7 @@ mod obtained;
 mod policy;
 mod pool;
 mod reservation;
+mod size;
 #[cfg(test)]
 mod test_support;
 mod zero;
@@ -48,7 +49,8 @@ pub use faults::Faults;
 pub use file::CachedFile;
 pub use mapping::Mapping;
 pub use obtained::Obtained;
-pub use policy::{PageSize, Policy, small_page_bytes, transparent_page_bytes};
+pub use policy::{Policy, small_page_bytes, transparent_page_bytes};
 pub use pool::{Pool, pools};
 pub use reservation::Reservation;
+pub use size::PageSize;
 pub use zero::zero_around_caches;

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::fallback::Fallback;
 use crate::obtained::Obtained;
-use crate::policy::{PageSize, Policy, small_page_bytes};
+use crate::policy::{Policy, small_page_bytes};
+use crate::size::PageSize;
 use std::ptr::NonNull;
 
 const OUT_OF_MEMORY: &str = "ask for fewer bytes, or free memory";

@@ -1,8 +1,9 @@
 //! Which pages were really obtained, from the kernel's list of mappings.
 
 use crate::error::{Error, Result};
-use crate::policy::{PageSize, small_page_bytes};
+use crate::policy::small_page_bytes;
 use crate::pool::in_words;
+use crate::size::PageSize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;

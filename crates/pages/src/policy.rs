@@ -2,45 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::pool::Pool;
+use crate::size::PageSize;
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
-
-/// The size of an explicit huge page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PageSize {
-    /// 2 MB.
-    TwoMegabytes,
-    /// 1 GB.
-    OneGigabyte,
-}
-
-impl PageSize {
-    /// Both.
-    pub const ALL: [PageSize; 2] = [PageSize::TwoMegabytes, PageSize::OneGigabyte];
-
-    /// In bytes.
-    pub const fn bytes(self) -> usize {
-        match self {
-            PageSize::TwoMegabytes => 2 << 20,
-            PageSize::OneGigabyte => 1 << 30,
-        }
-    }
-
-    /// How many of these pages hold so many bytes.
-    pub const fn pages_for(self, bytes: usize) -> u64 {
-        bytes.div_ceil(self.bytes()) as u64
-    }
-}
-
-impl fmt::Display for PageSize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PageSize::TwoMegabytes => "2 MB",
-            PageSize::OneGigabyte => "1 GB",
-        })
-    }
-}
 
 /// The kind of pages that a mapping asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,12 +151,5 @@ mod tests {
     fn the_setting_in_force_is_the_one_in_brackets() {
         assert_eq!(chosen("always [madvise] never\n"), Some("madvise"));
         assert_eq!(chosen("never"), None);
-    }
-
-    #[test]
-    fn pages_are_rounded_up() {
-        assert_eq!(PageSize::TwoMegabytes.pages_for(1), 1);
-        assert_eq!(PageSize::TwoMegabytes.pages_for(4 << 20), 2);
-        assert_eq!(PageSize::OneGigabyte.pages_for((1 << 30) + 1), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! The pools of explicit huge pages.
 
 use crate::error::{Error, Result};
-use crate::policy::PageSize;
+use crate::size::PageSize;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Filling a pool for a while.
 
 use crate::error::{Error, Result};
-use crate::policy::PageSize;
 use crate::pool::{Pool, folder};
+use crate::size::PageSize;
 use std::fs;
 use std::path::{Path, PathBuf};
 

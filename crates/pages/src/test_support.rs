@@ -1,6 +1,6 @@
 //! What the tests of several files need.
 
-use crate::policy::PageSize;
+use crate::size::PageSize;
 use std::fs;
 use std::path::{Path, PathBuf};
 

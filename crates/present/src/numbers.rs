@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use statistics::Interval;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A multiple of a unit: a value of `factor` units is shown as 1 `unit`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -189,19 +190,12 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Seconds since 1970 as a date and time in UTC (Hinnant's civil-from-days).
+/// Seconds since 1970 as a date and time in UTC.
 pub fn date(unix: u64) -> String {
-    let days = (unix / 86_400) as i64 + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = (unix / 3600 % 24, unix / 60 % 60);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    // The end of the year 9999, after which nothing can be written.
+    let time = UNIX_EPOCH + Duration::from_secs(unix.min(253_402_300_799));
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    format!("{} {} UTC", &text[..10], &text[11..16])
 }
 
 #[cfg(test)]
@@ -245,6 +239,7 @@ mod tests {
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_827_696), "2000-02-29 12:34 UTC");
         assert_eq!(date(1_709_251_199), "2024-02-29 23:59 UTC");
+        assert_eq!(date(u64::MAX), "9999-12-31 23:59 UTC");
         assert_eq!(duration(250.0), "4 min 10 s");
     }
 

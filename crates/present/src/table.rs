@@ -1,7 +1,9 @@
 //! Tables that fit the terminal, plain text elsewhere.
 
 use comfy_table::{ContentArrangement, Table};
+use std::borrow::Cow;
 use std::fmt::Write;
+use textwrap::{Options, WordSplitter};
 
 /// The widest that a table gets.
 const WIDEST: u16 = 100;
@@ -34,20 +36,32 @@ pub fn plain<const N: usize>(header: &[&str; N], rows: &[[String; N]], columns: 
 pub fn labelled(name: &str, value: &str, columns: u16) -> String {
     const LABEL: usize = 20;
     let width = usize::from(columns).saturating_sub(LABEL).max(20);
-    let mut lines = vec![String::new()];
-    for word in value.split_inclusive(' ') {
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if used > 0 && used + word.trim_end().chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(word);
-        }
-    }
     let mut text = String::new();
-    for (number, line) in lines.iter().enumerate() {
+    for (number, line) in wrapped(value, width).iter().enumerate() {
         let label = if number == 0 { name } else { "" };
         let _ = writeln!(text, "{}", format!("{label:<LABEL$}{line}").trim_end());
     }
     text
+}
+
+/// Lines broken between words and nowhere else: paths and options can be copied.
+pub fn wrapped(text: &str, width: usize) -> Vec<Cow<'_, str>> {
+    textwrap::wrap(text, Options::new(width).break_words(false).word_splitter(WordSplitter::NoHyphenation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_stays_beside_the_first_line_and_words_stay_whole() {
+        let label = "              ";
+        assert_eq!(
+            labelled("remedy", "choose a path without one, such as /tmp/terrace-report.json", 45),
+            format!(
+                "remedy{label}choose a path without\n      {label}one, such as\n      {label}/tmp/terrace-report.json\n"
+            )
+        );
+        assert_eq!(labelled("remedy", "", 80), "remedy\n");
+    }
 }

@@ -3,6 +3,8 @@
 //! The test harness swallows what a passing test prints, and a test that was skipped passes. So a skip is a line in the file that
 //! [`FILE`] names, which `cargo xtask test` prints at its end; without one it is a line on standard error.
 
+#![allow(missing_docs, reason = "not published")]
+
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,7 +1,11 @@
 //! Medians, bootstrap intervals, and what may be said from them.
 
+#![allow(missing_docs, reason = "not published")]
+
 pub mod trimmed;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// Resamples of a bootstrap. With this many the ends of a 95 % interval rest on a hundred resamples each.
@@ -63,26 +67,27 @@ pub fn verdict(ratio: &Interval, pairs: usize) -> Verdict {
 
 /// A small deterministic generator (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     /// The same seed gives the same numbers, on every machine.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(SplitMix64::seed_from_u64(seed))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `limit` (not 0). The bias of the multiplication is below `limit` / 2^64.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
+    }
+
+    /// One of several, at least one.
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
     }
 
     /// A coin.

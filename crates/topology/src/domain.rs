@@ -1,7 +1,6 @@
 //! From a CPU number to the domain it belongs to.
 
 use crate::id::{CpuId, DomainIndex};
-use crate::machine::Machine;
 
 #[cfg(test)]
 #[path = "domain_test.rs"]
@@ -35,7 +34,7 @@ impl DomainKind {
     }
 }
 
-/// The domains of one kind, as [`Machine::domains`] makes them. There is always at least one.
+/// The domains of one kind, as [`Machine::domains`](crate::Machine::domains) makes them. There is always at least one.
 #[derive(Clone, Debug)]
 pub struct DomainMap {
     kind: DomainKind,
@@ -55,27 +54,24 @@ struct Domain {
 }
 
 impl DomainMap {
-    pub(crate) fn new(machine: &Machine, kind: DomainKind) -> DomainMap {
-        let count = machine.count(kind);
-        let mut table: Box<[DomainIndex]> = (0..machine.table_len()).map(|id| spread(id, count)).collect();
-        let mut domains = vec![Domain::default(); count].into_boxed_slice();
-        // With a single node (or none reported) the package is the narrower neighbourhood.
-        let neighbourhood =
-            if machine.count(DomainKind::Node) > 1 { DomainKind::Node } else { DomainKind::Package };
-        for cpu in machine.cpus() {
-            let index = cpu.domain(kind);
-            if let Some(entry) = table.get_mut(cpu.id.0 as usize) {
-                *entry = index;
-            }
-            if let Some(domain) = domains.get_mut(index.index()) {
-                // A domain wider than its neighbourhood belongs where its first CPU is.
-                if domain.cpus == 0 {
-                    domain.group = cpu.domain(neighbourhood).0;
-                }
-                domain.cpus += 1;
-            }
-        }
+    /// Domains that have no CPUs yet.
+    pub(crate) fn new(kind: DomainKind, table_len: u32, count: usize) -> DomainMap {
+        let table = (0..table_len).map(|id| spread(id, count)).collect();
+        let domains = vec![Domain::default(); count].into_boxed_slice();
         DomainMap { kind, table, domains, elsewhere: None, complete: false }
+    }
+
+    /// Puts a CPU into its domain. A domain wider than its neighbourhood is of the group of its first CPU.
+    pub(crate) fn place(&mut self, cpu: CpuId, index: DomainIndex, group: u16) {
+        if let Some(entry) = self.table.get_mut(cpu.0 as usize) {
+            *entry = index;
+        }
+        if let Some(domain) = self.domains.get_mut(index.index()) {
+            if domain.cpus == 0 {
+                domain.group = group;
+            }
+            domain.cpus += 1;
+        }
     }
 
     /// The same domains in so many, the first after the last again: fewer domains than the machine has, for a process that may use

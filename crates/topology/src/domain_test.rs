@@ -1,4 +1,5 @@
 use super::*;
+use crate::Machine;
 use crate::fake::Fake;
 
 fn big() -> Machine {

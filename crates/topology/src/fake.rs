@@ -1,7 +1,8 @@
 //! Machines for tests.
 
 use crate::id::CPU_LIMIT;
-use crate::machine::{Machine, RawCpu};
+use crate::machine::Machine;
+use crate::sysfs::RawCpu;
 
 #[cfg(test)]
 #[path = "fake_test.rs"]

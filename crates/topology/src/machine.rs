@@ -3,7 +3,8 @@
 use crate::domain::{DomainKind, DomainMap};
 use crate::error::Error;
 use crate::id::{CPU_LIMIT, CpuId, DomainIndex};
-use crate::{affinity, cgroup, sysfs};
+use crate::sysfs::{self, RawCpu};
+use crate::{affinity, cgroup};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -50,17 +51,6 @@ pub struct Machine {
     online: usize,
     quota: Option<f64>,
     remarks: Vec<String>,
-}
-
-/// A CPU as the operating system describes it. `core` and `cache` are the lowest CPU number in the core and behind the
-/// cache, or any other number that tells them apart within a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RawCpu {
-    pub id: u32,
-    pub core: u32,
-    pub package: u32,
-    pub cache: Option<u32>,
-    pub node: Option<u32>,
 }
 
 /// `None` sorts last: CPUs without an L3 cache are the slow ones of a hybrid machine.
@@ -178,7 +168,14 @@ impl Machine {
 
     /// The domains of a kind, for look-up by CPU number.
     pub fn domains(&self, kind: DomainKind) -> DomainMap {
-        DomainMap::new(self, kind)
+        // With a single node (or none reported) the package is the narrower neighbourhood.
+        let neighbourhood =
+            if self.count(DomainKind::Node) > 1 { DomainKind::Node } else { DomainKind::Package };
+        let mut map = DomainMap::new(kind, self.table_len, self.count(kind));
+        for cpu in &self.cpus {
+            map.place(cpu.id, cpu.domain(kind), cpu.domain(neighbourhood).0);
+        }
+        map
     }
 
     /// What "processor" means on this machine: the L3 cache where a package has more than one, otherwise the package.

@@ -3,7 +3,6 @@
 use crate::cpu_list::parse_cpu_list;
 use crate::error::Error;
 use crate::id::{CPU_LIMIT, CpuId};
-use crate::machine::RawCpu;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -12,6 +11,17 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 #[path = "sysfs_test.rs"]
 mod test;
+
+/// A CPU as the operating system describes it. `core` and `cache` are the lowest CPU number in the core and behind the
+/// cache, or any other number that tells them apart within a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawCpu {
+    pub id: u32,
+    pub core: u32,
+    pub package: u32,
+    pub cache: Option<u32>,
+    pub node: Option<u32>,
+}
 
 /// What the tree says, unsorted.
 pub(crate) struct Tree {

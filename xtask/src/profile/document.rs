@@ -2,7 +2,7 @@
 
 use super::run::{Facts, Round};
 use super::sizes::Sizes;
-use compare::machine::Machine;
+use compare::machine::Host;
 use present::numbers::{count, human};
 use statistics::{Interval, bootstrap};
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub struct Profile {
     /// Vendor and version.
     pub jdk: String,
     /// Where it was recorded.
-    pub machine: Machine,
+    pub machine: Host,
     /// The core's clock right after the timed compiles, if it could be measured.
     pub clock_ghz: Option<f64>,
     /// The JVM's flags besides the collector.
@@ -231,7 +231,7 @@ mod tests {
             workload: "javac".into(),
             feature: 25,
             jdk: "A \"quoted\" vendor 25".into(),
-            machine: Machine { cpus: 2, kernel: "6.1".into(), model: "M".into(), load_before: None },
+            machine: Host { cpus: 2, kernel: "6.1".into(), model: "M".into(), load_before: None },
             clock_ghz: Some(3.5),
             flags: "-Xmx3g".into(),
             warmup: (25, 16),

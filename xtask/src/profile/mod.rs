@@ -16,7 +16,7 @@ use crate::build;
 use crate::measure::supported_jdks;
 use crate::shell::root;
 use compare::clock;
-use compare::machine::Machine;
+use compare::machine::Host;
 use document::{Mutator, Profile};
 use jvm::jdk::Jdk;
 use jvm::workload::Workload;
@@ -131,7 +131,7 @@ fn enough(available: u64) -> Result<()> {
 }
 
 fn record(workload: Workload, jdk: &Jdk, folder: &Path) -> Result<Profile> {
-    let machine = Machine::here();
+    let machine = Host::here();
     let flags = [&HEAP[..], &[LAYOUT]].concat();
     let timed =
         Run { workload, jdk, flags: &flags, warmup_rounds: WARMUP.0, rounds: TIMED, folder, dumps: false };

@@ -3,17 +3,16 @@
 
 mod attach;
 mod plan;
-mod random;
 mod round;
 mod state;
 
 use crate::{build, jdks, measure, shell};
 use jvm::jdk::Jdk;
 use jvm::{Error, Result};
-use plan::{Cell, Plan};
-use random::Random;
+use plan::{Cell, RoundPlan};
 use round::Kit;
 use state::{Counts, Done, Header, State};
+use statistics::Random;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -160,9 +159,17 @@ fn place(folder: &Path, number: u64) -> PathBuf {
 }
 
 /// Runs a round; what it leaves is thrown away if all went well.
-fn one(kit: &Kit, cells: &[Cell], seed: u64, number: u64, folder: &Path) -> Result<(Plan, Result<Counts>)> {
-    let mut random = Random::of_round(seed, number);
-    let plan = Plan::new(cells, number, &mut random);
+fn one(
+    kit: &Kit,
+    cells: &[Cell],
+    seed: u64,
+    number: u64,
+    folder: &Path,
+) -> Result<(RoundPlan, Result<Counts>)> {
+    // Neighbouring seeds and rounds have nothing in common.
+    let mut random =
+        Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let plan = RoundPlan::new(cells, number, &mut random);
     let place = place(folder, number);
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place)

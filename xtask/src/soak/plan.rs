@@ -1,7 +1,7 @@
 //! What a round is, drawn from the seed and its number.
 
-use super::random::Random;
 use jvm::jdk::Jdk;
+use statistics::Random;
 use std::process::{Command, Stdio};
 
 /// A collector with buffers.
@@ -65,7 +65,7 @@ impl Cell {
 
 /// One JVM.
 #[derive(Debug)]
-pub struct Plan {
+pub struct RoundPlan {
     pub cell: Cell,
     /// The agent's options.
     pub options: String,
@@ -76,9 +76,9 @@ pub struct Plan {
     pub has_bound: bool,
 }
 
-impl Plan {
+impl RoundPlan {
     /// The round with this number: all cells in turn.
-    pub fn new(cells: &[Cell], number: u64, random: &mut Random) -> Plan {
+    pub fn new(cells: &[Cell], number: u64, random: &mut Random) -> RoundPlan {
         let cell = cells[(number % cells.len() as u64) as usize].clone();
         let levels = random.one(&["core", "processor", "core+processor"]);
         let tlab = random.one(&["1k", "1k", "2k"]);
@@ -110,6 +110,6 @@ impl Plan {
         let threads = random.one(&[2, 4, 16, 64]);
         let most = if is_epsilon { 2_u64 << 30 } else { 1 << 50 };
         let arguments = [threads.to_string(), random.below(1 << 20).to_string(), most.to_string()];
-        Plan { cell, options, flags, arguments, has_bound }
+        RoundPlan { cell, options, flags, arguments, has_bound }
     }
 }

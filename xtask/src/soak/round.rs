@@ -1,13 +1,13 @@
 //! One JVM of a soak: started, disturbed, ended, and held to its report.
 
 use super::attach::Attached;
-use super::plan::Plan;
-use super::random::Random;
+use super::plan::RoundPlan;
 use super::state::Counts;
 use control::{Control, Mode, State};
 use jvm::os;
 use jvm::{Error, Result};
 use serde_json::Value;
+use statistics::Random;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Drop for Jvm<'_> {
 }
 
 impl<'a> Jvm<'a> {
-    fn start(kit: &Kit, plan: &Plan, folder: &'a Path) -> Result<Jvm<'a>> {
+    fn start(kit: &Kit, plan: &RoundPlan, folder: &'a Path) -> Result<Jvm<'a>> {
         let mut command = Command::new(plan.cell.jdk.java());
         command.arg(format!("-agentpath:{}={}", kit.agent.display(), plan.options));
         command.args(&plan.flags).arg("-cp").arg(&kit.classes).arg("Soak").args(&plan.arguments);
@@ -122,7 +122,7 @@ fn stopped() -> Result<()> {
 }
 
 /// Runs a round in an empty folder.
-pub fn run(kit: &Kit, plan: &Plan, folder: &Path, random: &mut Random) -> Result<Counts> {
+pub fn run(kit: &Kit, plan: &RoundPlan, folder: &Path, random: &mut Random) -> Result<Counts> {
     let since = Instant::now();
     let mut jvm = Jvm::start(kit, plan, folder)?;
     let control = jvm.wait_until("installed", |jvm| {
@@ -148,7 +148,7 @@ pub fn run(kit: &Kit, plan: &Plan, folder: &Path, random: &mut Random) -> Result
 /// Switches, walks, collections and attempts to attach, at random, until the time is over or the program has done its work.
 fn disturb(
     kit: &Kit,
-    plan: &Plan,
+    plan: &RoundPlan,
     jvm: &mut Jvm<'_>,
     control: &Control,
     random: &mut Random,
@@ -190,8 +190,8 @@ fn disturb(
                 control.set_mode(mode);
                 counts.switches += 1;
                 std::thread::sleep(Duration::from_millis(match mode {
-                    Mode::On => 1 + random.below(400),
-                    _ => random.below(20),
+                    Mode::On => 1 + random.below(400) as u64,
+                    _ => random.below(20) as u64,
                 }));
             }
         }

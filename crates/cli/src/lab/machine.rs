@@ -11,13 +11,13 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Example:
   terrace lab run latency atomics --out here && terrace lab machine here > my.toml")]
-pub struct Machine {
+pub struct MachineCommand {
     /// The folder of a run.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-impl Machine {
+impl MachineCommand {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let text = simulate::machine_file(&results::read(&self.folder)?).map_err(Error::failed)?;

@@ -27,7 +27,7 @@ enum Command {
     /// Compare two runs: what changed significantly.
     Diff(diff::Diff),
     /// Print the machine of a run as a file for the simulator.
-    Machine(machine::Machine),
+    Machine(machine::MachineCommand),
 }
 
 impl Lab {

@@ -4,7 +4,7 @@ use ::lab::experiment::{Bench, Effort, Experiment};
 use ::lab::session::{Request, store};
 use ::lab::{experiments, report};
 use clap::Args;
-use compare::machine::Machine;
+use compare::machine::Host;
 use jvm::install::Install;
 use jvm::jdk::{self, Jdk};
 use jvm::{Error, Result, os};
@@ -78,7 +78,7 @@ pub fn bench(effort: Effort, jdks: Vec<Jdk>, allow_sysctl: bool, scratch: &Path)
         effort,
         jdks,
         install: Install::here()?,
-        machine: Machine::here(),
+        machine: Host::here(),
         scratch: scratch.to_owned(),
         allow_sysctl,
     })

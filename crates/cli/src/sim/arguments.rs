@@ -200,8 +200,8 @@ fn known(names: impl Iterator<Item = &'static str>) -> String {
 }
 
 pub fn program(name: &str) -> Result<Program> {
-    Program::named(name).ok_or_else(|| {
-        let known = known(Program::ALL.into_iter().map(Program::name));
+    name.parse().map_err(|_| {
+        let known = known(Program::ALL.iter().map(|program| program.name()));
         Error::usage(format!("no program '{name}'; choose one of {known}"))
     })
 }

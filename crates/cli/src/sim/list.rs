@@ -27,7 +27,7 @@ impl List {
         if self.format == Format::Json {
             let machines: Vec<_> = machines.iter().map(super::machine::summary).collect();
             let programs: Vec<_> = Program::ALL
-                .into_iter()
+                .iter()
                 .map(|program| json!({ "name": program.name(), "title": program.title() }))
                 .collect();
             println!("{}", super::json(&json!({ "machines": machines, "programs": programs }))?);
@@ -46,7 +46,7 @@ impl List {
             .collect();
         println!("{}", table::plain(&["machine", "", "CPUs", "protocol"], &rows, table::columns()));
         let rows: Vec<[String; 2]> = Program::ALL
-            .into_iter()
+            .iter()
             .map(|program| [program.name().to_owned(), program.title().to_owned()])
             .collect();
         println!("{}", table::plain(&["program", ""], &rows, table::columns()));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 Examples:
   terrace sim machine epyc-9654-2x96
   terrace sim machine my-server.toml      a file of yours: docs/machines.md")]
-pub struct Machine {
+pub struct MachineCommand {
     /// A shipped machine, or a file.
     #[arg(value_name = "NAME|FILE", value_parser = super::arguments::machine)]
     machine: machine::Machine,
@@ -75,7 +75,7 @@ pub fn assumed(machine: &machine::Machine) -> Vec<String> {
     guesses.map(|figure| figure.key.clone()).collect()
 }
 
-impl Machine {
+impl MachineCommand {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine;

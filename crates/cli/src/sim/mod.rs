@@ -32,7 +32,7 @@ enum Command {
     /// Show the machines and programs that are shipped.
     List(list::List),
     /// Show all numbers of a machine, each with its range and origin.
-    Machine(machine::Machine),
+    Machine(machine::MachineCommand),
     /// Simulate a program: operations in a second, and what its cache lines did.
     Run(run::Run),
     /// Simulate a grid of threads, thread buffers and levels: what the levels buy.

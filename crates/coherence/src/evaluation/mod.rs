@@ -90,19 +90,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them.
-    pub const ALL: [Part; 4] = [Part::Thompson, Part::Opsian, Part::Figure2, Part::Tables];
-
-    /// As written on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Part::Thompson => "thompson",
-            Part::Opsian => "opsian",
-            Part::Figure2 => "figure2",
-            Part::Tables => "tables",
-        }
-    }
-
     /// Looks at it; `progress` hears of each step.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use super::shape::{MOST_CPUS, MOST_OF_A_KIND};
 use super::{Costs, Distance, Figure, Machine, MachineError, Picoseconds, Protocol, Shape, Unit};
 use serde::Deserialize;
 use std::ops::Range;
+use strum::VariantNames;
 use toml::{Table, Value};
 
 /// The largest file that is read, in bytes.
@@ -51,8 +52,8 @@ pub(super) fn parse(text: &str, file: &str, name: &str) -> Result<Machine, Machi
     let sections: File = toml::from_str(text)
         .map_err(|error| MachineError::new(file, &place(text, error.span()), error.message(), FORMAT))?;
     let title = title(file, sections.title)?;
-    let protocol = Protocol::of(&sections.protocol).ok_or_else(|| {
-        let names = Protocol::ALL.map(Protocol::name).join(", ");
+    let protocol = sections.protocol.parse().map_err(|_| {
+        let names = Protocol::VARIANTS.join(", ");
         MachineError::new(
             file,
             "protocol",

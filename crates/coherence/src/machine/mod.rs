@@ -17,7 +17,7 @@ pub use figure::{Figure, Origin, Unit};
 pub use shape::{Distance, Shape};
 pub use shipped::shipped;
 
-use std::fmt;
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 /// A machine, checked: within the limits, and complete for its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,8 @@ impl Machine {
 }
 
 /// The states in which a cache can have a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Protocol {
     /// Modified, exclusive, shared, invalid. A modified line that another core reads goes to memory.
     Mesi,
@@ -72,25 +73,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    const ALL: [Protocol; 3] = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi];
-
     /// As files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Protocol::Mesi => "mesi",
-            Protocol::Mesif => "mesif",
-            Protocol::Moesi => "moesi",
-        }
-    }
-
-    fn of(name: &str) -> Option<Protocol> {
-        Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Row {
 
 /// What to use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plan {
+pub struct BufferPlan {
     /// What the agent can do best, or plain HotSpot: with the least memory of all that are at most 2 % slower than the best.
     pub recommended: Row,
     /// HotSpot's growing thread buffers without levels, and then the best of each chain by the same rule.
@@ -123,7 +123,11 @@ impl Request {
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
-pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + Sync) -> io::Result<Plan> {
+pub fn plan(
+    machine: &Machine,
+    request: &Request,
+    done: impl Fn(usize, usize) + Sync,
+) -> io::Result<BufferPlan> {
     let candidates = candidates::candidates(machine, request);
     let length = request.length(machine);
     let scenario = |candidate: &Candidate| request.scenario(length, candidate.tlab, candidate.hierarchy());
@@ -158,7 +162,7 @@ pub fn plan(machine: &Machine, request: &Request, done: impl Fn(usize, usize) + 
     let recommended = choose(rows.iter().filter(|row| row.agent)).unwrap_or(&stock).clone();
     let fixed = |chain| choose(rows.iter().skip(1).filter(move |row| row.chain == chain)).cloned();
     let chains = std::iter::once(stock.clone()).chain(Chain::ALL.into_iter().filter_map(fixed)).collect();
-    Ok(Plan { recommended, chains, all: rows })
+    Ok(BufferPlan { recommended, chains, all: rows })
 }
 
 #[cfg(test)]

@@ -3,19 +3,22 @@
 use crate::profile::Profile;
 use crate::programs::allocate::Mutator;
 use crate::programs::counters::Increment;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Work for each byte of a new object, in cycles: zeroing and first writes at some 5 bytes in a cycle. Assumed.
 pub const BYTE_CYCLES: f64 = 0.2;
 
-/// A program by its name. A new one is a variant, a line in [`Program::ALL`], and an arm in [`Program::name`],
-/// [`Program::title`] and [`Program::kind`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A program by its name. A new one is a variant, and an arm in [`Program::title`] and [`Program::kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Program {
     /// One counter by `lock add`.
     Add,
     /// One counter by `lock xadd`.
+    #[strum(serialize = "xadd")]
     ExchangeAdd,
     /// One counter by `lock cmpxchg`, again until it succeeds.
+    #[strum(serialize = "cas")]
     CompareExchange,
     /// Objects of one size.
     Allocate,
@@ -34,18 +37,11 @@ pub enum Kind {
 
 impl Program {
     /// All of them.
-    pub const ALL: [Program; 5] =
-        [Program::Add, Program::ExchangeAdd, Program::CompareExchange, Program::Allocate, Program::Javac];
+    pub const ALL: &[Program] = Program::VARIANTS;
 
     /// As users write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Program::Add => "add",
-            Program::ExchangeAdd => "xadd",
-            Program::CompareExchange => "cas",
-            Program::Allocate => "allocate",
-            Program::Javac => "javac",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// One line for people.
@@ -59,11 +55,6 @@ impl Program {
                 "threads allocate like the workload javac: its recorded sizes, and its work between two objects"
             }
         }
-    }
-
-    /// The program with that name.
-    pub fn named(name: &str) -> Option<Program> {
-        Program::ALL.into_iter().find(|program| program.name() == name)
     }
 
     /// Whether threads allocate, and so have buffers.

@@ -1,16 +1,17 @@
 //! How much is measured, and where experiments are run.
 
-use crate::{Error, Result};
-use compare::machine::Machine;
+use crate::Error;
+use compare::machine::Host;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::str::FromStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// How much is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown)]
 pub enum Effort {
     /// Every question answered in minutes, with few points.
     #[default]
@@ -29,36 +30,23 @@ impl Effort {
     }
 
     /// As the user writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Effort::Quick => "quick",
-            Effort::Full => "full",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
-impl FromStr for Effort {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Effort> {
-        [Effort::Quick, Effort::Full]
-            .into_iter()
-            .find(|effort| effort.name() == text)
-            .ok_or_else(|| Error::usage(format!("no effort '{text}'; choose quick or full")))
-    }
+fn unknown(text: &str) -> Error {
+    Error::usage(format!("no effort '{text}'; choose quick or full"))
 }
 
 /// Where experiments are run, and with what.
 #[derive(Clone, Debug)]
 pub struct Bench {
-    /// How much.
     pub effort: Effort,
     /// The JDKs, the one to use first. May be empty: cells that need one are then unavailable.
     pub jdks: Vec<Jdk>,
-    /// Terrace's own files.
     pub install: Install,
-    /// This machine.
-    pub machine: Machine,
+    pub machine: Host,
     /// A folder for files that a run needs and nobody keeps.
     pub scratch: PathBuf,
     /// Whether kernel settings may be changed for a cell and put back.

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Declaration {
     /// A short name, as typed: `atomics`.
     pub name: String,
-    /// A heading.
     pub title: String,
-    /// The question, as one sentence.
+    /// As one sentence.
     pub question: String,
     /// Whose experiment it repeats.
     pub source: Option<Source>,
@@ -19,7 +18,6 @@ pub struct Declaration {
     pub parameters: Vec<Parameter>,
     /// What is measured, the most important one first.
     pub metrics: Vec<Metric>,
-    /// Pictures.
     pub plots: Vec<Plot>,
     /// Published values.
     pub references: Vec<Reference>,
@@ -37,14 +35,12 @@ impl Declaration {
 pub struct Source {
     /// Who.
     pub authors: String,
-    /// Its title.
     pub title: String,
     /// The machine that it was measured on.
     pub machine: String,
 }
 
 impl Source {
-    /// A document.
     pub fn new(authors: &str, title: &str, machine: &str) -> Source {
         Source { authors: authors.into(), title: title.into(), machine: machine.into() }
     }
@@ -62,7 +58,6 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter.
     pub fn new(key: &str, name: &str, unit: &str) -> Parameter {
         Parameter { key: key.into(), name: name.into(), unit: unit.into() }
     }
@@ -87,9 +82,7 @@ pub struct Metric {
     pub key: String,
     /// Its name in headings.
     pub name: String,
-    /// Its unit.
     pub unit: String,
-    /// Which way is good.
     pub better: Better,
     /// How it comes about, as a formula in prose.
     pub definition: String,
@@ -110,7 +103,6 @@ impl Metric {
         }
     }
 
-    /// The same with a caveat.
     pub fn caveat(mut self, caveat: &str) -> Metric {
         self.caveat = caveat.into();
         self
@@ -129,10 +121,8 @@ pub enum Kind {
     Heat,
 }
 
-/// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
-    /// Its heading.
     pub title: String,
     /// What to look for.
     pub caption: String,
@@ -148,9 +138,7 @@ pub struct Plot {
     pub panels: Vec<String>,
     /// Only cells with these values.
     pub only: Parameters,
-    /// Logarithmic across.
     pub log_x: bool,
-    /// Logarithmic upwards.
     pub log_y: bool,
 }
 
@@ -171,7 +159,6 @@ impl Plot {
         }
     }
 
-    /// With a caption.
     pub fn caption(mut self, caption: &str) -> Plot {
         self.caption = caption.into();
         self
@@ -189,13 +176,11 @@ impl Plot {
         self
     }
 
-    /// Logarithmic across.
     pub fn log_x(mut self) -> Plot {
         self.log_x = true;
         self
     }
 
-    /// Logarithmic upwards.
     pub fn log_y(mut self) -> Plot {
         self.log_y = true;
         self
@@ -216,7 +201,6 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A published value.
     pub fn new<const N: usize>(label: &str, metric: &str, at: [(&str, Value); N], value: f64) -> Reference {
         Reference { label: label.into(), metric: metric.into(), parameters: parameters(at), value }
     }

@@ -28,7 +28,6 @@ const COUNTING_INTERVAL: u32 = 20;
 /// A JMH benchmark in a JVM of its own.
 #[derive(Clone, Debug)]
 pub struct Jmh {
-    /// The JDK.
     pub jdk: Jdk,
     /// Flags for the measured JVM.
     pub flags: Vec<String>,
@@ -36,7 +35,6 @@ pub struct Jmh {
     pub benchmark: String,
     /// JMH's own parameters, `-p name=value`.
     pub parameters: Vec<(String, String)>,
-    /// Threads.
     pub threads: u32,
     /// Warm-up iterations and the length of each.
     pub warmup: (u32, Duration),

@@ -17,13 +17,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// One value of a metric.
     pub fn value(mut self, metric: &str, value: f64) -> Sample {
         self.add(metric, value);
         self
     }
 
-    /// Adds a value of a metric.
     pub fn add(&mut self, metric: &str, value: f64) {
         self.values.entry(metric.to_owned()).or_default().push(value);
     }

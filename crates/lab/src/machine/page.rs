@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// What a reader must know of a machine to compare it with another. What it does not tell is `unavailable: reason`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Page {
+pub struct HostDescription {
     /// The CPU's name.
     pub model: String,
     /// Its clock as the kernel tells it, in MHz.
@@ -21,7 +21,6 @@ pub struct Page {
     pub remarks: Vec<String>,
     /// The caches of the first CPU.
     pub caches: Vec<Cache>,
-    /// Memory in bytes.
     pub memory_bytes: u64,
     /// The kernel's release.
     pub kernel: String,
@@ -29,26 +28,24 @@ pub struct Page {
     pub virtualization: String,
     /// The clock that the kernel uses.
     pub clock_source: String,
-    /// The frequency governor.
     pub governor: String,
     /// Transparent huge pages: always, madvise or never.
     pub transparent_huge_pages: String,
-    /// The pools of explicit huge pages.
     pub huge_page_pools: Vec<Pool>,
     /// Whether hardware counters can be read.
     pub hardware_counters: String,
-    /// The JDKs of the run.
     pub jdks: Vec<String>,
 }
 
-/// A cache.
+/// For the experiments, until they say `HostDescription`.
+pub use HostDescription as Page;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1, 2, 3.
     pub level: u32,
     /// Data, Instruction or Unified.
     pub kind: String,
-    /// Its size in bytes.
     pub bytes: u64,
     /// The length of a line in bytes.
     pub line_bytes: u64,
@@ -121,9 +118,9 @@ fn chosen(text: &str) -> Option<String> {
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
-impl Page {
+impl HostDescription {
     /// Of this machine.
-    pub fn here(jdks: &[Jdk], hardware_counters: String) -> Page {
+    pub fn here(jdks: &[Jdk], hardware_counters: String) -> HostDescription {
         let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
             let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
@@ -132,7 +129,7 @@ impl Page {
         let topology = topology::Machine::detect();
         let hypervisor =
             field("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
-        Page {
+        HostDescription {
             model: field("model name").unwrap_or_else(|| unavailable("the CPU's name")),
             clock_mhz: field("cpu MHz").and_then(|text| text.parse().ok()),
             cpus: topology.cpus().len(),
@@ -199,9 +196,9 @@ mod tests {
 
     #[test]
     fn this_machine_has_a_page() {
-        let page = Page::here(&[], "unavailable: not asked".into());
+        let page = HostDescription::here(&[], "unavailable: not asked".into());
         assert!(page.cpus >= 1 && page.memory_bytes > 1 << 20 && !page.model.is_empty());
         let text = serde_json::to_string(&page).unwrap();
-        assert_eq!(serde_json::from_str::<Page>(&text).unwrap(), page);
+        assert_eq!(serde_json::from_str::<HostDescription>(&text).unwrap(), page);
     }
 }

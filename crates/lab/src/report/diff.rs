@@ -36,7 +36,6 @@ pub const BY_CHANCE: f64 = 0.0056;
 /// What two runs differ in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
-    /// [`SCHEMA`].
     pub schema: u32,
     /// How many metrics of cells were measured in both.
     pub compared: usize,
@@ -64,9 +63,7 @@ pub struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The good way.
     Better,
-    /// The bad way.
     Worse,
     /// The metric has no good way.
     Changed,
@@ -85,17 +82,13 @@ impl Direction {
 /// A metric of a cell that changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// The experiment's name.
     pub experiment: String,
-    /// The cell.
     pub parameters: Parameters,
     /// The cell in words.
     pub cell: String,
     /// The metric's key.
     pub metric: String,
-    /// Its name.
     pub name: String,
-    /// Its unit.
     pub unit: String,
     /// In the first run.
     pub a: Interval,
@@ -103,7 +96,6 @@ pub struct Change {
     pub b: Interval,
     /// The second's median over the first's, with its bootstrap interval; `None` where one of them is 0.
     pub ratio: Option<Interval>,
-    /// Which way.
     pub direction: Direction,
 }
 
@@ -115,7 +107,7 @@ impl Change {
 }
 
 /// What a comparison of two values gives.
-enum Outcome {
+enum Decision {
     TooFew,
     Same,
     WithinDrift(Option<Interval>),
@@ -223,30 +215,30 @@ impl Diff {
                 },
             };
             match outcome {
-                Outcome::TooFew => self.undecided += 1,
-                Outcome::Same => {}
-                Outcome::WithinDrift(ratio) => self.within_drift.push(change(ratio)),
-                Outcome::Significant(ratio) => self.changes.push(change(ratio)),
+                Decision::TooFew => self.undecided += 1,
+                Decision::Same => {}
+                Decision::WithinDrift(ratio) => self.within_drift.push(change(ratio)),
+                Decision::Significant(ratio) => self.changes.push(change(ratio)),
             }
         }
     }
 }
 
-fn decide(a: (&[f64], &Interval), b: (&[f64], &Interval), drift: Option<f64>) -> Outcome {
+fn decide(a: (&[f64], &Interval), b: (&[f64], &Interval), drift: Option<f64>) -> Decision {
     if a.0.len().min(b.0.len()) < FEW_VALUES {
-        return Outcome::TooFew;
+        return Decision::TooFew;
     }
     if a.1.high >= b.1.low && b.1.high >= a.1.low {
-        return Outcome::Same;
+        return Decision::Same;
     }
     match ratio_of_medians(a.0, b.0, 1) {
         // From 0, or to it: there is no ratio, and no drift that does that.
-        None => Outcome::Significant(None),
-        Some(ratio) if ratio.low <= 1.0 && ratio.high >= 1.0 => Outcome::Same,
+        None => Decision::Significant(None),
+        Some(ratio) if ratio.low <= 1.0 && ratio.high >= 1.0 => Decision::Same,
         Some(ratio) if ratio.median.ln().abs() <= drift.unwrap_or(0.0).ln_1p() => {
-            Outcome::WithinDrift(Some(ratio))
+            Decision::WithinDrift(Some(ratio))
         }
-        Some(ratio) => Outcome::Significant(Some(ratio)),
+        Some(ratio) => Decision::Significant(Some(ratio)),
     }
 }
 

@@ -38,7 +38,6 @@ fn embedded(data: &impl Serialize) -> Result<Value> {
     Ok(Value::from_safe_string(json.replace('<', "\\u003c")))
 }
 
-/// The page of a run.
 pub fn page(results: &Results) -> Result<String> {
     let mut environment = Environment::new();
     // The name makes it HTML: everything is escaped that is not marked safe here.

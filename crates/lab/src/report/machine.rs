@@ -1,6 +1,6 @@
 //! The machine and what disturbed it, as rows of a name and a text.
 
-use crate::machine::page::Page;
+use crate::machine::page::HostDescription;
 use crate::results::Results;
 use jvm::size;
 use present::numbers;
@@ -9,7 +9,6 @@ use serde::Serialize;
 /// A name and what is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// What.
     pub name: &'static str,
     /// A text for each line.
     pub lines: Vec<String>,
@@ -21,46 +20,45 @@ impl Row {
     }
 }
 
-/// The machine.
-pub fn page(page: &Page) -> Vec<Row> {
-    let caches = page.caches.iter().map(|cache| {
+pub fn description(host: &HostDescription) -> Vec<Row> {
+    let caches = host.caches.iter().map(|cache| {
         let (size, kind) = (size::format(cache.bytes), cache.kind.to_lowercase());
         format!(
             "L{} {kind}: {size}, lines of {} B, shared by CPUs {}",
             cache.level, cache.line_bytes, cache.shared_by
         )
     });
-    let pools = page
+    let pools = host
         .huge_page_pools
         .iter()
         .map(|pool| format!("{}: {} pages, {} free", size::format(pool.page_bytes), pool.pages, pool.free));
     let or = |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
-    let clock = page
+    let clock = host
         .clock_mhz
         .map_or("unavailable: the kernel does not tell it".into(), |mhz| format!("{mhz:.0} MHz"));
     let mut rows = vec![
-        Row::new("CPU", &page.model),
+        Row::new("CPU", &host.model),
         Row::new("clock", clock),
         Row {
             name: "topology",
-            lines: std::iter::once(page.topology.clone()).chain(page.remarks.iter().cloned()).collect(),
+            lines: std::iter::once(host.topology.clone()).chain(host.remarks.iter().cloned()).collect(),
         },
         Row {
             name: "caches",
             lines: or(caches.collect(), "unavailable: the kernel does not show them here"),
         },
-        Row::new("memory", present::numbers::human(page.memory_bytes as f64)),
-        Row::new("kernel", &page.kernel),
-        Row::new("virtualization", &page.virtualization),
-        Row::new("clock source", &page.clock_source),
-        Row::new("frequency governor", &page.governor),
-        Row::new("transparent huge pages", &page.transparent_huge_pages),
+        Row::new("memory", present::numbers::human(host.memory_bytes as f64)),
+        Row::new("kernel", &host.kernel),
+        Row::new("virtualization", &host.virtualization),
+        Row::new("clock source", &host.clock_source),
+        Row::new("frequency governor", &host.governor),
+        Row::new("transparent huge pages", &host.transparent_huge_pages),
         Row { name: "pools of huge pages", lines: or(pools.collect(), "unavailable: the kernel shows none") },
-        Row::new("hardware counters", &page.hardware_counters),
+        Row::new("hardware counters", &host.hardware_counters),
     ];
     rows.push(Row {
         name: "JDKs",
-        lines: or(page.jdks.clone(), "none; cells that need one are unavailable"),
+        lines: or(host.jdks.clone(), "none; cells that need one are unavailable"),
     });
     rows
 }

@@ -3,7 +3,8 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`mod@format`] | numbers as people read them |
-//! | [`figure`] | which cells are points of which plot |
+//! | [`figure`], `plot`, `layout` | which cells are points of which plot |
+//! | `tables`, `figure_view`, `view` | what the page's template is given |
 //! | [`noise`] | what the canaries say of a run |
 //! | [`html`] | the page: one file, no network |
 //! | [`text`] | tables for the terminal |
@@ -14,12 +15,15 @@
 pub mod csv;
 pub mod diff;
 pub mod figure;
+mod figure_view;
 pub mod format;
 pub mod html;
 mod layout;
 mod machine;
 pub mod noise;
+mod plot;
 mod simulated;
+mod tables;
 pub mod text;
 mod view;
 

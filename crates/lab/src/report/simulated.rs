@@ -1,6 +1,7 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use super::view::{FigureView, Table, figures};
+use super::figure_view::{FigureView, figures};
+use super::tables::Table;
 use crate::experiment::{
     Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
 };
@@ -15,7 +16,6 @@ use statistics::Interval;
 const TITLE: &str = "Simulated beside measured";
 const QUESTION: &str = "Do the latencies of this machine, in a model of coherent caches that executes the source of the buffers, explain what was measured?";
 
-/// The section.
 #[derive(Serialize)]
 pub(super) struct Simulated {
     pub(super) title: &'static str,

@@ -1,7 +1,8 @@
 //! Tables for the terminal: what the page shows, without pictures. Plain text; nothing depends on colour.
 
 use super::simulated::{Simulated, narrow};
-use super::view::{headings, incomplete, place, published, varying, verdict};
+use super::tables::{headings, place, published, varying};
+use super::view::{incomplete, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
 use crate::results::{Findings, Results};
@@ -22,7 +23,7 @@ pub fn run(results: &Results, columns: u16) -> String {
     }
     beside(&mut text, results, columns);
     heading(&mut text, "the machine", columns);
-    let rows = machine::page(&results.machine).into_iter().chain(machine::disturbance(results));
+    let rows = machine::description(&results.machine).into_iter().chain(machine::disturbance(results));
     for row in rows {
         for (index, line) in row.lines.iter().enumerate() {
             // Some names are longer than the column of names; they get a line of their own.

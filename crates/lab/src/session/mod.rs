@@ -16,7 +16,7 @@ pub mod store;
 use crate::experiment::{Bench, Experiment, Parameters, Plan};
 use crate::experiments::simulate;
 use crate::machine::counters::hardware_counters;
-use crate::machine::page::Page;
+use crate::machine::page::HostDescription;
 use crate::results::{Findings, Results, SCHEMA, State};
 use crate::session::canary::Canaries;
 use crate::session::schedule::Task;
@@ -46,7 +46,7 @@ pub struct Request {
 }
 
 /// What came of it.
-pub struct Outcome {
+pub struct SessionResult {
     /// All that is known, also after an interruption.
     pub results: Results,
     /// Why it ended early.
@@ -100,7 +100,7 @@ impl Request {
     }
 
     /// Runs what is not there yet. An error is returned only when nothing could begin.
-    pub fn run(&self, progress: &Progress) -> Result<Outcome> {
+    pub fn run(&self, progress: &Progress) -> Result<SessionResult> {
         // Before anything is written: what cannot be planned leaves nothing behind.
         let mut planned = self.planned()?;
         let mut store = if self.resume {
@@ -108,7 +108,7 @@ impl Request {
         } else {
             Store::create(&self.folder, &self.header())?
         };
-        let page = Page::here(&self.bench.jdks, hardware_counters().to_string());
+        let page = HostDescription::here(&self.bench.jdks, hardware_counters().to_string());
         let overhead = overhead::measure();
         let watch = Watch::begin();
         let mut canaries = Canaries::resume(store.canaries(), store.spent());
@@ -184,7 +184,7 @@ impl Request {
             simulate::fill(&mut results);
         }
         results.notes = judge::notes(&results);
-        Ok(Outcome { results, stopped })
+        Ok(SessionResult { results, stopped })
     }
 
     /// One run of one cell. Only what ends the whole session is an error.

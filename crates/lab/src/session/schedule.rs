@@ -31,9 +31,7 @@ impl Only {
 /// One run of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
-    /// Which experiment.
     pub experiment: usize,
-    /// Which of its cells.
     pub cell: usize,
     /// In which round.
     pub round: usize,

@@ -18,7 +18,6 @@ pub struct Header {
     pub schema: u32,
     /// The version of terrace.
     pub terrace: String,
-    /// How much.
     pub effort: Effort,
     /// The experiments by name.
     pub experiments: Vec<String>,
@@ -28,7 +27,6 @@ pub struct Header {
     pub jdks: Vec<PathBuf>,
     /// Whether kernel settings may be changed.
     pub allow_sysctl: bool,
-    /// The command.
     pub command: String,
     /// When it began, in seconds since 1970.
     pub started_unix: u64,

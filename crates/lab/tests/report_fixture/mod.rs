@@ -11,7 +11,7 @@ use terrace_lab::experiment::{
     Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,
     Source, Value, parameters,
 };
-use terrace_lab::machine::page::{Cache, Page, Pool};
+use terrace_lab::machine::page::{Cache, HostDescription, Pool};
 use terrace_lab::results::{Canary, Findings, Results, SCHEMA, State};
 
 /// Text that a careless page would run, and letters beyond ASCII.
@@ -440,7 +440,7 @@ pub fn zeroing() -> Findings {
     found
 }
 
-fn page() -> Page {
+fn page() -> HostDescription {
     let cache = |level, kind: &str, bytes, shared: &str| Cache {
         level,
         kind: kind.into(),
@@ -448,7 +448,7 @@ fn page() -> Page {
         line_bytes: 64,
         shared_by: shared.into(),
     };
-    Page {
+    HostDescription {
         model: "Intel(R) Xeon(R) Processor @ 2.80GHz".into(),
         clock_mhz: Some(2800.2),
         cpus: 2,

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use terrace_lab::Result;
 use terrace_lab::experiment::{
-    Bench, Better, Cell, Check, Conclusion, Declaration, Experiment, Kind, Measured, Metric, Parameter, Plan,
-    Plot, Reference, Runner, Sample, Term, parameters,
+    Bench, Better, Cell, Claim, Declaration, Experiment, Kind, Measured, Metric, Parameter, Plan, Plot,
+    Reference, Relation, Runner, Sample, Term, parameters,
 };
 
 pub const NAME: &str = "square_root";

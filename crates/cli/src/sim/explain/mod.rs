@@ -107,7 +107,7 @@ impl Explain {
         let columns = table::columns();
         print!("{}", text(&explanation.lines, columns));
         print!("{}", pairs(&explanation.lines, columns));
-        println!("{}", wrapped(&explanation.verdict, usize::from(columns)));
+        println!("{}", table::wrapped(&explanation.verdict, usize::from(columns)).join("\n"));
         println!(
             "{} operations/s; simulated on {} ({} CPUs), not measured",
             count(measured.per_second),
@@ -180,22 +180,4 @@ fn pairs(lines: &[Bounced], columns: u16) -> String {
         ]
     };
     grid(columns, &header, first.pairs.iter().map(row).collect())
-}
-
-/// Lines that are broken between words.
-pub fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if used > 0 && used + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.join("\n")
 }
