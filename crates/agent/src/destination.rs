@@ -145,7 +145,7 @@ mod tests {
         std::fs::write(&path, "PK an application").unwrap();
         assert!(write(name, REPORT).unwrap_err().contains("left as it is; name another path"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "PK an application");
-        assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is no file"));
+        assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is not a file"));
     }
 
     #[test]

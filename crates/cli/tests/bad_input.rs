@@ -14,7 +14,7 @@ fn a_program_is_needed() {
     refused(&["run"], &["no program given", "-- java -jar app.jar"]);
     refused(&["compare"], &["no program given", "--workload"]);
     refused(&["run", "--", "no-such-java"], &["'no-such-java' is not on PATH"]);
-    refused(&["compare", "--", "/tmp"], &["/tmp is no program"]);
+    refused(&["compare", "--", "/tmp"], &["/tmp is not a program"]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn terraces_own_files_are_missing() {
     let output = home.terrace(&["run", "--", &home.java()]).output().unwrap();
     assert_refused(&output, 1, &["libterrace.so is not in", "cargo xtask build", "TERRACE_HOME"]);
     let output = home.terrace(&["run", "--", "sh"]).env("TERRACE_HOME", "/no/such").output().unwrap();
-    assert_refused(&output, 2, &["TERRACE_HOME /no/such is no folder"]);
+    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a folder"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn wrong_words() {
     refused(&["--machine", "opsian-haswell", "--threads", "8"], &["--heap"]);
     refused(&with(&["--eden", "2g"]), &["--eden is larger than --heap 1g"]);
     refused(&with(&["--profile", "jvac"]), &["no profile 'jvac'"]);
-    refused(&with(&["--object", "0"]), &["'0' is no object"]);
+    refused(&with(&["--object", "0"]), &["'0' is not a valid object size"]);
     refused(&["--machine", "opsian-haswell", "--threads", "8", "--heap", "64k"], &["eden", "too small"]);
 }
 

@@ -219,16 +219,16 @@ fn wrong_words() {
     run(&["--program", "add", "--tlab", "4k"], &["--program add allocates nothing", "--program allocate"]);
     run(&["--program", "add", "--object", "64"], &["--object"]);
     run(&["--program", "allocate", "--levels", "cores"], &["no levels 'cores'", "core+l3"]);
-    run(&["--program", "allocate", "--tlab", "huge"], &["'huge' is no thread buffer", "such as 4k"]);
+    run(&["--program", "allocate", "--tlab", "huge"], &["'huge' is not a valid thread buffer", "such as 4k"]);
     run(&["--program", "allocate", "--tlab", "8"], &["256 bytes"]);
     run(&["--program", "allocate", "--l3-size", "1m"], &["--l3-size", "--levels l3"]);
     run(&["--program", "allocate", "--levels", "core", "--core-size", "9q"], &["--core-size", "such as 64k"]);
     run(&["--program", "allocate", "--levels", "core", "--core-size", "1g"], &["core buffer", "64m"]);
-    run(&["--program", "allocate", "--threads", "0"], &["'0' is no number of threads"]);
+    run(&["--program", "allocate", "--threads", "0"], &["'0' is not a valid number of threads"]);
     run(&["--program", "allocate", "--threads", "9000"], &["9000 threads", "8192"]);
-    run(&["--program", "allocate", "--object", "3"], &["'3' is no object"]);
-    run(&["--program", "allocate", "--work", "soon"], &["'soon' is no number of cycles"]);
-    run(&["--program", "allocate", "--length", "2"], &["'2' is no simulated time", "such as 2ms"]);
+    run(&["--program", "allocate", "--object", "3"], &["'3' is not a valid object size"]);
+    run(&["--program", "allocate", "--work", "soon"], &["'soon' is not a valid number of cycles"]);
+    run(&["--program", "allocate", "--length", "2"], &["'2' is not a valid simulated time", "such as 2ms"]);
     run(
         &["--program", "allocate", "--eden", "100k", "--tlab", "64k"],
         &["eden", "too small", "128k or more"],

@@ -108,15 +108,15 @@ fn links_and_devices_are_not_opened() {
     std::fs::write(&target, "precious").unwrap();
     let path = directory.path().join("7");
     symlink(&target, &path).unwrap();
-    assert!(refused(&path).contains("no regular file"));
+    assert!(refused(&path).contains("not a regular file"));
     assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
     let dangling = directory.path().join("8");
     symlink(directory.path().join("none"), &dangling).unwrap();
-    assert!(refused(&dangling).contains("no regular file"));
+    assert!(refused(&dangling).contains("not a regular file"));
     assert!(!directory.path().join("none").exists());
     let pipe = directory.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert!(refused(&pipe).contains("no regular file"));
+    assert!(refused(&pipe).contains("not a regular file"));
     // Opening a pipe would wait for its writer.
     assert!(View::open(&pipe).is_err());
 }

@@ -30,7 +30,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("unknown_level", "", "levels=l3", "use one of none, core, processor, core+processor"),
     ("no_switch", "", "strict=maybe", "use one of true, false"),
     ("negative_delay", "", "delay=-1", "use microseconds"),
-    ("not_utf8", "", "\u{fffd}", "is no option"),
+    ("not_utf8", "", "\u{fffd}", "is not an option"),
     ("no_directory", "", "control=missing/control", "create it with mkdir -m 700"),
     ("open_directory", "", "control=open/control", "open can be written by other users"),
     ("directory_is_file", "", "control=file/control", "is not a directory"),
