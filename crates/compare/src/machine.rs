@@ -15,9 +15,6 @@ pub struct Host {
     pub load_before: Option<f64>,
 }
 
-/// For the experiments, until they say `Host`.
-pub use Host as Machine;
-
 impl Host {
     /// This one, now.
     pub fn here() -> Host {

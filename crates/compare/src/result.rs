@@ -49,9 +49,6 @@ pub struct ComparisonResult {
     pub ratios: Vec<f64>,
 }
 
-/// For the experiments, until they say `ComparisonResult`.
-pub use ComparisonResult as Outcome;
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sides {
     /// The one in question.

@@ -4,7 +4,7 @@
 #[path = "seventh/square_root.rs"]
 mod square_root;
 
-use compare::machine::Machine;
+use compare::machine::Host;
 use jvm::install::Install;
 use present::progress::Progress;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn everything_common_comes_with_its_line_in_the_list() {
             effort: Effort::Quick,
             jdks: Vec::new(),
             install: Install::at(Vec::new()),
-            machine: Machine::here(),
+            machine: Host::here(),
             scratch: scratch.path().to_owned(),
             allow_sysctl: false,
         },

@@ -37,9 +37,6 @@ pub struct HostDescription {
     pub jdks: Vec<String>,
 }
 
-/// For the experiments, until they say `HostDescription`.
-pub use HostDescription as Page;
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1, 2, 3.

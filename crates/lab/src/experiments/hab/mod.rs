@@ -14,7 +14,7 @@ use crate::experiment::{
     Bench, Better, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner,
     Sample, Source, parameters,
 };
-use compare::result::Outcome;
+use compare::result::ComparisonResult;
 use compare::{Comparison, Method, Program};
 use control::Mode;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
@@ -290,7 +290,7 @@ fn comparison(
 }
 
 /// What a comparison says, as values of the metrics.
-fn sample(outcome: &Outcome) -> Sample {
+fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
     let mut sample = Sample::default().with_settings(a.settings.clone());
     for (metric, values) in [("speedup", &outcome.ratios), ("rate", &a.rates), ("rate_off", &b.rates)] {

@@ -2,7 +2,7 @@
 //! from the cells of `latency`.
 
 use crate::experiment::{MeasuredCell, Quantity};
-use crate::machine::page::Page;
+use crate::machine::page::HostDescription;
 use crate::results::{Findings, Results};
 use crate::simulated::{Residency, measured, word};
 use coherence::machine::Machine;
@@ -116,7 +116,7 @@ fn shape(topology: &str) -> Result<[u32; 4], String> {
 }
 
 /// Sizes in bytes of the first, second and last cache.
-fn cache_bytes(page: &Page) -> Result<[u64; 3], String> {
+fn cache_bytes(page: &HostDescription) -> Result<[u64; 3], String> {
     let of = |level: u32| {
         let mut caches = page.caches.iter().filter(|cache| cache.kind != "Instruction");
         let found = caches.find(|cache| cache.level == level).map(|cache| cache.bytes);
@@ -186,7 +186,7 @@ fn load(latency: &Findings, key: &str, from: u64, to: u64) -> Result<String, Str
 }
 
 /// Cycles over nanoseconds of the same loads; or what the kernel says.
-fn clock(latency: &Findings, page: &Page, l1: u64) -> Result<String, String> {
+fn clock(latency: &Findings, page: &HostDescription, l1: u64) -> Result<String, String> {
     let cell = level(latency, 0, l1).map(|(cell, _)| cell);
     let of = |metric: &str| cell.and_then(|cell| measured(cell, metric)).map(|interval| interval.median);
     if let Some((cycles, nanoseconds)) = of("cycles").zip(of("ns")) {

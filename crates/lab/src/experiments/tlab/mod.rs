@@ -192,7 +192,7 @@ fn jmh(bench: &Bench, jdk: &Jdk, point: Point, counting: &Counting) -> Result<Jm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use compare::machine::Machine;
+    use compare::machine::Host;
     use jvm::install::Install;
 
     fn bench(effort: Effort) -> Bench {
@@ -200,7 +200,7 @@ mod tests {
             effort,
             jdks: Vec::new(),
             install: Install::at(Vec::new()),
-            machine: Machine { cpus: 4, ..Machine::here() },
+            machine: Host { cpus: 4, ..Host::here() },
             scratch: std::env::temp_dir(),
             allow_sysctl: false,
         }
