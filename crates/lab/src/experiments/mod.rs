@@ -32,3 +32,26 @@ pub fn all() -> Vec<Experiment> {
 fn simulation(name: &str) -> Option<Simulation> {
     list().into_iter().find(|(experiment, _)| experiment.declaration.name == name)?.1
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn plots_and_references_name_what_is_declared() {
+        for declaration in super::all().into_iter().map(|experiment| experiment.declaration) {
+            let known = |key: &String| declaration.parameters.iter().any(|parameter| parameter.key == *key);
+            for plot in &declaration.plots {
+                let metric = declaration.metric(&plot.metric);
+                assert!(metric.is_some() && known(&plot.x), "{}: {}", declaration.name, plot.title);
+                assert!(
+                    plot.series.iter().chain(&plot.panels).chain(plot.only.keys()).all(known),
+                    "{}",
+                    plot.title
+                );
+            }
+            for reference in &declaration.references {
+                assert!(declaration.metric(&reference.metric).is_some(), "{}", reference.label);
+                assert!(reference.parameters.keys().all(known), "{}", reference.label);
+            }
+        }
+    }
+}

@@ -285,18 +285,4 @@ mod tests {
         assert_eq!(sample.values["failed"], [0.0]);
         assert_eq!(sample.settings["usable_cpus"], places.len());
     }
-
-    #[test]
-    fn plots_and_references_name_what_is_declared() {
-        let declaration = declaration();
-        let known = |key: &String| declaration.parameters.iter().any(|parameter| parameter.key == *key);
-        for plot in &declaration.plots {
-            assert!(declaration.metric(&plot.metric).is_some() && known(&plot.x), "{}", plot.title);
-            assert!(plot.series.iter().chain(plot.only.keys()).all(known), "{}", plot.title);
-        }
-        for reference in &declaration.references {
-            assert!(declaration.metric(&reference.metric).is_some());
-            assert!(reference.parameters.keys().all(known));
-        }
-    }
 }

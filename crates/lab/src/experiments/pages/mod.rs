@@ -250,24 +250,6 @@ mod tests {
     use crate::experiment::parameters;
 
     #[test]
-    fn plots_and_references_name_what_is_declared() {
-        let declaration = declaration();
-        let known = |key: &String| declaration.parameters.iter().any(|parameter| parameter.key == *key);
-        for plot in &declaration.plots {
-            assert!(declaration.metric(&plot.metric).is_some() && known(&plot.x), "{}", plot.title);
-            assert!(
-                plot.series.iter().chain(&plot.panels).chain(plot.only.keys()).all(known),
-                "{}",
-                plot.title
-            );
-        }
-        for reference in &declaration.references {
-            assert!(declaration.metric(&reference.metric).is_some());
-            assert!(reference.parameters.keys().all(known));
-        }
-    }
-
-    #[test]
     fn tensors_fit_the_machine() {
         assert_eq!(fitting(&[64, 512, 2048], 24 << 30), [64, 512, 2048]);
         assert_eq!(fitting(&[64, 512, 2048], 4 << 30), [64, 512]);
