@@ -189,6 +189,11 @@ impl ThreadBuffers {
     pub(crate) fn retire_buffers(&self) {
         self.0.retire_buffers();
     }
+
+    /// Bytes that all of them hold at this moment.
+    pub(crate) fn remaining(&self) -> usize {
+        self.0.remaining()
+    }
 }
 
 #[cold]

@@ -145,12 +145,22 @@ fn level_names_in(settings: &str) -> &'static [&'static str] {
         .map_or(&[], level_names)
 }
 
+/// Bytes that the buffers of each level hold, in the order of the control memory's levels: the private ones last.
+fn remaining(agent: &Agent) -> Vec<usize> {
+    let mut remaining = agent.hierarchy.remaining();
+    if let Some(bound) = &agent.bound {
+        remaining.resize(agent.control.levels().saturating_sub(1), 0);
+        remaining.push(bound.remaining());
+    }
+    remaining
+}
+
 /// Writes the report, if one was asked for. A refusal is reported, too.
 pub(crate) fn write_at_exit() {
     // Taken: a report is written once.
     let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(path), Some(control)) = (path, install::control()) else { return };
-    let remaining = agent_if_installed().map(|agent| agent.hierarchy.remaining()).unwrap_or_default();
+    let remaining = agent_if_installed().map(remaining).unwrap_or_default();
     let text = json(control, &remaining);
     let path = path.replace("%p", &std::process::id().to_string());
     if let Err(why) = destination::write(&path, text.as_bytes()) {

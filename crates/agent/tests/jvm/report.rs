@@ -37,10 +37,6 @@ impl Report {
         self.check()?;
         let levels = self.levels();
         for (level, name) in levels.iter().enumerate() {
-            // Private buffers, for measuring the bound, tell of no rest.
-            if name == "thread" {
-                continue;
-            }
             let (reserved, allocated, waste) = self.balance(level);
             let remaining =
                 self.0["levels"][level]["remaining_bytes"].as_u64().ok_or("no remaining_bytes")?;

@@ -42,7 +42,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     for (name, options, modes) in [
         ("on_off", "core=64k", &[Mode::Off, Mode::On] as &'static [Mode]),
         ("two_levels", "levels=core+processor,core=32k,processor=256k", &[Mode::Off, Mode::On]),
-        ("bound", "core=64k,bound=true", &[Mode::Bound, Mode::On, Mode::Bound, Mode::Off]),
+        ("bound", "core=64k,bound=true,exact=true", &[Mode::Bound, Mode::On, Mode::Bound, Mode::Off]),
     ] {
         hazard(cases, &format!("switching::{name}"), JDKS, SERVED, move |setting| {
             // Without a hook for walks there are no private buffers, and the mode is as good as off.
