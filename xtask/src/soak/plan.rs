@@ -103,7 +103,13 @@ impl RoundPlan {
             flags.extend(cell.garbage.verify);
         }
         let mut flags: Vec<String> = flags.into_iter().map(str::to_owned).collect();
-        flags.push(if is_epsilon { "-Xmx3g".into() } else { "-Xmx256m".into() });
+        let heap = match cell.garbage.name {
+            "Epsilon" => "-Xmx3g",
+            // With 64 threads and 256 MB a stock JVM runs out of memory, too: threads are faster than its collector.
+            "Shenandoah generational" => "-Xmx512m",
+            _ => "-Xmx256m",
+        };
+        flags.push(heap.into());
         if matches!(cell.garbage.name, "Serial" | "Parallel") {
             flags.push(format!("-Xmn{young}"));
         }
