@@ -1,9 +1,10 @@
 //! What HotSpot calls.
 
-use crate::events::INTERNAL;
-use crate::install::{self, When};
+use crate::events::{self, INTERNAL};
+use crate::install;
 use crate::log;
 use crate::options::Options;
+use crate::state::When;
 use hotspot::jvmti::{self, JavaVm};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::catch_unwind;
@@ -40,7 +41,7 @@ unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
         parsed?;
         // SAFETY: HotSpot's own pointer.
         let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
-        install::begin(jvmti, options, when)
+        install::begin(jvmti, options, when, events::callbacks())
     });
     match outcome.unwrap_or_else(|_| Err(INTERNAL.into())) {
         Ok(()) => jvmti::OK,

@@ -4,15 +4,20 @@ use crate::agent::agent_if_installed;
 use crate::install;
 use crate::report;
 use control::{Mode, State};
-use hotspot::jvmti::{JniEnv, JvmtiEnv};
+use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
 use std::panic::catch_unwind;
 
 /// For what cannot happen.
 pub(crate) const INTERNAL: &str = "internal error: please report it, with the JDK's version";
 
+/// All of them.
+pub(crate) fn callbacks() -> Callbacks {
+    Callbacks { vm_init, vm_death, collection_start, collection_finish }
+}
+
 /// The heap exists and no application code has run: time to install.
-pub(crate) unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread: *mut c_void) {
+unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread: *mut c_void) {
     let strict = install::waits_strictly();
     let outcome = catch_unwind(install::finish)
         .unwrap_or_else(|_| Err(install::Unfinished { line: INTERNAL.into(), strict }));
@@ -27,7 +32,7 @@ pub(crate) unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread:
 }
 
 /// A collection begins: on the VM thread, at a safepoint, before anything is moved or marked.
-pub(crate) unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
+unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.control.count_pause();
         agent.retire_buffers();
@@ -35,7 +40,7 @@ pub(crate) unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
 }
 
 /// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.
-pub(crate) unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
+unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.follow_eden();
     }
@@ -46,7 +51,7 @@ pub(crate) unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
 /// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
 /// at all, by the hooks of `ensure_parsability` (Serial, Parallel, G1's full collections, every walk) and `trace_heap` (G1's young
 /// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then.
-pub(crate) unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
+unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.control.set_mode(Mode::Off);
         agent.control.set_state(State::Ended);

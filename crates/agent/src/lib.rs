@@ -13,6 +13,7 @@
 //! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |
 //! | `events` | VMInit, VMDeath, GarbageCollectionStart |
 //! | `report` | the counters as JSON |
+//! | `state` | what all parts may ask: when the agent was loaded, where its control memory is |
 //! | `destination` | where the report may go |
 //! | `log` | lines on standard error |
 //!
@@ -31,4 +32,5 @@ mod log;
 mod options;
 mod report;
 mod source;
+mod state;
 mod tlab;

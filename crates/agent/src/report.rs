@@ -1,13 +1,12 @@
-//! The settings in force and the counters, as JSON.
+//! The counters as JSON.
 //!
 //! Written by hand: a serialisation library would be larger than the rest of the agent.
 
 use crate::agent::{Agent, agent_if_installed};
 use crate::destination::{self, MARK};
-use crate::install;
-use crate::install::plan::Plan;
 use crate::log::{Severity, say};
 use crate::options::Levels;
+use crate::state;
 use control::Control;
 use hab::Counter;
 use std::fmt::Write;
@@ -21,7 +20,7 @@ pub(crate) fn set_path(path: Option<String>) {
 }
 
 /// A JSON string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {
@@ -37,46 +36,8 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The settings in force as a JSON object.
-pub(crate) fn settings(plan: &Plan, agent: &Agent) -> String {
-    let (jvm, levels) = (&plan.jvm, plan.options.levels);
-    let sizes = agent.hierarchy.sizes();
-    let size = |level: &str| {
-        let names = level_names(levels);
-        names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
-    };
-    let accounts = &jvm.accounts;
-    format!(
-        "{{\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
-         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},\
-         \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
-         \"tlab_top\":{},\"exited\":{}}}}}",
-        quoted(jvm.version),
-        quoted(jvm.collector.name()),
-        quoted(levels.name()),
-        size("core"),
-        size("processor"),
-        agent.sized.automatic(),
-        quoted(&plan.tlabs.text),
-        quoted(&plan.cpu_source.to_string()),
-        plan.maps.iter().map(|map| map.known().to_string()).collect::<Vec<_>>().join(","),
-        quoted(plan.machine.processor_kind().name()),
-        jvm.grain(),
-        agent.sized.largest_extent,
-        plan.options.exact,
-        quoted(&plan.machine.to_string()),
-        accounts.list,
-        accounts.length,
-        accounts.threads,
-        accounts.allocated,
-        accounts.tlab_start,
-        accounts.tlab_top,
-        accounts.exited,
-    )
-}
-
 /// The names of the levels that have counters, in their order.
-fn level_names(levels: Levels) -> &'static [&'static str] {
+pub(crate) fn level_names(levels: Levels) -> &'static [&'static str] {
     match levels {
         Levels::None => &["observed"],
         Levels::Core => &["core"],
@@ -159,7 +120,7 @@ fn remaining(agent: &Agent) -> Vec<usize> {
 pub(crate) fn write_at_exit() {
     // Taken: a report is written once.
     let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let (Some(path), Some(control)) = (path, install::control()) else { return };
+    let (Some(path), Some(control)) = (path, state::control()) else { return };
     let remaining = agent_if_installed().map(remaining).unwrap_or_default();
     let text = json(control, &remaining);
     let path = path.replace("%p", &std::process::id().to_string());

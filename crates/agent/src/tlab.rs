@@ -1,8 +1,8 @@
 //! HotSpot's own TLAB flags.
 
 use crate::growth;
-use crate::install::When;
 use crate::options::{Levels, Options, Tlab};
+use crate::state::When;
 use control::size;
 use hotspot::flags::Change;
 use hotspot::heap::Machine;

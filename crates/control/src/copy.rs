@@ -123,6 +123,13 @@ fn is_ours(file: &File, found: &Metadata) -> bool {
     found.len() == 0 || (file.read_exact_at(&mut mark, 0).is_ok() && mark == MAGIC)
 }
 
+impl View {
+    /// Opens what stands at a path: the memory of the JVM that wrote there, while it lives, and otherwise what it left behind.
+    pub fn open(path: &Path) -> Result<View, Error> {
+        open(path, Access::Read)
+    }
+}
+
 /// The living memory behind a copy, or what the copy says.
 pub(crate) fn open(path: &Path, access: Access) -> Result<View, Error> {
     let (copy, owner) = read(path)?;

@@ -47,8 +47,15 @@ impl Process {
     }
 }
 
+impl View {
+    /// Looks for the agent's memory in a process; `None` if there is none.
+    pub fn of_process(pid: u32) -> Result<Option<View>, Error> {
+        find(pid)
+    }
+}
+
 /// The agent's memory in a process.
-pub(crate) fn find(pid: u32) -> Result<Option<View>, Error> {
+fn find(pid: u32) -> Result<Option<View>, Error> {
     let directory = PathBuf::from(format!("/proc/{pid}"));
     let cannot = |why: &dyn std::fmt::Display| {
         Error(format!("process {pid} cannot be looked into: {why}; ask as its user, or as root"))

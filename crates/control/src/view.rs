@@ -4,13 +4,10 @@
 //! never read again; any other word may have any value at any time.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
-use crate::Error;
 use crate::header::{FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
-use crate::memory::{Access, MOST_BYTES, Memory};
-use crate::{copy, process};
+use crate::memory::{MOST_BYTES, Memory};
 use hab::{Counter, Counters};
 use std::mem::size_of;
-use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// What an agent has written, at this moment or when it ended.
@@ -46,16 +43,6 @@ impl Geometry {
 }
 
 impl View {
-    /// Opens what stands at a path: the memory of the JVM that wrote there, while it lives, and otherwise what it left behind.
-    pub fn open(path: &Path) -> Result<View, Error> {
-        copy::open(path, Access::Read)
-    }
-
-    /// Looks for the agent's memory in a process; `None` if there is none.
-    pub fn of_process(pid: u32) -> Result<Option<View>, Error> {
-        process::find(pid)
-    }
-
     /// What a copy says.
     pub fn of_bytes(bytes: &[u8]) -> Option<View> {
         if bytes.len() < size_of::<Header>() || bytes.len() > MOST_BYTES {

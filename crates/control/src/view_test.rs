@@ -2,8 +2,10 @@ use super::*;
 use crate::Control;
 use crate::header::MAX_SETTINGS;
 use crate::memory;
+use crate::memory::Access;
 use proptest::prelude::*;
 use std::mem::offset_of;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Everything that can be asked.

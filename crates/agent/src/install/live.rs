@@ -1,6 +1,7 @@
 //! The levels over the live heap, and the hooks.
 
 use super::plan::{Plan, check_heap};
+use super::settings::settings;
 use crate::agent::{self, Agent, Observed, Originals, Sized};
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
 use crate::log::{Severity, say};
@@ -29,7 +30,7 @@ impl Live {
         check_heap(heap.bytes(), plan.shape)?;
         let mut remarks = plan.remarks.clone();
         let agent = build(plan, heap, &mut remarks);
-        let settings = report::settings(plan, &agent);
+        let settings = settings(plan, &agent);
         Ok(Live { agent, settings, remarks })
     }
 

@@ -12,33 +12,23 @@
 //! What is refused leaves the JVM as it would be without the agent, and may be tried again.
 #![allow(clippy::disallowed_types, reason = "a library may be loaded from two threads at once")]
 
-pub(crate) mod live;
-pub(crate) mod plan;
+mod live;
+mod plan;
+mod settings;
 
-use crate::events;
 use crate::log::{Severity, say};
 use crate::options::Options;
 use crate::report;
-use control::{Control, State};
+use crate::state::{When, control};
+use control::State;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use live::Live;
 use plan::Plan;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// When the agent was loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
-    /// At the JVM's start.
-    Load,
-    /// In a running JVM.
-    Attach,
-}
 
 /// Whether an installation is under way or done: there is one for each process.
 static LOADED: AtomicBool = AtomicBool::new(false);
-/// The control file of the present installation, or of the last that was refused.
-static CONTROL: AtomicPtr<Control> = AtomicPtr::new(std::ptr::null_mut());
 /// What waits for VMInit.
 static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
 /// The environment that tells a refused installation of the JVM's end.
@@ -48,20 +38,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The control file (or its likeness in memory), if it was made.
-pub(crate) fn control() -> Option<&'static Control> {
-    // SAFETY: null or leaked by `set_control`.
-    unsafe { CONTROL.load(Ordering::Acquire).as_ref() }
-}
-
-/// From now on the control file is this one.
-pub(crate) fn set_control(control: &'static Control) {
-    // Release: who finds it sees it whole.
-    CONTROL.store(std::ptr::from_ref(control).cast_mut(), Ordering::Release);
-}
-
 /// Installs, or gives the reason why not. At the JVM's start the rest comes with [`finish`].
-pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), String> {
+///
+/// `callbacks`: what JVMTI is to call.
+pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
     if LOADED.swap(true, Ordering::AcqRel) {
         jvmti.dispose();
         return Err(
@@ -72,24 +52,19 @@ pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), St
     if let Some(earlier) = lock(&REFUSED).take() {
         earlier.dispose();
     }
-    let outcome = try_begin(jvmti, options, when);
+    let outcome = try_begin(jvmti, options, when, callbacks);
     if outcome.is_err() {
         give_up(jvmti);
     }
     outcome
 }
 
-fn try_begin(jvmti: Jvmti, options: Options, when: When) -> Result<(), String> {
+fn try_begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
     if when == When::Attach && !jvmti.is_live() {
         return Err("the JVM is not yet, or no more, running: attach to a running one".into());
     }
     // Of an environment of our own, which goes if there is nothing to be told of.
-    jvmti.prepare(Callbacks {
-        vm_init: events::vm_init,
-        vm_death: events::vm_death,
-        collection_start: events::collection_start,
-        collection_finish: events::collection_finish,
-    })?;
+    jvmti.prepare(callbacks)?;
     let plan = Plan::make(options, when)?;
     if when == When::Load {
         jvmti.notify(Event::VmInit, true)?;

@@ -1,10 +1,11 @@
 //! What can be known before the heap exists. Nothing here changes the JVM but [`Plan::commit`].
 
-use super::{When, control, remember, set_control};
+use super::remember;
 use crate::hierarchy::{self, ThreadBuffers};
 use crate::hooks;
 use crate::options::{Levels, Options};
 use crate::source::HeapSource;
+use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
 use control::Control;
 use hab::{Layout, Level, Shape, Shared};

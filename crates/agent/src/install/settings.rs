@@ -1,0 +1,43 @@
+//! The settings in force, for the control memory and the report.
+
+use super::plan::Plan;
+use crate::agent::Agent;
+use crate::report::{level_names, quoted};
+
+/// The settings in force as a JSON object.
+pub(super) fn settings(plan: &Plan, agent: &Agent) -> String {
+    let (jvm, levels) = (&plan.jvm, plan.options.levels);
+    let sizes = agent.hierarchy.sizes();
+    let size = |level: &str| {
+        let names = level_names(levels);
+        names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
+    };
+    let accounts = &jvm.accounts;
+    format!(
+        "{{\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
+         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},\
+         \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
+         \"tlab_top\":{},\"exited\":{}}}}}",
+        quoted(jvm.version),
+        quoted(jvm.collector.name()),
+        quoted(levels.name()),
+        size("core"),
+        size("processor"),
+        agent.sized.automatic(),
+        quoted(&plan.tlabs.text),
+        quoted(&plan.cpu_source.to_string()),
+        plan.maps.iter().map(|map| map.known().to_string()).collect::<Vec<_>>().join(","),
+        quoted(plan.machine.processor_kind().name()),
+        jvm.grain(),
+        agent.sized.largest_extent,
+        plan.options.exact,
+        quoted(&plan.machine.to_string()),
+        accounts.list,
+        accounts.length,
+        accounts.threads,
+        accounts.allocated,
+        accounts.tlab_start,
+        accounts.tlab_top,
+        accounts.exited,
+    )
+}
