@@ -65,29 +65,26 @@ fn one_jdk(jdk: &Jdk) -> Result<Vec<(String, ComparisonResult)>> {
         tlab,
     };
     if jdk.has_compiler {
-        let javac = case(
-            Workload::Javac,
-            Some(CPUS),
-            Some(Collector::Parallel),
-            vec!["-Xmx2g"],
-            Tlab::Bytes(4 << 10),
-        );
-        outcomes.push((
-            format!("{}, TLAB 4k", javac.name()),
-            javac.in_process(Mode::Off, 10, 30, Duration::from_millis(300))?,
-        ));
+        // What everyday programs see comes first.
+        for (tlab, name) in [(Tlab::Auto, "defaults"), (Tlab::Bytes(4 << 10), "TLAB 4k")] {
+            let javac = case(Workload::Javac, Some(CPUS), Some(Collector::Parallel), vec!["-Xmx2g"], tlab);
+            let outcome = javac.in_process(Mode::Off, 10, 30, Duration::from_millis(300))?;
+            outcomes.push((format!("{}, {name}", javac.name()), outcome));
+        }
     } else {
         eprintln!("skipped: javac on {}: it has no compiler", jdk.describe());
     }
-    for (collector, tlab) in
-        [(Collector::Parallel, 1 << 10), (Collector::Parallel, 4 << 10), (Collector::G1, 1 << 10)]
-    {
-        let alloc = Case::alloc(jdk, collector, CPUS, tlab);
-        let name = format!("{}, TLAB {}k", alloc.name(), tlab >> 10);
-        outcomes.push((name, alloc.in_process(Mode::Off, 3, 12, Duration::from_millis(100))?));
+    for collector in [Collector::Parallel, Collector::G1] {
+        let alloc = Case::alloc(jdk, collector, CPUS, 1 << 10);
+        let outcome = alloc.in_process(Mode::Off, 3, 12, Duration::from_millis(100))?;
+        outcomes.push((format!("{}, TLAB 1k", alloc.name()), outcome));
     }
-    let churn = case(Workload::Churn, None, Some(Collector::Parallel), vec!["-Xmx512m"], Tlab::Auto);
-    outcomes.push((churn.name(), churn.in_forks(1, 4, 6)?));
+    // With what a user would try first beside it.
+    for (flags, name) in [(vec!["-Xmx512m", "-XX:TLABSize=4k"], ", -XX:TLABSize=4k"), (vec!["-Xmx512m"], "")]
+    {
+        let churn = case(Workload::Churn, None, Some(Collector::Parallel), flags, Tlab::Auto);
+        outcomes.push((format!("{}{name}", churn.name()), churn.in_forks(1, 4, 6)?));
+    }
     Ok(outcomes)
 }
 
