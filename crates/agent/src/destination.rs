@@ -143,7 +143,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(write(name, REPORT), Ok(()));
         std::fs::write(&path, "PK an application").unwrap();
-        assert!(write(name, REPORT).unwrap_err().contains("left as it is; name another path"));
+        assert!(write(name, REPORT).unwrap_err().contains("was not replaced; name another path"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "PK an application");
         assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is not a file"));
     }
@@ -177,7 +177,7 @@ mod tests {
         assert!(write(link.to_str().unwrap(), b"new").is_err());
         std::fs::remove_file(&link).unwrap();
         std::fs::hard_link(&target, &link).unwrap();
-        assert!(write(link.to_str().unwrap(), b"new").unwrap_err().contains("left as it is"));
+        assert!(write(link.to_str().unwrap(), b"new").unwrap_err().contains("was not replaced"));
         assert_eq!(std::fs::read(&target).unwrap(), REPORT);
     }
 
