@@ -137,8 +137,8 @@ fn without_sequences() -> Result<()> {
 
 /// Loom replaces the atomics of the hierarchy and of the arena: another build, in a folder of its own.
 ///
-/// Each execution maps and unmaps its threads' stacks, and a process does that for one thread at a time: three processes of one thread
-/// each take a third of the time of one process with three.
+/// Each execution maps and unmaps its threads' stacks, which the threads of one process do one after the other: processes of one
+/// thread each, side by side, are faster than one process of several threads.
 fn model_checking() -> Result<()> {
     const HIERARCHY: [&str; 4] = ["-p", "terrace-hab", "--test", "loom"];
     const ARENA: [&str; 3] = ["-p", "terrace-arena", "--lib"];
