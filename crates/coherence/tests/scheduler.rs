@@ -97,13 +97,13 @@ fn a_thread_woken_while_it_waits_for_its_cpu_has_one_place_there() {
     assert!(outcome.preemptions > 10, "they did lose the CPU to each other");
 }
 
-#[test]
-fn moving_more_often_than_a_switch_takes_still_gets_somewhere() {
-    let scheduler = number("migration_rate", 1e6, "per_second") + &number("switch", 1.0, "ms");
-    let machine = machine([1, 1, 4, 1], "mesi", &scheduler);
+/// Threads that are moved a million times a second, where a switch takes longer than anything else.
+fn all_get_somewhere(shape: [u32; 4], threads: u32, costs: &str) {
+    let scheduler = number("migration_rate", 1e6, "per_second") + costs;
+    let machine = machine(shape, "mesi", &scheduler);
     let word = AtomicU64::new(0);
     let mut simulation = Simulation::new(&machine, 1, SECOND, 0);
-    for cpu in 0..3 {
+    for cpu in 0..threads {
         simulation
             .spawn(cpu, false, || {
                 for _ in 0..50 {
@@ -114,8 +114,19 @@ fn moving_more_often_than_a_switch_takes_still_gets_somewhere() {
             .unwrap();
     }
     let outcome = simulation.run();
-    assert_eq!(word.peek(), 150);
+    assert_eq!(word.peek(), 50 * u64::from(threads));
     assert!(outcome.migrations > 20);
+}
+
+#[test]
+fn moving_more_often_than_a_switch_takes_still_gets_somewhere() {
+    all_get_somewhere([1, 1, 4, 1], 3, &number("switch", 1.0, "ms"));
+}
+
+#[test]
+fn moving_threads_that_wait_for_their_cpu_still_get_somewhere() {
+    let costs = number("switch", 1.0, "ms") + &number("quantum", 30.0, "ns");
+    all_get_somewhere([1, 1, 2, 1], 24, &costs);
 }
 
 #[test]

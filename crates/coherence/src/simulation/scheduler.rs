@@ -207,10 +207,8 @@ impl World<'_> {
         let pinned = other.is_some_and(|other| self.threads[other.0 as usize].pinned);
         if !pinned {
             self.migrations += 1;
-            thread.cpu = there;
-            thread.time += self.machine.costs.switch;
+            thread.moved(there, self.machine.costs.switch);
         }
-        // From its arrival on: with switches longer than the time between migrations it would never get to run.
         thread.migration = self.next_migration(&mut thread);
         self.threads[number.0 as usize] = thread;
         if pinned {
@@ -220,9 +218,7 @@ impl World<'_> {
         self.cpus[here as usize].running = other;
         if let Some(other) = other {
             // Its turn is in the queue with its old time: `next_turn` puts it back.
-            let other = &mut self.threads[other.0 as usize];
-            other.cpu = here;
-            other.time += self.machine.costs.switch;
+            self.threads[other.0 as usize].moved(here, self.machine.costs.switch);
             self.set_interrupt(here as usize);
         } else {
             let time = self.threads[number.0 as usize].time;

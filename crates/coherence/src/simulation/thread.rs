@@ -74,6 +74,15 @@ impl Thread {
         self.time >= self.interrupt && self.granted.is_none()
     }
 
+    /// Goes on elsewhere after a switch. What is left of its slice and until its next migration counts from its arrival: if a switch
+    /// took from them, threads that share CPUs would move each other for ever where a switch takes longer than a slice.
+    pub(super) fn moved(&mut self, cpu: u32, switch: Picoseconds) {
+        self.cpu = cpu;
+        self.time += switch;
+        self.slice_end = self.slice_end.saturating_add(switch);
+        self.migration = self.migration.saturating_add(switch);
+    }
+
     /// Waits for what comes to a core at a moment, or to ask again then.
     pub(super) fn wait(&mut self, core: Option<u32>, until: Picoseconds) -> Step {
         self.granted = core;
