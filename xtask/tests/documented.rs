@@ -34,7 +34,7 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ),
     ("terrace compare -- java *", With("compare", "--duration 2s --warmup 0s"), "20 s by default"),
     (
-        "terrace compare --mode forks *",
+        "terrace compare --against stock *",
         With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
         "a minute by default",
     ),

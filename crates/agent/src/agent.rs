@@ -53,7 +53,7 @@ impl Observed {
 }
 
 /// How the levels are sized.
-pub(crate) struct Sized {
+pub(crate) struct Sizes {
     /// For each level, the threads' level first.
     pub(crate) wishes: Vec<Wish>,
     /// The largest extent that the collector accepts, in bytes.
@@ -61,7 +61,7 @@ pub(crate) struct Sized {
     pub(crate) shape: Shape,
 }
 
-impl Sized {
+impl Sizes {
     /// The levels' sizes in an eden of so many bytes.
     pub(crate) fn in_eden(&self, eden: usize) -> Vec<usize> {
         let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
@@ -78,11 +78,10 @@ impl Sized {
     }
 }
 
-/// The installed agent: made once, never changed, never freed.
-pub(crate) struct Agent {
+/// The installed agent: made once, never changed, never freed. Hooks know the type of its hierarchy, others need not.
+pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) control: &'static Control,
     pub(crate) cpu_source: CpuSource,
-    pub(crate) hierarchy: Hierarchy,
     /// Objects up to this many bytes may be carved from a buffer.
     pub(crate) largest_object: usize,
     pub(crate) refill_for_objects: bool,
@@ -93,30 +92,38 @@ pub(crate) struct Agent {
     pub(crate) originals: Originals,
     pub(crate) heap: &'static Heap,
     pub(crate) shape: Shape,
-    pub(crate) sized: Sized,
+    pub(crate) sized: Sizes,
+    pub(crate) hierarchy: H,
 }
 
-static AGENT: AtomicPtr<Agent> = AtomicPtr::new(null_mut());
+/// The agent, without the type of its hierarchy: for hooks, which know it.
+static AGENT: AtomicPtr<()> = AtomicPtr::new(null_mut());
+/// The agent for all others.
+static INSTALLED: AtomicPtr<&'static Agent> = AtomicPtr::new(null_mut());
+
 /// The agent, in a hook: hooks are in place only after it was stored.
+///
+/// # Safety
+/// Only from hooks of the agent's own hierarchy.
 #[inline(always)]
-pub(crate) fn agent() -> &'static Agent {
+pub(crate) unsafe fn agent<H>() -> &'static Agent<H> {
     // Acquire: pairs with the release in `publish`; on x86-64 it costs nothing.
-    let agent = AGENT.load(Ordering::Acquire);
-    // SAFETY: stored before any hook was put in place, and never freed.
+    let agent = AGENT.load(Ordering::Acquire).cast::<Agent<H>>();
+    // SAFETY: stored before any hook was put in place, of this type by the caller's word, and never freed.
     unsafe { &*agent }
 }
 
 /// The agent, if it is installed.
 pub(crate) fn agent_if_installed() -> Option<&'static Agent> {
     // SAFETY: null or a leaked value.
-    unsafe { AGENT.load(Ordering::Acquire).as_ref() }
+    unsafe { INSTALLED.load(Ordering::Acquire).as_ref() }.copied()
 }
 
-/// Makes the agent known to the hooks. It stays for ever.
-pub(crate) fn publish(agent: Agent) {
-    let agent: &'static Agent = Box::leak(Box::new(agent));
+/// Makes the agent known to the hooks and to all others.
+pub(crate) fn publish(agent: &'static Agent) {
     // Release: who finds the agent sees all of it.
-    AGENT.store(std::ptr::from_ref(agent).cast_mut(), Ordering::Release);
+    AGENT.store(std::ptr::from_ref(agent).cast_mut().cast(), Ordering::Release);
+    INSTALLED.store(Box::leak(Box::new(agent)), Ordering::Release);
 }
 
 impl Agent {

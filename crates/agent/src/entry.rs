@@ -1,10 +1,10 @@
 //! What HotSpot calls.
 
-use crate::events::{self, INTERNAL};
+use crate::events;
 use crate::install;
 use crate::log;
 use crate::options::Options;
-use crate::state::When;
+use crate::state::{INTERNAL, When};
 use hotspot::jvmti::{self, JavaVm};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::catch_unwind;

@@ -3,13 +3,11 @@
 use crate::agent::agent_if_installed;
 use crate::install;
 use crate::report;
+use crate::state::INTERNAL;
 use control::{Mode, State};
 use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
 use std::panic::catch_unwind;
-
-/// For what cannot happen.
-pub(crate) const INTERNAL: &str = "internal error: please report it, with the JDK's version";
 
 /// All of them.
 pub(crate) fn callbacks() -> Callbacks {

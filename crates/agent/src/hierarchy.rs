@@ -2,125 +2,157 @@
 
 use crate::options::Levels;
 use crate::source::HeapSource;
-use hab::{CpuIndex, Extent, Layout, Level, Private, Shape, Shared, Source};
+use hab::{Access, CpuIndex, Extent, Layout, Level, Private, Request, Shape, Shared, Source};
 use std::cell::Cell;
 use topology::{DomainMap, Machine, Places};
 
 type Upper = &'static HeapSource;
-type Outer = Level<'static, Shared, Upper>;
+/// A rank of buffers over what it is refilled from.
+pub(crate) type Rank<S> = Level<'static, Shared, S>;
 
-/// What serves the requests. One value for the life of the process.
-#[derive(Debug)]
-pub(crate) enum Hierarchy {
-    /// Nothing: observe only.
-    None,
-    /// Thread, one level, heap.
-    Three(Outer),
-    /// Thread, core, processor, heap.
-    Four(Level<'static, Shared, Outer>),
-}
-
-impl Hierarchy {
+/// What serves the requests: levels over the heap, or the heap alone where the agent only observes. One value for the life of the
+/// process. Sizes are in bytes.
+///
+/// Which of these calls may wait, and which may collect: docs/allocation-walkthrough.md.
+pub(crate) trait Hierarchy: Source + Sync + 'static {
     /// Whether there are any buffers.
-    #[inline(always)]
-    pub(crate) fn serves(&self) -> bool {
-        !matches!(self, Hierarchy::None)
-    }
+    fn serves(&self) -> bool;
 
-    /// Serves a request for a TLAB, in bytes.
-    #[inline(always)]
-    pub(crate) fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
-        match self {
-            Hierarchy::Three(level) => level.allocate(cpu, min, desired),
-            Hierarchy::Four(level) => level.allocate(cpu, min, desired),
-            Hierarchy::None => None,
-        }
-    }
+    /// Serves a request from buffers.
+    fn allocate(&self, cpu: CpuIndex, request: Request) -> Option<Extent>;
 
-    /// Serves a single object, in bytes; `refill` allows to fetch a new extent for it.
-    #[inline(always)]
-    pub(crate) fn allocate_object(&self, cpu: CpuIndex, bytes: usize, refill: bool) -> Option<Extent> {
-        match (self, refill) {
-            (Hierarchy::Three(level), false) => level.carve_object(cpu, bytes),
-            (Hierarchy::Four(level), false) => level.carve_object(cpu, bytes),
-            (Hierarchy::Three(level), true) => level.allocate_object(cpu, bytes),
-            (Hierarchy::Four(level), true) => level.allocate_object(cpu, bytes),
-            (Hierarchy::None, _) => None,
-        }
-    }
-
-    /// Serves a single object from any tail, when the heap has no more than `available` bytes left; else leaves it to the heap.
-    pub(crate) fn last_resort(&self, cpu: CpuIndex, bytes: usize, available: usize) -> Option<Extent> {
-        match self {
-            _ if available >= bytes => None,
-            Hierarchy::Three(level) => level.carve_object_from_tails(cpu, bytes),
-            Hierarchy::Four(level) => level
-                .carve_object_from_tails(cpu, bytes)
-                .or_else(|| level.upper().carve_object(cpu, bytes))
-                .or_else(|| level.upper().carve_object_from_tails(cpu, bytes)),
-            Hierarchy::None => None,
-        }
-    }
+    /// Serves a single object from any tail of any level.
+    fn take_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent>;
 
     /// Counts a foreign allocation, if the thread has changed its domain.
-    #[inline(always)]
-    pub(crate) fn count_migration(&self, before: CpuIndex, after: CpuIndex) {
-        match self {
-            Hierarchy::Three(level) => level.count_migration(before, after),
-            Hierarchy::Four(level) => level.count_migration(before, after),
-            Hierarchy::None => {}
-        }
-    }
+    fn count_migration(&self, before: CpuIndex, after: CpuIndex);
 
     /// Bytes that a request could get, given that the heap has `available`.
-    pub(crate) fn available(&self, cpu: CpuIndex, available: usize) -> usize {
-        match self {
-            Hierarchy::None => available,
-            Hierarchy::Three(level) => level.reach(cpu, available),
-            Hierarchy::Four(level) => level.reach(cpu, level.upper().reach(cpu, available)),
-        }
+    fn reach(&self, cpu: CpuIndex, available: usize) -> usize;
+
+    /// Shows each level, the threads' level first.
+    fn each(&self, look: &mut dyn FnMut(&dyn Buffers));
+}
+
+/// The heap alone.
+impl Hierarchy for Upper {
+    #[inline(always)]
+    fn serves(&self) -> bool {
+        false
     }
 
+    #[inline(always)]
+    fn allocate(&self, _cpu: CpuIndex, _request: Request) -> Option<Extent> {
+        None
+    }
+
+    fn take_from_tails(&self, _cpu: CpuIndex, _bytes: usize) -> Option<Extent> {
+        None
+    }
+
+    #[inline(always)]
+    fn count_migration(&self, _before: CpuIndex, _after: CpuIndex) {}
+
+    fn reach(&self, _cpu: CpuIndex, available: usize) -> usize {
+        available
+    }
+
+    fn each(&self, _look: &mut dyn FnMut(&dyn Buffers)) {}
+}
+
+impl<S: Hierarchy> Hierarchy for Rank<S> {
+    #[inline(always)]
+    fn serves(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn allocate(&self, cpu: CpuIndex, request: Request) -> Option<Extent> {
+        self.allocate(cpu, request)
+    }
+
+    #[cold]
+    fn take_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
+        let upper = self.upper();
+        (self.allocate(cpu, Request::object_from_tails(bytes)))
+            .or_else(|| upper.allocate(cpu, Request::object(bytes)))
+            .or_else(|| upper.take_from_tails(cpu, bytes))
+    }
+
+    #[inline(always)]
+    fn count_migration(&self, before: CpuIndex, after: CpuIndex) {
+        self.count_migration(before, after);
+    }
+
+    fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
+        self.reach(cpu, self.upper().reach(cpu, available))
+    }
+
+    fn each(&self, look: &mut dyn FnMut(&dyn Buffers)) {
+        look(self);
+        self.upper().each(look);
+    }
+}
+
+/// One level, for those who are not in a hurry.
+pub(crate) trait Buffers {
+    /// Retires all of them.
+    fn retire(&self);
+
+    /// Bytes that they hold at this moment.
+    fn remaining(&self) -> usize;
+
+    /// The size of each, in bytes.
+    fn size(&self) -> usize;
+
+    /// Changes it.
+    fn resize(&self, bytes: usize);
+}
+
+impl<A: Access, S: Source> Buffers for Level<'_, A, S> {
+    fn retire(&self) {
+        self.retire_buffers();
+    }
+
+    fn remaining(&self) -> usize {
+        self.remaining()
+    }
+
+    fn size(&self) -> usize {
+        self.size()
+    }
+
+    fn resize(&self, bytes: usize) {
+        self.resize(bytes);
+    }
+}
+
+impl dyn Hierarchy {
     /// Retires all buffers, those of the threads' level first.
     pub(crate) fn retire_buffers(&self) {
-        match self {
-            Hierarchy::None => {}
-            Hierarchy::Three(level) => level.retire_buffers(),
-            Hierarchy::Four(level) => {
-                level.retire_buffers();
-                level.upper().retire_buffers();
-            }
-        }
+        self.each(&mut |level| level.retire());
     }
 
     /// Bytes that the buffers of each level hold at this moment, the threads' level first.
     pub(crate) fn remaining(&self) -> Vec<usize> {
-        match self {
-            Hierarchy::None => vec![],
-            Hierarchy::Three(level) => vec![level.remaining()],
-            Hierarchy::Four(level) => vec![level.remaining(), level.upper().remaining()],
-        }
+        self.of_each(|level| level.remaining())
     }
 
-    /// The sizes in force, in bytes, the threads' level first.
+    /// The sizes in force, the threads' level first.
     pub(crate) fn sizes(&self) -> Vec<usize> {
-        match self {
-            Hierarchy::None => vec![],
-            Hierarchy::Three(level) => vec![level.size()],
-            Hierarchy::Four(level) => vec![level.size(), level.upper().size()],
-        }
+        self.of_each(|level| level.size())
     }
 
     /// Changes the sizes, the threads' level first.
     pub(crate) fn resize(&self, sizes: &[usize]) {
-        match (self, sizes) {
-            (Hierarchy::Three(level), [bytes]) => level.resize(*bytes),
-            (Hierarchy::Four(level), [near, far]) => {
-                level.resize(*near);
-                level.upper().resize(*far);
-            }
-            _ => {}
-        }
+        let mut sizes = sizes.iter();
+        self.each(&mut |level| sizes.next().into_iter().for_each(|bytes| level.resize(*bytes)));
+    }
+
+    fn of_each(&self, get: impl Fn(&dyn Buffers) -> usize) -> Vec<usize> {
+        let mut all = Vec::new();
+        self.each(&mut |level| all.push(get(level)));
+        all
     }
 }
 
@@ -183,7 +215,7 @@ impl ThreadBuffers {
         if thread as usize >= Self::THREADS {
             return self.0.upper().acquire(CpuIndex(0), min, desired);
         }
-        self.0.allocate(CpuIndex(thread), min, desired)
+        self.0.allocate(CpuIndex(thread), Request::buffer(min, desired))
     }
 
     pub(crate) fn retire_buffers(&self) {

@@ -3,10 +3,11 @@
 //! They have HotSpot's signatures: sizes of `allocate_new_tlab` and `mem_allocate` in words, of `unsafe_max_tlab_alloc` in bytes.
 //! What each of them may rely on is told in docs/allocation-walkthrough.md.
 
-use crate::agent::{Agent, agent};
+use crate::agent::{Agent, agent, agent_if_installed};
 use crate::growth;
+use crate::hierarchy::Hierarchy;
 use control::Mode;
-use hab::{Counter, CpuIndex, Extent};
+use hab::{Counter, CpuIndex, Extent, Request};
 use hotspot::WORD;
 use hotspot::collector::Hooks;
 use hotspot::functions::Functions;
@@ -14,19 +15,20 @@ use hotspot::heap::BEFORE_GC;
 use hotspot::patch::Exchange;
 use std::ffi::c_void;
 
-/// All hooks that a collector needs: those that give memory up first, the one that hands it out last.
-pub(crate) fn exchanges(functions: &Functions, hooks: Hooks) -> Vec<Exchange> {
+/// All hooks that a collector needs, for the agent with this hierarchy: those that give memory up first, the one that hands it out
+/// last.
+pub(crate) fn exchanges<H: Hierarchy>(functions: &Functions, hooks: Hooks) -> Vec<Exchange> {
     let parsability = functions.ensure_parsability.iter().map(|slot| slot.exchange_for(ensure_parsability));
     let trace = functions.trace_heap.iter().map(|slot| slot.exchange_for(trace_heap));
     let available =
-        hooks.available.then(|| functions.unsafe_max_tlab_alloc.exchange_for(unsafe_max_tlab_alloc));
+        hooks.available.then(|| functions.unsafe_max_tlab_alloc.exchange_for(unsafe_max_tlab_alloc::<H>));
     let mut exchanges: Vec<Exchange> = parsability.chain(trace).chain(available).collect();
-    exchanges.push(functions.mem_allocate.exchange_for(mem_allocate));
-    exchanges.push(functions.allocate_new_tlab.exchange_for(allocate_new_tlab));
+    exchanges.push(functions.mem_allocate.exchange_for(mem_allocate::<H>));
+    exchanges.push(functions.allocate_new_tlab.exchange_for(allocate_new_tlab::<H>));
     exchanges
 }
 
-impl Agent {
+impl<H: Hierarchy> Agent<H> {
     #[inline(always)]
     fn cpu(&self) -> CpuIndex {
         CpuIndex(self.cpu_source.current().0)
@@ -61,19 +63,20 @@ impl Agent {
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
-pub(crate) unsafe extern "C" fn allocate_new_tlab(
+pub(crate) unsafe extern "C" fn allocate_new_tlab<H: Hierarchy>(
     heap: *mut c_void,
     min: usize,
     requested: usize,
     actual: *mut usize,
 ) -> *mut c_void {
-    let agent = agent();
+    // SAFETY: a hook of this hierarchy.
+    let agent = unsafe { agent::<H>() };
     let (min_bytes, requested_bytes) = (min * WORD, requested * WORD);
     let served: Option<Extent> = match agent.control.mode() {
         Mode::On if agent.hierarchy.serves() => {
             let desired = agent.desired(min_bytes, requested_bytes);
             let cpu = agent.cpu();
-            let served = agent.hierarchy.allocate(cpu, min_bytes, desired);
+            let served = agent.hierarchy.allocate(cpu, Request::buffer(min_bytes, desired));
             agent.hierarchy.count_migration(cpu, agent.cpu());
             served
         }
@@ -104,8 +107,8 @@ pub(crate) unsafe extern "C" fn allocate_new_tlab(
 /// As for [`allocate_new_tlab`].
 #[cold]
 #[inline(never)]
-unsafe fn pass(
-    agent: &Agent,
+unsafe fn pass<H: Hierarchy>(
+    agent: &Agent<H>,
     heap: *mut c_void,
     min: usize,
     requested: usize,
@@ -126,19 +129,25 @@ unsafe fn pass(
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
-pub(crate) unsafe extern "C" fn mem_allocate(
+pub(crate) unsafe extern "C" fn mem_allocate<H: Hierarchy>(
     heap: *mut c_void,
     size: usize,
     exceeded: *mut bool,
 ) -> *mut c_void {
-    let agent = agent();
+    // SAFETY: a hook of this hierarchy.
+    let agent = unsafe { agent::<H>() };
     let bytes = size * WORD;
     let mode = agent.control.mode();
     if mode == Mode::On && bytes <= agent.largest_object {
         let cpu = agent.cpu();
-        let served = agent.hierarchy.allocate_object(cpu, bytes, agent.refill_for_objects).or_else(|| {
+        let own = match agent.refill_for_objects {
+            true => Request::object_with_refill(bytes),
+            false => Request::object(bytes),
+        };
+        let served = agent.hierarchy.allocate(cpu, own).or_else(|| {
             // SAFETY: on a Java thread.
-            agent.hierarchy.last_resort(cpu, bytes, unsafe { agent.heap.available() })
+            let used_up = unsafe { agent.heap.available() } < bytes;
+            used_up.then(|| agent.hierarchy.take_from_tails(cpu, bytes)).flatten()
         });
         if let Some(extent) = served {
             agent.hierarchy.count_migration(cpu, agent.cpu());
@@ -163,11 +172,15 @@ pub(crate) unsafe extern "C" fn mem_allocate(
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
-pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc(heap: *const c_void, thread: *mut c_void) -> usize {
-    let agent = agent();
+pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc<H: Hierarchy>(
+    heap: *const c_void,
+    thread: *mut c_void,
+) -> usize {
+    // SAFETY: a hook of this hierarchy.
+    let agent = unsafe { agent::<H>() };
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let original = unsafe { (agent.originals.unsafe_max_tlab_alloc)(heap, thread) };
-    if agent.control.mode() == Mode::On { agent.hierarchy.available(agent.cpu(), original) } else { original }
+    if agent.control.mode() == Mode::On { agent.hierarchy.reach(agent.cpu(), original) } else { original }
 }
 
 /// For `CollectedHeap::ensure_parsability(retire_tlabs)`: at a safepoint, somebody is going to walk the heap. Ours first: what
@@ -176,7 +189,7 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc(heap: *const c_void, threa
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
-    let agent = agent();
+    let Some(agent) = agent_if_installed() else { return };
     agent.control.count_parsability();
     agent.retire_buffers();
     if let Some(original) = agent.originals.ensure_parsability {
@@ -191,7 +204,7 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
-    let agent = agent();
+    let Some(agent) = agent_if_installed() else { return };
     if when == BEFORE_GC && agent.heap.is_at_safepoint() {
         agent.retire_buffers();
     }

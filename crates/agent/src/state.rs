@@ -4,6 +4,9 @@
 use control::Control;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+/// For what cannot happen.
+pub(crate) const INTERNAL: &str = "internal error: please report it, with the JDK's version";
+
 /// When the agent was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {

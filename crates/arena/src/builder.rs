@@ -77,7 +77,7 @@ const PROCESSOR: usize = 16 << 20;
 /// What a buffer's word can say, in bytes.
 fn most_bytes() -> usize {
     let shape = hab::Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
-    hab::Level::<hab::Shared, &Reserve>::max_span(shape)
+    shape.max_span()
 }
 
 /// A size that somebody asked for, in whole grains and at most an arena.

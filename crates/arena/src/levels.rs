@@ -4,7 +4,7 @@ use crate::owned::Owned;
 use crate::percpu::{Fast, Happened, PerCpu};
 use crate::reserve::{GRAIN_SHIFT, Reserve};
 use crate::sequence::Area;
-use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
+use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Request, Shape, Shared, Source};
 use topology::{CpuSource, DomainKind, DomainMap, Machine};
 
 const SHAPE: Shape = Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
@@ -30,7 +30,7 @@ impl Source for Upper {
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         match self {
             Upper::Reserve(reserve) => reserve.acquire(cpu, min, desired),
-            Upper::Processor(level) => level.allocate(cpu, min, desired),
+            Upper::Processor(level) => level.allocate(cpu, Request::buffer(min, desired)),
         }
     }
 
@@ -131,7 +131,7 @@ impl Levels {
         match &self.nearest {
             Nearest::Sequences(buffers, upper) => buffers.allocate(bytes, upper, fresh),
             Nearest::Exchange(level) => {
-                let extent = level.allocate(self.cpu(), bytes, bytes)?;
+                let extent = level.allocate(self.cpu(), Request::buffer(bytes, bytes))?;
                 fresh(extent);
                 Some(extent.start)
             }

@@ -77,7 +77,7 @@ mod tests {
     fn the_last_grain_used_up_is_not_being_refilled() {
         let last = (1 << (64 - REST_BITS)) - 3;
         let shape = hab::Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
-        let span = hab::Level::<hab::Shared, &crate::reserve::Reserve>::max_span(shape);
+        let span = shape.max_span();
         assert_eq!((last + 1) << GRAIN_SHIFT, span);
         let used_up = grains(last, 1) + (1 << REST_BITS) - 1;
         assert!(used_up & REST_MASK == 0 && used_up != REFILLING);

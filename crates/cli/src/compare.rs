@@ -15,20 +15,15 @@ use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum How {
-    /// Windows inside one JVM: buffers on against off.
-    Process,
-    /// Whole JVMs in turn, A B B A: terrace against stock.
-    Forks,
-}
-
+/// What Terrace is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Against {
-    /// The same JVM with buffers off.
+    /// The same JVM with buffers off: windows inside one JVM.
     Off,
-    /// A private buffer for each thread: the best that any hierarchy can do.
+    /// A private buffer for each thread, the best that any hierarchy can do: windows inside one JVM.
     Bound,
+    /// A JVM without Terrace: whole JVMs in turn (forks), A B B A.
+    Stock,
 }
 
 /// Arguments of `compare`.
@@ -41,23 +36,19 @@ pub struct Compare {
     #[command(flatten)]
     buffers: BufferArguments,
 
-    /// How the sides are put beside each other.
-    #[arg(long, value_enum, default_value = "process", help_heading = "Measurement")]
-    mode: How,
-
-    /// Side b in mode process.
+    /// What Terrace is compared with.
     #[arg(long, value_enum, default_value = "off", help_heading = "Measurement")]
     against: Against,
 
-    /// Compare side b with itself, in mode process: what measuring adds by itself. The interval has to hold 1.
+    /// Compare that with itself: what measuring adds by itself. The interval should include 1 [not against stock].
     #[arg(long, help_heading = "Measurement")]
     control: bool,
 
-    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [mode process].
+    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [not against stock].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
     precision: Option<f64>,
 
-    /// Time measured in all [default: 20s, in mode forks 60s, with --precision at most 120s].
+    /// Time measured in all [default: 20s, against stock 60s, with --precision at most 120s].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
     duration: Option<Duration>,
 
@@ -65,7 +56,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
     warmup: Option<Duration>,
 
-    /// Length of a window in mode process; longer where whole calls of javac need it.
+    /// Length of a window; longer where whole calls of javac need it.
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
     window: Duration,
 
@@ -73,7 +64,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
     skip: Duration,
 
-    /// Length of a fork in mode forks; a program that ends by itself before is measured as a whole.
+    /// Length of a fork, against stock; a program that ends by itself before is measured as a whole.
     #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
     fork_seconds: Duration,
 
@@ -86,8 +77,8 @@ pub struct Compare {
     format: Format,
 
     /// Write the result as JSON there as well.
-    #[arg(long, value_name = "PATH")]
-    report: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// Pass the program's output on to standard error.
     #[arg(long, short)]
@@ -98,39 +89,35 @@ const EXAMPLES: &str = "\
 Examples:
   terrace compare -- java -jar app.jar              on against off for 20 s, then SIGTERM
   terrace compare --workload alloc --gc serial --threads 16 --tlab 1k
-  terrace compare --workload javac --mode forks     terrace's defaults against stock
+  terrace compare --workload javac --against stock  terrace's defaults against stock
   terrace compare --workload alloc --against bound  how far from the best possible
   terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be told
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
-  terrace compare --mode forks --fork-seconds 60s --duration 10m -- ./build.sh
+  terrace compare --against stock --fork-seconds 60s --duration 10m -- ./build.sh
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
-ends by itself in mode forks is compared by its whole time. In mode process a ratio is
+ends by itself is compared with a stock JVM by its whole time. Inside one JVM a ratio is
 the trimmed mean over pairs of neighbouring windows, pauses charged evenly by their
-number, CPU time that of the application's own threads (docs/measuring.md); in forks it
-is the median over pairs with its bootstrap interval. Intervals are 95 %; 'no significant
-difference' when that includes 1. If anything fails (exit code, the workload's own checks, the agent), there is
-no ratio.";
+number, CPU time that of the application's own threads (docs/measuring.md); against stock
+it is the median over pairs of forks with its bootstrap interval. Intervals are 95 %;
+'no significant difference' when that includes 1. If anything fails (exit code, the
+workload's own checks, the agent), there is no ratio.";
 
 impl Compare {
     /// Measures and prints.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         let (program, flags) = self.program.program()?;
-        if self.mode == How::Forks && self.against != Against::Off {
+        let forks = self.against == Against::Stock;
+        if forks && (self.control || self.precision.is_some()) {
             return Err(Error::usage(
-                "--against is for --mode process; in forks terrace is compared with stock",
+                "--control and --precision are for windows in one JVM; against stock give a longer --duration",
             ));
         }
-        if self.mode == How::Forks && (self.control || self.precision.is_some()) {
-            return Err(Error::usage(
-                "--control and --precision are for --mode process; in forks give a longer --duration",
-            ));
-        }
-        let usual = match (self.mode, self.precision) {
-            (How::Forks, _) => 60,
-            (How::Process, Some(_)) => 120,
-            (How::Process, None) => 20,
+        let usual = match (forks, self.precision) {
+            (true, _) => 60,
+            (false, Some(_)) => 120,
+            (false, None) => 20,
         };
         let b = if self.against == Against::Bound { Mode::Bound } else { Mode::Off };
         let modes = [if self.control { b } else { Mode::On }, b];
@@ -138,14 +125,14 @@ impl Compare {
             program,
             agent: self.buffers.options()?,
             flags,
-            method: match self.mode {
-                How::Process => Method::Windows {
+            method: match forks {
+                true => Method::Forks { fork: self.fork_seconds },
+                false => Method::Windows {
                     window: self.window,
                     skip: self.skip,
                     modes,
                     precision: self.precision.map(Precision),
                 },
-                How::Forks => Method::Forks { fork: self.fork_seconds },
             },
             warmup: self
                 .warmup
@@ -156,19 +143,19 @@ impl Compare {
             install: Install::here()?,
         };
         // Found out before the minutes of measuring, not after.
-        let report = self.report.as_ref().map(|path| {
+        let out = self.out.as_ref().map(|path| {
             let file = std::fs::File::create(path);
             file.map_err(|error| {
-                Error::usage(format!("--report {}: {error}; name a file that can be written", path.display()))
+                Error::usage(format!("--out {}: {error}; name a file that can be written", path.display()))
             })
         });
-        let report = report.transpose()?;
+        let out = out.transpose()?;
         let outcome = comparison.run(&Progress::on_standard_error())?;
         let json =
             serde_json::to_string_pretty(&outcome).map_err(|error| Error::failed(error.to_string()))?;
-        if let Some(mut file) = report {
+        if let Some(mut file) = out {
             use std::io::Write;
-            writeln!(file, "{json}").map_err(|error| Error::failed(format!("--report: {error}")))?;
+            writeln!(file, "{json}").map_err(|error| Error::failed(format!("--out: {error}")))?;
         }
         match self.format {
             Format::Json => println!("{json}"),

@@ -22,8 +22,8 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["run", "--workload", "aloc"], &["'aloc'", "alloc, sizes, javac, churn, threads"]);
     refused(&["run", "--gc", "cms", "--", "java"], &["'cms'", "serial, parallel, g1"]);
     refused(&["run", "--levels", "cores", "--", "java"], &["core+processor or none"]);
-    refused(&["compare", "--moed", "forks"], &["--moed", "did you mean --mode"]);
-    refused(&["compare", "--mode", "fork"], &["'fork'", "forks"]);
+    refused(&["compare", "--agianst", "stock"], &["--agianst", "did you mean --against"]);
+    refused(&["compare", "--against", "stok"], &["'stok'", "stock"]);
     refused(&["comapre"], &["comapre", "did you mean compare"]);
     refused(&["status"], &["<PID>"]);
     refused(&["status", "java"], &["PID"]);
@@ -48,8 +48,10 @@ fn options_that_do_not_belong_together() {
     refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
     refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
-    refused(&["compare", "--mode", "forks", "--against", "bound", "--", "sh"], &["--mode process"]);
-    refused(&["compare", "--levels", "none", "--", "sh"], &["--levels none has no buffers", "--mode forks"]);
+    refused(
+        &["compare", "--levels", "none", "--", "sh"],
+        &["--levels none has no buffers", "--against stock"],
+    );
     refused(&["run", "--report", "a,b", "--", "sh"], &["report", "without one"]);
 }
 
@@ -96,9 +98,8 @@ fn terraces_own_files_are_missing() {
 #[test]
 fn a_report_that_cannot_be_written_is_found_before_measuring() {
     let home = Home::new("exit 0");
-    let output =
-        home.terrace(&["compare", "--report", "/no/such/x.json", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 2, &["--report /no/such/x.json", "can be written"]);
+    let output = home.terrace(&["compare", "--out", "/no/such/x.json", "--", &home.java()]).output().unwrap();
+    assert_refused(&output, 2, &["--out /no/such/x.json", "can be written"]);
 }
 
 #[test]

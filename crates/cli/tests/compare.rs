@@ -207,8 +207,8 @@ fn the_control_compares_off_with_off_until_it_is_precise() {
     assert!(json["ratio"]["low"].as_f64().unwrap() < json["ratio"]["high"].as_f64().unwrap());
     assert_eq!(json["method"]["precision"], 0.2);
     let home = self::home();
-    let forks = ["--mode", "forks", "--control", "--", &java];
-    assert_refused(&compare(&home, &forks), 2, &["--mode process"]);
+    let forks = ["--against", "stock", "--control", "--", &java];
+    assert_refused(&compare(&home, &forks), 2, &["windows in one JVM"]);
 }
 
 #[test]
@@ -247,8 +247,18 @@ fn a_workload_counts_its_own_operations_and_a_table_is_shown() {
 fn terrace_against_stock_in_forks() {
     let home = home();
     let java = home.java();
-    let arguments =
-        ["--mode", "forks", "--duration", "4s", "--fork-seconds", "1s", "--warmup", "0", "--format", "json"];
+    let arguments = [
+        "--against",
+        "stock",
+        "--duration",
+        "4s",
+        "--fork-seconds",
+        "1s",
+        "--warmup",
+        "0",
+        "--format",
+        "json",
+    ];
     let workload = [&arguments[..], &["--workload", "alloc", "--java", &java]].concat();
     let found = json(&compare(&home, &workload));
     about_two(&found["ratio"]);
@@ -266,8 +276,18 @@ fn terrace_against_stock_in_forks() {
 fn a_program_that_ends_by_itself_is_compared_by_its_whole_time() {
     let home = home();
     let java = home.java();
-    let arguments =
-        ["--mode", "forks", "--duration", "20s", "--fork-seconds", "5s", "--warmup", "0", "--format", "json"];
+    let arguments = [
+        "--against",
+        "stock",
+        "--duration",
+        "20s",
+        "--fork-seconds",
+        "5s",
+        "--warmup",
+        "0",
+        "--format",
+        "json",
+    ];
     let program = [&arguments[..], &["--", &java, "--ends-after", "0.3"]].concat();
     let found = json(&compare(&home, &program));
     assert_eq!((&found["metric"], &found["unit"]), (&"whole runs".into(), &"runs/s".into()));
@@ -278,8 +298,8 @@ fn what_failed_has_no_ratio() {
     let home = home();
     let java = home.java();
     let check = |rest: &[&str], parts: &[&str]| {
-        for mode in ["process", "forks"] {
-            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--mode", mode];
+        for against in ["off", "stock"] {
+            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--against", against];
             assert_refused(&compare(&home, &[&timing[..], rest].concat()), 1, parts);
         }
     };
@@ -300,7 +320,7 @@ fn a_program_that_is_too_short_for_windows() {
     let output = compare(&home, &["--warmup", "0", "--", &java, "--ends-after", "0.5"]);
     assert_refused(&output, 1, &["pairs of windows", "--duration"]);
     let output = compare(&home, &["--warmup", "5s", "--", &java, "--ends-after", "0.5"]);
-    assert_refused(&output, 1, &["ended during its warm-up", "--mode forks"]);
+    assert_refused(&output, 1, &["ended during its warm-up", "--against stock"]);
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn a_users_program_compared_in_one_process() {
 #[test]
 fn terrace_against_stock_in_forks() {
     let Some(_) = installed() else { return };
-    let words = ["compare", "--workload", "churn", "--gc", "serial", "--mode", "forks", "--warmup", "0s"];
+    let words = ["compare", "--workload", "churn", "--gc", "serial", "--against", "stock", "--warmup", "0s"];
     let more = ["--fork-seconds", "1s", "--duration", "4s", "--format", "json", "--jvm-arg=-Xmx256m"];
     let compared = output(&[&words[..], &more[..]].concat());
     assert!(compared.status.success(), "{}", stderr(&compared));
@@ -200,8 +200,8 @@ fn terrace_against_stock_in_forks() {
 #[test]
 fn a_collector_that_is_refused_is_an_error_and_no_ratio() {
     let Some(_) = installed() else { return };
-    for mode in ["process", "forks"] {
-        let words = ["compare", "--workload", "alloc", "--gc", "z", "--mode", mode, "--duration", "4s"];
+    for against in ["off", "stock"] {
+        let words = ["compare", "--workload", "alloc", "--gc", "z", "--against", against, "--duration", "4s"];
         let compared = output(&[&words[..], &["--fork-seconds", "1s", "--format", "json"]].concat());
         assert_eq!(compared.status.code(), Some(1), "{}", stdout(&compared));
         assert!(compared.stdout.is_empty(), "{}", stdout(&compared));

@@ -58,8 +58,8 @@ fn a_jvm_that_writes_a_class_data_archive_is_started_without_the_agent() {
         2,
         &["-Xshare:dump writes", "leave out --strict"],
     );
-    for mode in ["process", "forks"] {
-        let compared = ["compare", "--mode", mode, "--", &java, "-Xshare:dump"];
+    for against in ["off", "stock"] {
+        let compared = ["compare", "--against", against, "--", &java, "-Xshare:dump"];
         let output = home.terrace(&compared).output().unwrap();
         assert_refused(&output, 2, &["-Xshare:dump writes", "-XX:SharedArchiveFile"]);
     }

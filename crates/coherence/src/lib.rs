@@ -13,6 +13,7 @@
 //! | [`plan`](mod@plan) | which buffers to use on a machine |
 //! | [`explain`] | which line bounced between whom, and what that cost |
 //! | [`sweep`] | many of them at once |
+//! | [`watched`] | atomics that tell a simulation of each access: what `crates/hab` and the programs run on |
 
 pub mod evaluation;
 pub mod explain;
@@ -25,3 +26,4 @@ pub mod protocol;
 pub mod scenario;
 pub mod simulation;
 pub mod sweep;
+pub mod watched;

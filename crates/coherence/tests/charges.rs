@@ -2,12 +2,12 @@
 
 mod support;
 
-use simulated::{AtomicU64, Ordering, fence};
 use std::cell::RefCell;
 use support::{machine, number};
 use terrace_coherence::memory::Traffic;
 use terrace_coherence::programs::Line;
 use terrace_coherence::simulation::{Simulation, last_cpu, now, work};
+use terrace_coherence::watched::{AtomicU64, Ordering, fence};
 
 const LOAD: u64 = 2_000;
 const STORE: u64 = 500;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use hab_simulated::Counter;
+use hab::Counter;
 use support::{machine, number};
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{

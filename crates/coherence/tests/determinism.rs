@@ -2,7 +2,6 @@
 
 mod support;
 
-use simulated::{AtomicU64, Ordering};
 use std::fmt::Write as _;
 use std::process::Command;
 use support::{machine, number};
@@ -13,6 +12,7 @@ use terrace_coherence::programs::allocate::{
 };
 use terrace_coherence::programs::counters::{self, Increment};
 use terrace_coherence::simulation::{Simulation, lock_step, random, work};
+use terrace_coherence::watched::{AtomicU64, Ordering};
 
 /// Tells this binary that it is the other process.
 const CHILD: &str = "TERRACE_DETERMINISM_SEED";

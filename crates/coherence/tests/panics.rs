@@ -2,11 +2,11 @@
 
 mod support;
 
-use simulated::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::machine;
 use terrace_coherence::simulation::{Number, Simulation, lock_step, now, over, park, store_object, unpark};
+use terrace_coherence::watched::{AtomicU64, Ordering};
 
 /// Counts what is dropped.
 struct Held<'a>(&'a Cell<u32>);

@@ -2,10 +2,10 @@
 
 mod support;
 
-use simulated::{AtomicU64, Ordering};
 use std::cell::{Cell, RefCell};
 use support::{machine, number};
 use terrace_coherence::simulation::{Number, Simulation, lock_step, now, over, park, this, unpark, work};
+use terrace_coherence::watched::{AtomicU64, Ordering};
 
 const SECOND: u64 = 1_000_000_000_000;
 const MICROSECOND: u64 = 1_000_000;

@@ -185,7 +185,7 @@ impl Comparison {
         if let Method::Windows { window, skip, .. } = self.method {
             if self.agent.levels() == Levels::None {
                 return Err(Error::usage(
-                    "--levels none has no buffers to switch on; name some, or use --mode forks",
+                    "--levels none has no buffers to switch on; name some, or use --against stock",
                 ));
             }
             if window <= skip {

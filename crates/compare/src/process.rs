@@ -67,7 +67,7 @@ impl Live {
             if self.running.poll()?.is_some() {
                 self.running.check()?;
                 return Err(Error::failed(
-                    "the program ended during its warm-up; give a shorter --warmup, or use --mode forks for short programs",
+                    "the program ended during its warm-up; give a shorter --warmup, or use --against stock for short programs",
                 ));
             }
             let passed = since.elapsed();

@@ -1,7 +1,7 @@
 //! The request as a user's code would contain it, compiled as what is shipped is compiled. A crate of its own, because it needs the
 //! shipped profile and little else: all other tests are built with assertions.
 
-use hab::{CpuIndex, Extent, Level, Shared, Source};
+use hab::{CpuIndex, Extent, Level, Request, Shared, Source};
 
 /// A heap behind which there is nothing.
 #[derive(Debug)]
@@ -28,5 +28,5 @@ pub extern "C" fn golden_allocate(
     min: usize,
     desired: usize,
 ) -> usize {
-    level.allocate(CpuIndex(cpu), min, desired).map_or(0, |extent| extent.start)
+    level.allocate(CpuIndex(cpu), Request::buffer(min, desired)).map_or(0, |extent| extent.start)
 }

@@ -15,7 +15,7 @@
 //! With 8-byte grains that is 8 TB of heap and 128 MB less two grains of buffer. The word has no ABA problem: a word that
 //! returns to an earlier value describes the same free bytes, whatever happened in between.
 
-use crate::primitive::{Atomic64, Ordering, Relaxed64};
+use crate::atomics::{Atomics, Ordering, Processor, Word};
 use crate::{Extent, Shape};
 use core::marker::PhantomData;
 
@@ -31,12 +31,8 @@ pub trait Access: Sized {
 
     /// Stores `new` if the word still is `old`; says whether it did.
     #[doc(hidden)]
-    fn exchange(word: &Word, old: u64, new: u64) -> bool;
+    fn exchange(word: &impl Word, old: u64, new: u64) -> bool;
 }
-
-/// The word as an [`Access`] sees it.
-#[derive(Debug)]
-pub struct Word(Atomic64);
 
 /// Any thread may use the buffer: compare and swap.
 #[derive(Debug)]
@@ -52,11 +48,11 @@ impl Access for Shared {
     const SHARED: bool = true;
 
     #[inline(always)]
-    fn exchange(word: &Word, old: u64, new: u64) -> bool {
+    fn exchange(word: &impl Word, old: u64, new: u64) -> bool {
         // AcqRel. Acquire: whoever takes bytes sees everything the refiller did before it published them (its Release).
         // Release: for the refiller's own publication, and so that a claim is ordered behind the claimer's earlier work.
         // Relaxed on failure: the value is only tried again.
-        word.0.exchange(old, new, Ordering::AcqRel, Ordering::Relaxed)
+        word.exchange(old, new, Ordering::AcqRel, Ordering::Relaxed)
     }
 }
 
@@ -64,9 +60,9 @@ impl Access for Private {
     const SHARED: bool = false;
 
     #[inline(always)]
-    fn exchange(word: &Word, _old: u64, new: u64) -> bool {
+    fn exchange(word: &impl Word, _old: u64, new: u64) -> bool {
         // Relaxed: only this thread reads it, and others only when a safepoint has ordered them behind it.
-        word.0.store(new, Ordering::Relaxed);
+        word.store(new, Ordering::Relaxed);
         true
     }
 }
@@ -100,17 +96,19 @@ pub(crate) struct Frame {
     pub(crate) shape: Shape,
 }
 
+impl Shape {
+    /// The largest buffer that the word can describe, in bytes; all ones is taken.
+    pub const fn max_buffer(self) -> usize {
+        (REST_MASK as usize - 1) << self.grain_shift
+    }
+
+    /// How far from the base an extent may end, in bytes.
+    pub const fn max_span(self) -> usize {
+        ((1usize << (64 - REST_BITS)) - 2) << self.grain_shift
+    }
+}
+
 impl Frame {
-    /// The largest rest that the word can hold, in bytes; all ones is taken.
-    pub(crate) const fn max_bytes(shape: Shape) -> usize {
-        (REST_MASK as usize - 1) << shape.grain_shift
-    }
-
-    /// The largest distance from the base that the word can hold, in bytes.
-    pub(crate) const fn max_span(shape: Shape) -> usize {
-        ((1usize << (64 - REST_BITS)) - 2) << shape.grain_shift
-    }
-
     /// An extent of no bytes.
     pub(crate) const fn nothing(self) -> Extent {
         Extent { start: self.base, bytes: 0 }
@@ -138,20 +136,20 @@ impl Frame {
 ///
 /// "No buffer yet" is an empty buffer: the check for room is the check for initialisation.
 #[derive(Debug)]
-pub struct Buffer<A> {
-    word: Word,
+pub struct Buffer<A, M: Atomics = Processor> {
+    word: M::Word,
     /// How often a request found the tail too small and left it. Slow path only; a lost count does no harm.
-    kept: Relaxed64,
+    kept: M::Relaxed,
     access: PhantomData<A>,
 }
 
-impl<A: Access> Default for Buffer<A> {
+impl<A: Access, M: Atomics> Default for Buffer<A, M> {
     fn default() -> Self {
-        Buffer { word: Word(Atomic64::new(EMPTY)), kept: Relaxed64::new(0), access: PhantomData }
+        Buffer { word: M::Word::new(EMPTY), kept: M::Relaxed::new(0), access: PhantomData }
     }
 }
 
-impl<A: Access> Buffer<A> {
+impl<A: Access, M: Atomics> Buffer<A, M> {
     /// Takes `min` to `desired` bytes from what is there. Never refills, never waits for another thread.
     ///
     /// Cost when it fits: a load, a comparison, an exchange of a line that this domain owns.
@@ -159,7 +157,7 @@ impl<A: Access> Buffer<A> {
     pub(crate) fn carve(&self, frame: Frame, min: usize, desired: usize) -> Carve {
         loop {
             // Relaxed: the exchange checks the value, and orders.
-            let word = self.word.0.load(Ordering::Relaxed);
+            let word = self.word.load(Ordering::Relaxed);
             if word == REFILLING {
                 return Carve::Refilling;
             }
@@ -180,7 +178,7 @@ impl<A: Access> Buffer<A> {
     pub(crate) fn claim(&self, frame: Frame, at_most: usize) -> Option<Extent> {
         loop {
             // Relaxed: the exchange checks the value, and orders.
-            let word = self.word.0.load(Ordering::Relaxed);
+            let word = self.word.load(Ordering::Relaxed);
             let free = frame.unpack(word);
             if word == REFILLING || free.bytes > at_most {
                 return None;
@@ -193,11 +191,11 @@ impl<A: Access> Buffer<A> {
 
     /// Ends a refill that this thread began with [`Buffer::claim`]. An empty extent leaves the buffer empty.
     pub(crate) fn publish(&self, frame: Frame, extent: Extent) {
-        debug_assert!(extent.bytes <= Frame::max_bytes(frame.shape));
-        self.kept.store(0);
+        debug_assert!(extent.bytes <= frame.shape.max_buffer());
+        self.kept.store(0, Ordering::Relaxed);
         // A plain store is enough: nobody else changes a word that says "being refilled", not even retirement.
         // Release: whoever takes bytes (Acquire in `exchange`) sees what this thread did to obtain them.
-        self.word.0.store(frame.pack(extent), Ordering::Release);
+        self.word.store(frame.pack(extent), Ordering::Release);
     }
 
     /// Empties the buffer and hands out its tail (empty if there is none). A refill under way is left alone: its owner will
@@ -205,7 +203,7 @@ impl<A: Access> Buffer<A> {
     pub(crate) fn take(&self, frame: Frame) -> Extent {
         loop {
             // Relaxed: the exchange checks the value, and orders.
-            let word = self.word.0.load(Ordering::Relaxed);
+            let word = self.word.load(Ordering::Relaxed);
             if word == REFILLING || word == EMPTY {
                 return frame.nothing();
             }
@@ -217,18 +215,18 @@ impl<A: Access> Buffer<A> {
 
     /// By how much the refill-waste limit has grown: 1 for a fresh buffer.
     pub(crate) fn patience(&self) -> usize {
-        self.kept.load() as usize + 1
+        self.kept.load(Ordering::Relaxed) as usize + 1
     }
 
     /// Notes that the tail was in the way of a request once more (HotSpot's `TLABWasteIncrement` has the same purpose).
     pub(crate) fn lose_patience(&self) {
-        self.kept.store(self.kept.load() + 1);
+        self.kept.store(self.kept.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// What the buffer holds at this moment.
     pub(crate) fn state(&self, frame: Frame) -> State {
         // Relaxed: a hint; nothing is taken on its strength.
-        match self.word.0.load(Ordering::Relaxed) {
+        match self.word.load(Ordering::Relaxed) {
             EMPTY => State::Empty,
             REFILLING => State::Refilling,
             word => State::Free(frame.unpack(word)),

@@ -9,7 +9,7 @@
 //! and what a level got, `RefillBytes + DirectBytes`, is what the level above served:
 //! `BufferBytes + ObjectBytes + StolenBytes + DirectBytes`. A domain alone does not balance: stolen bytes are counted by the thief.
 
-use crate::primitive::Relaxed64;
+use crate::atomics::{Atomics, Ordering, Processor, Word};
 
 /// One counted event or sum of bytes. The number is the place in [`Counters`], and so part of the control file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,25 +115,25 @@ const ROOM: usize = 32;
 /// The memory may be shared with another process, which only reads.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub struct Counters {
-    values: [Relaxed64; ROOM],
+pub struct Counters<M: Atomics = Processor> {
+    values: [M::Relaxed; ROOM],
 }
 
-impl Default for Counters {
+impl<M: Atomics> Default for Counters<M> {
     fn default() -> Self {
-        Counters { values: core::array::from_fn(|_| Relaxed64::new(0)) }
+        Counters { values: core::array::from_fn(|_| M::Relaxed::new(0)) }
     }
 }
 
-impl Counters {
+impl<M: Atomics> Counters<M> {
     /// The present value. Another thread may be counting: each value is exact, a set of them is not one moment's.
     pub fn get(&self, counter: Counter) -> u64 {
-        self.values[counter as usize].load()
+        self.values[counter as usize].load(Ordering::Relaxed)
     }
 
     /// Counts on a slow path, or where several CPUs share the domain: exact.
     pub fn add(&self, counter: Counter, amount: u64) {
-        self.values[counter as usize].add(amount);
+        self.values[counter as usize].add(amount, Ordering::Relaxed);
     }
 
     /// Counts on the fast path of a domain with one CPU: a plain addition, without a locked instruction.
@@ -143,6 +143,6 @@ impl Counters {
     #[inline(always)]
     pub fn add_plainly(&self, counter: Counter, amount: u64) {
         let value = &self.values[counter as usize];
-        value.store(value.load().wrapping_add(amount));
+        value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
     }
 }

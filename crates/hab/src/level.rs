@@ -1,6 +1,6 @@
 //! A rank of buffers, one for each domain, over an upper source.
 //!
-//! A request goes through at most these steps, each of which may end it:
+//! A request for a thread's buffer goes through at most these steps, each of which may end it; other [`Request`]s through some of them:
 //!
 //! 1. carve from the own domain's buffer (the fast path);
 //! 2. refill that buffer, if its tail is small enough to be given up; if another thread is at it, the same with the domain's spare
@@ -13,9 +13,10 @@
 mod domain;
 mod refill;
 
+use crate::atomics::{Atomics, Ordering, Processor, Word};
 use crate::buffer::{Carve, Frame};
-use crate::primitive::Relaxed64;
-use crate::{Access, Buffer, Counter, Counters, CpuIndex, Extent, Shape, Source, State};
+use crate::request::Policy;
+use crate::{Access, Buffer, Counter, Counters, CpuIndex, Extent, Request, Shape, Source, State};
 use alloc::boxed::Box;
 use core::ops::Range;
 use domain::Domain;
@@ -27,23 +28,23 @@ use refill::Refill;
 /// `Level<Shared, Heap>` is the paper's three-level hierarchy (thread, core or processor, heap); a
 /// `Level<Shared, Level<Shared, Heap>>` has four levels.
 #[derive(Debug)]
-pub struct Level<'a, A, S> {
+pub struct Level<'a, A, S, M: Atomics = Processor> {
     frame: Frame,
     /// Bytes of a full buffer.
-    size: Relaxed64,
+    size: M::Relaxed,
     layout: Layout,
-    domains: Box<[Domain<A>]>,
-    counters: &'a [Counters],
+    domains: Box<[Domain<A, M>]>,
+    counters: &'a [Counters<M>],
     upper: S,
 }
 
 /// A buffer smaller than this many requests would be refilled all the time; such requests go to the upper source.
 const REQUESTS_PER_BUFFER: usize = 2;
 
-impl<'a, A: Access, S: Source> Level<'a, A, S> {
+impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
     /// A level of empty buffers of `size` bytes (rounded down to grains; cut to what a buffer's word can hold).
     ///
-    /// All extents of `upper` must lie behind `base`, within [`Level::max_span`] bytes.
+    /// All extents of `upper` must lie behind `base`, within [`Shape::max_span`] bytes.
     ///
     /// # Panics
     /// If `counters` does not have one entry for each domain, or a CPU's domain does not exist.
@@ -52,7 +53,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         shape: Shape,
         size: usize,
         layout: Layout,
-        counters: &'a [Counters],
+        counters: &'a [Counters<M>],
         upper: S,
     ) -> Self {
         let domains = layout.group_of_domain.len();
@@ -63,31 +64,21 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         );
         let domains = (0..domains).map(|_| Domain::new()).collect();
         let frame = Frame { base, shape };
-        let level = Level { frame, size: Relaxed64::new(0), layout, domains, counters, upper };
+        let level = Level { frame, size: M::Relaxed::new(0), layout, domains, counters, upper };
         level.resize(size);
         level
-    }
-
-    /// How far from the base an extent may end, in bytes.
-    pub const fn max_span(shape: Shape) -> usize {
-        Frame::max_span(shape)
-    }
-
-    /// The largest buffer, in bytes.
-    pub const fn max_size(shape: Shape) -> usize {
-        Frame::max_bytes(shape)
     }
 
     /// Bytes of a full buffer.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        self.size.load() as usize
+        self.size.load(Ordering::Relaxed) as usize
     }
 
     /// Changes the size of buffers from the next refill on.
     pub fn resize(&self, size: usize) {
-        let size = self.frame.shape.floor(size).min(Frame::max_bytes(self.frame.shape));
-        self.size.store(size as u64);
+        let size = self.frame.shape.floor(size).min(self.frame.shape.max_buffer());
+        self.size.store(size as u64, Ordering::Relaxed);
     }
 
     /// The source below which this level stands.
@@ -104,11 +95,24 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         }
     }
 
-    /// Serves a request for a thread's buffer: `min` to `desired` bytes, both whole grains.
+    /// Serves a request, as far as its kind allows to go for it.
     #[inline(always)]
-    pub fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+    pub fn allocate(&self, cpu: CpuIndex, request: Request) -> Option<Extent> {
+        let Request { min, desired, policy } = request;
         debug_assert!(self.frame.shape.floor(min) == min && self.frame.shape.floor(desired) == desired);
         let domain = self.domain(cpu);
+        match policy {
+            Policy::Buffer => self.allocate_buffer(cpu, domain, min, desired),
+            Policy::Object => self.carve_object(domain, desired),
+            Policy::ObjectWithRefill => {
+                self.carve_object(domain, desired).or_else(|| self.refill_for_object(cpu, domain, desired))
+            }
+            Policy::ObjectFromTails => self.carve_object_from_tails(domain, desired),
+        }
+    }
+
+    #[inline(always)]
+    fn allocate_buffer(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
         if desired * REQUESTS_PER_BUFFER <= self.size()
             && let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired)
         {
@@ -118,10 +122,8 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         self.allocate_slowly(cpu, domain, min, desired)
     }
 
-    /// Serves a single object of exactly `bytes` from what the own buffer holds, and only from that: no refill, no stealing.
     #[inline(always)]
-    pub fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        let domain = self.domain(cpu);
+    fn carve_object(&self, domain: usize, bytes: usize) -> Option<Extent> {
         let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, bytes, bytes) else {
             return None;
         };
@@ -129,12 +131,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         Some(extent)
     }
 
-    /// Serves a single object of exactly `bytes` from any tail: the own domain's spare buffers, then the other domains'. For when the
-    /// upper source has nothing left and would collect while buffers still hold memory. Never refills.
     #[cold]
     #[inline(never)]
-    pub fn carve_object_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        let domain = self.domain(cpu);
+    fn carve_object_from_tails(&self, domain: usize, bytes: usize) -> Option<Extent> {
         for spare in &self.domains[domain].buffers[1..] {
             if let Carve::Served(extent) = spare.carve(self.frame, bytes, bytes) {
                 self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
@@ -144,16 +143,12 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         self.steal(domain, bytes, bytes)
     }
 
-    /// As [`Level::carve_object`], but refills the own buffer if need be. For users without thread buffers, whose objects are
-    /// the only requests.
-    pub fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        if let Some(extent) = self.carve_object(cpu, bytes) {
-            return Some(extent);
-        }
+    #[cold]
+    #[inline(never)]
+    fn refill_for_object(&self, cpu: CpuIndex, domain: usize, bytes: usize) -> Option<Extent> {
         if bytes * REQUESTS_PER_BUFFER > self.size() {
             return None;
         }
-        let domain = self.domain(cpu);
         let Refill::Served(extent) = self.refill(cpu, domain, bytes, bytes) else { return None };
         self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
         Some(extent)
@@ -192,7 +187,7 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
         self.domains[self.domain(cpu)].largest_rest(self.frame)
     }
 
-    fn each_buffer(&self) -> impl Iterator<Item = (usize, &Buffer<A>)> {
+    fn each_buffer(&self) -> impl Iterator<Item = (usize, &Buffer<A, M>)> {
         self.domains
             .iter()
             .enumerate()
@@ -225,11 +220,11 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
     /// The addresses at which a domain's buffers lie: for who watches the memory.
     pub fn buffer_addresses(&self, domain: usize) -> Range<usize> {
         let start = (&raw const self.domains[domain]).addr();
-        start..start + size_of::<Domain<A>>()
+        start..start + size_of::<Domain<A, M>>()
     }
 
     /// The counters of each domain.
-    pub fn counters(&self) -> &[Counters] {
+    pub fn counters(&self) -> &[Counters<M>] {
         self.counters
     }
 
@@ -250,9 +245,9 @@ impl<'a, A: Access, S: Source> Level<'a, A, S> {
 }
 
 /// A level is the upper source of the level below it.
-impl<A: Access, S: Source> Source for Level<'_, A, S> {
+impl<A: Access, S: Source, M: Atomics> Source for Level<'_, A, S, M> {
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
-        self.allocate(cpu, min, desired)
+        self.allocate(cpu, Request::buffer(min, desired))
     }
 
     fn available(&self, cpu: CpuIndex) -> usize {
@@ -264,6 +259,6 @@ impl<A: Access, S: Source> Source for Level<'_, A, S> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 #[path = "level_test.rs"]
 mod tests;

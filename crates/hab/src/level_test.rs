@@ -68,7 +68,7 @@ fn one_refill_serves_many_requests() {
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(2), &counters, &heap);
     for request in 0..16 {
         assert_eq!(
-            level.allocate(CPU0, 64, 1024),
+            level.allocate(CPU0, Request::buffer(64, 1024)),
             Some(Extent { start: BASE + request * 1024, bytes: 1024 })
         );
     }
@@ -81,7 +81,10 @@ fn one_refill_serves_many_requests() {
 fn large_requests_pass() {
     let (heap, counters) = (Heap::of(1 << 20), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(1), &counters, &heap);
-    assert_eq!(level.allocate(CPU0, 64, 12 << 10).map(|extent| extent.bytes), Some(12 << 10));
+    assert_eq!(
+        level.allocate(CPU0, Request::buffer(64, 12 << 10)).map(|extent| extent.bytes),
+        Some(12 << 10)
+    );
     assert_eq!(*heap.requests.borrow(), [(64, 12 << 10)]);
     assert_eq!(counters[0].get(Counter::DirectBytes), 12 << 10);
 }
@@ -91,15 +94,15 @@ fn a_large_tail_is_kept_for_those_whom_it_fits_but_not_for_ever() {
     let (heap, counters) = (Heap::of(1 << 20), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 16 << 10, layout(1), &counters, &heap);
     for _ in 0..3 {
-        level.allocate(CPU0, 5000, 5000).unwrap();
+        level.allocate(CPU0, Request::buffer(5000, 5000)).unwrap();
     }
     let tail = level.rest(CPU0);
     assert_eq!(tail, (16 << 10) - 15000);
-    level.allocate(CPU0, 5000, 5000).unwrap();
+    level.allocate(CPU0, Request::buffer(5000, 5000)).unwrap();
     assert_eq!(level.rest(CPU0), tail, "kept at first");
     assert_eq!(counters[0].get(Counter::Direct), 1);
     for _ in 0..20 {
-        level.allocate(CPU0, 5000, 5000).unwrap();
+        level.allocate(CPU0, Request::buffer(5000, 5000)).unwrap();
     }
     assert!(counters[0].get(Counter::Refills) > 1, "given up in the end");
     assert!(counters[0].get(Counter::WasteRefill) >= tail as u64);
@@ -110,10 +113,10 @@ fn near_the_end_tails_are_taken_nearest_first_and_nothing_is_stranded() {
     let (heap, counters) = (Heap::of(4 << 12), counters(4));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(4), &counters, &heap);
     for cpu in 0..4 {
-        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+        level.allocate(CpuIndex(cpu), Request::buffer(1024, 1024)).unwrap();
     }
     assert_eq!((&heap).available(CPU0), 0);
-    let served: Vec<usize> = core::iter::from_fn(|| level.allocate(CpuIndex(2), 1024, 1024))
+    let served: Vec<usize> = core::iter::from_fn(|| level.allocate(CpuIndex(2), Request::buffer(1024, 1024)))
         .map(|extent| (extent.start - BASE) >> 12)
         .collect();
     // Its own, then domain 3 of the same group, then the other group.
@@ -127,9 +130,9 @@ fn a_refill_takes_no_more_than_is_free_and_leaves_the_last_word_to_the_request()
     let (heap, counters) = (Heap::of(6 << 10), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
     for _ in 0..6 {
-        assert!(level.allocate(CPU0, 1024, 1024).is_some());
+        assert!(level.allocate(CPU0, Request::buffer(1024, 1024)).is_some());
     }
-    assert!(level.allocate(CPU0, 1024, 1024).is_none());
+    assert!(level.allocate(CPU0, Request::buffer(1024, 1024)).is_none());
     assert_eq!(*heap.requests.borrow(), [(1024, 4096), (1024, 2048), (1024, 1024)]);
 }
 
@@ -137,7 +140,7 @@ fn a_refill_takes_no_more_than_is_free_and_leaves_the_last_word_to_the_request()
 fn retirement_gives_every_tail_back_once() {
     let (heap, counters) = (Heap::of(1 << 20), counters(2));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
-    level.allocate(CPU0, 1024, 1024).unwrap();
+    level.allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
     level.retire_buffers();
     level.retire_buffers();
     assert_eq!(*heap.retired.borrow(), [Extent { start: BASE + 1024, bytes: 3072 }]);
@@ -148,8 +151,8 @@ fn retirement_gives_every_tail_back_once() {
 fn what_remains_is_told() {
     let (heap, counters) = (Heap::of(1 << 20), counters(2));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
-    level.allocate(CPU0, 1024, 1024).unwrap();
-    level.allocate(CpuIndex(1), 2048, 2048).unwrap();
+    level.allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
+    level.allocate(CpuIndex(1), Request::buffer(2048, 2048)).unwrap();
     assert_eq!(level.remaining(), 3072 + 2048);
     level.retire_buffers();
     assert_eq!(level.remaining(), 0);
@@ -165,7 +168,7 @@ fn an_unknown_cpu_belongs_to_the_last_domain_whose_counters_are_not_its_own() {
     };
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, known, &counters, &heap);
     for cpu in [2, 3, 100] {
-        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+        level.allocate(CpuIndex(cpu), Request::buffer(1024, 1024)).unwrap();
     }
     assert_eq!(counters[2].get(Counter::Buffers), 3);
     assert_eq!(counters[0].get(Counter::Buffers) + counters[1].get(Counter::Buffers), 0);
@@ -178,7 +181,7 @@ fn four_levels_by_composition() {
     let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 64 << 10, one, &outer, &heap);
     let core: Level<Shared, _> = Level::new(BASE, SHAPE, 8 << 10, layout(2), &inner, processor);
     for cpu in [0, 1, 0, 1] {
-        core.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+        core.allocate(CpuIndex(cpu), Request::buffer(1024, 1024)).unwrap();
     }
     assert_eq!(*heap.requests.borrow(), [(1024, 64 << 10)]);
     assert_eq!(outer[0].get(Counter::Buffers), 2);
@@ -189,16 +192,16 @@ fn four_levels_by_composition() {
 fn a_cpu_beyond_the_table_is_served_by_some_domain() {
     let (heap, counters) = (Heap::of(1 << 20), counters(2));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
-    assert!(level.allocate(CpuIndex(u32::MAX), 64, 1024).is_some());
+    assert!(level.allocate(CpuIndex(u32::MAX), Request::buffer(64, 1024)).is_some());
 }
 
 #[test]
 fn single_objects_are_carved_without_refill_unless_asked() {
     let (heap, counters) = (Heap::of(1 << 20), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
-    assert_eq!(level.carve_object(CPU0, 48), None);
-    assert!(level.allocate_object(CPU0, 48).is_some());
-    assert!(level.carve_object(CPU0, 48).is_some());
+    assert_eq!(level.allocate(CPU0, Request::object(48)), None);
+    assert!(level.allocate(CPU0, Request::object_with_refill(48)).is_some());
+    assert!(level.allocate(CPU0, Request::object(48)).is_some());
     assert_eq!((counters[0].get(Counter::Objects), counters[0].get(Counter::ObjectBytes)), (2, 96));
 }
 
@@ -216,9 +219,9 @@ fn private_buffers_are_not_stolen_from() {
     let (heap, counters) = (Heap::of(2 << 12), counters(2));
     let level: Level<Private, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
     for cpu in [0, 1] {
-        level.allocate(CpuIndex(cpu), 1024, 1024).unwrap();
+        level.allocate(CpuIndex(cpu), Request::buffer(1024, 1024)).unwrap();
     }
-    let served = core::iter::from_fn(|| level.allocate(CPU0, 1024, 1024)).count();
+    let served = core::iter::from_fn(|| level.allocate(CPU0, Request::buffer(1024, 1024))).count();
     assert_eq!((served, level.rest(CpuIndex(1))), (3, 3072), "a plain store must not race with its owner's");
 }
 
@@ -227,7 +230,7 @@ fn private_buffers_are_not_stolen_from() {
 fn a_refill_does_not_swallow_what_the_request_needs() {
     let (heap, counters) = (Heap::of(1024 + 8), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(1), &counters, &heap);
-    assert!(level.allocate(CPU0, 1024, 1024).is_some());
+    assert!(level.allocate(CPU0, Request::buffer(1024, 1024)).is_some());
 }
 
 /// A source may give any length from `min` on: what a buffer cannot hand out must at least be fillable.
@@ -236,7 +239,7 @@ fn a_refill_asks_for_no_less_than_a_filler() {
     let (heap, counters) = (Heap::of(4096), counters(1));
     let shape = Shape { grain_shift: 3, min_remainder: 24 };
     let level: Level<Shared, _> = Level::new(BASE, shape, 1024, layout(1), &counters, &heap);
-    level.allocate(CPU0, 8, 8).unwrap();
+    level.allocate(CPU0, Request::buffer(8, 8)).unwrap();
     assert_eq!(*heap.requests.borrow(), [(24, 1024)]);
 }
 
@@ -244,9 +247,9 @@ fn a_refill_asks_for_no_less_than_a_filler() {
 fn even_a_tiny_buffer_gives_a_tail_up_in_the_end() {
     let (heap, counters) = (Heap::of(1 << 12), counters(1));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 56, layout(1), &counters, &heap);
-    level.carve_object(CPU0, 24);
+    level.allocate(CPU0, Request::object(24));
     for _ in 0..100 {
-        level.allocate(CPU0, 24, 24).unwrap();
+        level.allocate(CPU0, Request::buffer(24, 24)).unwrap();
     }
     assert!(counters[0].get(Counter::Refills) > 1);
 }
@@ -257,9 +260,9 @@ fn a_level_promises_no_more_than_its_buffer_serves() {
     let (heap, outer, inner) = (Heap::of(6 << 10), counters(1), counters(1));
     let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 6 << 10, layout(1), &outer, &heap);
     let core: Level<Shared, _> = Level::new(BASE, SHAPE, 4 << 10, layout(1), &inner, processor);
-    core.upper().allocate(CPU0, 1024, 1024).unwrap();
+    core.upper().allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
     assert_eq!(((&heap).available(CPU0), core.upper().rest(CPU0)), (0, 5 << 10));
-    assert!(core.allocate(CPU0, 1024, 1024).is_some());
+    assert!(core.allocate(CPU0, Request::buffer(1024, 1024)).is_some());
     assert_eq!(*heap.requests.borrow(), [(1024, 6 << 10)], "no request at an exhausted heap");
 }
 
@@ -299,14 +302,14 @@ fn while_one_thread_refills_the_others_of_its_domain_use_the_spare_buffer() {
     let level: &Level<Shared, _> = leaked(Level::new(BASE, SHAPE, 4096, layout(1), counters, upper));
     *upper.meanwhile.borrow_mut() = Some(alloc::boxed::Box::new(|| {
         for _ in 0..3 {
-            level.allocate(CPU0, 1024, 1024).unwrap();
+            level.allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
         }
     }));
-    level.allocate(CPU0, 1024, 1024).unwrap();
+    level.allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
     assert_eq!((counters[0].get(Counter::Refills), counters[0].get(Counter::Direct)), (2, 0));
     // What is left of the spare buffer (1,024 bytes) is the next extent, before the heap is asked again.
     for _ in 0..4 {
-        level.allocate(CPU0, 1024, 1024).unwrap();
+        level.allocate(CPU0, Request::buffer(1024, 1024)).unwrap();
     }
     assert_eq!(heap.requests.borrow().len(), 2);
     assert_eq!(level.largest_tail(), 0);
@@ -316,9 +319,9 @@ fn while_one_thread_refills_the_others_of_its_domain_use_the_spare_buffer() {
 fn an_object_gets_the_last_tail_of_any_domain() {
     let (heap, counters) = (Heap::of(8 << 10), counters(2));
     let level: Level<Shared, _> = Level::new(BASE, SHAPE, 4096, layout(2), &counters, &heap);
-    level.allocate(CpuIndex(1), 1024, 1024).unwrap();
-    assert_eq!(level.carve_object(CPU0, 512), None);
-    assert!(level.carve_object_from_tails(CPU0, 512).is_some());
+    level.allocate(CpuIndex(1), Request::buffer(1024, 1024)).unwrap();
+    assert_eq!(level.allocate(CPU0, Request::object(512)), None);
+    assert!(level.allocate(CPU0, Request::object_from_tails(512)).is_some());
     assert_eq!(counters[0].get(Counter::Stolen), 1);
     assert_eq!(heap.requests.borrow().len(), 1, "no refill");
 }

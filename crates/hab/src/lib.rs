@@ -10,22 +10,25 @@
 //! | [`Source`] | what supplies extents and takes tails back |
 //! | [`Buffer`] | one extent being handed out, in one atomic word |
 //! | [`Level`] | a buffer for each domain over an upper source; itself a source |
+//! | [`Request`] | what is asked of a level, and how far the level goes for it |
 //! | [`Shape`] | the alignment and the smallest filler that every cut has to respect |
 //! | [`sizing`] | how large a buffer should be |
 //! | [`Counters`] | what happened, for each domain |
+//! | [`atomics`] | what the words are made of: the processor's atomics, or those of a simulator or model checker |
 //!
 //! All sizes and addresses are in **bytes**.
 #![no_std]
 extern crate alloc;
-#[cfg(any(test, loom))]
+#[cfg(test)]
 extern crate std;
 
+pub mod atomics;
 mod buffer;
 mod counters;
 mod cut;
 mod extent;
 mod level;
-mod primitive;
+mod request;
 pub mod sizing;
 mod source;
 
@@ -34,4 +37,5 @@ pub use counters::{Counter, Counters};
 pub use cut::Shape;
 pub use extent::Extent;
 pub use level::{BUFFERS_PER_DOMAIN, Layout, Level};
+pub use request::Request;
 pub use source::{CpuIndex, DomainIndex, Source};

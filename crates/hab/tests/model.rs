@@ -1,5 +1,4 @@
 //! Random programs of operations against the sequential model in `program`.
-#![cfg(not(loom))]
 
 mod program;
 

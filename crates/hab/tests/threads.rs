@@ -1,11 +1,12 @@
 //! Real threads: many of them on few CPUs, with a heap that lingers and collections that stop the world.
-#![cfg(not(loom))]
 
 use std::cell::RefCell;
 use std::sync::{Mutex, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
+use terrace_hab::{
+    Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Request, Shape, Shared, Source,
+};
 
 const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 const BASE: usize = 1 << 30;
@@ -99,9 +100,9 @@ fn mutate<S: Source>(level: &Level<Shared, S>, seed: u64, end: Instant) -> Vec<E
             let min = 16 + (number >> 16) as usize % 16 * 8;
             enter();
             let extent = match number % 8 {
-                0 => level.carve_object(cpu, min),
-                1 => level.allocate_object(cpu, min),
-                _ => level.allocate(cpu, min, min + (number >> 24) as usize % 64 * 8),
+                0 => level.allocate(cpu, Request::object(min)),
+                1 => level.allocate(cpu, Request::object_with_refill(min)),
+                _ => level.allocate(cpu, Request::buffer(min, min + (number >> 24) as usize % 64 * 8)),
             };
             leave();
             mine.extend(extent);

@@ -2,23 +2,26 @@
 
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
-use crate::agent::{self, Agent, Observed, Originals, Sized};
-use crate::hierarchy::{Hierarchy, ThreadBuffers};
+use crate::agent::{self, Agent, Observed, Originals, Sizes};
+use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
+use crate::hooks;
 use crate::log::{Severity, say};
 use crate::options::Levels;
-use crate::report;
+use crate::report::{self, level_names};
 use crate::source::HeapSource;
+use crate::state::INTERNAL;
 use crate::tlab;
 use control::{Mode, State, size};
-use hab::sizing::{Room, SMALLEST, Wish};
-use hab::{Level, Shared};
+use hab::sizing::{SMALLEST, Wish};
+use hab::{Level, Source};
 use hotspot::heap::{Heap, Machine as Jvm};
-use hotspot::patch::Unlocked;
+use hotspot::patch::{Exchange, Unlocked};
 use std::time::Duration;
 
 /// An agent that is ready to be put in place.
 pub(crate) struct Live {
-    agent: Agent,
+    agent: &'static Agent,
+    hooks: Vec<Exchange>,
     settings: String,
     remarks: Vec<String>,
 }
@@ -29,16 +32,16 @@ impl Live {
         let heap: &'static Heap = Box::leak(Box::new(plan.jvm.heap().map_err(|error| error.to_string())?));
         check_heap(heap.bytes(), plan.shape)?;
         let mut remarks = plan.remarks.clone();
-        let agent = build(plan, heap, &mut remarks);
-        let settings = settings(plan, &agent);
-        Ok(Live { agent, settings, remarks })
+        let (agent, hooks) = build(plan, heap, &mut remarks)?;
+        let settings = settings(plan, agent);
+        Ok(Live { agent, hooks, settings, remarks })
     }
 
     /// Puts it in place. The only thing that can still fail comes before anything is changed: the pages of the vtable are made
     /// writable.
     pub(crate) fn commit(self, plan: &Plan) -> Result<(), String> {
-        let unlocked = Unlocked::of(&plan.hooks).map_err(|error| error.to_string())?;
-        let Live { agent, settings, remarks } = self;
+        let Live { agent, hooks, settings, remarks } = self;
+        let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
         let control = plan.control;
         control.set_settings(&settings);
         if !remarks.is_empty() {
@@ -47,7 +50,7 @@ impl Live {
         control.set_mode(if plan.options.start { Mode::On } else { Mode::Off });
         agent::publish(agent);
         // SAFETY: `exchange_for` has paired hooks with functions of their types; the agent is never unloaded; what the hooks need
-        // was published before.
+        // was published before, and they are those of its hierarchy (`Build::with`).
         unsafe { unlocked.exchange() };
         let observing = plan.options.levels == Levels::None;
         control.set_state(if observing { State::Observing } else { State::Installed });
@@ -59,26 +62,17 @@ impl Live {
     }
 }
 
-fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Agent {
-    let Plan { jvm, maps, layouts, options, shape, control, .. } = plan;
-    let shape = *shape;
+/// The agent, and the hooks that are its own.
+type Built = (&'static Agent, Vec<Exchange>);
+
+fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<Built, String> {
+    let shape = plan.shape;
     // SAFETY: the heap is initialised, and this thread is known to HotSpot.
     let (largest, eden) = unsafe { (heap.max_tlab_size(), heap.tlab_capacity()) };
-    let largest_extent = shape.floor(largest.min(Level::<Shared, &'static HeapSource>::max_size(shape)));
-    let room = Room { eden, largest_extent, shape };
-    let names: &[&str] = match options.levels {
-        Levels::None => &[],
-        Levels::Core => &["core"],
-        Levels::Processor => &["processor"],
-        Levels::CoreAndProcessor => &["core", "processor"],
-    };
-    let asked = |name: &str| if name == "core" { options.core } else { options.processor };
-    let wishes: Vec<Wish> = (names.iter().zip(maps))
-        .map(|(name, map)| Wish { asked: asked(name), domains: map.known() })
-        .collect();
-    let sized = Sized { wishes, largest_extent, shape };
-    let sizes = sized.in_eden(room.eden);
-    for ((name, wish), bytes) in names.iter().zip(&sized.wishes).zip(&sizes) {
+    let largest_extent = shape.floor(largest.min(shape.max_buffer()));
+    let sized = Sizes { wishes: wishes(plan), largest_extent, shape };
+    let sizes = sized.in_eden(eden);
+    for ((name, wish), bytes) in level_names(plan.options.levels).iter().zip(&sized.wishes).zip(&sizes) {
         if let Some(asked) = wish.asked.filter(|asked| bytes < asked) {
             remarks.push(format!(
                 "{name}={} is more than this heap bears: reduced to {bytes} bytes (eden has {} KB, the largest TLAB {} KB); \
@@ -87,51 +81,79 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Agent {
             ));
         }
     }
-    let upper: &'static HeapSource = Box::leak(Box::new(HeapSource::new(
-        heap,
-        largest_extent,
-        Duration::from_micros(options.delay as u64),
-    )));
-    // The vectors have an entry for each level; what they lack is a level without buffers, and never asked for.
-    let bytes = |at: usize| sizes.get(at).copied().unwrap_or(0);
-    let level = |at: usize| {
-        let layout = layouts.get(at).or(layouts.first()).cloned();
-        layout.map(|layout| Level::new(heap.base(), shape, bytes(at), layout, control.counters(at), upper))
-    };
-    let hierarchy = match (options.levels, level(0), layouts.first()) {
-        (Levels::Core | Levels::Processor, Some(only), _) => Hierarchy::Three(only),
-        (Levels::CoreAndProcessor, _, Some(layout)) => match level(1) {
-            Some(outer) => Hierarchy::Four(Level::new(
-                heap.base(),
-                shape,
-                bytes(0),
-                layout.clone(),
-                control.counters(0),
-                outer,
-            )),
-            None => Hierarchy::None,
-        },
-        _ => Hierarchy::None,
-    };
-    let bound = (options.bound && jvm.hooks.parsability).then(|| {
-        let size = sizes.first().copied().unwrap_or(SMALLEST);
-        ThreadBuffers::new(heap.base(), shape, size, control.counters(maps.len()), upper)
-    });
-    Agent {
-        control,
-        cpu_source: plan.cpu_source,
-        largest_object: largest_object(jvm, &sizes),
-        grows: plan.tlabs.grow,
-        refill_for_objects: !tlab::are_used(jvm),
-        observed: layouts
-            .first()
-            .map(|layout| Observed { layout: layout.clone(), counters: control.counters(0) }),
-        bound,
-        originals: Originals::of(&jvm.functions),
-        heap,
-        shape,
-        sized,
-        hierarchy,
+    let delay = Duration::from_micros(plan.options.delay as u64);
+    let upper: &'static HeapSource = Box::leak(Box::new(HeapSource::new(heap, largest_extent, delay)));
+    let build = Build { plan, heap, sized, sizes, upper };
+    match plan.options.levels {
+        Levels::None => Ok(build.with(upper)),
+        Levels::Core | Levels::Processor => {
+            let only = build.rank(0, upper)?;
+            Ok(build.with(only))
+        }
+        Levels::CoreAndProcessor => {
+            let core = build.rank(0, build.rank(1, upper)?)?;
+            Ok(build.with(core))
+        }
+    }
+}
+
+/// What was asked for, for each level that there is to be, the threads' level first.
+fn wishes(plan: &Plan) -> Vec<Wish> {
+    let Plan { options, maps, .. } = plan;
+    if options.levels == Levels::None {
+        return vec![];
+    }
+    let asked = |name: &str| if name == "core" { options.core } else { options.processor };
+    (level_names(options.levels).iter().zip(maps))
+        .map(|(name, map)| Wish { asked: asked(name), domains: map.known() })
+        .collect()
+}
+
+/// What an agent is built of, whatever its hierarchy.
+struct Build<'p> {
+    plan: &'p Plan,
+    heap: &'static Heap,
+    sized: Sizes,
+    /// For each level, in bytes.
+    sizes: Vec<usize>,
+    upper: &'static HeapSource,
+}
+
+impl Build<'_> {
+    /// A level, by its number from the threads' on.
+    fn rank<S: Source>(&self, at: usize, upper: S) -> Result<Rank<S>, String> {
+        let Plan { layouts, control, shape, .. } = self.plan;
+        let (Some(layout), Some(bytes)) = (layouts.get(at), self.sizes.get(at)) else {
+            return Err(INTERNAL.into());
+        };
+        Ok(Level::new(self.heap.base(), *shape, *bytes, layout.clone(), control.counters(at), upper))
+    }
+
+    /// The agent with this hierarchy. It stays for ever, because a hook may use it until the process ends.
+    fn with<H: Hierarchy>(self, hierarchy: H) -> Built {
+        let Build { plan, heap, sized, sizes, upper } = self;
+        let Plan { jvm, layouts, maps, control, .. } = plan;
+        let bound = (plan.options.bound && jvm.hooks.parsability).then(|| {
+            let size = sizes.first().copied().unwrap_or(SMALLEST);
+            ThreadBuffers::new(heap.base(), plan.shape, size, control.counters(maps.len()), upper)
+        });
+        let observed = layouts.first();
+        let agent: &'static Agent<H> = Box::leak(Box::new(Agent {
+            control,
+            cpu_source: plan.cpu_source,
+            largest_object: largest_object(jvm, &sizes),
+            grows: plan.tlabs.grow,
+            refill_for_objects: !tlab::are_used(jvm),
+            observed: observed
+                .map(|layout| Observed { layout: layout.clone(), counters: control.counters(0) }),
+            bound,
+            originals: Originals::of(&jvm.functions),
+            heap,
+            shape: plan.shape,
+            sized,
+            hierarchy,
+        }));
+        (agent, hooks::exchanges::<H>(&jvm.functions, jvm.hooks))
     }
 }
 

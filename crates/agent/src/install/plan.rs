@@ -8,7 +8,7 @@ use crate::source::HeapSource;
 use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
 use control::Control;
-use hab::{Layout, Level, Shape, Shared};
+use hab::{Layout, Shape};
 use hotspot::flags::Change;
 use hotspot::heap::Machine as Jvm;
 use hotspot::patch::{Exchange, Unlocked};
@@ -29,8 +29,6 @@ pub(crate) struct Plan {
     pub(crate) tlabs: Tlabs,
     /// What the user should know though it works.
     pub(crate) remarks: Vec<String>,
-    /// The hooks, those that give memory up first, the one that hands it out last.
-    pub(crate) hooks: Vec<Exchange>,
     /// The hook that has to be in place before the JVM makes its interpreter (JDK 17 without TLABs).
     early: Vec<Exchange>,
     /// Flags other than TLABs'.
@@ -58,8 +56,9 @@ impl Plan {
         check_sizes(&options, jvm.grain())?;
         check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
         let tlabs = tlab::plan(&jvm, &options, when, &mut remarks)?;
-        let hooks = hooks::exchanges(&jvm.functions, jvm.hooks);
-        // Tried now, because what is set for the heap's construction cannot be taken back afterwards.
+        // Tried now, because what is set for the heap's construction cannot be taken back afterwards. The entries are those of any
+        // hierarchy.
+        let hooks = hooks::exchanges::<&HeapSource>(&jvm.functions, jvm.hooks);
         drop(Unlocked::of(&hooks).map_err(|error| error.to_string())?);
         let mut flags = Vec::new();
         if jvm.flags.boolean("EpsilonElasticTLAB") == Some(true)
@@ -87,7 +86,6 @@ impl Plan {
             shape,
             tlabs,
             remarks,
-            hooks,
             early,
             flags,
         })
@@ -155,7 +153,7 @@ fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
 
 /// Refuses a heap that a buffer's word cannot name.
 pub(crate) fn check_heap(bytes: usize, shape: Shape) -> Result<(), String> {
-    let most = Level::<Shared, &'static HeapSource>::max_span(shape);
+    let most = shape.max_span();
     if bytes <= most {
         return Ok(());
     }

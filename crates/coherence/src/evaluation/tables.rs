@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::allocate::{self, Allocation, Domain, Hierarchy, Rank, Tlab, UsedUp};
 use crate::sweep;
-use hab_simulated::Counter;
+use hab::Counter;
 use std::io;
 
 const MB: usize = 1 << 20;

@@ -3,7 +3,7 @@
 use crate::machine::Machine;
 use crate::programs::{Line, Options, Run};
 use crate::simulation::{Simulation, over, work};
-use simulated::{AtomicU64, Ordering};
+use crate::watched::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::io;
 

@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 use crate::programs::allocate::{Domain, Hierarchy, Rank};
-use hab_simulated::{Shape, sizing};
+use hab::{Shape, sizing};
 
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
 const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };

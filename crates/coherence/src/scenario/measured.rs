@@ -4,7 +4,7 @@ use super::{Scenario, domains, domains_in_use, tlab_name};
 use crate::machine::Machine;
 use crate::programs::Run;
 use crate::programs::allocate::{Allocated, LevelCounts};
-use hab_simulated::Counter;
+use hab::Counter;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

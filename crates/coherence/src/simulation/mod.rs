@@ -17,13 +17,13 @@ pub use thread::{
 
 use crate::machine::{Machine, Picoseconds};
 use crate::memory::{Answer, Memory, Traffic, Transfer, Want};
+use crate::watched::{self, Access};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use queue::{Queues, Waiter};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use scheduler::{Cpu, Turn, Who};
-use simulated::Access;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -169,7 +169,7 @@ impl<'a> Simulation<'a> {
         let mut running = Running {
             coroutines,
             before: WORLD.replace(world.cast()),
-            watcher: simulated::watch(Some(watcher)),
+            watcher: watched::watch(Some(watcher)),
         };
         // SAFETY: made above; the reference ends before a coroutine runs, which makes its own.
         while let Some(number) = unsafe { &mut *world }.next_turn() {
@@ -199,17 +199,17 @@ impl<'a> Simulation<'a> {
 struct Running {
     coroutines: Vec<Coroutine<(), (), (), DefaultStack>>,
     before: *mut World<'static>,
-    watcher: Option<simulated::Watcher>,
+    watcher: Option<watched::Watcher>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // What suspended threads hold is dropped on their stacks: neither this simulation nor the one before may be asked there.
         WORLD.set(ptr::null_mut());
-        simulated::watch(None);
+        watched::watch(None);
         self.coroutines.clear();
         WORLD.set(self.before);
-        simulated::watch(self.watcher);
+        watched::watch(self.watcher);
     }
 }
 

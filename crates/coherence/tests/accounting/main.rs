@@ -6,7 +6,8 @@ mod script;
 mod support;
 
 use hab::Counter;
-use hierarchy::{Account, real, simulated};
+use hab::atomics::Processor;
+use hierarchy::{Account, Hierarchy, tables};
 use proptest::prelude::*;
 use script::{Rank, Request, Script};
 use std::cell::RefCell;
@@ -14,19 +15,20 @@ use support::machine;
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::allocate::Domain;
 use terrace_coherence::simulation::{self, Simulation, lock_step, random, work};
+use terrace_coherence::watched::Watched;
 
 type Served = Vec<Option<(usize, usize)>>;
 
 fn on_the_processor(script: &Script) -> (Served, Account) {
-    let tables = real::tables(&script.ranks);
-    let hierarchy = real::Hierarchy::new(&script.ranks, &tables, script.heap, || {});
+    let tables = tables::<Processor>(&script.ranks);
+    let hierarchy = Hierarchy::new(&script.ranks, &tables, script.heap, || {});
     let served = script.requests.iter().map(|&request| hierarchy.serve(request)).collect();
     (served, hierarchy.account())
 }
 
 fn in_a_simulation(machine: &Machine, script: &Script) -> (Served, Account) {
-    let tables = simulated::tables(&script.ranks);
-    let hierarchy = simulated::Hierarchy::new(&script.ranks, &tables, script.heap, || work(1000));
+    let tables = tables::<Watched>(&script.ranks);
+    let hierarchy = Hierarchy::new(&script.ranks, &tables, script.heap, || work(1000));
     let served = RefCell::new(Vec::new());
     let mut simulation = Simulation::new(machine, 1, 0, 0);
     let body = || served.borrow_mut().extend(script.requests.iter().map(|&request| hierarchy.serve(request)));
@@ -103,13 +105,13 @@ fn many(
     threads: u32,
     seed: u64,
 ) -> (Vec<(usize, usize)>, Account) {
-    let tables = simulated::tables(ranks);
+    let tables = tables::<Watched>(ranks);
     // The heap takes its time, and others come meanwhile: they see a buffer being refilled.
     let at_work = || {
         work(500_000);
         lock_step();
     };
-    let hierarchy = simulated::Hierarchy::new(ranks, &tables, heap, at_work);
+    let hierarchy = Hierarchy::new(ranks, &tables, heap, at_work);
     let served = RefCell::new(Vec::new());
     let mut simulation = Simulation::new(machine, seed, 0, 0);
     for thread in 0..threads {
@@ -137,7 +139,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn both_implementations_do_the_same(script in script::scripts(&machine([2, 2, 2, 2], "moesi", ""))) {
+    fn on_either_kind_of_atomics_it_does_the_same(script in script::scripts(&machine([2, 2, 2, 2], "moesi", ""))) {
         let machine = machine([2, 2, 2, 2], "moesi", "");
         let (served, account) = on_the_processor(&script);
         prop_assert_eq!(&in_a_simulation(&machine, &script), &(served.clone(), account.clone()));

@@ -4,7 +4,7 @@ pub mod machine;
 pub mod operations;
 pub mod traffic;
 
-use hab_simulated::Counter;
+use hab::Counter;
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{

@@ -2,11 +2,11 @@
 //! order for all.
 
 use super::traffic;
-use simulated::{AtomicU64, Ordering, fence};
 use std::cell::Cell;
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Line;
 use terrace_coherence::simulation::{Number, Simulation, lock_step, now, park, random, unpark, work};
+use terrace_coherence::watched::{AtomicU64, Ordering, fence};
 
 /// Thread, kind, argument.
 pub type Operation = (u8, u8, u8);

@@ -1,5 +1,6 @@
 //! The buffers of one domain, and which domains there are.
 
+use crate::atomics::Atomics;
 use crate::buffer::Frame;
 use crate::{Access, Buffer, DomainIndex};
 use alloc::boxed::Box;
@@ -25,19 +26,19 @@ pub const BUFFERS_PER_DOMAIN: usize = 4;
 /// lines.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Domain<A> {
+pub(super) struct Domain<A, M: Atomics> {
     /// The first one serves. The others serve while those before them are being refilled; what is left of them then is the next
     /// extent of the first.
-    pub(super) buffers: [Buffer<A>; BUFFERS_PER_DOMAIN],
+    pub(super) buffers: [Buffer<A, M>; BUFFERS_PER_DOMAIN],
 }
 
-impl<A: Access> Domain<A> {
+impl<A: Access, M: Atomics> Domain<A, M> {
     pub(super) fn new() -> Self {
         Domain { buffers: core::array::from_fn(|_| Buffer::default()) }
     }
 
     #[inline(always)]
-    pub(super) fn first(&self) -> &Buffer<A> {
+    pub(super) fn first(&self) -> &Buffer<A, M> {
         &self.buffers[0]
     }
 

@@ -1,7 +1,8 @@
 //! The slow path: steps 2 to 4 of a request.
 
 use super::{Level, REQUESTS_PER_BUFFER};
-use crate::buffer::{Carve, Frame};
+use crate::atomics::Atomics;
+use crate::buffer::Carve;
 use crate::{Access, Buffer, Counter, CpuIndex, Extent, Source};
 
 /// A tail up to this fraction of a buffer may be given up at once (HotSpot's `TLABRefillWasteFraction` is 64, too).
@@ -19,11 +20,11 @@ pub(super) enum Refill {
     Refused,
 }
 
-impl<A: Access, S: Source> Level<'_, A, S> {
+impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
     /// Steps 2 to 4 of a request that the own buffer could not serve at once.
     #[cold]
     #[inline(never)]
-    pub fn allocate_slowly(
+    pub(super) fn allocate_slowly(
         &self,
         cpu: CpuIndex,
         domain: usize,
@@ -64,7 +65,7 @@ impl<A: Access, S: Source> Level<'_, A, S> {
 
     fn refill_one(
         &self,
-        buffer: &Buffer<A>,
+        buffer: &Buffer<A, M>,
         cpu: CpuIndex,
         domain: usize,
         min: usize,
@@ -127,7 +128,7 @@ impl<A: Access, S: Source> Level<'_, A, S> {
         let counters = &self.counters[domain];
         counters.add(Counter::Refills, 1);
         counters.add(Counter::RefillBytes, extent.bytes as u64);
-        let (extent, surplus) = extent.split(shape.floor(extent.bytes).min(Frame::max_bytes(shape)));
+        let (extent, surplus) = extent.split(shape.floor(extent.bytes).min(shape.max_buffer()));
         self.retire_tail(domain, surplus, Counter::WasteAlignment);
         Some(extent)
     }

@@ -22,7 +22,7 @@ enum Flaw {
 /// A buffer of three grains at most, with a flaw. The same states as the real one: free grains as `top << 8 | rest`.
 struct Broken {
     word: AtomicU64,
-    /// As in the crate's `primitive`: without it a load hides interleavings from loom.
+    /// As in `atomics`: without it a load hides interleavings from loom.
     turn: AtomicUsize,
     heap: &'static Heap,
     flaw: Flaw,

@@ -27,7 +27,7 @@ impl Heap {
     }
 
     fn top(&self) -> usize {
-        // An addition of nothing, because a plain load would hide interleavings from loom (see the crate's `primitive`).
+        // An addition of nothing, because a plain load would hide interleavings from loom (see `atomics`).
         self.top.fetch_add(0, Ordering::Relaxed)
     }
 

@@ -3,7 +3,7 @@
 //!
 //! What a pass does not show: loom treats `SeqCst` accesses as acquire and release (only `SeqCst` fences, which the protocol
 //! uses, are modelled as such), exchanges never fail without a reason, and capacities and numbers of threads are tiny. Loom's
-//! search also skips interleavings that a load hides; the crate's `primitive` and `heap` here make up for that. A bug
+//! search also skips interleavings that a load hides; `atomics` and `heap` here make up for that. A bug
 //! that needs more threads, more preemptions or a load that is carried out later than loom allows stays unseen: a pass is no
 //! proof.
 //!
@@ -13,19 +13,22 @@
 //! Run by `RUSTFLAGS="--cfg loom" cargo test -p terrace-hab --release --test loom`.
 #![cfg(loom)]
 
+mod atomics;
 mod controls;
 mod heap;
 mod three_threads;
 mod two_threads;
 
+use atomics::Loom;
 use heap::{BASE, GRAIN, Heap, SHAPE};
 use loom::thread;
 use std::cell::RefCell;
-use terrace_hab::{Counter, Counters, CpuIndex, DomainIndex, Layout, Level, Shared, Source, State};
+use terrace_hab::{Counter, Counters, CpuIndex, DomainIndex, Layout, Level, Request, Shared, Source, State};
 
 /// A level over the heap, and one over such a level.
-type OneLevel = Level<'static, Shared, &'static Heap>;
-type TwoLevels = Level<'static, Shared, &'static OneLevel>;
+type Rank<S> = Level<'static, Shared, S, Loom>;
+type OneLevel = Rank<&'static Heap>;
+type TwoLevels = Rank<&'static OneLevel>;
 
 const CPU0: CpuIndex = CpuIndex(0);
 const CPU1: CpuIndex = CpuIndex(1);
@@ -61,8 +64,8 @@ fn heap(grains: usize) -> &'static Heap {
 }
 
 /// A level of buffers of `size` grains, one for each of `domains` CPUs.
-fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static Level<'static, Shared, S> {
-    let counters: Vec<Counters> = (0..domains).map(|_| Counters::default()).collect();
+fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static Rank<S> {
+    let counters: Vec<Counters<Loom>> = (0..domains).map(|_| Counters::default()).collect();
     let layout = Layout {
         domain_of_cpu: (0..domains).map(DomainIndex).collect(),
         group_of_domain: (0..domains).map(|_| 0).collect(),
@@ -73,17 +76,17 @@ fn level<S: Source + 'static>(domains: u16, size: usize, upper: S) -> &'static L
 }
 
 /// Requests one grain from the level; it becomes the caller's.
-fn take<S: Source>(level: &Level<'static, Shared, S>, heap: &Heap, cpu: CpuIndex) -> bool {
-    let extent = level.allocate(cpu, GRAIN, GRAIN);
+fn take<S: Source>(level: &Rank<S>, heap: &Heap, cpu: CpuIndex) -> bool {
+    let extent = level.allocate(cpu, Request::buffer(GRAIN, GRAIN));
     extent.inspect(|&extent| heap.own(extent)).is_some()
 }
 
-fn sum<S: Source>(level: &Level<'static, Shared, S>, counters: &[Counter]) -> u64 {
+fn sum<S: Source>(level: &Rank<S>, counters: &[Counter]) -> u64 {
     counters.iter().flat_map(|&counter| level.counters().iter().map(move |domain| domain.get(counter))).sum()
 }
 
 /// When all threads are done: reserved = allocated + waste + remaining.
-fn check_level<S: Source>(level: &Level<'static, Shared, S>) {
+fn check_level<S: Source>(level: &Rank<S>) {
     let remaining = level.states().map(|state| match state {
         State::Empty => 0,
         State::Refilling => panic!("a refill was never ended"),

@@ -22,8 +22,8 @@ mod heap;
 use heap::Heap;
 use std::fmt::Debug;
 use terrace_hab::{
-    Access, Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Private, Shape, Shared, Source,
-    State,
+    Access, Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Private, Request, Shape, Shared,
+    Source, State,
 };
 
 /// What a program is made of: the machine's shape, then the operations.
@@ -166,9 +166,7 @@ impl Operation {
 
 /// A level without its type.
 trait Rank {
-    fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent>;
-    fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent>;
-    fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent>;
+    fn allocate(&self, cpu: CpuIndex, request: Request) -> Option<Extent>;
     fn retire(&self);
     fn resize(&self, size: usize);
     fn serves(&self, desired: usize) -> bool;
@@ -177,16 +175,8 @@ trait Rank {
 }
 
 impl<A: Access, S: Source> Rank for Level<'_, A, S> {
-    fn allocate(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
-        self.allocate(cpu, min, desired)
-    }
-
-    fn carve_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        self.carve_object(cpu, bytes)
-    }
-
-    fn allocate_object(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        self.allocate_object(cpu, bytes)
+    fn allocate(&self, cpu: CpuIndex, request: Request) -> Option<Extent> {
+        self.allocate(cpu, request)
     }
 
     fn retire(&self) {
@@ -247,10 +237,12 @@ impl Run<'_> {
         let level = |level: usize| level % self.ranks.len();
         let (bounds, extent) = match operation {
             Operation::Allocate { cpu, min, desired } => ((min, desired), self.allocate(cpu, min, desired)),
-            Operation::CarveObject { cpu, bytes } => ((bytes, bytes), lowest.carve_object(cpu, bytes)),
+            Operation::CarveObject { cpu, bytes } => {
+                ((bytes, bytes), lowest.allocate(cpu, Request::object(bytes)))
+            }
             Operation::AllocateObject { cpu, bytes } => {
                 heap.expect_no_collection();
-                ((bytes, bytes), lowest.allocate_object(cpu, bytes))
+                ((bytes, bytes), lowest.allocate(cpu, Request::object_with_refill(bytes)))
             }
             other => {
                 match other {
@@ -276,7 +268,7 @@ impl Run<'_> {
         let (lowest, heap) = (self.ranks[0], self.heap);
         let possible = heap.could_serve(min);
         heap.expect_request(min, desired);
-        let extent = lowest.allocate(cpu, min, desired);
+        let extent = lowest.allocate(cpu, Request::buffer(min, desired));
         if extent.is_none() {
             assert!(!possible, "refused what the heap could serve");
             if lowest.serves(desired) {

@@ -5,7 +5,11 @@ use super::paper::{PaperBuffers, UsedUp};
 use crate::machine::Machine;
 use crate::programs::Line;
 use crate::simulation::{self, Simulation};
-use hab_simulated::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Shape, Shared, Source};
+use crate::watched::Watched;
+use hab::{Counter, CpuIndex, DomainIndex, Extent, Layout, Request, Shape, Shared, Source, State};
+
+type Counters = hab::Counters<Watched>;
+type Level<'a, S> = hab::Level<'a, Shared, S, Watched>;
 
 /// The hardware that shares a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,25 +118,24 @@ impl Buffers for &Heap {
 /// A level of `hab` and what is over it.
 struct Ranked<'a, S> {
     domain: Domain,
-    level: Line<Level<'a, Shared, S>>,
+    level: Line<Level<'a, S>>,
     /// Whether single objects come from buffers too: where threads have none.
     objects: bool,
 }
 
 impl<S: Source + Upper> Buffers for Ranked<'_, S> {
     fn refill(&self, cpu: u32, min: usize, desired: usize) -> Option<Extent> {
-        let extent = self.level.0.allocate(CpuIndex(cpu), min, desired);
+        let extent = self.level.0.allocate(CpuIndex(cpu), Request::buffer(min, desired));
         self.level.0.count_migration(CpuIndex(cpu), CpuIndex(simulation::cpu()));
         extent
     }
 
     fn object(&self, cpu: u32, bytes: usize) -> Option<Extent> {
         let (level, cpu) = (&self.level.0, CpuIndex(cpu));
-        let own =
-            if self.objects { level.allocate_object(cpu, bytes) } else { level.carve_object(cpu, bytes) };
-        let found = own.or_else(|| level.upper().acquire(cpu, bytes, bytes));
+        let own = if self.objects { Request::object_with_refill(bytes) } else { Request::object(bytes) };
+        let found = level.allocate(cpu, own).or_else(|| level.upper().acquire(cpu, bytes, bytes));
         level.count_migration(cpu, CpuIndex(simulation::cpu()));
-        found.or_else(|| level.carve_object_from_tails(cpu, bytes))
+        found.or_else(|| level.allocate(cpu, Request::object_from_tails(bytes)))
     }
 
     fn empty(&self) {
@@ -153,9 +156,9 @@ impl<S: Source + Upper> Buffers for Ranked<'_, S> {
     }
 }
 
-fn count<S: Source>(name: &str, level: &Level<'_, Shared, S>) -> LevelCounts {
+fn count<S: Source>(name: &str, level: &Level<'_, S>) -> LevelCounts {
     let sum = |counter| level.counters().iter().map(|domain| domain.get(counter)).sum();
-    let free = |state| if let hab_simulated::State::Free(free) = state { free.bytes as u64 } else { 0 };
+    let free = |state| if let State::Free(free) = state { free.bytes as u64 } else { 0 };
     LevelCounts {
         name: name.into(),
         counters: Counter::ALL.into_iter().map(|counter| (counter.name(), sum(counter))).collect(),
@@ -163,7 +166,7 @@ fn count<S: Source>(name: &str, level: &Level<'_, Shared, S>) -> LevelCounts {
     }
 }
 
-fn name_level<S: Source>(name: &str, level: &Level<'_, Shared, S>, simulation: &mut Simulation<'_>) {
+fn name_level<S: Source>(name: &str, level: &Level<'_, S>, simulation: &mut Simulation<'_>) {
     for (domain, counters) in level.counters().iter().enumerate() {
         simulation.name(level.buffer_addresses(domain), format!("{name} {domain}: buffers"));
         let start = (&raw const *counters).addr();
@@ -185,7 +188,7 @@ impl Upper for &Heap {
 }
 
 /// A level over which another one stands; it knows its name.
-pub(super) struct Named<'a, S>(Domain, Level<'a, Shared, S>);
+pub(super) struct Named<'a, S>(Domain, Level<'a, S>);
 
 impl<S: Source> Source for Named<'_, S> {
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
@@ -311,12 +314,12 @@ pub(super) fn build<'a>(
         base: usize,
         table: &'a [Counters],
         upper: S,
-    ) -> Level<'a, Shared, S> {
+    ) -> Level<'a, S> {
         Level::new(base, SHAPE, rank.bytes, layout(machine, rank.domain), table, upper)
     }
     fn ranked<'a, S: Source + Upper + 'a>(
         domain: Domain,
-        level: Level<'a, Shared, S>,
+        level: Level<'a, S>,
         objects: bool,
     ) -> Box<dyn Buffers + 'a> {
         Box::new(Ranked { domain, level: Line(level), objects })

@@ -3,8 +3,8 @@
 use crate::machine::Picoseconds;
 use crate::programs::Line;
 use crate::simulation::work;
-use hab_simulated::{CpuIndex, Extent, Source};
-use simulated::{AtomicU64, Ordering};
+use crate::watched::{AtomicU64, Ordering};
+use hab::{CpuIndex, Extent, Source};
 use std::cell::Cell;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::stop::Stop;
 use super::{Counts, add};
 use crate::machine::{Machine, Picoseconds};
 use crate::simulation::{cpu, lock_step, random, store_object, work};
-use hab_simulated::Extent;
+use hab::Extent;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -3,8 +3,8 @@
 
 use super::heap::Heap;
 use crate::programs::Line;
-use hab_simulated::{CpuIndex, Extent, Source};
-use simulated::{AtomicU64, Ordering};
+use crate::watched::{AtomicU64, Ordering};
+use hab::{CpuIndex, Extent, Source};
 use std::cell::Cell;
 
 const EMPTY: u64 = 0;

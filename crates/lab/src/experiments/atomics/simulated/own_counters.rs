@@ -1,10 +1,10 @@
 //! Threads that increment counters of their own: on lines of their own, or side by side on one.
 
 use crate::simulated::options;
-use ::simulated::{AtomicU64, Ordering};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::Increment;
 use coherence::simulation::{Simulation, over, work};
+use coherence::watched::{AtomicU64, Ordering};
 
 /// Counters on a line of 64 bytes.
 const PER_LINE: usize = 8;

@@ -1,11 +1,12 @@
-//! Atomics that a simulator watches.
+//! Atomics that a simulation watches.
 //!
-//! The third implementation of `crates/hab/src/primitive.rs`, beside the processor's and loom's. A word here is a real atomic, so that
+//! A word here is a real atomic, so that
 //! code on it works without a simulator too; before each access the [`watch`]er of this thread of the operating system is told, and
 //! it returns when the access's moment in simulated time has come. A simulator runs all its simulated threads on one thread of the
 //! operating system, so that whatever happens between two calls of the watcher is one step.
 #![allow(clippy::disallowed_types, reason = "an implementation of the module that the lint points to")]
 
+use hab::atomics::{Atomics, Word};
 use std::cell::Cell;
 use std::sync::atomic;
 
@@ -128,6 +129,42 @@ impl AtomicU64 {
         failure: Ordering,
     ) -> Result<u64, u64> {
         self.compare_exchange(current, new, success, failure)
+    }
+}
+
+/// What `crates/hab` is simulated on: every word is watched.
+#[derive(Debug)]
+pub enum Watched {}
+
+impl Atomics for Watched {
+    type Word = AtomicU64;
+    type Relaxed = AtomicU64;
+}
+
+impl Word for AtomicU64 {
+    #[inline]
+    fn new(value: u64) -> Self {
+        AtomicU64::new(value)
+    }
+
+    #[inline]
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
+    }
+
+    #[inline]
+    fn store(&self, value: u64, order: Ordering) {
+        self.store(value, order);
+    }
+
+    #[inline]
+    fn add(&self, amount: u64, order: Ordering) {
+        self.fetch_add(amount, order);
+    }
+
+    #[inline]
+    fn exchange(&self, old: u64, new: u64, success: Ordering, failure: Ordering) -> bool {
+        self.compare_exchange_weak(old, new, success, failure).is_ok()
     }
 }
 
