@@ -143,6 +143,8 @@ struct Stage {
     stock: Option<Running>,
 }
 
+/// A JVM that has no agent yet.
+const STOCK: &str = "exec java -XX:+EnableDynamicAgentLoading -Xmx64m -jar app.jar";
 const APP: &str = r#"
 /** Allocates for APP_SECONDS. */
 public final class App {
@@ -197,7 +199,7 @@ impl Stage {
             succeeded(command, &stage.run(command, "0"));
         }
         stage.with_terrace = Some(stage.start("exec terrace run -- java -Xmx64m -jar app.jar"));
-        stage.stock = Some(stage.start("exec java -XX:+EnableDynamicAgentLoading -Xmx64m -jar app.jar"));
+        stage.stock = Some(stage.start(STOCK));
         Some(stage)
     }
 
@@ -226,8 +228,12 @@ impl Stage {
     }
 
     /// The command with its placeholders filled in.
-    fn filled(&self, command: &str) -> String {
-        let running = if command.starts_with("jcmd") { &self.stock } else { &self.with_terrace };
+    fn filled(&self, command: &str, fresh: &Option<Running>) -> String {
+        let running = match command.starts_with("jcmd") {
+            true => &self.stock,
+            false if fresh.is_some() => fresh,
+            false => &self.with_terrace,
+        };
         let pid = running.as_ref().map_or(0, |running| running.0.id()).to_string();
         let library = self.release.join("libterrace.so").display().to_string();
         let mut filled = command.to_owned();
@@ -248,7 +254,9 @@ impl Stage {
 
     /// Runs a command as its declaration says.
     fn execute(&self, command: &str, instead: Option<Instead>) {
-        let filled = self.filled(command);
+        // An agent stays where it is: each attaching has a JVM of its own.
+        let fresh = command.starts_with("terrace attach").then(|| self.start(STOCK));
+        let filled = self.filled(command, &fresh);
         match instead {
             None => {
                 let output = self.run(&filled, "0.3");

@@ -1,6 +1,7 @@
 //! The `terrace` command: a thin layer over `compare`, `lab` and `coherence`.
 
 mod arguments;
+mod attach;
 mod compare;
 #[cfg(feature = "lab")]
 mod lab;
@@ -31,6 +32,7 @@ Examples:
   terrace lab run                                  what allocation costs on this machine, in ten minutes
   terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there
+  terrace attach 4711                              core buffers for a JVM that runs already
   terrace status 4711                              what a running JVM has, and its counters
 
 Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
@@ -50,6 +52,12 @@ enum Command {
     /// Say which buffers to use on a machine, by simulating a small grid of them.
     #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
+    /// Put terrace into a JVM that runs already.
+    Attach(attach::Attach),
+    /// Switch the buffers of a running JVM on.
+    On(attach::On),
+    /// Switch the buffers of a running JVM off: it goes on as a stock one.
+    Off(attach::Off),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
 }
@@ -69,6 +77,9 @@ fn main() -> ExitCode {
         Command::Sim(sim) => sim.execute(),
         #[cfg(feature = "simulator")]
         Command::Plan(plan) => plan.execute(),
+        Command::Attach(attach) => attach.execute(),
+        Command::On(on) => on.execute(),
+        Command::Off(off) => off.execute(),
         Command::Status(status) => status.execute(),
     };
     match done {

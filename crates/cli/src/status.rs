@@ -1,6 +1,7 @@
 //! `terrace status PID`.
 
 use crate::arguments::Format;
+use crate::attach::Process;
 use clap::Args;
 use jvm::{Error, Result};
 
@@ -12,11 +13,11 @@ Examples:
   terrace status 4711 --format json
   watch -n1 terrace status 4711
 
-The JVM must have been started with 'terrace run', or with the agent's option control=auto.")]
+The JVM must have been started with 'terrace run', or with the agent's option control=auto,
+or have got terrace by 'terrace attach PID'.")]
 pub struct Status {
-    /// The JVM's process number ('jps' lists them).
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
-    pid: u32,
+    #[command(flatten)]
+    process: Process,
 
     /// What is printed.
     #[arg(long, value_enum, default_value = "table")]
@@ -26,7 +27,7 @@ pub struct Status {
 impl Status {
     /// Reads and prints.
     pub fn execute(self) -> Result<()> {
-        let status = jvm::status::of(self.pid)?;
+        let status = jvm::status::of(self.process.pid)?;
         match self.format {
             Format::Json => {
                 println!(

@@ -63,5 +63,9 @@ fn a_real_jvm_without_terrace() {
     child.0.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
     let home = Home::new("exit 0");
     let output = home.terrace(&["status", &child.0.id().to_string()]).output().unwrap();
-    assert_refused(&output, 1, &["is a JVM without terrace", "start it with 'terrace run -- java ...'"]);
+    assert_refused(
+        &output,
+        1,
+        &["is a JVM without terrace", "terrace attach", "start it with 'terrace run -- java ...'"],
+    );
 }

@@ -84,7 +84,11 @@ impl Control {
 
     /// Opens the control file of a running JVM of this user for switching. Of one that has ended, what is switched is a copy.
     pub fn open(path: &Path) -> Result<Control, Error> {
-        Ok(Control { view: copy::open(path, Access::Write)?, found_by: Mutex::default() })
+        Ok(Control::over(copy::open(path, Access::Write)?))
+    }
+
+    pub(crate) fn over(view: View) -> Control {
+        Control { view, found_by: Mutex::default() }
     }
 
     fn found_by(&self) -> MutexGuard<'_, FoundBy> {

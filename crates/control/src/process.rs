@@ -3,10 +3,10 @@
 //! The kernel names them, so that neither names in a directory nor process IDs in a container's own numbering can be mistaken, and it
 //! lets only those look who may read the process's memory anyway: its user, and root.
 
-use crate::Error;
 use crate::header::State;
 use crate::memory::{self, Access, Identity, LINK, Memory};
 use crate::view::View;
+use crate::{Control, Error};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn user() -> u32 {
@@ -50,12 +50,19 @@ impl Process {
 impl View {
     /// Looks for the agent's memory in a process; `None` if there is none.
     pub fn of_process(pid: u32) -> Result<Option<View>, Error> {
-        find(pid)
+        find(pid, Access::Read)
+    }
+}
+
+impl Control {
+    /// The same, for switching.
+    pub fn of_process(pid: u32) -> Result<Option<Control>, Error> {
+        Ok(find(pid, Access::Write)?.map(Control::over))
     }
 }
 
 /// The agent's memory in a process.
-fn find(pid: u32) -> Result<Option<View>, Error> {
+fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
     let directory = PathBuf::from(format!("/proc/{pid}"));
     let cannot = |why: &dyn std::fmt::Display| {
         Error(format!("process {pid} cannot be looked into: {why}; ask as its user, or as root"))
@@ -65,7 +72,7 @@ fn find(pid: u32) -> Result<Option<View>, Error> {
     let mut found = None;
     for link in descriptors.flatten().map(|entry| entry.path()) {
         if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK)
-            && let Some(view) = open(&link, &process, Access::Read, |_| true)
+            && let Some(view) = open(&link, &process, access, |_| true)
             // A child that was forked and has not become another program has it, too.
             && process.own_pid.is_none_or(|own| view.pid() == own)
         {

@@ -133,13 +133,46 @@ impl AgentOptions {
         self.levels.unwrap_or(Levels::Core)
     }
 
+    /// Reads what users write for a JVM that runs already: `key=value`, with the agent's own keys.
+    pub fn read(words: &[String]) -> Result<AgentOptions> {
+        let mut options = AgentOptions::default();
+        for word in words {
+            let (key, value) = word
+                .split_once('=')
+                .ok_or_else(|| Error::usage(format!("'{word}': write key=value, such as core=256k")))?;
+            let wrong = |error: Error| Error::usage(format!("{key}: {error}"));
+            match key {
+                "levels" => options.levels = Some(value.parse().map_err(wrong)?),
+                "core" => options.core = value.parse().map_err(wrong)?,
+                "processor" => options.processor = value.parse().map_err(wrong)?,
+                "tlab" => options.tlab = value.parse().map_err(wrong)?,
+                "report" => options.report = Some(absolute(value)?),
+                "log" => options.log = Some(one_of(key, value, &["error", "warn", "info", "debug"])?.into()),
+                "start" => options.start_on = one_of(key, value, &["on", "off"])? == "on",
+                "bound" => options.bound = one_of(key, value, &["true", "false"])? == "true",
+                _ => {
+                    return Err(Error::usage(format!(
+                        "'{key}' is not an option for a running JVM; use levels, core, processor, tlab, report, log, start or bound"
+                    )));
+                }
+            }
+        }
+        Ok(options)
+    }
+
     /// `-agentpath:LIBRARY=key=value,...`
     pub fn flag(&self, library: &Path) -> Result<String> {
-        let mut text = format!("-agentpath:{}", library.display());
-        let mut separator = '=';
+        let text = self.text()?;
+        let separator = if text.is_empty() { "" } else { "=" };
+        Ok(format!("-agentpath:{}{separator}{text}", library.display()))
+    }
+
+    /// `key=value,...`: what differs from the defaults.
+    pub fn text(&self) -> Result<String> {
+        let mut text = String::new();
         let mut add = |key: &str, value: &str| {
+            let separator = if text.is_empty() { "" } else { "," };
             let _ = write!(text, "{separator}{key}={value}");
-            separator = ',';
         };
         if let Some(levels) = self.levels {
             add("levels", levels.name());
@@ -175,6 +208,11 @@ impl AgentOptions {
         }
         Ok(text)
     }
+}
+
+fn one_of<'v>(key: &str, value: &'v str, known: &[&str]) -> Result<&'v str> {
+    let unknown = || Error::usage(format!("{key}={value}: use one of {}", known.join(", ")));
+    known.contains(&value).then_some(value).ok_or_else(unknown)
 }
 
 /// A path given by the user, as the agent must see it whatever its working directory is: absolute.
@@ -213,6 +251,28 @@ mod tests {
         assert!(
             AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock,start=off")
         );
+    }
+
+    #[test]
+    fn words_for_a_running_jvm() {
+        let read = |words: &str| {
+            AgentOptions::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            read("core=256k start=off tlab=4k").unwrap().text().unwrap(),
+            "core=256k,tlab=4k,start=off"
+        );
+        assert_eq!(read("").unwrap(), AgentOptions::default());
+        for (words, remedy) in [
+            ("core", "write key=value"),
+            ("cores=1", "use levels, core"),
+            ("core=many", "core:"),
+            ("start=maybe", "use one of on, off"),
+            ("levels=l3", "choose core"),
+        ] {
+            let error = read(words).unwrap_err().to_string();
+            assert!(error.contains(remedy), "{words}: {error}");
+        }
     }
 
     #[test]

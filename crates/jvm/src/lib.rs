@@ -7,6 +7,7 @@
 //! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
+//! | [`attach`], [`switch`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
 //! | [`resident`] | on which pages a JVM lies |
@@ -17,6 +18,7 @@
 pub mod accounts;
 pub mod agent;
 pub mod archive;
+pub mod attach;
 pub mod calls;
 pub mod counts;
 pub mod cpu;
@@ -35,6 +37,7 @@ pub mod show;
 pub mod size;
 pub mod status;
 pub mod stops;
+pub mod switch;
 pub mod workload;
 
 pub use error::{Error, Result};

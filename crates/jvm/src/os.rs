@@ -106,6 +106,17 @@ pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Resu
     Ok(())
 }
 
+/// Asks a JVM to listen, and any other program to end.
+pub const QUIT: i32 = libc::SIGQUIT;
+
+/// Sends a signal to a process.
+pub fn signal(pid: u32, signal: i32) {
+    if pid > 1 {
+        // SAFETY: kill has no memory preconditions; a process that has ended gives an error, which is fine.
+        unsafe { libc::kill(pid as libc::pid_t, signal) };
+    }
+}
+
 /// Sends a signal to a process group that we made.
 pub fn signal_group(leader: u32, signal: i32) {
     if leader > 1 {

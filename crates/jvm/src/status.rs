@@ -67,7 +67,7 @@ pub fn of(pid: u32) -> Result<Status> {
 /// Why there is nothing to be seen.
 fn without(pid: u32, process: &Path) -> Error {
     let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
-    let remedy = "start it with 'terrace run -- java ...'";
+    let remedy = format!("'terrace attach {pid}' puts it there, or start it with 'terrace run -- java ...'");
     Error::failed(if !maps.contains("libjvm.so") {
         format!("process {pid} is not a JVM; name the JVM's own number ('jps' lists them)")
     } else if maps.contains("libterrace.so") {

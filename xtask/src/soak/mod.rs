@@ -1,7 +1,6 @@
 //! Thread buffers refilled a thousand million times, in real JVMs of every collector and JDK, while buffers and levels are switched, the
 //! heap is collected and walked, and the agent is loaded again and again: no verification error, no object damaged, no byte lost.
 
-mod attach;
 mod plan;
 mod round;
 mod state;

@@ -1,9 +1,9 @@
 //! One JVM of a soak: started, disturbed, ended, and held to its report.
 
-use super::attach::Attached;
 use super::plan::RoundPlan;
 use super::state::Counts;
 use control::{Control, Mode, State};
+use jvm::attach::Attached;
 use jvm::os;
 use jvm::{Error, Result};
 use serde_json::Value;
@@ -145,6 +145,9 @@ pub fn run(kit: &Kit, plan: &RoundPlan, folder: &Path, random: &mut Random) -> R
     Ok(counts)
 }
 
+/// Longer than any walk of a heap as small as a soak's, on a machine as busy as can be.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Switches, walks, collections and attempts to attach, at random, until the time is over or the program has done its work.
 fn disturb(
     kit: &Kit,
@@ -154,7 +157,7 @@ fn disturb(
     random: &mut Random,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
-    let attached = Attached::to(jvm.child.id(), jvm.folder)?;
+    let attached = Attached::to(jvm.child.id(), PATIENCE)?;
     let copy = jvm.folder.join("libterrace.so");
     fs::copy(&kit.agent, &copy).map_err(|error| failed(&copy, error))?;
     let until = Instant::now() + kit.time;
@@ -176,10 +179,11 @@ fn disturb(
                 counts.walks += 1;
             }
             7..12 => {
-                attached.load_in_vain(
-                    random.one(&[&kit.agent, &copy]),
-                    random.one(&["", "core=64k", "nonsense"]),
-                )?;
+                let (library, options) =
+                    (random.one(&[&kit.agent, &copy]), random.one(&["", "core=64k", "nonsense"]));
+                if attached.load(library, options)? {
+                    return Err(Error::failed(format!("{} was loaded a second time", library.display())));
+                }
                 counts.attaches += 1;
             }
             _ => {

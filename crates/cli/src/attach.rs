@@ -1,0 +1,83 @@
+//! `terrace attach PID`, `terrace on PID`, `terrace off PID`.
+
+use clap::Args;
+use control::Mode;
+use jvm::agent::AgentOptions;
+use jvm::install::Install;
+use jvm::{Result, switch};
+
+/// A JVM that runs.
+#[derive(Args)]
+pub struct Process {
+    /// The JVM's process number ('jps' lists them).
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
+    pub pid: u32,
+}
+
+/// Arguments of `attach`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  terrace attach 4711
+  terrace attach 4711 core=256k
+  terrace attach 4711 levels=none       counts only
+  terrace attach 4711 start=off         then: terrace on 4711
+
+No JDK is needed. The JVM may be in a container, and as root it may be another user's.
+Flags that HotSpot reads at its start keep their values: a fixed TLAB size (tlab=4k) holds
+for threads that start from then on. The agent stays until the JVM ends; 'terrace off PID'
+has the JVM go on as a stock one.")]
+pub struct Attach {
+    #[command(flatten)]
+    process: Process,
+
+    /// The agent's options (docs/options.md): levels, core, processor, tlab, report, log, start, bound.
+    #[arg(value_name = "KEY=VALUE")]
+    options: Vec<String>,
+}
+
+impl Attach {
+    /// Loads the agent, and says what came of it.
+    pub fn execute(self) -> Result<()> {
+        jvm::os::note_signals();
+        let options = AgentOptions::read(&self.options)?;
+        let tell = |line: &str| eprintln!("terrace: {line}");
+        let status = switch::attach(self.process.pid, &options, &Install::here()?, tell)?;
+        print!("{}", jvm::show::status(&status, present::table::columns()));
+        Ok(())
+    }
+}
+
+/// Arguments of `on`.
+#[derive(Args)]
+pub struct On {
+    #[command(flatten)]
+    process: Process,
+}
+
+impl On {
+    /// Switches.
+    pub fn execute(self) -> Result<()> {
+        switched(self.process.pid, Mode::On, "on")
+    }
+}
+
+/// Arguments of `off`.
+#[derive(Args)]
+pub struct Off {
+    #[command(flatten)]
+    process: Process,
+}
+
+impl Off {
+    /// Switches.
+    pub fn execute(self) -> Result<()> {
+        switched(self.process.pid, Mode::Off, "off")
+    }
+}
+
+fn switched(pid: u32, mode: Mode, name: &str) -> Result<()> {
+    let before = switch::switch(pid, mode)?;
+    println!("buffers {name}{}", if before == mode { ", as before" } else { "" });
+    Ok(())
+}

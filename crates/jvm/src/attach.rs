@@ -1,0 +1,260 @@
+//! HotSpot's attach mechanism (`attachListener_posix.cpp`), spoken directly: no JDK is needed beside the JVM, and none of its version.
+//!
+//! A JVM that gets SIGQUIT looks for a file `.attach_pidN` in its current folder and in /tmp, where N is its number in its own PID
+//! namespace. If the file is there and belongs to the JVM's user or to root, it listens on `/tmp/.java_pidN` of its own mount
+//! namespace; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
+//! each; the answer begins with a line that has the return code.
+
+use crate::{Error, Result, os};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often the JVM is asked again, and looked at.
+const STEP: Duration = Duration::from_millis(20);
+/// Steps between two signals: a JVM that is late is not asked to print its threads.
+const STEPS_PER_SIGNAL: u32 = 100;
+
+/// The way into one JVM.
+#[derive(Debug)]
+pub struct Attached {
+    pid: u32,
+    socket: PathBuf,
+    patience: Duration,
+}
+
+/// What a JVM is, without asking it.
+struct Target {
+    /// `/proc/PID`.
+    directory: PathBuf,
+    owner: u32,
+    own_pid: u32,
+    /// Whether it handles SIGQUIT: one that does not would be ended by it.
+    listens: bool,
+}
+
+impl Target {
+    fn of(pid: u32) -> Result<Target> {
+        let directory = PathBuf::from(format!("/proc/{pid}"));
+        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists the JVMs that run"));
+        let owner = directory.metadata().map_err(gone)?.uid();
+        if os::user() != 0 && owner != os::user() {
+            return Err(Error::failed(format!(
+                "process {pid} belongs to another user (number {owner}); ask as that user, or as root"
+            )));
+        }
+        let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
+        if !maps.contains("libjvm.so") {
+            return Err(Error::failed(format!(
+                "process {pid} is not a JVM; name the JVM's own number ('jps' lists them)"
+            )));
+        }
+        let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+        let listens = caught & 1 << (os::QUIT - 1) != 0;
+        Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.directory.join("root/tmp")
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.temporary().join(format!(".java_pid{}", self.own_pid))
+    }
+
+    /// Why it will never listen, if its own words say so.
+    fn deaf(&self) -> Option<&'static str> {
+        let words =
+            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
+        let refuses = words.iter().any(|text| {
+            let option = b"-XX:+DisableAttachMechanism";
+            text.windows(option.len()).any(|window| window == option)
+        });
+        if refuses {
+            return Some(
+                "was started with -XX:+DisableAttachMechanism; start it without, or with 'terrace run'",
+            );
+        }
+        (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
+    }
+
+    /// The file that makes it listen, for as long as this is needed.
+    fn ask(&self) -> Result<Asking> {
+        let name = format!(".attach_pid{}", self.own_pid);
+        let mut why = None;
+        for folder in [self.directory.join("cwd"), self.temporary()] {
+            let path = folder.join(&name);
+            let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+            match file {
+                // It may be another's that asks at this moment: as good as ours.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Asking(None)),
+                Ok(_) => return Ok(Asking(Some(path))),
+                Err(error) => why = Some(error),
+            }
+        }
+        let why = why.map(|error| error.to_string()).unwrap_or_default();
+        Err(Error::failed(format!(
+            "cannot ask the JVM to listen: {name}: {why}; let its current folder or its /tmp be written to"
+        )))
+    }
+}
+
+struct Asking(Option<PathBuf>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Attached {
+    /// Opens it, and waits at most so long for the JVM, then and for each answer. Other mount and PID namespaces are seen through
+    /// `/proc`; another user's JVM answers root.
+    pub fn to(pid: u32, patience: Duration) -> Result<Attached> {
+        let target = Target::of(pid)?;
+        let attached = Attached { pid, socket: target.socket(), patience };
+        if attached.is_there(target.owner) {
+            return Ok(attached);
+        }
+        if let Some(why) = target.deaf() {
+            return Err(Error::failed(format!("process {pid} {why}")));
+        }
+        let _asking = target.ask()?;
+        let since = Instant::now();
+        for step in 0.. {
+            if attached.is_there(target.owner) {
+                break;
+            }
+            if let Some(signal) = os::stopped_by() {
+                return Err(Error::interrupted(signal));
+            }
+            // Looked at again: the process may have ended, and its number gone to another.
+            let again = Target::of(pid)?;
+            if step % STEPS_PER_SIGNAL == 0 && again.listens {
+                os::signal(pid, os::QUIT);
+            }
+            if since.elapsed() > patience {
+                return Err(Error::failed(format!(
+                    "process {pid} has not opened its attach socket in {} s: it is stopped, or busier than that; try again",
+                    patience.as_secs()
+                )));
+            }
+            std::thread::sleep(STEP);
+        }
+        Ok(attached)
+    }
+
+    /// Whether the socket is there, and the JVM's own or root's.
+    fn is_there(&self, owner: u32) -> bool {
+        let found = fs::symlink_metadata(&self.socket);
+        found.is_ok_and(|found| !found.is_symlink() && [owner, 0].contains(&found.uid()))
+            && UnixStream::connect(&self.socket).is_ok()
+    }
+
+    /// A command with its arguments; the JVM's answer behind the return code.
+    fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
+        let failed = |error: std::io::Error| {
+            Error::failed(format!("process {} does not answer ({command}): {error}; try again", self.pid))
+        };
+        let mut stream = UnixStream::connect(&self.socket).map_err(failed)?;
+        stream.set_read_timeout(Some(self.patience)).map_err(failed)?;
+        let mut request = format!("1\0{command}\0").into_bytes();
+        for argument in arguments {
+            request.extend_from_slice(argument.as_bytes());
+            request.push(0);
+        }
+        stream.write_all(&request).map_err(failed)?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).map_err(failed)?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        match answer.split_once('\n') {
+            Some(("0", rest)) => Ok(rest.trim().to_owned()),
+            _ => Err(Error::failed(format!("the JVM refused {command}: {}", answer.trim()))),
+        }
+    }
+
+    /// A diagnostic command, such as `GC.class_histogram`, and what it says.
+    pub fn diagnose(&self, command: &str) -> Result<String> {
+        self.ask("jcmd", [command, "", ""])
+    }
+
+    /// Loads a native agent: `Ok(false)` if the agent itself refused, and has said why. An error if it did not get as far.
+    pub fn load(&self, library: &Path, options: &str) -> Result<bool> {
+        let answer = self.ask("load", [&library.to_string_lossy(), "true", options])?;
+        // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
+        let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
+        match code {
+            Ok(code) => Ok(code == 0),
+            Err(_) if answer.contains("live phase") => {
+                Err(Error::failed(format!("process {} is still starting; try again", self.pid)))
+            }
+            Err(_) => Err(Error::failed(format!("the JVM cannot load {}: {answer}", library.display()))),
+        }
+    }
+
+    /// The feature number of its JDK.
+    pub fn feature(&self) -> Result<u32> {
+        let said = self.diagnose("VM.version")?;
+        let number = said.lines().find_map(|line| line.strip_prefix("JDK ")?.split(['.', '+', '-']).next());
+        number.and_then(|number| number.parse().ok()).ok_or_else(|| {
+            Error::failed(format!("process {} does not say which JDK it is: {said}", self.pid))
+        })
+    }
+
+    /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace, a copy's in the JVM's /tmp, which goes
+    /// when the guard is dropped (what was loaded from it stays).
+    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+        let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+        if namespace("self") == namespace(&self.pid.to_string()) {
+            return Ok((file.to_owned(), None));
+        }
+        let failed = |error: std::io::Error| {
+            Error::failed(format!(
+                "process {} has other folders than we see, and its /tmp does not take a copy of {}: {error}; \
+                 give it room, or start it with -agentpath",
+                self.pid,
+                file.display()
+            ))
+        };
+        let root = PathBuf::from(format!("/proc/{}/root", self.pid));
+        let folder =
+            tempfile::Builder::new().prefix("terrace-").tempdir_in(root.join("tmp")).map_err(failed)?;
+        let (name, inside) =
+            (file.file_name().unwrap_or_default(), folder.path().file_name().unwrap_or_default());
+        let copy = folder.path().join(name);
+        fs::copy(file, &copy).map_err(failed)?;
+        // The JVM may run as another user.
+        for path in [folder.path(), &copy] {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(path, permissions).map_err(failed)?;
+        }
+        Ok((Path::new("/tmp").join(inside).join(name), Some(folder)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(pid: u32) -> String {
+        Attached::to(pid, Duration::from_secs(1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_jvm_is_not_sent_a_signal() {
+        let mut sleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(refused(sleep.id()).contains("is not a JVM"), "{}", refused(sleep.id()));
+        assert!(sleep.try_wait().unwrap().is_none(), "SIGQUIT would have ended it");
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+        assert!(refused(0x3fff_fff0).starts_with("no such process"));
+    }
+}
