@@ -6,8 +6,9 @@
 //! each; the answer begins with a line that has the return code.
 
 use crate::{Error, Result, os};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -22,8 +23,25 @@ const STEPS_PER_SIGNAL: u32 = 100;
 #[derive(Debug)]
 pub struct Attached {
     pid: u32,
-    socket: PathBuf,
+    temporary: Temporary,
+    own_pid: u32,
     patience: Duration,
+}
+
+/// The /tmp that a JVM sees, held open: where it leads cannot be changed meanwhile.
+#[derive(Debug)]
+struct Temporary(File);
+
+impl Temporary {
+    fn of(directory: &Path) -> std::io::Result<Temporary> {
+        // No link: its target would be looked for among our own folders, and root would write where the JVM's user wants.
+        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        OpenOptions::new().read(true).custom_flags(flags).open(directory.join("root/tmp")).map(Temporary)
+    }
+
+    fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
 }
 
 /// What a JVM is, without asking it.
@@ -60,14 +78,6 @@ impl Target {
         Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
     }
 
-    fn temporary(&self) -> PathBuf {
-        self.directory.join("root/tmp")
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.temporary().join(format!(".java_pid{}", self.own_pid))
-    }
-
     /// Why it will never listen, if its own words say so.
     fn deaf(&self) -> Option<&'static str> {
         let words =
@@ -85,10 +95,10 @@ impl Target {
     }
 
     /// The file that makes it listen, for as long as this is needed.
-    fn ask(&self) -> Result<Asking> {
+    fn ask(&self, temporary: &Temporary) -> Result<Asking> {
         let name = format!(".attach_pid{}", self.own_pid);
         let mut why = None;
-        for folder in [self.directory.join("cwd"), self.temporary()] {
+        for folder in [self.directory.join("cwd"), temporary.path()] {
             let path = folder.join(&name);
             let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
             match file {
@@ -120,14 +130,17 @@ impl Attached {
     /// `/proc`; another user's JVM answers root.
     pub fn to(pid: u32, patience: Duration) -> Result<Attached> {
         let target = Target::of(pid)?;
-        let attached = Attached { pid, socket: target.socket(), patience };
+        let temporary = Temporary::of(&target.directory).map_err(|error| {
+            Error::failed(format!("the /tmp of process {pid} cannot be used: {error}; it must be a folder"))
+        })?;
+        let attached = Attached { pid, temporary, own_pid: target.own_pid, patience };
         if attached.is_there(target.owner) {
             return Ok(attached);
         }
         if let Some(why) = target.deaf() {
             return Err(Error::failed(format!("process {pid} {why}")));
         }
-        let _asking = target.ask()?;
+        let _asking = target.ask(&attached.temporary)?;
         let since = Instant::now();
         for step in 0.. {
             if attached.is_there(target.owner) {
@@ -152,11 +165,15 @@ impl Attached {
         Ok(attached)
     }
 
+    fn socket(&self) -> PathBuf {
+        self.temporary.path().join(format!(".java_pid{}", self.own_pid))
+    }
+
     /// Whether the socket is there, and the JVM's own or root's.
     fn is_there(&self, owner: u32) -> bool {
-        let found = fs::symlink_metadata(&self.socket);
+        let found = fs::symlink_metadata(self.socket());
         found.is_ok_and(|found| !found.is_symlink() && [owner, 0].contains(&found.uid()))
-            && UnixStream::connect(&self.socket).is_ok()
+            && UnixStream::connect(self.socket()).is_ok()
     }
 
     /// A command with its arguments; the JVM's answer behind the return code.
@@ -164,7 +181,7 @@ impl Attached {
         let failed = |error: std::io::Error| {
             Error::failed(format!("process {} does not answer ({command}): {error}; try again", self.pid))
         };
-        let mut stream = UnixStream::connect(&self.socket).map_err(failed)?;
+        let mut stream = UnixStream::connect(self.socket()).map_err(failed)?;
         stream.set_read_timeout(Some(self.patience)).map_err(failed)?;
         let mut request = format!("1\0{command}\0").into_bytes();
         for argument in arguments {
@@ -224,9 +241,8 @@ impl Attached {
                 file.display()
             ))
         };
-        let root = PathBuf::from(format!("/proc/{}/root", self.pid));
         let folder =
-            tempfile::Builder::new().prefix("terrace-").tempdir_in(root.join("tmp")).map_err(failed)?;
+            tempfile::Builder::new().prefix("terrace-").tempdir_in(self.temporary.path()).map_err(failed)?;
         let (name, inside) =
             (file.file_name().unwrap_or_default(), folder.path().file_name().unwrap_or_default());
         let copy = folder.path().join(name);
@@ -246,6 +262,19 @@ mod tests {
 
     fn refused(pid: u32) -> String {
         Attached::to(pid, Duration::from_secs(1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_jvms_tmp_that_leads_elsewhere_is_not_followed() {
+        let process = tempfile::tempdir().unwrap();
+        fs::create_dir_all(process.path().join("root")).unwrap();
+        std::os::unix::fs::symlink("/etc", process.path().join("root/tmp")).unwrap();
+        assert!(Temporary::of(process.path()).is_err());
+        fs::remove_file(process.path().join("root/tmp")).unwrap();
+        fs::create_dir(process.path().join("root/tmp")).unwrap();
+        let temporary = Temporary::of(process.path()).unwrap();
+        fs::write(temporary.path().join("x"), "").unwrap();
+        assert!(process.path().join("root/tmp/x").is_file());
     }
 
     #[test]
