@@ -44,6 +44,17 @@ impl Temporary {
     }
 }
 
+/// What came of loading an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// It is there.
+    Yes,
+    /// It did not want to, and has said why.
+    Refused,
+    /// The JVM is still starting. Older ones ask the agent all the same, which then has to refuse.
+    TooEarly,
+}
+
 /// What a JVM is, without asking it.
 struct Target {
     /// `/proc/PID`.
@@ -98,7 +109,8 @@ impl Target {
     fn ask(&self, temporary: &Temporary) -> Result<Asking> {
         let name = format!(".attach_pid{}", self.own_pid);
         let mut why = None;
-        for folder in [self.directory.join("cwd"), temporary.path()] {
+        // /tmp first: while it starts, a JVM is in its folder of performance data for a moment, and removes what it finds there.
+        for folder in [temporary.path(), self.directory.join("cwd")] {
             let path = folder.join(&name);
             let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
             match file {
@@ -140,8 +152,8 @@ impl Attached {
         if let Some(why) = target.deaf() {
             return Err(Error::failed(format!("process {pid} {why}")));
         }
-        let _asking = target.ask(&attached.temporary)?;
         let since = Instant::now();
+        let mut asking = None;
         for step in 0.. {
             if attached.is_there(target.owner) {
                 break;
@@ -152,6 +164,9 @@ impl Attached {
             // Looked at again: the process may have ended, and its number gone to another.
             let again = Target::of(pid)?;
             if step % STEPS_PER_SIGNAL == 0 && again.listens {
+                // Anew each time, and the old file first: it may lie in a folder that the JVM has left meanwhile.
+                drop(asking.take());
+                asking = Some(again.ask(&attached.temporary)?);
                 os::signal(pid, os::QUIT);
             }
             if since.elapsed() > patience {
@@ -194,6 +209,9 @@ impl Attached {
         let answer = String::from_utf8_lossy(&answer).into_owned();
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
+            None if answer.is_empty() => {
+                Err(Error::failed(format!("process {} gave no answer ({command}): it is ending", self.pid)))
+            }
             _ => Err(Error::failed(format!("the JVM refused {command}: {}", answer.trim()))),
         }
     }
@@ -203,18 +221,28 @@ impl Attached {
         self.ask("jcmd", [command, "", ""])
     }
 
-    /// Loads a native agent: `Ok(false)` if the agent itself refused, and has said why. An error if it did not get as far.
-    pub fn load(&self, library: &Path, options: &str) -> Result<bool> {
+    /// Loads a native agent. An error if it did not get as far as the agent's own decision.
+    pub fn load(&self, library: &Path, options: &str) -> Result<Loaded> {
         let answer = self.ask("load", [&library.to_string_lossy(), "true", options])?;
         // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
         let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
         match code {
-            Ok(code) => Ok(code == 0),
-            Err(_) if answer.contains("live phase") => {
-                Err(Error::failed(format!("process {} is still starting; try again", self.pid)))
-            }
+            Ok(0) => Ok(Loaded::Yes),
+            Ok(_) => Ok(Loaded::Refused),
+            Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
             Err(_) => Err(Error::failed(format!("the JVM cannot load {}: {answer}", library.display()))),
         }
+    }
+
+    /// Whether the process is there.
+    pub fn is_alive(&self) -> bool {
+        Path::new(&format!("/proc/{}", self.pid)).exists()
+    }
+
+    /// Since the JVM began to start. (Its answer is `1.234 s`.)
+    pub fn uptime(&self) -> Option<Duration> {
+        let said = self.diagnose("VM.uptime").ok()?;
+        Duration::try_from_secs_f64(said.split_whitespace().next()?.parse().ok()?).ok()
     }
 
     /// The feature number of its JDK.

@@ -1,15 +1,21 @@
 //! Terrace put into a JVM that runs, and switched there.
 
 use crate::agent::AgentOptions;
-use crate::attach::Attached;
+use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::status::{self, Status};
 use crate::{Error, Result};
 use control::{Control, Mode, State};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a JVM may take for one answer: it may be in the middle of a long collection.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A JVM younger than this is not asked for anything: its live phase may not have begun.
+const EARLIEST: Duration = Duration::from_millis(1000);
+/// How long that may take on a busy machine.
+const STARTING: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(100);
 /// From this JDK on a JVM warns of agents that are loaded while it runs (JEP 451).
 const WARNS_SINCE: u32 = 21;
 
@@ -33,14 +39,35 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
     }
     let (path, _copy) = jvm.reachable(&library)?;
     let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
-    let loaded = jvm.load(&path, &options.text()?)?;
-    let status = status::of(pid);
-    match (loaded, status) {
-        (true, status) => status,
-        (false, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
-        (false, Err(_)) => {
+    let loaded = load(&jvm, &path, &options.text()?)?;
+    match (loaded, status::of(pid)) {
+        (Loaded::Yes, status) => status,
+        (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
+        (Loaded::Refused, Err(_)) if jvm.uptime().is_none_or(|uptime| uptime > STARTING) => {
             Err(Error::failed("the agent refused; the JVM's standard error has its reason, in one line"))
         }
+        (Loaded::Refused | Loaded::TooEarly, _) => {
+            Err(Error::failed(format!("process {pid} is still starting; try again")))
+        }
+    }
+}
+
+/// Waits for a JVM that has only begun to start.
+fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
+    let mut uptime = jvm.uptime();
+    while uptime.is_none_or(|uptime| uptime < EARLIEST) {
+        std::thread::sleep(STEP);
+        uptime = jvm.uptime();
+        if uptime.is_none() && !jvm.is_alive() {
+            return Err(Error::failed("the JVM has just ended"));
+        }
+    }
+    loop {
+        let loaded = jvm.load(library, options)?;
+        if loaded != Loaded::TooEarly || jvm.uptime().is_none_or(|uptime| uptime > STARTING) {
+            return Ok(loaded);
+        }
+        std::thread::sleep(STEP);
     }
 }
 

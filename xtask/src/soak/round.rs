@@ -3,7 +3,7 @@
 use super::plan::RoundPlan;
 use super::state::Counts;
 use control::{Control, Mode, State};
-use jvm::attach::Attached;
+use jvm::attach::{Attached, Loaded};
 use jvm::os;
 use jvm::{Error, Result};
 use serde_json::Value;
@@ -181,7 +181,7 @@ fn disturb(
             7..12 => {
                 let (library, options) =
                     (random.one(&[&kit.agent, &copy]), random.one(&["", "core=64k", "nonsense"]));
-                if attached.load(library, options)? {
+                if attached.load(library, options)? == Loaded::Yes {
                     return Err(Error::failed(format!("{} was loaded a second time", library.display())));
                 }
                 counts.attaches += 1;
