@@ -14,12 +14,12 @@ struct Jvm {
 }
 
 impl Jvm {
-    /// A JVM without terrace that allocates, by way of `before` (as `unshare`, whose descendant it then is).
+    /// A JVM without terrace whose threads come and go, so that new ones begin with the agent's TLABs, by way of `before` (as `unshare`, whose descendant it then is).
     fn start(before: &[&str], flags: &[&str]) -> Option<Jvm> {
         let folder = installed()?;
         let (java, jar) = (java(), jar(&folder));
         let program = [java.as_str(), "-Xmx64m", "-XX:+EnableDynamicAgentLoading"];
-        let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
+        let words = [before, &program, flags, &["-jar", &jar, "churn", "--seconds", "600"]];
         let words = words.concat();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
@@ -67,7 +67,7 @@ fn status(jvm: &Jvm, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::
 #[test]
 fn buffers_come_into_a_running_jvm_and_are_switched() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
-    let (code, said) = jvm.ask("attach", &["core=64k", "tlab=4k"]);
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("installed") && said.contains("core_bytes 65536"), "{said}");
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
@@ -136,7 +136,7 @@ fn a_container_of_another_user() {
         );
     }
     let Some(jvm) = Jvm::start(&before, &[]) else { return };
-    let (code, said) = jvm.ask("attach", &["core=64k", "tlab=4k"]);
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(0) && said.contains("installed"), "{said}");
     let left = std::fs::read_dir(format!("/proc/{}/root/tmp", jvm.pid)).unwrap();
     let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
