@@ -14,12 +14,18 @@ struct Jvm {
 }
 
 impl Jvm {
-    /// A JVM without terrace whose threads come and go, so that new ones begin with the agent's TLABs, by way of `before` (as `unshare`, whose descendant it then is).
+    /// A JVM without terrace that allocates in small TLABs, by way of `before` (as `unshare`, whose descendant it then is).
     fn start(before: &[&str], flags: &[&str]) -> Option<Jvm> {
         let folder = installed()?;
         let (java, jar) = (java(), jar(&folder));
-        let program = [java.as_str(), "-Xmx64m", "-XX:+EnableDynamicAgentLoading"];
-        let words = [before, &program, flags, &["-jar", &jar, "churn", "--seconds", "600"]];
+        let program = [
+            java.as_str(),
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-XX:TLABSize=4k",
+            "-XX:-ResizeTLAB",
+        ];
+        let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
         let words = words.concat();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
