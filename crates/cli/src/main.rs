@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod format;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "simulator")]

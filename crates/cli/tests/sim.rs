@@ -131,7 +131,7 @@ fn a_sweep_tells_speed_ups_over_no_levels() {
     assert!(lines.starts_with("tlab,levels,threads,"), "{lines}");
     let page = std::fs::read_to_string(html).unwrap();
     assert_page(&page);
-    assert_eq!(page.matches("<polyline").count(), 2 * 3);
+    assert_eq!(page.matches("<path class=\"curve\"").count(), 2 * 3);
 
     let json = json("sweep", &arguments);
     let cells = json["cells"].as_array().unwrap();

@@ -99,6 +99,16 @@ pub fn interval(interval: &Interval, unit: &str) -> String {
     format!("{median} [{low}, {high}] {}", scale.unit).trim_end().to_owned()
 }
 
+/// A ratio of measurements: `1.016 [0.974, 1.058]`.
+pub fn ratio(ratio: &Interval) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", ratio.median, ratio.low, ratio.high)
+}
+
+/// A simulated speed-up: `1.38 x`.
+pub fn times(factor: f64) -> String {
+    format!("{factor:.*} x", if factor < 99.95 { 2 } else { 0 })
+}
+
 /// A unit as a column has room for it: the prefix of a count, times and sizes as they are. The rest is in the heading.
 pub fn short(unit: &str) -> &str {
     let head = unit.split(['/', ' ']).next().unwrap_or_default();
@@ -112,6 +122,23 @@ pub fn brief(found: &Interval, unit: &str) -> String {
     format!("{} {}", text.strip_suffix(&scale.unit).unwrap_or(&text).trim_end(), short(&scale.unit))
         .trim_end()
         .to_owned()
+}
+
+/// A written quantity with a unit as short as a tick's: `404 [394, 412] M` of `404 [394, 412] M objects/s`.
+pub fn shortened(text: &str) -> String {
+    let end = text.find(']').map_or_else(|| text.find(' ').unwrap_or(text.len()), |end| end + 1);
+    format!("{} {}", &text[..end], tick_unit(text[end..].trim_start())).trim_end().to_owned()
+}
+
+fn tick_unit(unit: &str) -> &str {
+    if unit.split(['/', ' ']).next() == Some("ratio") { "ratio" } else { short(unit) }
+}
+
+/// What stands at a tick: without superfluous zeros, with a short unit.
+pub fn tick(value: f64, unit: &str) -> String {
+    let scale = fitting(value, unit);
+    let number: f64 = format!("{:.2e}", value / scale.factor).parse().unwrap_or(value);
+    format!("{number} {}", tick_unit(&scale.unit)).trim_end().to_owned()
 }
 
 /// `unavailable: reason`, once.
@@ -232,6 +259,23 @@ mod tests {
         assert_eq!(brief(&of(2e8, 1.9e8, 2.1e8), "objects/s"), "200 [190, 210] M");
         assert_eq!(brief(&of(20.0, 19.5, 21.0), "ns/load"), "20.0 [19.5, 21.0] ns");
         assert_eq!(lacking("unavailable: no counters"), "unavailable: no counters");
+    }
+
+    #[test]
+    fn ticks_have_no_superfluous_zeros_and_short_units() {
+        for (value, unit, text) in [
+            (1500.0, "ns", "1.5 µs"),
+            (2e8, "objects/s", "200 M"),
+            (0.25, "×", "0.25 ×"),
+            (1.5, "ratio", "1.5 ratio"),
+            (0.0, "ns/load", "0 ns"),
+            (3.0, "", "3"),
+        ] {
+            assert_eq!(tick(value, unit), text);
+        }
+        assert_eq!(shortened("404 [394, 412] M objects/s"), "404 [394, 412] M");
+        assert_eq!(shortened("1.98 ns/load"), "1.98 ns");
+        assert_eq!(shortened("17"), "17");
     }
 
     #[test]

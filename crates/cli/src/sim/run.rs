@@ -1,16 +1,15 @@
 //! `terrace sim run`.
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
 use coherence::scenario::{Measured, Scenario};
 use coherence::sweep;
 use jvm::Result;
 use jvm::size::format;
-use present::grid::grid;
 use present::numbers::{count, share, three};
-use present::table;
+use present::table::{Table, columns};
 use serde::Serialize;
 
 /// Lines that JSON tells of; 'terrace sim explain' has more.
@@ -40,7 +39,7 @@ pub struct Run {
     threads: List<u32>,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -78,14 +77,13 @@ impl Run {
         if self.format == Format::Json {
             let rows = results.into_iter().map(row).collect();
             let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-            println!(
-                "{}",
-                super::json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?
-            );
+            print!("{}", json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?);
             return Ok(());
         }
         let rows: Vec<Measured> = results.into_iter().map(|(measured, _)| measured).collect();
-        print!("{}", text(&rows, table::columns()));
+        for table in tables(&rows) {
+            print!("{}", table.text(columns()));
+        }
         println!("simulated on {} ({} CPUs), not measured", machine.name, machine.shape.cpus());
         Ok(())
     }
@@ -97,8 +95,8 @@ fn row((measured, traffic): (Measured, Traffic)) -> Row {
     Row { measured, traffic: traffic.total(), lines }
 }
 
-/// A table of what was done, and for programs that allocate another one of their buffers.
-fn text(rows: &[Measured], columns: u16) -> String {
+/// What was done, and for programs that allocate another one of their buffers.
+fn tables(rows: &[Measured]) -> Vec<Table> {
     let unit = if rows.iter().any(|row| row.buffers.is_some()) { "objects/s" } else { "operations/s" };
     let header = ["threads", unit, "a thread", "retries / success", "transfers / operation", "time on lines"];
     let done = |row: &Measured| {
@@ -111,9 +109,9 @@ fn text(rows: &[Measured], columns: u16) -> String {
             share(row.line_share),
         ]
     };
-    let mut text = grid(columns, &header.map(str::to_owned), rows.iter().map(done).collect());
+    let mut tables = vec![Table::new(header).with(rows.iter().map(done))];
     if rows.iter().all(|row| row.buffers.is_none()) {
-        return text;
+        return tables;
     }
     let header = [
         "threads",
@@ -152,6 +150,6 @@ fn text(rows: &[Measured], columns: u16) -> String {
             lines.push([front, level].concat());
         }
     }
-    text.push_str(&grid(columns, &header.map(str::to_owned), lines));
-    text
+    tables.push(Table::new(header).with(lines));
+    tables
 }

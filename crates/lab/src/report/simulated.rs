@@ -1,7 +1,6 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use super::figure_view::{FigureView, figures};
-use super::tables::Table;
+use super::plots::{PlotView, plots};
 use crate::experiment::{
     Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
 };
@@ -10,6 +9,7 @@ use crate::results::{Findings, Results, State};
 use crate::results::{Origin, SimulatedCell};
 use crate::simulated::AGREEMENT;
 use present::numbers;
+use present::table::Table;
 use serde::Serialize;
 use statistics::Interval;
 
@@ -23,7 +23,7 @@ pub(super) struct Simulated {
     /// Why there is nothing.
     pub(super) reason: Option<String>,
     pub(super) answer: String,
-    pub(super) figures: Vec<FigureView>,
+    pub(super) plots: Vec<PlotView>,
     pub(super) table: Table,
     /// How to read it.
     pub(super) words: Vec<String>,
@@ -39,7 +39,7 @@ impl Simulated {
             question: QUESTION,
             reason,
             answer: answer(cells),
-            figures: plots(cells),
+            plots: drawn(cells),
             table: table(cells),
             words: if cells.is_empty() { Vec::new() } else { words(results) },
         })
@@ -68,7 +68,7 @@ fn simulated_text(cell: &SimulatedCell) -> String {
 }
 
 /// The cells of each experiment for a terminal, which has no room for all columns.
-pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<Table> {
     let row = |cell: &SimulatedCell| {
         let verdict = match (cell.origin, cell.agrees) {
             (Origin::Calibrated, _) => "calibrated",
@@ -79,17 +79,14 @@ pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<Strin
         let measured = numbers::interval(&cell.measured, &cell.unit);
         vec![simulate::name(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
     };
-    let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
+    let mut tables: Vec<Table> = Vec::new();
     let mut before = "";
     for cell in cells {
         if cell.experiment != before {
             before = &cell.experiment;
-            let header = [before, "threads", "measured", "simulated", "ratio", "verdict"];
-            tables.push((header.map(str::to_owned).into(), Vec::new()));
+            tables.push(Table::new([before, "threads", "measured", "simulated", "ratio", "verdict"]));
         }
-        if let Some((_, rows)) = tables.last_mut() {
-            rows.push(row(cell));
-        }
+        tables.iter_mut().last().into_iter().for_each(|table| table.push(row(cell)));
     }
     tables
 }
@@ -153,12 +150,7 @@ fn table(cells: &[SimulatedCell]) -> Table {
             cell.origin.name().to_owned(),
         ]
     };
-    Table {
-        columns: columns.map(str::to_owned).into(),
-        headers: 4,
-        rows: cells.iter().map(row).collect(),
-        fixed: String::new(),
-    }
+    Table { names: 4, ..Table::new(columns) }.with(cells.iter().map(row))
 }
 
 fn metric_name(key: &str) -> &str {
@@ -170,8 +162,8 @@ fn metric_name(key: &str) -> &str {
     }
 }
 
-/// Plots over cells of our own, a measured and a simulated one for each; they bring their values along.
-fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
+/// Plots over cells of our own, a measured and a simulated one for each.
+fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
     let kinds = [
         (
             "ns",
@@ -182,7 +174,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
         ("rate_off", "javac without buffers", "Bytes of class files in a second."),
     ];
     let there = kinds.into_iter().filter(|(key, ..)| cells.iter().any(|cell| cell.metric == *key));
-    let (mut metrics, mut plots) = (Vec::new(), Vec::new());
+    let (mut metrics, mut declared) = (Vec::new(), Vec::new());
     for (key, title, caption) in there {
         let unit = cells.iter().find(|cell| cell.metric == key).map_or("", |cell| cell.unit.as_str());
         let better = if key == "ns" { Better::Lower } else { Better::Higher };
@@ -191,7 +183,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
             .panels(&["experiment"])
             .only([("metric", key.into())])
             .caption(caption);
-        plots.push(if key == "ns" { plot.log_y() } else { plot });
+        declared.push(if key == "ns" { plot.log_y() } else { plot });
     }
     let place = |cell: &SimulatedCell, who: &str| -> Parameters {
         parameters([
@@ -223,7 +215,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
                 Parameter::new("metric", "metric", ""),
             ],
             metrics,
-            plots,
+            plots: declared,
             ..Declaration::default()
         },
         rounds: 1,
@@ -234,14 +226,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
         checks: Vec::new(),
         notes: Vec::new(),
     };
-    let mut views = figures(&findings);
-    for view in &mut views {
-        let key = &view.figure.metric.key;
-        let missing = || Quantity::Unavailable { unavailable: "of another plot".into() };
-        let values = findings.cells.iter().map(|cell| cell.metrics.get(key).cloned().unwrap_or_else(missing));
-        view.figure.values = Some(values.collect());
-    }
-    views
+    plots(&findings)
 }
 
 /// How to read it, with this machine's transfers.
@@ -305,15 +290,14 @@ mod tests {
         assert!(page.contains(r#"<section class="experiment" id="simulated""#));
         let tables = text::run(&results, 100);
         assert!(tables.contains("simulated: Simulated beside measured"), "{tables}");
-        let file = csv::simulated(&results.simulated).unwrap();
+        let file = csv::simulated(&results.simulated);
         assert_eq!(file.lines().count(), 1 + results.simulated.len());
         assert!(file.starts_with("experiment,what,threads,metric,unit,measured,"), "{file}");
         for cell in &results.simulated {
             assert!(page.contains(&simulate::name(cell)), "{}", simulate::name(cell));
             assert!(file.contains(&simulate::name(cell).replace('"', "\"\"")), "{file}");
         }
-        let widest = tables.lines().filter(|line| line.starts_with(['|', '+']));
-        assert!(widest.map(|line| line.chars().count()).max().unwrap() <= 100, "{tables}");
+        assert!((60..=100).contains(&present::table::widest(&tables)), "{tables}");
     }
 
     #[test]
@@ -329,17 +313,12 @@ mod tests {
     }
 
     #[test]
-    fn plots_bring_their_values_along_and_miss_none() {
+    fn every_cell_is_drawn_measured_and_simulated() {
         let results = fixture::simulable();
         let section = Simulated::new(&results).unwrap();
         assert!(section.table.rows.iter().all(|row| row.len() == section.table.columns.len()));
-        let points: usize = section.figures.iter().map(|view| view.figure.points()).sum();
-        assert_eq!((section.figures.len(), points), (3, 2 * results.simulated.len()));
-        for view in &section.figures {
-            let values = view.figure.values.as_ref().unwrap();
-            let drawn = view.figure.panels.iter().flat_map(|panel| &panel.points);
-            assert!(drawn.into_iter().all(|point| values[point.cell].interval().is_some()));
-        }
+        let drawn: usize = section.plots.iter().map(|view| view.drawing.matches(" point\"").count()).sum();
+        assert_eq!((section.plots.len(), drawn), (3, 2 * results.simulated.len()));
     }
 
     #[test]

@@ -1,21 +1,19 @@
 //! What the page's template is given: words and tables, all made from the results.
 
-use super::figure::Figure;
-use super::figure_view::{FigureView, better, figures};
+use super::plots::{PlotView, better, plots};
 use super::simulated::Simulated;
-use super::tables::{Table, published, whole_table};
+use super::tables::{published, whole_table};
 use super::{machine, noise};
 use crate::experiment::Check;
 use crate::results::{Findings, Results, State};
 use present::numbers;
+use present::table::Table;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct View {
-    version: String,
-    started: String,
-    duration: String,
-    effort: &'static str,
+    pub(super) started: String,
+    pub(super) duration: String,
     state: &'static str,
     command: String,
     notes: Vec<String>,
@@ -24,8 +22,9 @@ pub(super) struct View {
     canaries: Vec<String>,
     steadiness: String,
     overhead: String,
-    model: String,
-    cpus: usize,
+    canary_plot: String,
+    /// JSON that can stand in a script element: no text in it can end the element.
+    results: String,
     experiments: Vec<Section>,
     simulated: Option<Simulated>,
 }
@@ -41,7 +40,7 @@ struct Section {
     method: String,
     checks: Vec<CheckLine>,
     tally: Vec<Tally>,
-    figures: Vec<FigureView>,
+    plots: Vec<PlotView>,
     published: Option<Table>,
     metrics: Vec<MetricView>,
     all: Table,
@@ -145,7 +144,7 @@ fn section(findings: &Findings) -> Section {
         ),
         tally: tallies(&findings.checks),
         checks: checks.collect(),
-        figures: figures(findings),
+        plots: plots(findings),
         published: published(findings),
         metrics: metrics.collect(),
         all: whole_table(findings),
@@ -154,12 +153,10 @@ fn section(findings: &Findings) -> Section {
 }
 
 impl View {
-    pub(super) fn new(results: &Results) -> View {
-        View {
-            version: results.terrace.clone(),
+    pub(super) fn new(results: &Results) -> serde_json::Result<View> {
+        Ok(View {
             started: numbers::date(results.started_unix),
             duration: numbers::duration(results.seconds),
-            effort: results.effort.name(),
             state: incomplete(results.state),
             command: results.command.clone(),
             notes: results.notes.clone(),
@@ -168,17 +165,10 @@ impl View {
             canaries: results.canaries.iter().map(noise::canary).collect(),
             steadiness: noise::meaning(results),
             overhead: machine::overhead(results),
-            model: results.machine.model.clone(),
-            cpus: results.machine.cpus,
+            canary_plot: noise::drawing(&results.canaries),
+            results: serde_json::to_string(results)?.replace('<', "\\u003c"),
             experiments: results.experiments.iter().map(section).collect(),
             simulated: Simulated::new(results),
-        }
-    }
-
-    /// The structure of all plots, for the drawing.
-    pub(super) fn figures(&self) -> Vec<&Figure> {
-        let simulated = self.simulated.iter().flat_map(|simulated| &simulated.figures);
-        let measured = self.experiments.iter().flat_map(|section| &section.figures);
-        measured.chain(simulated).map(|view| &view.figure).collect()
+        })
     }
 }
