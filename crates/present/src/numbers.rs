@@ -1,17 +1,16 @@
 //! Numbers as people read them: three significant digits, units scaled, sizes as 4k. The only place that turns a number into words, so
 //! that terminal, page and plots say the same.
 
-use serde::Serialize;
 use statistics::Interval;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// A multiple of a unit: a value of `factor` units is shown as 1 `unit`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scale {
+#[derive(Clone, Debug, PartialEq)]
+struct Scale {
     /// By what a value is divided.
-    pub factor: f64,
+    factor: f64,
     /// What is written behind it.
-    pub unit: String,
+    unit: String,
 }
 
 /// Prefixes that belong to a unit: seconds downwards, bytes upwards.
@@ -21,7 +20,7 @@ const COUNTS: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9),
 /// Units that take no prefix.
 const BARE: [&str; 6] = ["%", "×", "x", "ratio", "share", "°C"];
 /// The multiples of a unit, smallest first. The head of the unit (`ns` of `ns/operation`) is scaled, the rest is kept.
-pub fn scales(unit: &str) -> Vec<Scale> {
+fn scales(unit: &str) -> Vec<Scale> {
     let head = unit.split(['/', ' ']).next().unwrap_or_default();
     let rest = &unit[head.len()..];
     let canonical = match head {
@@ -87,7 +86,8 @@ pub fn three(value: f64) -> String {
 /// A value with its unit: `12.3 ns`.
 pub fn quantity(value: f64, unit: &str) -> String {
     let scale = fitting(value, unit);
-    format!("{} {}", significant(value / scale.factor), scale.unit).trim_end().to_owned()
+    let digits = if scale.factor == 1.0 { significant } else { three };
+    format!("{} {}", digits(value / scale.factor), scale.unit).trim_end().to_owned()
 }
 
 /// A median, its interval and the unit: `12.3 [12.1, 12.6] ns`.
@@ -166,40 +166,14 @@ pub fn bytes(number: f64) -> String {
     short.map_or(format!("{whole} B"), |(power, unit)| format!("{} {unit}", whole / power))
 }
 
-/// Rounded for reading: `1.5 GB`, in powers of 1000.
+/// Rounded for reading: `1.50 GB`, in powers of 1000.
 pub fn human(bytes: f64) -> String {
-    let (value, unit) = scaled(bytes);
-    let unit = match unit {
-        "" => "B",
-        "k" => "kB",
-        "M" => "MB",
-        "G" => "GB",
-        _ => "TB",
-    };
-    format!("{value} {unit}")
+    quantity(bytes, "B")
 }
 
 /// Rounded for reading: `1.23 M`.
 pub fn count(number: f64) -> String {
-    let (value, unit) = scaled(number);
-    format!("{value} {unit}").trim_end().to_owned()
-}
-
-fn scaled(number: f64) -> (String, &'static str) {
-    let mut value = number;
-    let mut unit = 0;
-    // 999.5 would be printed as 1000.
-    while value >= 999.5 && unit < 4 {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let digits = match value {
-        v if unit == 0 && v.fract() == 0.0 => 0,
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    (format!("{value:.digits$}"), ["", "k", "M", "G", "T"][unit])
+    quantity(number, "")
 }
 
 /// A share as per cent: `2.35 %`.
@@ -294,6 +268,6 @@ mod tests {
         assert_eq!(human(999_999.0), "1.00 MB");
         assert_eq!(count(12_345.0), "12.3 k");
         assert_eq!(count(0.0), "0");
-        assert_eq!(count(0.5), "0.50");
+        assert_eq!(count(0.5), "0.500");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::plot::Layout;
 use super::tables::figure_table;
-use crate::experiment::{Better, Metric};
+use crate::experiment::Metric;
 use crate::results::Findings;
 use present::figure;
 use present::table::Table;
@@ -16,9 +16,7 @@ pub(super) struct PlotView {
     index: usize,
     title: String,
     caption: String,
-    /// What the values are, and which way is good.
-    metric: String,
-    better: &'static str,
+    metric: Metric,
     pub(super) drawing: String,
     notes: Vec<String>,
     missing: Vec<Missing>,
@@ -30,15 +28,6 @@ pub(super) struct PlotView {
 struct Missing {
     reason: String,
     cells: Vec<String>,
-}
-
-/// Which way is good.
-pub(super) fn better(metric: &Metric) -> &'static str {
-    match metric.better {
-        Better::Lower => "lower is better",
-        Better::Higher => "higher is better",
-        Better::Neither => "",
-    }
 }
 
 /// All plots of an experiment.
@@ -55,19 +44,17 @@ pub(super) fn plots(findings: &Findings) -> Vec<PlotView> {
             (true, [_]) => missing.pop().map_or_else(String::new, |missing| figure::empty(&missing.reason)),
             (true, _) => figure::empty("nothing of this was measured; the reasons are below"),
         };
-        let unit = if metric.unit.is_empty() { String::new() } else { format!(", {}", metric.unit) };
         PlotView {
             id: format!("{}-{index}", declaration.name),
             experiment: declaration.name.clone(),
             index,
             title: plot.title.clone(),
             caption: plot.caption.clone(),
-            better: better(&metric),
-            metric: metric.name.clone() + &unit,
             drawing,
             notes,
             missing,
             table: figure_table(findings, plot, &metric),
+            metric,
         }
     };
     declaration.plots.iter().enumerate().map(view).collect()
