@@ -20,6 +20,9 @@ pub enum Format {
 impl Format {
     /// What most commands can.
     pub const BOTH: [Format; 2] = [Format::Table, Format::Json];
+    /// What those can that have one grid of numbers.
+    #[cfg(feature = "simulator")]
+    pub const ALL: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Html];
 
     /// The option's parser for a command that can print these.
     pub fn of<const N: usize>(offered: [Format; N]) -> impl TypedValueParser<Value = Format> {

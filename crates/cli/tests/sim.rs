@@ -143,6 +143,18 @@ fn a_sweep_tells_speed_ups_over_no_levels() {
     }
 }
 
+#[test]
+fn a_run_is_a_table_a_page_and_lines_for_programs() {
+    let arguments =
+        ["--machine", "thompson-nehalem", "--program", "cas", "--threads", "1,2,4", "--length", "50us"];
+    let page = good("run", &[&arguments[..], &["--format", "html"]].concat());
+    assert_page(&page);
+    assert_eq!((page.matches("mark point").count(), page.matches("<table>").count()), (2 * 3, 1));
+    let lines = good("run", &[&arguments[..], &["--format", "csv"]].concat());
+    assert!(lines.starts_with("threads,per_second,") && lines.lines().count() == 4, "{lines}");
+    refused("explain", &[&arguments[..4], &["--format", "csv"]].concat(), &["table, json"]);
+}
+
 /// A page that is complete in itself.
 fn assert_page(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("</html>"));

@@ -2,9 +2,11 @@
 
 use coherence::machine::{Machine, Picoseconds};
 use jvm::{Error, Result};
+use present::figure::{Axis, Figure, Point, Tick};
 use present::page::Page;
 use present::table::Table;
 use serde::Serialize;
+use statistics::Interval;
 use std::path::Path;
 
 /// What such a page shows.
@@ -22,6 +24,28 @@ pub struct Plot {
     pub title: String,
     pub caption: String,
     pub drawing: String,
+}
+
+/// A value at a number of threads; a simulation has no interval.
+pub fn point(series: usize, threads: u32, median: f64, text: String) -> Point {
+    let value = Interval { median, low: median, high: median };
+    Point { series, at: f64::from(threads), value, text, values: 1 }
+}
+
+/// A plot over threads, which are doubled as a rule.
+pub fn by_threads(title: &str, mut figure: Figure) -> Plot {
+    let mut threads = Vec::new();
+    for panel in &mut figure.panels {
+        panel.points.sort_by(|a, b| a.series.cmp(&b.series).then(a.at.total_cmp(&b.at)));
+        threads.extend(panel.points.iter().map(|point| point.at));
+    }
+    threads.sort_by(f64::total_cmp);
+    threads.dedup();
+    let tick = |at: f64| Tick { at, label: at.to_string(), number: true };
+    let ticks = threads.into_iter().map(tick).collect();
+    figure.x = Axis { name: "threads".into(), log: true, ticks, ..Axis::default() };
+    figure.title = title.into();
+    Plot { title: title.into(), caption: String::new(), drawing: figure.drawing() }
 }
 
 /// What was simulated, on a line.

@@ -44,15 +44,13 @@ pub struct Sweep {
     levels: List<Levels>,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(ALL), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table")]
     format: Format,
 
     /// Write the grid there as well: as FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
     #[arg(long, value_name = "FILE", value_parser = OutFile::parse)]
     out: Vec<OutFile>,
 }
-
-const ALL: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Html];
 
 /// A file whose name says what it is written as.
 #[derive(Clone, Debug)]
@@ -174,7 +172,10 @@ mod tests {
     #[test]
     fn a_file_says_by_its_name_what_it_holds() {
         let of = |name: &str| OutFile::parse(name).ok().map(|file| file.format);
-        assert_eq!(["x.json", "a/grid.csv", "x.html"].map(of), [ALL[1], ALL[2], ALL[3]].map(Some));
+        assert_eq!(
+            ["x.json", "a/grid.csv", "x.html"].map(of),
+            [Format::Json, Format::Csv, Format::Html].map(Some)
+        );
         assert_eq!(["x.table", "csv", "x.txt"].map(of), [None; 3]);
     }
 }

@@ -1,14 +1,13 @@
 //! A grid as tables, CSV, and what its page shows.
 
-use crate::sim::page::{self, Contents, Plot};
+use crate::sim::page::{self, Contents};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::sweep::Cell;
 use jvm::Result;
 use jvm::size::format;
-use present::figure::{Axis, Figure, Panel, Point, Series, Tick};
+use present::figure::{Figure, Panel, Series};
 use present::numbers::{count, human, times};
 use present::table::Table;
-use statistics::Interval;
 
 /// Columns of threads in one table: more do not fit a terminal.
 const MOST_COLUMNS: usize = 8;
@@ -115,42 +114,23 @@ pub fn csv(cells: &[Cell]) -> String {
 /// Speed-ups by threads: a panel for each TLAB, a line for each choice of levels.
 fn figure(cells: &[Cell]) -> Figure {
     let levels = unique(cells.iter().map(|cell| cell.levels));
-    let mut threads = unique(cells.iter().map(|cell| cell.measured.threads));
-    threads.sort_unstable();
     let panel = |name: String| {
-        let point = |cell: &&Cell| {
-            let median = cell.speed_up?;
-            Some(Point {
-                series: levels.iter().position(|levels| *levels == cell.levels)?,
-                at: f64::from(cell.measured.threads),
-                value: Interval { median, low: median, high: median },
-                text: times(median),
-                values: 1,
-            })
+        let point = |cell: &Cell| {
+            let series = levels.iter().position(|levels| *levels == cell.levels)?;
+            let speed_up = cell.speed_up.filter(|_| tlab(cell) == name)?;
+            Some(page::point(series, cell.measured.threads, speed_up, times(speed_up)))
         };
-        let mut points: Vec<Point> = cells
-            .iter()
-            .filter(|cell| tlab(cell) == name)
-            .collect::<Vec<_>>()
-            .iter()
-            .filter_map(point)
-            .collect();
-        points.sort_by(|a, b| a.series.cmp(&b.series).then(a.at.total_cmp(&b.at)));
-        Panel { title: format!("TLAB {name}"), points, ..Panel::default() }
+        Panel {
+            points: cells.iter().filter_map(point).collect(),
+            title: format!("TLAB {name}"),
+            ..Panel::default()
+        }
     };
     let speed_ups = cells.iter().filter_map(|cell| cell.speed_up);
-    let tick = |threads: &u32| Tick { at: f64::from(*threads), label: threads.to_string(), number: true };
     Figure {
-        title: "Speed-up by threads".into(),
         unit: "x".into(),
         log: speed_ups.fold(0.0, f64::max) >= LOGARITHMIC,
         base: Some(1.0),
-        x: Axis {
-            name: "threads".into(),
-            log: true,
-            ticks: threads.iter().map(tick).collect(),
-            ..Axis::default()
-        },
         series: levels.iter().map(|levels| Series::of(*levels)).collect(),
         panels: tlabs(cells).into_iter().map(panel).collect(),
         ..Figure::default()
@@ -190,10 +170,9 @@ fn numbers(cells: &[Cell]) -> Table {
 
 /// The grid as a page.
 pub fn page(machine: &Machine, cells: &[Cell], length: Picoseconds, seed: u64) -> Result<String> {
-    let figure = figure(cells);
     let contents = Contents {
         question: "Objects in a second, over those without levels with the same thread buffers. Above 1 the levels pay.".into(),
-        plots: vec![Plot { title: figure.title.clone(), caption: String::new(), drawing: figure.drawing() }],
+        plots: vec![page::by_threads("Speed-up by threads", figure(cells))],
         tables: vec![("The grid", numbers(cells))],
         ..Contents::default()
     };
