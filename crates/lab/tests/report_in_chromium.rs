@@ -143,67 +143,53 @@ fn it_answers(browser: &mut Browser) {
     mouse(browser, "mouseMoved", 0.72, 0);
 }
 
-#[test]
-fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
-    let written = report_fixture::results();
-    terrace_lab::report::write(&written, &folder).unwrap();
-    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
-    let results: Results = serde_json::from_str(&text).unwrap();
-    assert_eq!(results, written);
-
-    let tables = terrace_lab::report::text::run(&written, 100);
-    std::fs::write(folder.join("tables.txt"), tables).unwrap();
+/// Looks at a page on a desk and on a telephone, in light and dark; it may complain of nothing and ask the network for nothing.
+fn every_look(name: &str, results: &Results, mut look: impl FnMut(&mut Browser, &str, &Path)) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    terrace_lab::report::write(results, &folder).unwrap();
+    std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(results, 100)).unwrap();
     let Some(program) = chromium::found() else {
         skips::skip!("{MISSING}");
         return;
     };
     let mut browser = Browser::start(&program);
-    let url = format!("file://{}", folder.join("index.html").display());
     for (width, height) in [(1280, 900), (390, 844)] {
         for scheme in ["light", "dark"] {
             let what = format!("{width}-{scheme}");
             browser.look(width, height, scheme);
-            browser.open(&url);
-            every_plot_has_its_points(&mut browser, &results);
+            browser.open(&format!("file://{}", folder.join("index.html").display()));
             it_can_be_read(&mut browser, &what);
             let picture = browser.screenshot(true);
             assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000, "{what}");
             std::fs::write(folder.join(format!("{what}.png")), picture).unwrap();
-            it_answers(&mut browser);
-            std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
-            it_can_be_read(&mut browser, &what);
-            every_plot_has_its_points(&mut browser, &results);
+            look(&mut browser, &what, &folder);
         }
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());
-    let elsewhere: Vec<String> =
-        browser.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();
+    let mut elsewhere = browser.requests();
+    elsewhere.retain(|url| !url.starts_with("file:"));
     assert_eq!(elsewhere, Vec::<String>::new(), "the page needs the network");
 }
 
 #[test]
+fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
+    let results = report_fixture::results();
+    every_look("report", &results, |browser, what, folder| {
+        every_plot_has_its_points(browser, &results);
+        it_answers(browser);
+        std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
+        it_can_be_read(browser, what);
+        every_plot_has_its_points(browser, &results);
+        let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
+    });
+}
+
+#[test]
 fn simulated_values_can_be_read_beside_measured_ones() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulated-report");
     let results = report_fixture::simulable();
-    terrace_lab::report::write(&results, &folder).unwrap();
-    assert!(folder.join("simulated.csv").exists());
-    std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(&results, 100)).unwrap();
-    let Some(program) = chromium::found() else {
-        skips::skip!("{MISSING}");
-        return;
-    };
-    let mut browser = Browser::start(&program);
-    let url = format!("file://{}", folder.join("index.html").display());
-    for (width, height) in [(1280, 900), (390, 844)] {
-        for scheme in ["light", "dark"] {
-            let what = format!("{width}-{scheme}");
-            browser.look(width, height, scheme);
-            browser.open(&url);
-            every_simulated_cell_is_drawn(&mut browser, &results);
-            it_can_be_read(&mut browser, &what);
-            std::fs::write(folder.join(format!("{what}.png")), browser.screenshot(true)).unwrap();
-        }
-    }
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    every_look("simulated-report", &results, |browser, _, folder| {
+        assert!(folder.join("simulated.csv").exists());
+        every_simulated_cell_is_drawn(browser, &results);
+    });
 }

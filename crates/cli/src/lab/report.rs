@@ -29,18 +29,12 @@ impl Report {
         }
         let files = report::write(&results, &self.folder)?;
         match self.format {
-            Format::Table => print!("{}", report::text::run(&results, table::columns())),
-            Format::Html => {
-                print!("{}", report::page(&results)?);
-                return Ok(());
-            }
+            Format::Html => print!("{}", report::page(&results)?),
+            Format::Json => print!("{}", json(&results)?),
             _ => {
-                print!("{}", json(&results)?);
-                return Ok(());
+                print!("{}", report::text::run(&results, table::columns()));
+                files.iter().for_each(|file| println!("written: {}", file.display()));
             }
-        }
-        for file in files {
-            println!("written: {}", file.display());
         }
         Ok(())
     }

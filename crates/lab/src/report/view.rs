@@ -38,7 +38,7 @@ struct Section<'a> {
     notes: &'a [String],
     /// Of each check.
     verdicts: Vec<Verdict>,
-    tally: Vec<Tally>,
+    tally: Vec<(String, Verdict)>,
     state: &'static str,
     method: String,
     plots: Vec<PlotView>,
@@ -53,12 +53,6 @@ pub(super) struct Verdict {
     pub(super) words: &'static str,
     plural: &'static str,
     class: &'static str,
-}
-
-#[derive(Serialize)]
-struct Tally {
-    words: String,
-    verdict: Verdict,
 }
 
 const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", plural: "hold", class: "holds" };
@@ -85,12 +79,11 @@ pub(super) fn incomplete(state: State) -> &'static str {
 }
 
 /// How many claims hold, do not, or cannot be told.
-fn tallies(checks: &[Check]) -> Vec<Tally> {
-    let count = |verdict_: Verdict| checks.iter().filter(|check| verdict(check) == verdict_).count();
-    let tally = |verdict: Verdict| match count(verdict) {
-        0 => None,
-        1 => Some(Tally { words: format!("1 {}", verdict.words), verdict }),
-        more => Some(Tally { words: format!("{more} {}", verdict.plural), verdict }),
+fn tallies(checks: &[Check]) -> Vec<(String, Verdict)> {
+    let tally = |verdict_: Verdict| {
+        let count = checks.iter().filter(|check| verdict(check) == verdict_).count();
+        let words = if count == 1 { verdict_.words } else { verdict_.plural };
+        (count > 0).then(|| (format!("{count} {words}"), verdict_))
     };
     [HOLDS, FAILS, UNKNOWN].into_iter().filter_map(tally).collect()
 }

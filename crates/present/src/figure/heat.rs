@@ -36,52 +36,32 @@ fn colours((strong, weak, amount): Paint) -> String {
     format!("--cell:color-mix(in oklab, var(--heat-{strong}) {:.1}%, var(--heat-{weak}))", amount * 100.0)
 }
 
-/// What stands in a cell, below each other: number, interval, published.
-struct Cell {
-    /// Colour, or the class of a cell without one.
-    look: String,
-    texts: Vec<(&'static str, String)>,
-    title: String,
-}
+/// What stands in a cell: its colour or class, its lines (number, interval, published), and its hover text.
+type Cell = (String, Vec<(&'static str, String)>, String);
 
 fn cell(figure: &Figure, panel: &Panel, paint: &impl Fn(f64) -> Paint, row: usize, at: f64) -> Cell {
     let point = panel.points.iter().find(|point| point.series == row && point.at == at);
     let gap = panel.gaps.iter().find(|gap| gap.series == row && gap.at == at);
-    let mut cell = match (point, gap) {
+    let class = |class: &str| format!(r#"class="cell {class}""#);
+    let (look, mut lines, mut title) = match (point, gap) {
         (Some(point), _) => {
             let text = numbers::shortened(&point.text);
-            let (number, range) = text.split_once(" [").unwrap_or((&text, ""));
-            let (range, unit) = range.split_once(']').unwrap_or(("", ""));
-            let range = if range.is_empty() { String::new() } else { format!("[{range}]") };
-            Cell {
-                look: format!(r#"class="cell point" style="{}""#, colours(paint(point.value.median))),
-                texts: vec![("median", format!("{number}{unit}")), ("range", range)],
-                title: format!(
-                    "{}, {} {}: {}",
-                    figure.series[row].label,
-                    figure.x.name,
-                    figure.place(at),
-                    point.text
-                ),
-            }
+            let (number, rest) = text.split_once(" [").unwrap_or((&text, "]"));
+            let (range, unit) = rest.split_once(']').unwrap_or((rest, ""));
+            let mut lines = vec![("median", format!("{number}{unit}"))];
+            lines.extend((!range.is_empty()).then(|| ("range", format!("[{range}]"))));
+            let look = format!(r#"{} style="{}""#, class("point"), colours(paint(point.value.median)));
+            let label = &figure.series[row].label;
+            (look, lines, format!("{label}, {} {}: {}", figure.x.name, figure.place(at), point.text))
         }
-        (None, Some(gap)) => Cell {
-            look: r#"class="cell unavailable""#.into(),
-            texts: vec![("range", "unavailable".into())],
-            title: gap.text.clone(),
-        },
-        (None, None) => Cell {
-            look: r#"class="cell none""#.into(),
-            texts: vec![("range", "–".into())],
-            title: "not among the cells".into(),
-        },
+        (None, Some(gap)) => (class("unavailable"), vec![("range", "unavailable".into())], gap.text.clone()),
+        (None, None) => (class("none"), vec![("range", "–".into())], "not among the cells".into()),
     };
     for mark in panel.references.iter().filter(|mark| mark.series == row && mark.at == Some(at)) {
-        cell.texts.push(("range", format!("◇ {}", numbers::shortened(&mark.text))));
-        cell.title += &format!("; published: {}", mark.text);
+        lines.push(("range", format!("◇ {}", numbers::shortened(&mark.text))));
+        title += &format!("; published: {}", mark.text);
     }
-    cell.texts.retain(|(_, text)| !text.is_empty());
-    cell
+    (look, lines, title)
 }
 
 /// One panel: the key of the colours, then a row for each series.
@@ -118,7 +98,7 @@ pub fn panel(markup: &mut String, figure: &Figure, panel: &Panel) {
         let (from, centre) = (percent(column as f64 / columns), percent((column as f64 + 0.5) / columns));
         text(markup, "of", &centre, 18.0, "middle", &tick.label);
         for row in 0..figure.series.len() {
-            let Cell { look, texts, title } = cell(figure, panel, &paint, row, tick.at);
+            let (look, texts, title) = cell(figure, panel, &paint, row, tick.at);
             let (y, wide) = (HEAD + row as f64 * ROW, percent(1.0 / columns));
             let _ = write!(
                 markup,
