@@ -2,11 +2,10 @@
 
 use super::plots::{PlotView, plots};
 use crate::experiment::{
-    Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
+    Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Plot, Quantity, Value, parameters,
 };
 use crate::experiments::simulate;
-use crate::results::{Findings, Results, State};
-use crate::results::{Origin, SimulatedCell};
+use crate::results::{Findings, Origin, Results, SimulatedCell};
 use crate::simulated::AGREEMENT;
 use present::numbers;
 use present::table::Table;
@@ -79,16 +78,12 @@ pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<Table> {
         let measured = numbers::interval(&cell.measured, &cell.unit);
         vec![simulate::name(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
     };
-    let mut tables: Vec<Table> = Vec::new();
-    let mut before = "";
-    for cell in cells {
-        if cell.experiment != before {
-            before = &cell.experiment;
-            tables.push(Table::new([before, "threads", "measured", "simulated", "ratio", "verdict"]));
-        }
-        tables.iter_mut().last().into_iter().for_each(|table| table.push(row(cell)));
-    }
-    tables
+    let of_one = cells.chunk_by(|one, other| one.experiment == other.experiment);
+    let table = |part: &[SimulatedCell]| {
+        let name = part[0].experiment.as_str();
+        Table::new([name, "threads", "measured", "simulated", "ratio", "verdict"]).with(part.iter().map(row))
+    };
+    of_one.map(table).collect()
 }
 
 /// How many predictions come out. Speed-ups are counted apart: where the measured ones are near 1, "no effect" would come out, too.
@@ -185,16 +180,13 @@ fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
             .caption(caption);
         declared.push(if key == "ns" { plot.log_y() } else { plot });
     }
-    let place = |cell: &SimulatedCell, who: &str| -> Parameters {
-        parameters([
+    let one = |cell: &SimulatedCell, who: &str, interval: Interval| MeasuredCell {
+        parameters: parameters([
             ("experiment", cell.experiment.as_str().into()),
             ("metric", cell.metric.as_str().into()),
             ("program", Value::from(format!("{}, threads {}", simulate::name(cell), threads(cell)))),
             ("who", who.into()),
-        ])
-    };
-    let one = |cell: &SimulatedCell, who: &str, interval: Interval| MeasuredCell {
-        parameters: place(cell, who),
+        ]),
         metrics: [(cell.metric.clone(), Quantity::Known { interval, values: vec![interval.median] })].into(),
         ..MeasuredCell::default()
     };
@@ -204,29 +196,17 @@ fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
             one(cell, &format!("simulated, {}", cell.origin.name()), interval(cell)),
         ]
     };
-    let findings = Findings {
-        declaration: Declaration {
-            name: "simulated".into(),
-            title: TITLE.into(),
-            parameters: vec![
-                Parameter::new("experiment", "experiment", ""),
-                Parameter::new("program", "program", ""),
-                Parameter::new("who", "who", ""),
-                Parameter::new("metric", "metric", ""),
-            ],
-            metrics,
-            plots: declared,
-            ..Declaration::default()
-        },
-        rounds: 1,
-        state: State::Finished,
-        seconds: 0.0,
-        cells: cells.iter().flat_map(both).collect(),
-        answer: String::new(),
-        checks: Vec::new(),
-        notes: Vec::new(),
+    let keys = ["experiment", "program", "who", "metric"];
+    let declaration = Declaration {
+        name: "simulated".into(),
+        title: TITLE.into(),
+        parameters: keys.map(|key| Parameter::new(key, key, "")).into(),
+        metrics,
+        plots: declared,
+        ..Declaration::default()
     };
-    plots(&findings)
+    let cells = cells.iter().flat_map(both).collect();
+    plots(&Findings { declaration, cells, ..Findings::default() })
 }
 
 /// How to read it, with this machine's transfers.
@@ -248,23 +228,16 @@ fn words(results: &Results) -> Vec<String> {
         let text = numbers::interval(&Interval { median: figure.value, low, high }, "ns");
         words.push(format!("A line between {between} took {text}."));
     }
-    words.push(
+    let reading = [
         "A virtual machine's CPUs may be any cores of the host, and others tomorrow: this project has seen transfers from 40 to 200 ns \
          on one, and what threads contend for gets dearer with it, while what they have to themselves does not. Compare simulated and measured values \
-         of one run only."
-            .to_owned(),
-    );
-    words.push(
+         of one run only.",
         "Predicted: the latencies decide, and what was calibrated on other cells. Calibrated: something was chosen so that this very \
-         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it."
-            .to_owned(),
-    );
-    words.push(
+         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it.",
         "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread a locked instruction's loads \
-         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality."
-            .to_owned(),
-    );
-    words.extend(simulate::caveats(cells).map(str::to_owned));
+         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality.",
+    ];
+    words.extend(reading.into_iter().chain(simulate::caveats(cells)).map(str::to_owned));
     let mut bases: Vec<String> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.origin == Origin::Calibrated) {
         let text =
