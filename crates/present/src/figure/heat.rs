@@ -75,7 +75,8 @@ pub fn panel(markup: &mut String, figure: &Figure, panel: &Panel) {
     let height = HEAD + figure.series.len() as f64 * ROW;
     let _ = write!(
         markup,
-        r#"<div class="drawing heat" tabindex="0"><svg width="{left}" height="{height}" aria-hidden="true">"#
+        r#"<div class="drawing heat" tabindex="0" role="region" aria-label="{}"><svg width="{left}" height="{height}" aria-hidden="true">"#,
+        figure.named(panel)
     );
     text(markup, "corner", left - 8.0, 18.0, "end", &format!("{} →", figure.x.name));
     // The lines of a cell stand around its middle.

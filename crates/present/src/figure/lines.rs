@@ -47,7 +47,8 @@ pub fn panel(markup: &mut String, figure: &Figure, panel: &Panel, values: &Scale
     let left = 12.0 + labels.iter().map(|label| width(label)).fold(20.0, f64::max).ceil();
     let _ = write!(
         markup,
-        r#"<div class="drawing lines" tabindex="0"><svg width="{left}" height="{height}" aria-hidden="true">"#
+        r#"<div class="drawing lines" tabindex="0" role="group" aria-label="{}: arrow keys read the values"><svg width="{left}" height="{height}" aria-hidden="true">"#,
+        figure.named(panel)
     );
     let mut rules = String::new();
     for (tick, label) in ticks.iter().zip(&labels) {

@@ -205,13 +205,15 @@ impl Figure {
         markup
     }
 
+    /// The title, and what the panel is of.
+    fn named(&self, panel: &Panel) -> String {
+        let of = if panel.title.is_empty() { String::new() } else { format!(", {}", panel.title) };
+        escaped(&format!("{}{of}", self.title))
+    }
+
     /// What a reader who does not see it is told.
     fn described(&self, panel: &Panel) -> String {
-        let of = if panel.title.is_empty() { String::new() } else { format!(", {}", panel.title) };
-        let (title, count) = (escaped(&self.title), panel.points.len());
-        format!(
-            "<title>{title}{}</title><desc>{count} points; the table below has them all.</desc>",
-            escaped(&of)
-        )
+        let (name, count) = (self.named(panel), panel.points.len());
+        format!("<title>{name}</title><desc>{count} points; the table below has them all.</desc>")
     }
 }

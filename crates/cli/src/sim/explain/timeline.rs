@@ -272,7 +272,7 @@ pub fn page(
     let key =
         |(colour, name): (usize, &String)| format!(r#"<li><i class="s{colour}"></i>{}</li>"#, escaped(name));
     let drawing = format!(
-        r#"<ul class="key">{}</ul><div class="drawing picture" tabindex="0">{}{}</div>"#,
+        r#"<ul class="key">{}</ul><div class="drawing picture" tabindex="0" role="region" aria-label="Moves of lines">{}{}</div>"#,
         series.iter().enumerate().map(key).collect::<String>(),
         labels(machine, &places),
         picture(machine, &places, &colours)
