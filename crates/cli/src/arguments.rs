@@ -1,6 +1,6 @@
 //! Options that `run` and `compare` share.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use compare::Program;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::jdk::{self, Collector, Jdk};
@@ -9,15 +9,6 @@ use jvm::{Error, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Table,
-    /// For programs; standard output holds nothing else.
-    Json,
-}
 
 /// The program.
 #[derive(Args, Clone, Debug)]

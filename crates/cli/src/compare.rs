@@ -1,9 +1,9 @@
 //! `terrace compare`: two sides in pairs.
 
 use crate::arguments::{
-    BufferArguments, Format, ProgramArguments, milliseconds, percent, seconds, some_milliseconds,
-    some_seconds,
+    BufferArguments, ProgramArguments, milliseconds, percent, seconds, some_milliseconds, some_seconds,
 };
+use crate::format::{Format, json};
 use clap::{Args, ValueEnum};
 use compare::stopping::Precision;
 use compare::{Comparison, Method};
@@ -73,7 +73,7 @@ pub struct Compare {
     seed: u64,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 
     /// Write the result as JSON there as well.
@@ -151,15 +151,14 @@ impl Compare {
         });
         let out = out.transpose()?;
         let outcome = comparison.run(&Progress::on_standard_error())?;
-        let json =
-            serde_json::to_string_pretty(&outcome).map_err(|error| Error::failed(error.to_string()))?;
+        let json = json(&outcome)?;
         if let Some(mut file) = out {
             use std::io::Write;
-            writeln!(file, "{json}").map_err(|error| Error::failed(format!("--out: {error}")))?;
+            write!(file, "{json}").map_err(|error| Error::failed(format!("--out: {error}")))?;
         }
         match self.format {
-            Format::Json => println!("{json}"),
-            Format::Table => print!("{}", compare::show::outcome(&outcome, present::table::columns())),
+            Format::Json => print!("{json}"),
+            _ => print!("{}", compare::show::outcome(&outcome, present::table::columns())),
         }
         Ok(())
     }

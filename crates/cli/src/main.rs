@@ -3,6 +3,7 @@
 mod arguments;
 mod attach;
 mod compare;
+mod format;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "simulator")]

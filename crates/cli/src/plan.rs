@@ -1,8 +1,7 @@
 //! `terrace plan`: which buffers to use on a machine that may not be at hand.
 
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, object, one_count};
-use crate::sim::json;
 use crate::sim::machine::assumed;
 use clap::Args;
 use coherence::plan::{self, BufferPlan, Chain, Request, Row};
@@ -10,10 +9,9 @@ use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
 use jvm::{Error, Result};
-use present::grid::grid;
-use present::numbers::{count, human};
+use present::numbers::{count, human, times};
 use present::steps::Steps;
-use present::table::{columns, labelled};
+use present::table::{Table, columns, labelled};
 use serde::Serialize;
 use std::path::Path;
 
@@ -63,7 +61,7 @@ pub struct PlanCommand {
     chance: ChanceArguments,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -138,7 +136,7 @@ impl PlanCommand {
                 assumed: guesses,
                 plan: &plan,
             };
-            println!("{}", json(&output)?);
+            print!("{}", json(&output)?);
             return Ok(());
         }
         let columns = columns();
@@ -234,20 +232,19 @@ fn table(plan: &BufferPlan, columns: u16) -> String {
         "heap requests/s",
         "in buffers",
     ];
-    let factor = |factor: f64| format!("{factor:.*} x", if factor < 99.95 { 2 } else { 0 });
     let row = |row: &Row| {
         let mark = if row.agent { "" } else { " *" };
         vec![
             format!("{}{mark}", chain(row.chain)),
             sizes(row),
             count(row.objects_per_second),
-            factor(row.over_growing),
-            factor(row.over_same_tlab),
+            times(row.over_growing),
+            times(row.over_same_tlab),
             count(row.heap_requests_per_second),
             human(row.held_bytes as f64),
         ]
     };
-    let mut text = grid(columns, &header.map(str::to_owned), plan.chains.iter().map(row).collect());
+    let mut text = Table::new(header).with(plan.chains.iter().map(row)).text(columns);
     if plan.chains.iter().any(|row| !row.agent) {
         text.push_str(
             "* simulated only: the agent has no buffers for packages that have several L3 caches\n",

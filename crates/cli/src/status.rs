@@ -1,9 +1,9 @@
 //! `terrace status PID`.
 
-use crate::arguments::Format;
 use crate::attach::Process;
+use crate::format::{Format, json};
 use clap::Args;
-use jvm::{Error, Result};
+use jvm::Result;
 
 /// Arguments of `status`.
 #[derive(Args)]
@@ -20,7 +20,7 @@ pub struct Status {
     process: Process,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -29,14 +29,8 @@ impl Status {
     pub fn execute(self) -> Result<()> {
         let status = jvm::status::of(self.process.pid)?;
         match self.format {
-            Format::Json => {
-                println!(
-                    "{}",
-                    serde_json::to_string_pretty(&status)
-                        .map_err(|error| Error::failed(error.to_string()))?
-                )
-            }
-            Format::Table => print!("{}", jvm::show::status(&status, present::table::columns())),
+            Format::Json => print!("{}", json(&status)?),
+            _ => print!("{}", jvm::show::status(&status, present::table::columns())),
         }
         Ok(())
     }

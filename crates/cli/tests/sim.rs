@@ -131,7 +131,7 @@ fn a_sweep_tells_speed_ups_over_no_levels() {
     assert!(lines.starts_with("tlab,levels,threads,"), "{lines}");
     let page = std::fs::read_to_string(html).unwrap();
     assert_page(&page);
-    assert_eq!(page.matches("<polyline").count(), 2 * 3);
+    assert_eq!(page.matches("<path class=\"curve\"").count(), 2 * 3);
 
     let json = json("sweep", &arguments);
     let cells = json["cells"].as_array().unwrap();
@@ -141,6 +141,18 @@ fn a_sweep_tells_speed_ups_over_no_levels() {
         assert_eq!(cell["speed_up"] == 1.0, none, "{cell}");
         assert!(cell["buffers"]["held_bytes"].as_u64().unwrap() > 0);
     }
+}
+
+#[test]
+fn a_run_is_a_table_a_page_and_lines_for_programs() {
+    let arguments =
+        ["--machine", "thompson-nehalem", "--program", "cas", "--threads", "1,2,4", "--length", "50us"];
+    let page = good("run", &[&arguments[..], &["--format", "html"]].concat());
+    assert_page(&page);
+    assert_eq!((page.matches("mark point").count(), page.matches("<table>").count()), (2 * 3, 1));
+    let lines = good("run", &[&arguments[..], &["--format", "csv"]].concat());
+    assert!(lines.starts_with("threads,per_second,") && lines.lines().count() == 4, "{lines}");
+    refused("explain", &[&arguments[..4], &["--format", "csv"]].concat(), &["table, json"]);
 }
 
 /// A page that is complete in itself.

@@ -29,49 +29,33 @@ pub fn cycle_nanoseconds() -> Option<f64> {
     Some(least)
 }
 
-/// Whether there was a loop to do it.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-fn dependent_additions(passes: u64) -> bool {
-    // SAFETY: only registers are touched. `.rept` repeats its line [`PASS`] times.
-    unsafe {
-        core::arch::asm!(
-            "2:",
-            ".rept 64",
-            "add {sum}, {one}",
-            ".endr",
-            "sub {passes}, 1",
-            "jnz 2b",
-            sum = inout(reg) 0_u64 => _,
-            one = in(reg) 1_u64,
-            passes = inout(reg) passes.max(1) => _,
-            options(nomem, nostack),
-        );
-    }
-    true
+/// A loop of additions; what counts its passes down differs. `.rept` repeats its line [`PASS`] times.
+macro_rules! dependent_additions {
+    ($($line:literal),+) => {
+        /// Whether there was a loop to do it.
+        #[inline(never)]
+        fn dependent_additions(passes: u64) -> bool {
+            // SAFETY: only registers are touched.
+            unsafe {
+                core::arch::asm!(
+                    "2:",
+                    ".rept 64",
+                    $($line),+,
+                    sum = inout(reg) 0_u64 => _,
+                    one = in(reg) 1_u64,
+                    passes = inout(reg) passes.max(1) => _,
+                    options(nomem, nostack),
+                );
+            }
+            true
+        }
+    };
 }
 
-/// Whether there was a loop to do it.
+#[cfg(target_arch = "x86_64")]
+dependent_additions!("add {sum}, {one}", ".endr", "sub {passes}, 1", "jnz 2b");
 #[cfg(target_arch = "aarch64")]
-#[inline(never)]
-fn dependent_additions(passes: u64) -> bool {
-    // SAFETY: only registers are touched. `.rept` repeats its line [`PASS`] times.
-    unsafe {
-        core::arch::asm!(
-            "2:",
-            ".rept 64",
-            "add {sum}, {sum}, {one}",
-            ".endr",
-            "subs {passes}, {passes}, #1",
-            "b.ne 2b",
-            sum = inout(reg) 0_u64 => _,
-            one = in(reg) 1_u64,
-            passes = inout(reg) passes.max(1) => _,
-            options(nomem, nostack),
-        );
-    }
-    true
-}
+dependent_additions!("add {sum}, {sum}, {one}", ".endr", "subs {passes}, {passes}, #1", "b.ne 2b");
 
 /// Whether there was a loop to do it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

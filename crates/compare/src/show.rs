@@ -2,10 +2,9 @@
 
 use crate::result::{ComparisonResult, Side};
 use jvm::show::{brief, wasted};
-use present::numbers::{count, human};
-use present::table::{labelled, table};
-use statistics::{Interval, Verdict};
-use std::fmt::Write;
+use present::numbers::{count, human, ratio};
+use present::table::{Table, labelled};
+use statistics::Verdict;
 
 fn rate(amount: f64, unit: &str) -> String {
     match unit {
@@ -13,10 +12,6 @@ fn rate(amount: f64, unit: &str) -> String {
         "runs/s" => format!("{amount:.3} runs/s"),
         _ => format!("{}/s", count(amount)),
     }
-}
-
-fn ratio(interval: &Interval) -> String {
-    format!("{:.3} [{:.3}, {:.3}]", interval.median, interval.low, interval.high)
 }
 
 fn collected(side: &Side) -> String {
@@ -39,12 +34,11 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
         &format!("{} pairs, {length}; {}", outcome.pairs, outcome.jdk),
         columns,
     ));
-    let mut sides =
-        table(columns, &["side", "throughput", "per CPU-second", "collections", "waste of buffers"]);
+    let mut sides = Table::new(["side", "throughput", "per CPU-second", "collections", "waste of buffers"]);
     for (letter, side) in [("a", &outcome.sides.a), ("b", &outcome.sides.b)] {
         let cpu =
             side.throughput_cpu.map_or("unavailable".into(), |interval| rate(interval.median, &outcome.unit));
-        sides.add_row([
+        sides.push([
             format!("{letter}: {}", side.name),
             rate(side.throughput.median, &outcome.unit),
             cpu.trim_end_matches("/s").to_owned(),
@@ -52,7 +46,7 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
             wasted(side.waste.as_ref()),
         ]);
     }
-    let _ = writeln!(text, "{sides}");
+    text.push_str(&sides.text(columns));
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
@@ -89,6 +83,8 @@ mod tests {
     use crate::machine::Host;
     use crate::result::{Method, SCHEMA, Sides};
     use jvm::counts::Waste;
+    use present::table::widest;
+    use statistics::Interval;
 
     fn side(name: &str, waste: Option<Waste>) -> Side {
         let throughput = Interval { median: 123_456_789.0, low: 120_000_000.0, high: 125_000_000.0 };
@@ -147,19 +143,11 @@ mod tests {
         }
     }
 
-    fn widest_table_line(text: &str) -> usize {
-        text.lines()
-            .filter(|line| line.starts_with(['|', '+']))
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0)
-    }
-
     #[test]
     fn the_result_fits_its_columns() {
         for columns in [100, 80, 60] {
             let text = outcome(&example(), columns);
-            assert!((20..=usize::from(columns)).contains(&widest_table_line(&text)), "{text}");
+            assert!((20..=usize::from(columns)).contains(&widest(&text)), "{text}");
         }
         let mut noted = example();
         noted.notes = vec!["noisy: ".repeat(40)];

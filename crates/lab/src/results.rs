@@ -43,10 +43,11 @@ pub struct Results {
 }
 
 /// Whether all of it was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// All cells were run as often as planned.
+    #[default]
     Finished,
     /// It was interrupted; `terrace lab run --resume` continues.
     Interrupted,
@@ -72,7 +73,7 @@ pub struct Canary {
 }
 
 /// What an experiment found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// Its words, metrics, plots and published values.
     pub declaration: Declaration,

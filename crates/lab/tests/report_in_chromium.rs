@@ -26,34 +26,28 @@ fn every_plot_has_its_points(browser: &mut Browser, results: &Results) {
         for index in 0..findings.declaration.plots.len() {
             let figure =
                 format!(r#"document.querySelector('figure[data-experiment="{name}"][data-plot="{index}"]')"#);
-            let drawn = browser.ask(&format!("{figure}.dataset.points"));
-            assert_eq!(drawn, known_cells(findings, index).to_string(), "points of {name} {index}");
-            let references = browser.ask(&format!("Number({figure}.dataset.references)"));
-            assert!(references.as_u64().is_some(), "references of {name} {index}");
+            let drawn = browser.ask(&format!("{figure}.querySelectorAll('.point').length"));
+            assert_eq!(drawn, known_cells(findings, index), "points of {name} {index}");
             let size = browser.ask(&format!("{figure}.querySelector('.canvas').clientHeight"));
             assert!(size.as_u64().unwrap() > 40, "{name} {index} is empty");
         }
     }
+    let published =
+        "document.querySelectorAll('figure[data-experiment=atomics][data-plot=\"0\"] .published').length";
+    assert_eq!(browser.ask(published), 6, "published values beside the measured ones");
     let canaries: usize = results.canaries.iter().map(|canary| canary.values.len()).sum();
-    assert_eq!(browser.ask("document.getElementById('canaries').dataset.points"), canaries.to_string());
+    assert_eq!(browser.ask("document.querySelectorAll('#canaries .point').length"), canaries);
 }
 
 /// What is simulated is drawn: a measured and a simulated point for each cell.
 fn every_simulated_cell_is_drawn(browser: &mut Browser, results: &Results) {
     let all = r#"[...document.querySelectorAll('figure[data-experiment="simulated"]')]"#;
     let points =
-        browser.ask(&format!("{all}.reduce((sum, figure) => sum + Number(figure.dataset.points), 0)"));
+        browser.ask(&format!("{all}.flatMap(figure => [...figure.querySelectorAll('.point')]).length"));
     assert_eq!(points, 2 * results.simulated.len());
     let empty = browser
         .ask(&format!("{all}.filter(figure => figure.querySelector('.canvas').clientHeight <= 40).length"));
     assert_eq!(empty, 0);
-    let crowded = browser.ask(&format!(
-        "{all}.flatMap(figure => [...figure.querySelectorAll('.bar-axis')]).filter(axis => {{
-            const boxes = [...axis.querySelectorAll('.ticks span')].map(label => label.getBoundingClientRect());
-            return boxes.some((box, index) => index > 0 && box.left < boxes[index - 1].right);
-        }}).length"
-    ));
-    assert_eq!(crowded, 0, "names of ticks run into each other");
 }
 
 fn it_can_be_read(browser: &mut Browser, what: &str) {
@@ -64,14 +58,34 @@ fn it_can_be_read(browser: &mut Browser, what: &str) {
             && !e.closest('script, noscript') && parseFloat(getComputedStyle(e).fontSize) < 11).map(e => e.outerHTML.slice(0, 80))",
     );
     assert_eq!(small, serde_json::json!([]), "{what}: too small to read");
-    // Something is drawn on every canvas: its pixels differ.
-    let blank = browser.ask(
-        "[...document.querySelectorAll('figure canvas')].filter(c => {
-            const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-            return !d.some((v, i) => i % 4 === 3 && v === 255);
-        }).length",
+    let boxes = "const box = e => e.getBoundingClientRect(), name = e => e.outerHTML.slice(0, 120);
+        const drawings = [...document.querySelectorAll('.drawing')];";
+    let ask = |browser: &mut Browser, expression: &str| {
+        browser.ask(&format!("(() => {{ {boxes} return {expression}; }})()"))
+    };
+    // Marks and bars have an extent, and lie in their drawing; so do all texts.
+    let outside = ask(
+        browser,
+        "drawings.flatMap(d => [...d.querySelectorAll('.point, text')].filter(e => {
+            const [a, b] = [box(d.matches('.heat') ? e.closest('svg') : d), box(e)];
+            return b.width > 0 && (b.left < a.left - 8 || b.right > a.right + 8 || b.top < a.top - 2 || b.bottom > a.bottom + 2);
+        }).map(name))",
     );
-    assert_eq!(blank, 0, "{what}: blank plots");
+    assert_eq!(outside, serde_json::json!([]), "{what}: outside of the drawing");
+    let flat = ask(
+        browser,
+        "drawings.flatMap(d => [...d.querySelectorAll('.mark, .cell rect')].filter(e => box(e).width < 3).map(name))",
+    );
+    assert_eq!(flat, serde_json::json!([]), "{what}: without an extent");
+    let over = ask(
+        browser,
+        "drawings.flatMap(d => {
+            const texts = [...d.querySelectorAll('text')].map(e => [e, box(e)]).filter(([, b]) => b.width > 0);
+            return texts.filter(([e, a], i) => texts.slice(i + 1).some(([, b]) =>
+                a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 5 && b.top < a.bottom - 5)).map(([e]) => name(e));
+        })",
+    );
+    assert_eq!(over, serde_json::json!([]), "{what}: texts over each other");
 }
 
 /// Pointer, keyboard, legend and theme do what they say.
@@ -87,89 +101,95 @@ fn it_answers(browser: &mut Browser) {
     browser.ask("document.getElementById('theme').click()");
     assert_eq!(browser.ask(paper), before);
 
-    let panel = "document.querySelector('figure[data-experiment=atomics][data-plot=\"0\"] .panel')";
+    let panel = "document.querySelector('figure[data-experiment=atomics][data-plot=\"0\"] .lines')";
     browser.ask(&format!("{panel}.scrollIntoView({{block: 'center', behavior: 'instant'}}); {panel}.focus({{preventScroll: true}})"));
-    let tip = format!("{panel}.querySelector('.tip')");
+    let tip = "document.getElementById('tip')";
+    let read = format!("{tip}.hidden ? 'hidden' : {tip}.innerText");
     for _ in 0..2 {
         browser.ask(&format!(
             "{panel}.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowRight', bubbles: true}}))"
         ));
         browser.settle();
     }
-    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
-    let read = read.as_str().unwrap();
-    assert!(read.starts_with("threads 2") && read.contains("147 ns") && read.contains("lock xadd"), "{read}");
-    let over = browser.ask(&format!(
-        "(r => ({{x: r.x + r.width * 0.72, y: r.y + r.height * 0.6}}))({panel}.querySelector('.u-over').getBoundingClientRect())"
-    ));
-    let moved = serde_json::json!({"type": "mouseMoved", "x": over["x"], "y": over["y"]});
-    browser.call("Input.dispatchMouseEvent", moved);
-    browser.settle();
-    let read = browser.ask(&format!("{tip}.hidden ? 'hidden' : {tip}.innerText"));
-    assert!(read.as_str().unwrap().starts_with("threads 8"), "{read}");
+    let text = browser.ask(&read);
+    let text = text.as_str().unwrap();
+    assert!(text.starts_with("threads 2") && text.contains("147 ns") && text.contains("lock xadd"), "{text}");
+    let mouse = |browser: &mut Browser, kind: &str, share: f64, count: u32| {
+        let at = browser.ask(&format!(
+            "(r => ({{x: r.x + r.width * {share}, y: r.y + r.height * 0.6}}))({panel}.querySelector('.window').getBoundingClientRect())"
+        ));
+        browser.call(
+            "Input.dispatchMouseEvent",
+            serde_json::json!({"type": kind, "x": at["x"], "y": at["y"], "button": "left", "clickCount": count}),
+        );
+        browser.settle();
+    };
+    mouse(browser, "mouseMoved", 0.72, 0);
+    let text = browser.ask(&read);
+    assert!(text.as_str().unwrap().starts_with("threads 8"), "{text}");
+    // Dragging shows a part, a double click all of it.
+    let width = format!("{panel}.querySelector('.area .back').getBoundingClientRect().width");
+    let before = browser.ask(&width).as_f64().unwrap();
+    mouse(browser, "mousePressed", 0.1, 1);
+    mouse(browser, "mouseMoved", 0.5, 1);
+    mouse(browser, "mouseReleased", 0.5, 1);
+    let zoomed = browser.ask(&width).as_f64().unwrap();
+    assert!((2.0..3.0).contains(&(zoomed / before)), "{zoomed} of {before}");
+    for count in [1, 2] {
+        mouse(browser, "mousePressed", 0.3, count);
+        mouse(browser, "mouseReleased", 0.3, count);
+    }
+    assert!((browser.ask(&width).as_f64().unwrap() - before).abs() < 1.0);
+    mouse(browser, "mouseMoved", 0.72, 0);
 }
 
-#[test]
-fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
-    let written = report_fixture::results();
-    terrace_lab::report::write(&written, &folder).unwrap();
-    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
-    let results: Results = serde_json::from_str(&text).unwrap();
-    assert_eq!(results, written);
-
-    let tables = terrace_lab::report::text::run(&written, 100);
-    std::fs::write(folder.join("tables.txt"), tables).unwrap();
+/// Looks at a page on a desk and on a telephone, in light and dark; it may complain of nothing and ask the network for nothing.
+fn every_look(name: &str, results: &Results, mut look: impl FnMut(&mut Browser, &str, &Path)) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    terrace_lab::report::write(results, &folder).unwrap();
+    std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(results, 100)).unwrap();
     let Some(program) = chromium::found() else {
         skips::skip!("{MISSING}");
         return;
     };
     let mut browser = Browser::start(&program);
-    let url = format!("file://{}", folder.join("index.html").display());
     for (width, height) in [(1280, 900), (390, 844)] {
         for scheme in ["light", "dark"] {
             let what = format!("{width}-{scheme}");
             browser.look(width, height, scheme);
-            browser.open(&url);
-            every_plot_has_its_points(&mut browser, &results);
+            browser.open(&format!("file://{}", folder.join("index.html").display()));
             it_can_be_read(&mut browser, &what);
             let picture = browser.screenshot(true);
             assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000, "{what}");
             std::fs::write(folder.join(format!("{what}.png")), picture).unwrap();
-            it_answers(&mut browser);
-            std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
-            it_can_be_read(&mut browser, &what);
-            every_plot_has_its_points(&mut browser, &results);
+            look(&mut browser, &what, &folder);
         }
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());
-    let elsewhere: Vec<String> =
-        browser.requests().into_iter().filter(|url| !url.starts_with("file:")).collect();
+    let mut elsewhere = browser.requests();
+    elsewhere.retain(|url| !url.starts_with("file:"));
     assert_eq!(elsewhere, Vec::<String>::new(), "the page needs the network");
 }
 
 #[test]
+fn the_page_shows_what_was_measured_at_every_width_and_in_light_and_dark() {
+    let results = report_fixture::results();
+    every_look("report", &results, |browser, what, folder| {
+        every_plot_has_its_points(browser, &results);
+        it_answers(browser);
+        std::fs::write(folder.join(format!("{what}-hover.png")), browser.screenshot(false)).unwrap();
+        it_can_be_read(browser, what);
+        every_plot_has_its_points(browser, &results);
+        let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
+    });
+}
+
+#[test]
 fn simulated_values_can_be_read_beside_measured_ones() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulated-report");
     let results = report_fixture::simulable();
-    terrace_lab::report::write(&results, &folder).unwrap();
-    assert!(folder.join("simulated.csv").exists());
-    std::fs::write(folder.join("tables.txt"), terrace_lab::report::text::run(&results, 100)).unwrap();
-    let Some(program) = chromium::found() else {
-        skips::skip!("{MISSING}");
-        return;
-    };
-    let mut browser = Browser::start(&program);
-    let url = format!("file://{}", folder.join("index.html").display());
-    for (width, height) in [(1280, 900), (390, 844)] {
-        for scheme in ["light", "dark"] {
-            let what = format!("{width}-{scheme}");
-            browser.look(width, height, scheme);
-            browser.open(&url);
-            every_simulated_cell_is_drawn(&mut browser, &results);
-            it_can_be_read(&mut browser, &what);
-            std::fs::write(folder.join(format!("{what}.png")), browser.screenshot(true)).unwrap();
-        }
-    }
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    every_look("simulated-report", &results, |browser, _, folder| {
+        assert!(folder.join("simulated.csv").exists());
+        every_simulated_cell_is_drawn(browser, &results);
+    });
 }

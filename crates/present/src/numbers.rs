@@ -1,17 +1,16 @@
 //! Numbers as people read them: three significant digits, units scaled, sizes as 4k. The only place that turns a number into words, so
 //! that terminal, page and plots say the same.
 
-use serde::Serialize;
 use statistics::Interval;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// A multiple of a unit: a value of `factor` units is shown as 1 `unit`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scale {
+#[derive(Clone, Debug, PartialEq)]
+struct Scale {
     /// By what a value is divided.
-    pub factor: f64,
+    factor: f64,
     /// What is written behind it.
-    pub unit: String,
+    unit: String,
 }
 
 /// Prefixes that belong to a unit: seconds downwards, bytes upwards.
@@ -21,7 +20,7 @@ const COUNTS: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9),
 /// Units that take no prefix.
 const BARE: [&str; 6] = ["%", "×", "x", "ratio", "share", "°C"];
 /// The multiples of a unit, smallest first. The head of the unit (`ns` of `ns/operation`) is scaled, the rest is kept.
-pub fn scales(unit: &str) -> Vec<Scale> {
+fn scales(unit: &str) -> Vec<Scale> {
     let head = unit.split(['/', ' ']).next().unwrap_or_default();
     let rest = &unit[head.len()..];
     let canonical = match head {
@@ -87,7 +86,8 @@ pub fn three(value: f64) -> String {
 /// A value with its unit: `12.3 ns`.
 pub fn quantity(value: f64, unit: &str) -> String {
     let scale = fitting(value, unit);
-    format!("{} {}", significant(value / scale.factor), scale.unit).trim_end().to_owned()
+    let digits = if scale.factor == 1.0 { significant } else { three };
+    format!("{} {}", digits(value / scale.factor), scale.unit).trim_end().to_owned()
 }
 
 /// A median, its interval and the unit: `12.3 [12.1, 12.6] ns`.
@@ -97,6 +97,16 @@ pub fn interval(interval: &Interval, unit: &str) -> String {
     let whole = ends.iter().all(|value| value.fract() == 0.0 && value.abs() < 1000.0);
     let [median, low, high] = ends.map(|value| if whole { significant(value) } else { three(value) });
     format!("{median} [{low}, {high}] {}", scale.unit).trim_end().to_owned()
+}
+
+/// A ratio of measurements: `1.016 [0.974, 1.058]`.
+pub fn ratio(ratio: &Interval) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", ratio.median, ratio.low, ratio.high)
+}
+
+/// A simulated speed-up: `1.38 x`.
+pub fn times(factor: f64) -> String {
+    format!("{factor:.*} x", if factor < 99.95 { 2 } else { 0 })
 }
 
 /// A unit as a column has room for it: the prefix of a count, times and sizes as they are. The rest is in the heading.
@@ -112,6 +122,23 @@ pub fn brief(found: &Interval, unit: &str) -> String {
     format!("{} {}", text.strip_suffix(&scale.unit).unwrap_or(&text).trim_end(), short(&scale.unit))
         .trim_end()
         .to_owned()
+}
+
+/// A written quantity with a unit as short as a tick's: `404 [394, 412] M` of `404 [394, 412] M objects/s`.
+pub fn shortened(text: &str) -> String {
+    let end = text.find(']').map_or_else(|| text.find(' ').unwrap_or(text.len()), |end| end + 1);
+    format!("{} {}", &text[..end], tick_unit(text[end..].trim_start())).trim_end().to_owned()
+}
+
+fn tick_unit(unit: &str) -> &str {
+    if unit.split(['/', ' ']).next() == Some("ratio") { "ratio" } else { short(unit) }
+}
+
+/// What stands at a tick: without superfluous zeros, with a short unit.
+pub fn tick(value: f64, unit: &str) -> String {
+    let scale = fitting(value, unit);
+    let number: f64 = format!("{:.2e}", value / scale.factor).parse().unwrap_or(value);
+    format!("{number} {}", tick_unit(&scale.unit)).trim_end().to_owned()
 }
 
 /// `unavailable: reason`, once.
@@ -139,40 +166,14 @@ pub fn bytes(number: f64) -> String {
     short.map_or(format!("{whole} B"), |(power, unit)| format!("{} {unit}", whole / power))
 }
 
-/// Rounded for reading: `1.5 GB`, in powers of 1000.
+/// Rounded for reading: `1.50 GB`, in powers of 1000.
 pub fn human(bytes: f64) -> String {
-    let (value, unit) = scaled(bytes);
-    let unit = match unit {
-        "" => "B",
-        "k" => "kB",
-        "M" => "MB",
-        "G" => "GB",
-        _ => "TB",
-    };
-    format!("{value} {unit}")
+    quantity(bytes, "B")
 }
 
 /// Rounded for reading: `1.23 M`.
 pub fn count(number: f64) -> String {
-    let (value, unit) = scaled(number);
-    format!("{value} {unit}").trim_end().to_owned()
-}
-
-fn scaled(number: f64) -> (String, &'static str) {
-    let mut value = number;
-    let mut unit = 0;
-    // 999.5 would be printed as 1000.
-    while value >= 999.5 && unit < 4 {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let digits = match value {
-        v if unit == 0 && v.fract() == 0.0 => 0,
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    (format!("{value:.digits$}"), ["", "k", "M", "G", "T"][unit])
+    quantity(number, "")
 }
 
 /// A share as per cent: `2.35 %`.
@@ -235,6 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn ticks_have_no_superfluous_zeros_and_short_units() {
+        for (value, unit, text) in [
+            (1500.0, "ns", "1.5 µs"),
+            (2e8, "objects/s", "200 M"),
+            (0.25, "×", "0.25 ×"),
+            (1.5, "ratio", "1.5 ratio"),
+            (0.0, "ns/load", "0 ns"),
+            (3.0, "", "3"),
+        ] {
+            assert_eq!(tick(value, unit), text);
+        }
+        assert_eq!(shortened("404 [394, 412] M objects/s"), "404 [394, 412] M");
+        assert_eq!(shortened("1.98 ns/load"), "1.98 ns");
+        assert_eq!(shortened("17"), "17");
+    }
+
+    #[test]
     fn dates_are_right_across_leap_years() {
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_827_696), "2000-02-29 12:34 UTC");
@@ -250,6 +268,6 @@ mod tests {
         assert_eq!(human(999_999.0), "1.00 MB");
         assert_eq!(count(12_345.0), "12.3 k");
         assert_eq!(count(0.0), "0");
-        assert_eq!(count(0.5), "0.50");
+        assert_eq!(count(0.5), "0.500");
     }
 }

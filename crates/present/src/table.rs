@@ -1,12 +1,16 @@
-//! Tables that fit the terminal, plain text elsewhere.
+//! Tables: for the terminal, as CSV, and for pages. Their cells are words; numbers are [`crate::numbers`]'s.
 
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::presets::{ASCII_FULL, ASCII_FULL_CONDENSED};
+use comfy_table::{ColumnConstraint, ContentArrangement, Width};
+use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write;
 use textwrap::{Options, WordSplitter};
 
 /// The widest that a table gets.
 const WIDEST: u16 = 100;
+/// A blank on either side of a cell, and a rule.
+const AROUND: usize = 3;
 
 /// Columns to use: the terminal's, up to 100.
 pub fn columns() -> u16 {
@@ -15,21 +19,77 @@ pub fn columns() -> u16 {
     size.map_or(WIDEST, |(_, columns)| columns).clamp(40, WIDEST)
 }
 
-/// An empty table that fits.
-pub fn table(columns: u16, header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
-    table.set_header(header.iter().copied());
-    table
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    pub columns: Vec<String>,
+    /// So many columns name the row.
+    pub names: usize,
+    pub rows: Vec<Vec<String>>,
+    /// What is the same in all rows.
+    pub fixed: String,
 }
 
-/// A table of words.
-pub fn plain<const N: usize>(header: &[&str; N], rows: &[[String; N]], columns: u16) -> String {
-    let mut lines = table(columns, header);
-    for row in rows {
-        lines.add_row(row.iter());
+impl Table {
+    pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Table {
+        Table { columns: columns.into_iter().map(Into::into).collect(), names: 1, ..Table::default() }
     }
-    lines.to_string()
+
+    pub fn with(self, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+        Table { rows: rows.into_iter().collect(), ..self }
+    }
+
+    pub fn push(&mut self, row: impl IntoIterator<Item = impl Into<String>>) {
+        self.rows.push(row.into_iter().map(Into::into).collect());
+    }
+
+    /// The width of each column when no cell is broken, and headings only between words.
+    fn widths(&self) -> Vec<usize> {
+        let longest = |words: &mut dyn Iterator<Item = &str>| words.map(|word| word.chars().count()).max();
+        let column = |(index, name): (usize, &String)| {
+            let cells = longest(&mut self.rows.iter().filter_map(|row| Some(row.get(index)?.as_str())));
+            cells.max(longest(&mut name.split(' '))).unwrap_or(0)
+        };
+        self.columns.iter().enumerate().map(column).collect()
+    }
+
+    /// Whether rows fit without being broken.
+    pub fn fits(&self, columns: u16) -> bool {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + AROUND * widths.len() < usize::from(columns)
+    }
+
+    /// As text that fits so many columns: rows close together, or where cells have to be broken with rules between them.
+    pub fn text(&self, columns: u16) -> String {
+        let mut text = comfy_table::Table::new();
+        text.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+        text.set_header(&self.columns).add_rows(&self.rows);
+        if self.fits(columns) {
+            let least = self.widths().into_iter();
+            text.set_constraints(
+                least.map(|width| ColumnConstraint::LowerBoundary(Width::Fixed(width as u16 + 2))),
+            );
+            text.load_style(ASCII_FULL_CONDENSED);
+        } else {
+            text.load_style(ASCII_FULL);
+        }
+        format!("{text}\n")
+    }
+
+    /// For other programs: a line for the headings, and one for each row.
+    pub fn csv(&self) -> String {
+        let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+        for row in std::iter::once(&self.columns).chain(&self.rows) {
+            // Into memory: nothing can fail.
+            let _ = writer.write_record(row);
+        }
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// The widest line of a text's tables.
+pub fn widest(text: &str) -> usize {
+    let lines = text.lines().filter(|line| line.starts_with(['|', '+']));
+    lines.map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
 /// A name, and beside it a text broken into lines that fit.
@@ -52,6 +112,28 @@ pub fn wrapped(text: &str, width: usize) -> Vec<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_stay_whole_where_there_is_room() {
+        let mut table = Table::new(["a heading that is long and may be broken", "time"]);
+        table.push(["padded lines", "12.3 [12.1, 12.5] ns"]);
+        assert!(table.fits(50) && !table.fits(30));
+        let text = table.text(50);
+        let whole = |line: &str| line.contains("padded lines") && line.contains("| 12.3 [12.1, 12.5] ns |");
+        assert!(text.lines().any(whole), "{text}");
+        let text = table.text(30);
+        assert!((20..=30).contains(&widest(&text)), "{text}");
+    }
+
+    #[test]
+    fn what_has_commas_quotes_and_lines_is_read_back() {
+        let nasty = "a,\"b\"\nc </script> µ";
+        let table = Table::new(["word", "number"]).with([vec![nasty.to_owned(), "1.5".to_owned()]]);
+        let text = table.csv();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap(), ["word", "number"].as_slice());
+        assert_eq!(&reader.records().next().unwrap().unwrap()[0], nasty);
+    }
 
     #[test]
     fn a_label_stays_beside_the_first_line_and_words_stay_whole() {

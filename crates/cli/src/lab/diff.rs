@@ -1,8 +1,9 @@
 //! `terrace lab diff`.
 
+use crate::format::{Format, json};
 use ::lab::report;
 use clap::Args;
-use jvm::{Error, Result};
+use jvm::Result;
 use present::table;
 use std::path::PathBuf;
 
@@ -17,9 +18,9 @@ pub struct Diff {
     #[arg(value_name = "B")]
     after: PathBuf,
 
-    /// What standard output gets.
-    #[arg(long, value_enum, default_value = "table")]
-    format: crate::arguments::Format,
+    /// What is printed.
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    format: Format,
 }
 
 impl Diff {
@@ -27,8 +28,8 @@ impl Diff {
     pub fn execute(&self) -> Result<()> {
         let [before, after] = [&self.before, &self.after].map(|folder| ::lab::results::read(folder));
         let diff = report::diff::compare(&before?, &after?);
-        if self.format == crate::arguments::Format::Json {
-            println!("{}", serde_json::to_string(&diff).map_err(|error| Error::failed(error.to_string()))?);
+        if self.format == Format::Json {
+            print!("{}", json(&diff)?);
         } else {
             print!("{}", report::diff::text(&diff, table::columns()));
         }

@@ -1,19 +1,19 @@
 //! `terrace lab list`.
 
 use super::run::{bench, chosen_jdks};
+use crate::format::{Format, json};
 use ::lab::experiment::Effort;
 use ::lab::experiments;
 use clap::Args;
 use jvm::Result;
-use present::table;
-use serde_json::json;
+use present::table::{Table, columns};
 
 /// Show the experiments: what each asks, and how long it takes.
 #[derive(Args, Debug)]
 pub struct List {
-    /// For people or for programs.
-    #[arg(long, value_enum, default_value = "table")]
-    format: crate::arguments::Format,
+    /// What is printed.
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    format: Format,
 }
 
 impl List {
@@ -28,28 +28,25 @@ impl List {
             };
             rows.push((experiment.declaration.clone(), seconds(Effort::Quick)?, seconds(Effort::Full)?));
         }
-        if self.format == crate::arguments::Format::Json {
+        if self.format == Format::Json {
             let list: Vec<_> = rows
                 .iter()
                 .map(|(declaration, quick, full)| {
-                    json!({ "declaration": declaration, "quick_seconds": quick, "full_seconds": full })
+                    serde_json::json!({ "declaration": declaration, "quick_seconds": quick, "full_seconds": full })
                 })
                 .collect();
-            println!("{}", json!(list));
+            print!("{}", json(&list)?);
             return Ok(());
         }
         let minutes = |seconds: f64| {
             if seconds < 600.0 { format!("{seconds:.0} s") } else { format!("{:.1} h", seconds / 3600.0) }
         };
-        let lines: Vec<[String; 5]> = rows
-            .into_iter()
-            .map(|(declaration, quick, full)| {
-                let source = declaration.source.map(|source| source.authors).unwrap_or_default();
-                [declaration.name, declaration.question, source, minutes(quick), minutes(full)]
-            })
-            .collect();
-        let header = ["name", "question", "after", "quick", "full"];
-        println!("{}", table::plain(&header, &lines, table::columns()));
+        let mut table = Table::new(["name", "question", "after", "quick", "full"]);
+        for (declaration, quick, full) in rows {
+            let source = declaration.source.map(|source| source.authors).unwrap_or_default();
+            table.push([declaration.name, declaration.question, source, minutes(quick), minutes(full)]);
+        }
+        print!("{}", table.text(columns()));
         println!("terrace lab run NAME... runs some of them, terrace lab run all of them.");
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! `terrace lab report`.
 
+use crate::format::{Format, json};
 use ::lab::report;
 use clap::Args;
-use jvm::{Error, Result};
+use jvm::Result;
 use present::table;
 use std::path::PathBuf;
 
@@ -13,9 +14,9 @@ pub struct Report {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// What standard output gets.
-    #[arg(long, value_enum, default_value = "table")]
-    format: crate::arguments::Format,
+    /// What is printed.
+    #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table")]
+    format: Format,
 }
 
 impl Report {
@@ -27,16 +28,13 @@ impl Report {
             ::lab::experiments::simulate::fill(&mut results);
         }
         let files = report::write(&results, &self.folder)?;
-        if self.format == crate::arguments::Format::Json {
-            println!(
-                "{}",
-                serde_json::to_string(&results).map_err(|error| Error::failed(error.to_string()))?
-            );
-            return Ok(());
-        }
-        print!("{}", report::text::run(&results, table::columns()));
-        for file in files {
-            println!("written: {}", file.display());
+        match self.format {
+            Format::Html => print!("{}", report::page(&results)?),
+            Format::Json => print!("{}", json(&results)?),
+            _ => {
+                print!("{}", report::text::run(&results, table::columns()));
+                files.iter().for_each(|file| println!("written: {}", file.display()));
+            }
         }
         Ok(())
     }

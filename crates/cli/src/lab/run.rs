@@ -1,5 +1,6 @@
 //! `terrace lab run`.
 
+use crate::format::{Format, json};
 use ::lab::experiment::{Bench, Effort, Experiment};
 use ::lab::session::{Request, store};
 use ::lab::{experiments, report};
@@ -52,9 +53,9 @@ pub struct Run {
     #[arg(long)]
     allow_sysctl: bool,
 
-    /// What standard output gets.
-    #[arg(long, value_enum, default_value = "table")]
-    format: crate::arguments::Format,
+    /// What is printed.
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    format: Format,
 }
 
 /// The JDKs given, or found.
@@ -145,11 +146,8 @@ impl Run {
         let request = self.request(folder.clone(), scratch.path())?;
         let outcome = request.run(&Progress::on_standard_error())?;
         let files = report::write(&outcome.results, &folder)?;
-        if self.format == crate::arguments::Format::Json {
-            println!(
-                "{}",
-                serde_json::to_string(&outcome.results).map_err(|error| Error::failed(error.to_string()))?
-            );
+        if self.format == Format::Json {
+            print!("{}", json(&outcome.results)?);
         } else {
             print!("{}", report::text::run(&outcome.results, table::columns()));
             for file in files

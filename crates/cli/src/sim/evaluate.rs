@@ -1,14 +1,13 @@
 //! `terrace sim evaluate`.
 
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use clap::{Args, ValueEnum};
 use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
 use coherence::machine;
 use jvm::{Error, Result};
-use present::grid::grid;
 use present::numbers::three;
 use present::steps::Steps;
-use present::table;
+use present::table::{Table, columns};
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,7 +40,7 @@ pub struct Evaluate {
     machine: machine::Machine,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -85,12 +84,8 @@ impl Evaluate {
         if self.format == Format::Json {
             let findings: Vec<serde_json::Value> = findings.iter().map(value).collect();
             let machine = &self.machine.name;
-            println!(
-                "{}",
-                super::json(
-                    &serde_json::json!({ "findings": findings, "machine": machine, "levels": levels })
-                )?
-            );
+            let all = serde_json::json!({ "findings": findings, "machine": machine, "levels": levels });
+            print!("{}", json(&all)?);
             return Ok(());
         }
         if !findings.is_empty() {
@@ -131,7 +126,7 @@ impl Evaluate {
             self.machine.name,
             rows.first().map_or(0, |row| row.threads)
         );
-        print!("{}", grid(table::columns(), &header.map(str::to_owned), cells.collect()));
+        print!("{}", Table::new(header).with(cells).text(columns()));
         println!("{}", conclusion(rows));
     }
 }
@@ -205,7 +200,7 @@ fn show(findings: &[Finding]) {
                 if finding.holds() { "yes" } else { "NO" }.into(),
             ]
         });
-        print!("{}", grid(table::columns(), &header.map(str::to_owned), rows.collect()));
+        print!("{}", Table::new(header).with(rows).text(columns()));
     }
     for kind in [Role::Calibrated, Role::Predicted] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();

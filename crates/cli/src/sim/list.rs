@@ -1,18 +1,18 @@
 //! `terrace sim list`.
 
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use clap::Args;
 use coherence::machine::{Machine, shipped};
 use coherence::scenario::Program;
 use jvm::{Error, Result};
-use present::table;
+use present::table::{Table, columns};
 use serde_json::json;
 
 /// Show the machines and programs that are shipped.
 #[derive(Args, Debug)]
 pub struct List {
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -30,26 +30,18 @@ impl List {
                 .iter()
                 .map(|program| json!({ "name": program.name(), "title": program.title() }))
                 .collect();
-            println!("{}", super::json(&json!({ "machines": machines, "programs": programs }))?);
+            print!("{}", json(&json!({ "machines": machines, "programs": programs }))?);
             return Ok(());
         }
-        let rows: Vec<[String; 4]> = machines
-            .into_iter()
-            .map(|machine| {
-                [
-                    machine.name,
-                    machine.title,
-                    machine.shape.cpus().to_string(),
-                    machine.protocol.name().to_uppercase(),
-                ]
-            })
-            .collect();
-        println!("{}", table::plain(&["machine", "", "CPUs", "protocol"], &rows, table::columns()));
-        let rows: Vec<[String; 2]> = Program::ALL
-            .iter()
-            .map(|program| [program.name().to_owned(), program.title().to_owned()])
-            .collect();
-        println!("{}", table::plain(&["program", ""], &rows, table::columns()));
+        let mut table = Table::new(["machine", "", "CPUs", "protocol"]);
+        for machine in machines {
+            let (cpus, protocol) = (machine.shape.cpus().to_string(), machine.protocol.name().to_uppercase());
+            table.push([machine.name, machine.title, cpus, protocol]);
+        }
+        print!("{}", table.text(columns()));
+        let mut table = Table::new(["program", ""]);
+        Program::ALL.iter().for_each(|program| table.push([program.name(), program.title()]));
+        print!("{}", table.text(columns()));
         println!("terrace sim machine NAME shows a machine's numbers; terrace sim run simulates.");
         Ok(())
     }

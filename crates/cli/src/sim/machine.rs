@@ -1,11 +1,10 @@
 //! `terrace sim machine`.
 
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use clap::Args;
 use coherence::machine::{self, Figure};
 use jvm::Result;
-use present::grid::grid;
-use present::table;
+use present::table::{Table, columns};
 use serde_json::{Value, json};
 
 /// Show all numbers of a machine, each with its range and origin.
@@ -20,7 +19,7 @@ pub struct MachineCommand {
     machine: machine::Machine,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -82,7 +81,7 @@ impl MachineCommand {
         if self.format == Format::Json {
             let mut all = summary(machine);
             all["figures"] = machine.figures.iter().map(number).collect();
-            println!("{}", super::json(&all)?);
+            print!("{}", json(&all)?);
             return Ok(());
         }
         let shape = &machine.shape;
@@ -96,8 +95,8 @@ impl MachineCommand {
             shape.threads,
             machine.protocol.name().to_uppercase()
         );
-        let header = ["number", "value", "range", "origin"].map(str::to_owned);
-        print!("{}", grid(table::columns(), &header, machine.figures.iter().map(row).collect()));
+        let table = Table::new(["number", "value", "range", "origin"]).with(machine.figures.iter().map(row));
+        print!("{}", table.text(columns()));
         let guesses = assumed(machine).len();
         println!("{guesses} of {} numbers are assumed.", machine.figures.len());
         Ok(())

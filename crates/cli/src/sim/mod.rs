@@ -10,7 +10,7 @@ mod run;
 mod sweep;
 
 use clap::{Args, Subcommand};
-use jvm::{Error, Result};
+use jvm::Result;
 
 /// Simulate allocation on other machines.
 #[derive(Args, Debug)]
@@ -55,9 +55,4 @@ impl Sim {
             Command::Evaluate(evaluate) => evaluate.execute(),
         }
     }
-}
-
-/// JSON for standard output.
-pub fn json(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string_pretty(value).map_err(|error| Error::failed(error.to_string()))
 }

@@ -1,41 +1,78 @@
-//! Pages of simulations: one file each, in the style of the lab's pages, that asks no network for anything.
+//! Pages of simulations: what the commands' tables tell, with plots.
 
+use coherence::machine::{Machine, Picoseconds};
 use jvm::{Error, Result};
-use minijinja::value::Serde;
-use minijinja::{Environment, Value, context};
+use present::figure::{Axis, Figure, Point, Tick};
+use present::page::Page;
+use present::table::Table;
 use serde::Serialize;
+use statistics::Interval;
 use std::path::Path;
 
-const FRAME: &str = include_str!("assets/frame.html");
-const STYLE: &str = include_str!("assets/sim.css");
-const SCRIPT: &str = include_str!("assets/sim.js");
-
-fn failed(why: &dyn std::fmt::Display) -> Error {
-    Error::failed(format!(
-        "the page cannot be made: {why}; --format json has all numbers; please report this defect"
-    ))
+/// What such a page shows.
+#[derive(Default, Serialize)]
+pub struct Contents {
+    pub question: String,
+    pub answer: String,
+    pub plots: Vec<Plot>,
+    /// With their captions.
+    pub tables: Vec<(&'static str, Table)>,
 }
 
-/// A page from the template of its body, which stands in `frame.html`, and what it shows there as `view`: also its `heading` and
-/// `meta`. Text is escaped; what is named `svg` is markup of ours.
-pub fn page(body: &str, view: &impl Serialize) -> Result<String> {
-    let text = FRAME.replace("[[body]]", body);
-    let mut environment = Environment::new();
-    // The name makes it HTML: everything is escaped that is not marked safe.
-    environment.add_template("page.html", &text).map_err(|why| failed(&why))?;
-    let template = environment.get_template("page.html").map_err(|why| failed(&why))?;
-    let context = context! {
-        style => Value::from_safe_string([::lab::report::html::STYLE, STYLE].concat()),
-        script => Value::from_safe_string(SCRIPT.to_owned()),
-        version => env!("CARGO_PKG_VERSION"),
-        view => Value::from(Serde(view)),
+#[derive(Serialize)]
+pub struct Plot {
+    pub title: String,
+    pub caption: String,
+    pub drawing: String,
+}
+
+/// A value at a number of threads; a simulation has no interval.
+pub fn point(series: usize, threads: u32, median: f64, text: String) -> Point {
+    let value = Interval { median, low: median, high: median };
+    Point { series, at: f64::from(threads), value, text, values: 1 }
+}
+
+/// A plot over threads, which are doubled as a rule.
+pub fn by_threads(title: &str, mut figure: Figure) -> Plot {
+    let mut threads = Vec::new();
+    for panel in &mut figure.panels {
+        panel.points.sort_by(|a, b| a.series.cmp(&b.series).then(a.at.total_cmp(&b.at)));
+        threads.extend(panel.points.iter().map(|point| point.at));
+    }
+    threads.sort_by(f64::total_cmp);
+    threads.dedup();
+    let tick = |at: f64| Tick { at, label: at.to_string(), number: true };
+    let ticks = threads.into_iter().map(tick).collect();
+    figure.x = Axis { name: "threads".into(), log: true, ticks, ..Axis::default() };
+    figure.title = title.into();
+    Plot { title: title.into(), caption: String::new(), drawing: figure.drawing() }
+}
+
+/// What was simulated, on a line.
+pub fn meta(machine: &Machine, program: &str, length: Picoseconds, seed: u64) -> String {
+    let milliseconds = length as f64 * 1e-9;
+    format!("{} · program {program} · {milliseconds} ms simulated, seed {seed}", machine.title)
+}
+
+/// A page with a heading and what was simulated.
+pub fn page(heading: String, meta: String, contents: &Contents) -> Result<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let page = Page {
+        brand: "Terrace sim",
+        title: heading.clone(),
+        heading,
+        meta,
+        footer: format!(
+            "Simulated by terrace {version}, not measured. The same options and the same seed give the same page."
+        ),
+        style: include_str!("assets/sim.css"),
+        version,
     };
-    template.render(context).map_err(|why| failed(&why))
-}
-
-/// Text that cannot become markup, for pictures that are made here.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    page.render(include_str!("assets/body.html"), contents).map_err(|why| {
+        Error::failed(format!(
+            "the page cannot be made: {why}; --format json has all numbers; please report this defect"
+        ))
+    })
 }
 
 /// Writes a file that an option names.

@@ -1,16 +1,17 @@
 //! `terrace sim run`.
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
-use crate::arguments::Format;
+use super::page::{self, Contents};
+use crate::format::{Format, json};
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
 use coherence::scenario::{Measured, Scenario};
 use coherence::sweep;
 use jvm::Result;
 use jvm::size::format;
-use present::grid::grid;
+use present::figure::{Figure, Panel, Series};
 use present::numbers::{count, share, three};
-use present::table;
+use present::table::{Table, columns};
 use serde::Serialize;
 
 /// Lines that JSON tells of; 'terrace sim explain' has more.
@@ -40,7 +41,7 @@ pub struct Run {
     threads: List<u32>,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table")]
     format: Format,
 }
 
@@ -78,17 +79,52 @@ impl Run {
         if self.format == Format::Json {
             let rows = results.into_iter().map(row).collect();
             let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-            println!(
-                "{}",
-                super::json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?
-            );
+            print!("{}", json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?);
             return Ok(());
         }
         let rows: Vec<Measured> = results.into_iter().map(|(measured, _)| measured).collect();
-        print!("{}", text(&rows, table::columns()));
-        println!("simulated on {} ({} CPUs), not measured", machine.name, machine.shape.cpus());
+        match self.format {
+            Format::Csv => print!("{}", csv(&rows)),
+            Format::Html => print!("{}", self.page(&scenarios, &rows)?),
+            _ => {
+                tables(&rows).iter().for_each(|(_, table)| print!("{}", table.text(columns())));
+                println!("simulated on {} ({} CPUs), not measured", machine.name, machine.shape.cpus());
+            }
+        }
         Ok(())
     }
+
+    fn page(&self, scenarios: &[Scenario], rows: &[Measured]) -> Result<String> {
+        let machine = &self.machine.machine;
+        let plot = |name: &str, value: &dyn Fn(&Measured) -> f64| {
+            let point = |row: &Measured| page::point(0, row.threads, value(row), count(value(row)));
+            let panel = Panel { points: rows.iter().map(point).collect(), ..Panel::default() };
+            let figure = Figure { series: vec![Series::of(name)], panels: vec![panel], ..Figure::default() };
+            page::by_threads(&format!("{name} by threads"), figure)
+        };
+        let plots = vec![
+            plot(done_in(rows), &|row| row.per_second),
+            plot("transfers / operation", &|row| row.transfers_per_operation),
+        ];
+        let contents = Contents { plots, tables: tables(rows), ..Contents::default() };
+        let length = scenarios.first().map_or(0, |scenario| scenario.length);
+        let meta = page::meta(machine, self.program.program.name(), length, self.program.chance.seed);
+        page::page(format!("What threads do on {}", machine.name), meta, &contents)
+    }
+}
+
+/// A line for each number of threads, numbers in full.
+fn csv(rows: &[Measured]) -> String {
+    let columns = ["threads", "per_second", "retries_per_success", "transfers_per_operation", "line_share"];
+    let row = |row: &Measured| {
+        let rest = [row.per_second, row.retries_per_success, row.transfers_per_operation, row.line_share];
+        std::iter::once(row.threads.to_string()).chain(rest.map(|number| number.to_string())).collect()
+    };
+    Table::new(columns).with(rows.iter().map(row)).csv()
+}
+
+fn done_in(rows: &[Measured]) -> &'static str {
+    if rows.iter().any(|row| row.buffers.is_some()) { "objects/s" } else { "operations/s" }
 }
 
 fn row((measured, traffic): (Measured, Traffic)) -> Row {
@@ -97,10 +133,10 @@ fn row((measured, traffic): (Measured, Traffic)) -> Row {
     Row { measured, traffic: traffic.total(), lines }
 }
 
-/// A table of what was done, and for programs that allocate another one of their buffers.
-fn text(rows: &[Measured], columns: u16) -> String {
-    let unit = if rows.iter().any(|row| row.buffers.is_some()) { "objects/s" } else { "operations/s" };
-    let header = ["threads", unit, "a thread", "retries / success", "transfers / operation", "time on lines"];
+/// What was done, and for programs that allocate another one of their buffers.
+fn tables(rows: &[Measured]) -> Vec<(&'static str, Table)> {
+    let header =
+        ["threads", done_in(rows), "a thread", "retries / success", "transfers / operation", "time on lines"];
     let done = |row: &Measured| {
         vec![
             row.threads.to_string(),
@@ -111,9 +147,9 @@ fn text(rows: &[Measured], columns: u16) -> String {
             share(row.line_share),
         ]
     };
-    let mut text = grid(columns, &header.map(str::to_owned), rows.iter().map(done).collect());
+    let mut tables = vec![("What was done", Table::new(header).with(rows.iter().map(done)))];
     if rows.iter().all(|row| row.buffers.is_none()) {
-        return text;
+        return tables;
     }
     let header = [
         "threads",
@@ -152,6 +188,6 @@ fn text(rows: &[Measured], columns: u16) -> String {
             lines.push([front, level].concat());
         }
     }
-    text.push_str(&grid(columns, &header.map(str::to_owned), lines));
-    text
+    tables.push(("The buffers", Table::new(header).with(lines)));
+    tables
 }

@@ -2,6 +2,7 @@
 //! with the results, so that a report needs nothing else.
 
 use super::value::{Parameters, Value, parameters};
+use present::figure::Kind;
 use serde::{Deserialize, Serialize};
 
 /// What is asked and in what words.
@@ -107,18 +108,6 @@ impl Metric {
         self.caveat = caveat.into();
         self
     }
-}
-
-/// How a plot is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A line through the medians, with the intervals as a band. For a parameter that is a scale.
-    Lines,
-    /// A bar for each median with its interval. For words, or few values.
-    Bars,
-    /// A field of colours over two parameters: `x` across, the first of `series` down.
-    Heat,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -27,9 +27,10 @@ pub mod value;
 
 pub use bench::{Bench, Effort};
 pub use claim::{Claim, Comparison, Outcome, Relation};
-pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
+pub use declaration::{Better, Declaration, Metric, Parameter, Plot, Reference, Source};
 pub use measured::{Check, Measured, MeasuredCell, Quantity};
 pub use plan::{Cell, Plan, Runner};
+pub use present::figure::Kind;
 pub use sample::Sample;
 pub use term::Term;
 pub use value::{Parameters, Value, parameters};

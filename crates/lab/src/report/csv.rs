@@ -4,7 +4,7 @@ use crate::experiment::Quantity;
 use crate::experiments::simulate;
 use crate::results::Findings;
 use crate::results::SimulatedCell;
-use crate::{Error, Result};
+use present::table::Table;
 
 /// The columns behind the parameters'.
 const COLUMNS: [&str; 7] = ["metric", "unit", "median", "low", "high", "values", "unavailable"];
@@ -30,17 +30,10 @@ const SIMULATED: [&str; 15] = [
 
 /// An experiment's cells in long format: the parameters in declared order, then the metric, its unit, the median with its
 /// interval, the number of values, and why there is none. Numbers are in full, in the units that the header's neighbours give.
-pub fn findings(findings: &Findings) -> Result<String> {
-    let failed = |why: &dyn std::fmt::Display| {
-        let name = &findings.declaration.name;
-        Error::failed(format!(
-            "the CSV of '{name}' cannot be written: {why}; results.json has the same numbers"
-        ))
-    };
+pub fn findings(findings: &Findings) -> String {
     let declaration = &findings.declaration;
     let keys: Vec<&str> = declaration.parameters.iter().map(|parameter| parameter.key.as_str()).collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(keys.iter().copied().chain(COLUMNS)).map_err(|why| failed(&why))?;
+    let mut table = Table::new(keys.iter().copied().chain(COLUMNS));
     for cell in &findings.cells {
         for metric in &declaration.metrics {
             let place = |key: &&str| cell.parameters.get(*key).map(ToString::to_string).unwrap_or_default();
@@ -57,21 +50,15 @@ pub fn findings(findings: &Findings) -> Result<String> {
                 Some(Quantity::Unavailable { unavailable }) => none(unavailable),
                 None => none("not measured in this cell"),
             });
-            writer.write_record(&line).map_err(|why| failed(&why))?;
+            table.push(line);
         }
     }
-    let bytes = writer.into_inner().map_err(|why| failed(&why))?;
-    String::from_utf8(bytes).map_err(|why| failed(&why))
+    table.csv()
 }
 
 /// The simulated cells beside the measured ones, a line each; what `origin` and `agrees` mean is in docs/lab.md.
-pub fn simulated(cells: &[SimulatedCell]) -> Result<String> {
-    let failed = |why: &dyn std::fmt::Display| {
-        Error::failed(format!("simulated.csv cannot be written: {why}; results.json has the same numbers"))
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(SIMULATED).map_err(|why| failed(&why))?;
-    for cell in cells {
+pub fn simulated(cells: &[SimulatedCell]) -> String {
+    let row = |cell: &SimulatedCell| {
         let threads = cell.parameters.get("threads").map(ToString::to_string).unwrap_or_default();
         let numbers = [
             cell.measured.median,
@@ -85,11 +72,9 @@ pub fn simulated(cells: &[SimulatedCell]) -> Result<String> {
         let words =
             [cell.experiment.clone(), simulate::name(cell), threads, cell.metric.clone(), cell.unit.clone()];
         let last = [cell.agrees.to_string(), cell.origin.name().to_owned(), cell.basis.clone()];
-        let line = words.into_iter().chain(numbers.map(|number| number.to_string())).chain(last);
-        writer.write_record(line).map_err(|why| failed(&why))?;
-    }
-    let bytes = writer.into_inner().map_err(|why| failed(&why))?;
-    String::from_utf8(bytes).map_err(|why| failed(&why))
+        words.into_iter().chain(numbers.map(|number| number.to_string())).chain(last).collect()
+    };
+    Table::new(SIMULATED).with(cells.iter().map(row)).csv()
 }
 
 fn none(reason: &str) -> [String; 5] {
@@ -104,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_line_for_each_metric_of_each_cell_in_declared_order() {
-        let text = findings(&fixture::atomics()).unwrap();
+        let text = findings(&fixture::atomics());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "operation,layout,threads,metric,unit,median,low,high,values,unavailable");
         assert!(lines[1].starts_with("lock add,shared line,1,ns,ns,"), "{}", lines[1]);
@@ -123,7 +108,7 @@ mod tests {
         };
         found.cells.truncate(1);
         found.cells[0].parameters = parameters([("word", nasty.into())]);
-        let text = findings(&found).unwrap();
+        let text = findings(&found);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let record = reader.records().next().unwrap().unwrap();
         assert_eq!(&record[0], nasty);

@@ -19,9 +19,8 @@ use super::{format, noise};
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{Better, Parameters, Quantity};
 use crate::results::{Findings, Results, State};
-use present::grid::grid;
 use present::numbers;
-use present::table::labelled;
+use present::table::{Table, labelled};
 use serde::{Deserialize, Serialize};
 use statistics::{Interval, ratio_of_medians};
 
@@ -296,8 +295,8 @@ pub fn text(diff: &Diff, columns: u16) -> String {
         text.push_str(&labelled("mind", warning, columns));
     }
     if !diff.changes.is_empty() {
-        let header = ["cell", "metric", "A", "B", "B/A", ""].map(str::to_owned);
-        text.push_str(&grid(columns, &header, diff.changes.iter().map(row).collect()));
+        let table = Table::new(["cell", "metric", "A", "B", "B/A", ""]).with(diff.changes.iter().map(row));
+        text.push_str(&table.text(columns));
     }
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     line("result", &summary(diff));
@@ -337,13 +336,12 @@ pub fn text(diff: &Diff, columns: u16) -> String {
 }
 
 fn row(change: &Change) -> Vec<String> {
-    let ratio = |ratio: Interval| format!("{:.3} [{:.3}, {:.3}]", ratio.median, ratio.low, ratio.high);
     vec![
         format!("{}: {}", change.experiment, change.cell),
         change.name.clone(),
         numbers::quantity(change.a.median, &change.unit),
         numbers::quantity(change.b.median, &change.unit),
-        change.ratio.map_or("from or to 0".into(), ratio),
+        change.ratio.as_ref().map_or("from or to 0".into(), numbers::ratio),
         change.direction.words().to_owned(),
     ]
 }

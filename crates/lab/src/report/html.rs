@@ -1,30 +1,11 @@
-//! The page: one file with everything in it, that opens from a disk and asks no network for anything.
-//!
-//! Words and tables are made here and can be read without scripts; the plots are drawn by the scripts in `assets/` from the
-//! results that the page carries (`<script id="results">`) and their structure (`<script id="figures">`).
+//! The page: one file with everything in it, also the results themselves (`<script id="results">`), for whoever has nothing but the page.
 
 use super::view::View;
 use crate::results::Results;
 use crate::{Error, Result};
-use minijinja::value::Serde;
-use minijinja::{Environment, Value, context};
-use serde::Serialize;
+use present::page::Page;
 
-const TEMPLATE: &str = include_str!("assets/index.html");
-/// The style of our pages, for others that are to look alike.
-pub const STYLE: &str = include_str!("assets/report.css");
-const STYLES: [&str; 2] = [include_str!("assets/uplot/uPlot.min.css"), STYLE];
-const UPLOT: &str = include_str!("assets/uplot/uPlot.iife.min.js");
-const UPLOT_LICENSE: &str = include_str!("assets/uplot/LICENSE");
-/// In the order in which they need each other.
-const SCRIPTS: [&str; 6] = [
-    include_str!("assets/base.js"),
-    include_str!("assets/scale.js"),
-    include_str!("assets/lines.js"),
-    include_str!("assets/bars.js"),
-    include_str!("assets/heat.js"),
-    include_str!("assets/report.js"),
-];
+const BODY: &str = include_str!("assets/body.html");
 
 fn failed(why: &dyn std::fmt::Display) -> Error {
     Error::failed(format!(
@@ -32,30 +13,29 @@ fn failed(why: &dyn std::fmt::Display) -> Error {
     ))
 }
 
-/// JSON that can stand in a script element: no text in it can end the element.
-fn embedded(data: &impl Serialize) -> Result<Value> {
-    let json = serde_json::to_string(data).map_err(|why| failed(&why))?;
-    Ok(Value::from_safe_string(json.replace('<', "\\u003c")))
-}
-
 pub fn page(results: &Results) -> Result<String> {
-    let mut environment = Environment::new();
-    // The name makes it HTML: everything is escaped that is not marked safe here.
-    environment.add_template("index.html", TEMPLATE).map_err(|why| failed(&why))?;
-    let template = environment.get_template("index.html").map_err(|why| failed(&why))?;
-    let view = View::new(results);
-    let context = context! {
-        style => Value::from_safe_string(STYLES.concat()),
-        uplot => Value::from_safe_string(UPLOT.to_owned()),
-        uplot_license => UPLOT_LICENSE,
-        scripts => Value::from_safe_string(SCRIPTS.concat()),
-        results => embedded(results)?,
-        figures => embedded(&view.figures())?,
-        view => Value::from(Serde(&view)),
+    let view = View::new(results).map_err(|why| failed(&why))?;
+    let page = Page {
+        brand: "Terrace lab",
+        title: format!("{}, {}", results.machine.model, view.started),
+        heading: "What allocation costs on this machine".into(),
+        meta: format!(
+            "{} · {} CPUs · {} · {} run of {}",
+            results.machine.model,
+            results.machine.cpus,
+            view.started,
+            results.effort.name(),
+            view.duration
+        ),
+        footer: format!(
+            "terrace {} · {} · Medians with bootstrap 95 % intervals.",
+            results.terrace, view.started
+        ),
+        version: &results.terrace,
+        style: "",
     };
-    template.render(context).map_err(|why| failed(&why))
+    page.render(BODY, &view).map_err(|why| failed(&why))
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +69,6 @@ mod tests {
         for loader in ["<link", " src=", "@import", "url(", "fetch(", "XMLHttpRequest", "import("] {
             assert!(!page.contains(loader), "{loader}");
         }
-        assert!(page.contains("The MIT License (MIT)") && page.contains("Leon Sorokin"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! How a plot divides an experiment's cells into panels, series and places, and where published values fall among them.
 
-use super::figure::{Gap, Mark, Panel, Point, Series};
 use super::format;
 use crate::experiment::{Declaration, Kind, Parameters, Plot, Quantity, Value};
 use crate::results::Findings;
+use present::figure::{Gap, Mark, Panel, Point, Series};
 use present::numbers;
 use std::collections::BTreeMap;
 
@@ -146,8 +146,8 @@ impl Builder<'_> {
             };
             let found = self.findings.cells[*index].metrics.get(&self.plot.metric);
             let text = format::known(found, &self.unit);
-            if found.and_then(Quantity::interval).is_some() {
-                panels[panel].points.push(Point { series, at, cell: *index, text });
+            if let Some(Quantity::Known { interval, values }) = found {
+                panels[panel].points.push(Point { series, at, value: *interval, text, values: values.len() });
             } else {
                 missing.entry(text.clone()).or_default().push(format::cell(declaration, parameters));
                 panels[panel].gaps.push(Gap { series, at, text });
@@ -161,7 +161,7 @@ impl Builder<'_> {
 
     pub(super) fn published(&mut self, panels: &mut [Panel]) {
         let declaration = &self.findings.declaration;
-        for (index, reference) in declaration.references.iter().enumerate() {
+        for reference in &declaration.references {
             let own = &reference.parameters;
             let excluded =
                 self.plot.only.iter().any(|(key, value)| own.get(key).is_some_and(|other| other != value));
@@ -192,7 +192,7 @@ impl Builder<'_> {
             let text = numbers::quantity(reference.value, &self.unit);
             for (panel, values) in panels.iter_mut().zip(&self.panels) {
                 if agrees(own, &self.split.panels, values) {
-                    panel.references.push(Mark { series, at, reference: index, text: text.clone() });
+                    panel.references.push(Mark { series, at, value: reference.value, text: text.clone() });
                 }
             }
         }

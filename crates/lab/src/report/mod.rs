@@ -3,8 +3,8 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`mod@format`] | numbers as people read them |
-//! | [`figure`], `plot`, `layout` | which cells are points of which plot |
-//! | `tables`, `figure_view`, `view` | what the page's template is given |
+//! | `plot`, `layout` | which cells are points of which plot |
+//! | `tables`, `plots`, `view` | what the page's template is given |
 //! | [`noise`] | what the canaries say of a run |
 //! | [`html`] | the page: one file, no network |
 //! | [`text`] | tables for the terminal |
@@ -14,14 +14,13 @@
 
 pub mod csv;
 pub mod diff;
-pub mod figure;
-mod figure_view;
 pub mod format;
 pub mod html;
 mod layout;
 mod machine;
 pub mod noise;
 mod plot;
+mod plots;
 mod simulated;
 mod tables;
 pub mod text;
@@ -48,10 +47,10 @@ pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>> {
     })?;
     let mut files = vec![("results.json".to_owned(), json + "\n")];
     for findings in &results.experiments {
-        files.push((format!("{}.csv", file_name(&findings.declaration.name)), csv::findings(findings)?));
+        files.push((format!("{}.csv", file_name(&findings.declaration.name)), csv::findings(findings)));
     }
     if !results.simulated.is_empty() {
-        files.push(("simulated.csv".to_owned(), csv::simulated(&results.simulated)?));
+        files.push(("simulated.csv".to_owned(), csv::simulated(&results.simulated)));
     }
     files.push(("index.html".to_owned(), page(results)?));
     fs::create_dir_all(folder).map_err(|why| cannot(folder, &why))?;

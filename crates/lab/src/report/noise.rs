@@ -1,7 +1,9 @@
 //! What the canaries say of a run: how far the machine itself moved, and what that means for its numbers.
 
 use crate::results::{Canary, Results};
-use present::numbers::{interval, share};
+use present::figure::{self, Axis, Figure, Panel, Point, Series, Tick, scale};
+use present::numbers::{interval, share, significant};
+use statistics::Interval;
 
 /// From this drift or scatter on a run is called unsteady: half of the 10 % that the smallest published effects have.
 const UNSTEADY: f64 = 0.05;
@@ -57,6 +59,44 @@ pub fn meaning(results: &Results) -> String {
              that. Close other programs, fix the CPU's frequency, or run again at a quieter time."
         )
     }
+}
+
+/// The canaries as a plot like the others: each value as a share of its canary's median.
+pub fn drawing(canaries: &[Canary]) -> String {
+    let last = canaries.iter().flat_map(|canary| &canary.at).copied().fold(0.0, f64::max);
+    let (second, unit) = if last > 120.0 { (1.0 / 60.0, "min") } else { (1.0, "s") };
+    let points = |(series, canary): (usize, &Canary)| -> Vec<Point> {
+        let median = canary.interval.map_or(1.0, |interval| interval.median);
+        let point = |(at, value): (&f64, &f64)| {
+            let median = value / median * 100.0;
+            Point {
+                series,
+                at: at * second,
+                value: Interval { median, low: median, high: median },
+                text: format!("{} {}", significant(*value), canary.unit),
+                values: 1,
+            }
+        };
+        canary.at.iter().zip(&canary.values).map(point).collect()
+    };
+    let points: Vec<Point> = canaries.iter().enumerate().flat_map(points).collect();
+    if points.is_empty() {
+        return figure::empty("unavailable: no canary was run");
+    }
+    let tick = |at: f64| Tick { at, label: format!("{at} {unit}"), number: true };
+    Figure {
+        title: "Canaries".into(),
+        unit: "%".into(),
+        x: Axis {
+            name: "time since the beginning of the run".into(),
+            ticks: scale::linear(0.0, last * second, 8).into_iter().map(tick).collect(),
+            ..Axis::default()
+        },
+        series: canaries.iter().map(|canary| Series::of(&canary.name)).collect(),
+        panels: vec![Panel { points, ..Panel::default() }],
+        ..Figure::default()
+    }
+    .drawing()
 }
 
 #[cfg(test)]

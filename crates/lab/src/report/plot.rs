@@ -1,11 +1,10 @@
 //! A plot's structure worked out, once for the page, its tables and its tests.
 
-use super::figure::{Axis, Figure, Missing, Series, Tick};
 use super::format;
 use super::layout::{Builder, combinations, different, split, titled};
-use crate::experiment::{Better, Kind, Metric, Parameters, Plot, Quantity};
+use crate::experiment::{Better, Kind, Metric, Parameters, Plot};
 use crate::results::Findings;
-use present::numbers;
+use present::figure::{Axis, Figure, Series, Tick};
 use std::collections::BTreeMap;
 
 /// The cells of a plot: those with the values of `only` and a place across.
@@ -18,8 +17,18 @@ pub fn matching<'a>(plot: &'a Plot, findings: &'a Findings) -> impl Iterator<Ite
     )
 }
 
-impl Figure {
-    pub fn new(findings: &Findings, index: usize, plot: &Plot) -> Figure {
+/// A plot, ready to be drawn.
+pub struct Layout {
+    pub figure: Figure,
+    pub metric: Metric,
+    /// What differs from what was declared, and why.
+    pub notes: Vec<String>,
+    /// What could not be drawn, by reason.
+    pub missing: BTreeMap<String, Vec<String>>,
+}
+
+impl Layout {
+    pub fn new(findings: &Findings, plot: &Plot) -> Layout {
         let declaration = &findings.declaration;
         let metric = declaration.metric(&plot.metric).cloned().unwrap_or_else(|| Metric {
             key: plot.metric.clone(),
@@ -43,7 +52,7 @@ impl Figure {
         let series = rows.iter().map(|row| {
             let label = titled(declaration, &split.series, row);
             let label = if label.is_empty() { metric.name.clone() } else { label };
-            Series { label, published: false, like: None }
+            Series::of(label)
         });
         let series: Vec<Series> = series.collect();
         let mut builder = Builder {
@@ -61,10 +70,7 @@ impl Figure {
         let mut missing = BTreeMap::new();
         let mut panels = builder.measured(&cells, &mut missing);
         builder.published(&mut panels);
-        let zero = panels.iter().flat_map(|panel| &panel.points).any(|point| {
-            let found = findings.cells[point.cell].metrics.get(&plot.metric).and_then(Quantity::interval);
-            found.is_some_and(|found| found.median <= 0.0)
-        });
+        let zero = panels.iter().flat_map(|panel| &panel.points).any(|point| point.value.median <= 0.0);
         if plot.log_y && zero {
             notes.push("The scale of values is linear because some are 0.".to_owned());
         }
@@ -73,27 +79,23 @@ impl Figure {
             label: format::parameter(parameter, value),
             number: value.number().is_some(),
         });
-        Figure {
-            experiment: declaration.name.clone(),
-            index,
+        let figure = Figure {
             kind: plot.kind,
             title: plot.title.clone(),
-            caption: plot.caption.clone(),
-            scales: numbers::scales(&metric.unit),
+            unit: metric.unit.clone(),
+            lower_is_better: metric.better == Better::Lower,
+            log: plot.log_y && !zero,
+            base: None,
             x: Axis {
                 name: parameter.map_or(plot.x.clone(), |parameter| parameter.name.clone()),
                 words,
                 log: builder.log_x,
                 ticks: ticks.collect(),
             },
-            metric,
-            log_y: plot.log_y && !zero,
-            panels,
-            notes,
-            missing: missing.into_iter().map(|(reason, cells)| Missing { reason, cells }).collect(),
             series: builder.series,
-            values: None,
-        }
+            panels,
+        };
+        Layout { figure, metric, notes, missing }
     }
 }
 

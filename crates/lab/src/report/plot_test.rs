@@ -1,8 +1,12 @@
 use super::*;
 use crate::report::fixture;
 
+fn layout(findings: &Findings, index: usize) -> Layout {
+    Layout::new(findings, &findings.declaration.plots[index])
+}
+
 fn figure(findings: &Findings, index: usize) -> Figure {
-    Figure::new(findings, index, &findings.declaration.plots[index])
+    layout(findings, index).figure
 }
 
 #[test]
@@ -18,10 +22,12 @@ fn every_known_cell_is_a_point_of_its_series_and_panel() {
     assert!(figure.x.log && !figure.x.words && figure.x.ticks.len() == 5);
     for panel in &figure.panels {
         for point in &panel.points {
-            let cell = &found.cells[point.cell].parameters;
-            assert_eq!(cell["operation"].to_string(), figure.series[point.series].label);
-            assert_eq!(cell["layout"].to_string(), panel.title);
-            assert_eq!(cell["threads"].number(), Some(point.at));
+            let mut cells = found.cells.iter().filter(|cell| {
+                cell.parameters["operation"].to_string() == figure.series[point.series].label
+                    && cell.parameters["layout"].to_string() == panel.title
+                    && cell.parameters["threads"].number() == Some(point.at)
+            });
+            assert_eq!(cells.next().unwrap().metrics["ns"].interval(), Some(point.value));
         }
     }
 }
@@ -42,20 +48,18 @@ fn published_values_are_series_of_their_own_in_their_panel() {
 
 #[test]
 fn what_is_not_to_be_had_is_missing_with_its_reason() {
-    let figure = figure(&fixture::atomics(), 2);
-    assert_eq!(figure.points(), 0);
-    assert_eq!(figure.missing.len(), 1);
-    assert!(
-        figure.missing[0].reason.starts_with("unavailable: the hypervisor shows no performance counters")
-    );
-    assert_eq!(figure.missing[0].cells.len(), 6 * 3 * 5);
+    let Layout { figure, missing, .. } = layout(&fixture::atomics(), 2);
+    assert_eq!((figure.points(), missing.len()), (0, 1));
+    let (reason, cells) = missing.first_key_value().unwrap();
+    assert!(reason.starts_with("unavailable: the hypervisor shows no performance counters"), "{reason}");
+    assert_eq!(cells.len(), 6 * 3 * 5);
 }
 
 #[test]
 fn a_zero_makes_a_logarithmic_scale_linear_and_says_so() {
-    let figure = figure(&fixture::atomics(), 1);
-    assert!(!figure.log_y);
-    assert_eq!(figure.notes, ["The scale of values is linear because some are 0."]);
+    let Layout { figure, notes, .. } = layout(&fixture::atomics(), 1);
+    assert!(!figure.log);
+    assert_eq!(notes, ["The scale of values is linear because some are 0."]);
 }
 
 #[test]
@@ -88,6 +92,6 @@ fn a_value_published_without_a_place_holds_everywhere() {
     let mark = &figure.panels[0].references[0];
     assert_eq!(mark.at, Some(100_000.0));
     assert_eq!(figure.series[mark.series].like, None);
-    let bars = super::Figure::new(&fixture::tlab(), 0, &fixture::tlab().declaration.plots[0]);
+    let bars = layout(&fixture::tlab(), 0).figure;
     assert!(bars.panels.iter().all(|panel| panel.references.len() == 3 && panel.references.iter().any(|mark| mark.at.is_none())));
 }

@@ -1,15 +1,14 @@
 //! Simulated cells beside the measured ones: the words, the table and the plots.
 
-use super::figure_view::{FigureView, figures};
-use super::tables::Table;
+use super::plots::{PlotView, plots};
 use crate::experiment::{
-    Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Parameters, Plot, Quantity, Value, parameters,
+    Better, Declaration, Kind, MeasuredCell, Metric, Parameter, Plot, Quantity, Value, parameters,
 };
 use crate::experiments::simulate;
-use crate::results::{Findings, Results, State};
-use crate::results::{Origin, SimulatedCell};
+use crate::results::{Findings, Origin, Results, SimulatedCell};
 use crate::simulated::AGREEMENT;
 use present::numbers;
+use present::table::Table;
 use serde::Serialize;
 use statistics::Interval;
 
@@ -23,7 +22,7 @@ pub(super) struct Simulated {
     /// Why there is nothing.
     pub(super) reason: Option<String>,
     pub(super) answer: String,
-    pub(super) figures: Vec<FigureView>,
+    pub(super) plots: Vec<PlotView>,
     pub(super) table: Table,
     /// How to read it.
     pub(super) words: Vec<String>,
@@ -39,7 +38,7 @@ impl Simulated {
             question: QUESTION,
             reason,
             answer: answer(cells),
-            figures: plots(cells),
+            plots: drawn(cells),
             table: table(cells),
             words: if cells.is_empty() { Vec::new() } else { words(results) },
         })
@@ -68,7 +67,7 @@ fn simulated_text(cell: &SimulatedCell) -> String {
 }
 
 /// The cells of each experiment for a terminal, which has no room for all columns.
-pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<Table> {
     let row = |cell: &SimulatedCell| {
         let verdict = match (cell.origin, cell.agrees) {
             (Origin::Calibrated, _) => "calibrated",
@@ -79,19 +78,12 @@ pub(super) fn narrow(cells: &[SimulatedCell]) -> Vec<(Vec<String>, Vec<Vec<Strin
         let measured = numbers::interval(&cell.measured, &cell.unit);
         vec![simulate::name(cell), threads(cell), measured, simulated_text(cell), ratio, verdict.to_owned()]
     };
-    let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
-    let mut before = "";
-    for cell in cells {
-        if cell.experiment != before {
-            before = &cell.experiment;
-            let header = [before, "threads", "measured", "simulated", "ratio", "verdict"];
-            tables.push((header.map(str::to_owned).into(), Vec::new()));
-        }
-        if let Some((_, rows)) = tables.last_mut() {
-            rows.push(row(cell));
-        }
-    }
-    tables
+    let of_one = cells.chunk_by(|one, other| one.experiment == other.experiment);
+    let table = |part: &[SimulatedCell]| {
+        let name = part[0].experiment.as_str();
+        Table::new([name, "threads", "measured", "simulated", "ratio", "verdict"]).with(part.iter().map(row))
+    };
+    of_one.map(table).collect()
 }
 
 /// How many predictions come out. Speed-ups are counted apart: where the measured ones are near 1, "no effect" would come out, too.
@@ -153,12 +145,7 @@ fn table(cells: &[SimulatedCell]) -> Table {
             cell.origin.name().to_owned(),
         ]
     };
-    Table {
-        columns: columns.map(str::to_owned).into(),
-        headers: 4,
-        rows: cells.iter().map(row).collect(),
-        fixed: String::new(),
-    }
+    Table { names: 4, ..Table::new(columns) }.with(cells.iter().map(row))
 }
 
 fn metric_name(key: &str) -> &str {
@@ -170,8 +157,8 @@ fn metric_name(key: &str) -> &str {
     }
 }
 
-/// Plots over cells of our own, a measured and a simulated one for each; they bring their values along.
-fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
+/// Plots over cells of our own, a measured and a simulated one for each.
+fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
     let kinds = [
         (
             "ns",
@@ -182,7 +169,7 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
         ("rate_off", "javac without buffers", "Bytes of class files in a second."),
     ];
     let there = kinds.into_iter().filter(|(key, ..)| cells.iter().any(|cell| cell.metric == *key));
-    let (mut metrics, mut plots) = (Vec::new(), Vec::new());
+    let (mut metrics, mut declared) = (Vec::new(), Vec::new());
     for (key, title, caption) in there {
         let unit = cells.iter().find(|cell| cell.metric == key).map_or("", |cell| cell.unit.as_str());
         let better = if key == "ns" { Better::Lower } else { Better::Higher };
@@ -191,18 +178,15 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
             .panels(&["experiment"])
             .only([("metric", key.into())])
             .caption(caption);
-        plots.push(if key == "ns" { plot.log_y() } else { plot });
+        declared.push(if key == "ns" { plot.log_y() } else { plot });
     }
-    let place = |cell: &SimulatedCell, who: &str| -> Parameters {
-        parameters([
+    let one = |cell: &SimulatedCell, who: &str, interval: Interval| MeasuredCell {
+        parameters: parameters([
             ("experiment", cell.experiment.as_str().into()),
             ("metric", cell.metric.as_str().into()),
             ("program", Value::from(format!("{}, threads {}", simulate::name(cell), threads(cell)))),
             ("who", who.into()),
-        ])
-    };
-    let one = |cell: &SimulatedCell, who: &str, interval: Interval| MeasuredCell {
-        parameters: place(cell, who),
+        ]),
         metrics: [(cell.metric.clone(), Quantity::Known { interval, values: vec![interval.median] })].into(),
         ..MeasuredCell::default()
     };
@@ -212,36 +196,17 @@ fn plots(cells: &[SimulatedCell]) -> Vec<FigureView> {
             one(cell, &format!("simulated, {}", cell.origin.name()), interval(cell)),
         ]
     };
-    let findings = Findings {
-        declaration: Declaration {
-            name: "simulated".into(),
-            title: TITLE.into(),
-            parameters: vec![
-                Parameter::new("experiment", "experiment", ""),
-                Parameter::new("program", "program", ""),
-                Parameter::new("who", "who", ""),
-                Parameter::new("metric", "metric", ""),
-            ],
-            metrics,
-            plots,
-            ..Declaration::default()
-        },
-        rounds: 1,
-        state: State::Finished,
-        seconds: 0.0,
-        cells: cells.iter().flat_map(both).collect(),
-        answer: String::new(),
-        checks: Vec::new(),
-        notes: Vec::new(),
+    let keys = ["experiment", "program", "who", "metric"];
+    let declaration = Declaration {
+        name: "simulated".into(),
+        title: TITLE.into(),
+        parameters: keys.map(|key| Parameter::new(key, key, "")).into(),
+        metrics,
+        plots: declared,
+        ..Declaration::default()
     };
-    let mut views = figures(&findings);
-    for view in &mut views {
-        let key = &view.figure.metric.key;
-        let missing = || Quantity::Unavailable { unavailable: "of another plot".into() };
-        let values = findings.cells.iter().map(|cell| cell.metrics.get(key).cloned().unwrap_or_else(missing));
-        view.figure.values = Some(values.collect());
-    }
-    views
+    let cells = cells.iter().flat_map(both).collect();
+    plots(&Findings { declaration, cells, ..Findings::default() })
 }
 
 /// How to read it, with this machine's transfers.
@@ -263,23 +228,16 @@ fn words(results: &Results) -> Vec<String> {
         let text = numbers::interval(&Interval { median: figure.value, low, high }, "ns");
         words.push(format!("A line between {between} took {text}."));
     }
-    words.push(
+    let reading = [
         "A virtual machine's CPUs may be any cores of the host, and others tomorrow: this project has seen transfers from 40 to 200 ns \
          on one, and what threads contend for gets dearer with it, while what they have to themselves does not. Compare simulated and measured values \
-         of one run only."
-            .to_owned(),
-    );
-    words.push(
+         of one run only.",
         "Predicted: the latencies decide, and what was calibrated on other cells. Calibrated: something was chosen so that this very \
-         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it."
-            .to_owned(),
-    );
-    words.push(
+         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it.",
         "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread a locked instruction's loads \
-         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality."
-            .to_owned(),
-    );
-    words.extend(simulate::caveats(cells).map(str::to_owned));
+         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality.",
+    ];
+    words.extend(reading.into_iter().chain(simulate::caveats(cells)).map(str::to_owned));
     let mut bases: Vec<String> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.origin == Origin::Calibrated) {
         let text =
@@ -305,15 +263,14 @@ mod tests {
         assert!(page.contains(r#"<section class="experiment" id="simulated""#));
         let tables = text::run(&results, 100);
         assert!(tables.contains("simulated: Simulated beside measured"), "{tables}");
-        let file = csv::simulated(&results.simulated).unwrap();
+        let file = csv::simulated(&results.simulated);
         assert_eq!(file.lines().count(), 1 + results.simulated.len());
         assert!(file.starts_with("experiment,what,threads,metric,unit,measured,"), "{file}");
         for cell in &results.simulated {
             assert!(page.contains(&simulate::name(cell)), "{}", simulate::name(cell));
             assert!(file.contains(&simulate::name(cell).replace('"', "\"\"")), "{file}");
         }
-        let widest = tables.lines().filter(|line| line.starts_with(['|', '+']));
-        assert!(widest.map(|line| line.chars().count()).max().unwrap() <= 100, "{tables}");
+        assert!((60..=100).contains(&present::table::widest(&tables)), "{tables}");
     }
 
     #[test]
@@ -329,17 +286,12 @@ mod tests {
     }
 
     #[test]
-    fn plots_bring_their_values_along_and_miss_none() {
+    fn every_cell_is_drawn_measured_and_simulated() {
         let results = fixture::simulable();
         let section = Simulated::new(&results).unwrap();
         assert!(section.table.rows.iter().all(|row| row.len() == section.table.columns.len()));
-        let points: usize = section.figures.iter().map(|view| view.figure.points()).sum();
-        assert_eq!((section.figures.len(), points), (3, 2 * results.simulated.len()));
-        for view in &section.figures {
-            let values = view.figure.values.as_ref().unwrap();
-            let drawn = view.figure.panels.iter().flat_map(|panel| &panel.points);
-            assert!(drawn.into_iter().all(|point| values[point.cell].interval().is_some()));
-        }
+        let drawn: usize = section.plots.iter().map(|view| view.drawing.matches(" point\"").count()).sum();
+        assert_eq!((section.plots.len(), drawn), (3, 2 * results.simulated.len()));
     }
 
     #[test]

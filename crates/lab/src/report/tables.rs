@@ -1,23 +1,12 @@
 //! Tables of cells: parameters beside values.
 
-use super::figure::Figure;
 use super::format;
 use super::plot::matching;
-use crate::experiment::{Declaration, MeasuredCell, Parameters, Quantity, Reference};
+use crate::experiment::{Declaration, MeasuredCell, Metric, Parameters, Plot, Quantity, Reference};
 use crate::results::Findings;
 use present::numbers;
-use serde::Serialize;
+use present::table::Table;
 use std::collections::BTreeSet;
-
-/// A table: the first `headers` columns name the row.
-#[derive(Debug, Serialize)]
-pub(super) struct Table {
-    pub(super) columns: Vec<String>,
-    pub(super) headers: usize,
-    pub(super) rows: Vec<Vec<String>>,
-    /// What is the same in all rows.
-    pub(super) fixed: String,
-}
 
 /// Declared parameters that differ between these cells, and in words those that do not.
 pub(super) fn varying<'a>(declaration: &'a Declaration, cells: &[&Parameters]) -> (Vec<&'a str>, String) {
@@ -49,14 +38,13 @@ pub(super) fn headings(declaration: &Declaration, keys: &[&str]) -> Vec<String> 
 }
 
 /// The values of a plot.
-pub(super) fn figure_table(findings: &Findings, figure: &Figure) -> Table {
+pub(super) fn figure_table(findings: &Findings, plot: &Plot, metric: &Metric) -> Table {
     let declaration = &findings.declaration;
-    let plot = &declaration.plots[figure.index];
     let cells: Vec<(usize, &Parameters)> = matching(plot, findings).collect();
     let (keys, fixed) = varying(declaration, &cells.iter().map(|(_, cell)| *cell).collect::<Vec<_>>());
     let mut columns = headings(declaration, &keys);
-    columns.extend([format!("{}: median", figure.metric.name), "95 % interval".into(), "values".into()]);
-    let unit = &figure.metric.unit;
+    columns.extend([format!("{}: median", metric.name), "95 % interval".into(), "values".into()]);
+    let unit = &metric.unit;
     let row = |(index, cell): &(usize, &Parameters)| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, cell)).collect();
         row.extend(match findings.cells[*index].metrics.get(&plot.metric) {
@@ -73,7 +61,7 @@ pub(super) fn figure_table(findings: &Findings, figure: &Figure) -> Table {
         });
         row
     };
-    Table { headers: keys.len(), columns, rows: cells.iter().map(row).collect(), fixed }
+    Table { columns, names: keys.len(), rows: cells.iter().map(row).collect(), fixed }
 }
 
 /// All metrics of all cells.
@@ -91,7 +79,7 @@ pub(super) fn whole_table(findings: &Findings) -> Table {
             .map(|metric| format::known(cell.metrics.get(&metric.key), &metric.unit));
         places.chain(values).collect()
     });
-    Table { headers: keys.len(), columns, rows: rows.collect(), fixed }
+    Table { names: keys.len(), columns, rows: rows.collect(), fixed }
 }
 
 /// The measured value that stands where a published one does: that of the only cell that has all its parameters.
@@ -122,10 +110,7 @@ pub(super) fn published(findings: &Findings) -> Option<Table> {
             here(findings, reference),
         ]
     };
-    (!declaration.references.is_empty()).then(|| Table {
-        columns: ["source", "where", "metric", "published", "measured here"].map(str::to_owned).into(),
-        headers: 3,
-        rows: declaration.references.iter().map(row).collect(),
-        fixed: String::new(),
-    })
+    let columns = ["source", "where", "metric", "published", "measured here"];
+    let table = || Table { names: 3, ..Table::new(columns) }.with(declaration.references.iter().map(row));
+    (!declaration.references.is_empty()).then(table)
 }

@@ -6,9 +6,8 @@ use super::view::{incomplete, verdict};
 use super::{format, machine, noise};
 use crate::experiment::{Metric, Quantity};
 use crate::results::{Findings, Results};
-use present::grid::{fits, grid};
 use present::numbers;
-use present::table::labelled;
+use present::table::{Table, labelled};
 use std::fmt::Write;
 
 /// Never more metrics than these beside each other, and fewer where they do not fit; the rest is in the files.
@@ -72,9 +71,7 @@ fn beside(text: &mut String, results: &Results, columns: u16) {
         text.push_str(&labelled("nothing simulated", reason, columns));
     } else {
         text.push_str(&labelled("answer", &simulated.answer, columns));
-        for (header, rows) in narrow(&results.simulated) {
-            text.push_str(&grid(columns, &header, rows));
-        }
+        narrow(&results.simulated).iter().for_each(|table| text.push_str(&table.text(columns)));
         for note in &simulated.words {
             text.push_str(&labelled("note", note, columns));
         }
@@ -132,8 +129,8 @@ impl Reasons {
     }
 }
 
-/// All cells with these metrics: headings, rows, and what their references mean.
-fn rows(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Vec<String>, Vec<Vec<String>>, Reasons) {
+/// All cells with these metrics, and what their references mean.
+fn table(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Table, Reasons) {
     let declaration = &findings.declaration;
     let mut reasons = Reasons::default();
     let mut header = headings(declaration, keys);
@@ -149,8 +146,7 @@ fn rows(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Vec<String>
         }));
         row
     });
-    let rows = rows.collect();
-    (header, rows, reasons)
+    (Table::new(header).with(rows.collect::<Vec<_>>()), reasons)
 }
 
 fn cells(text: &mut String, findings: &Findings, columns: u16) {
@@ -160,13 +156,13 @@ fn cells(text: &mut String, findings: &Findings, columns: u16) {
     let (known, lacking): (Vec<&Metric>, Vec<&Metric>) =
         declaration.metrics.iter().partition(|metric| nowhere(findings, metric).is_none());
     let mut most = known.len().min(MOST_METRICS);
-    let (mut header, mut lines, mut reasons) = rows(findings, &keys, &known[..most]);
-    while most > 1 && !fits(columns, &header, &lines) {
+    let (mut lines, mut reasons) = table(findings, &keys, &known[..most]);
+    while most > 1 && !lines.fits(columns) {
         most -= 1;
-        (header, lines, reasons) = rows(findings, &keys, &known[..most]);
+        (lines, reasons) = table(findings, &keys, &known[..most]);
     }
     if most > 0 {
-        text.push_str(&grid(columns, &header, lines));
+        text.push_str(&lines.text(columns));
     }
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     if !fixed.is_empty() {
@@ -192,7 +188,7 @@ fn references(text: &mut String, findings: &Findings, columns: u16) {
         "by the sources, on other machines; not measured in this run",
         columns,
     ));
-    text.push_str(&grid(columns, &published.columns, published.rows));
+    text.push_str(&published.text(columns));
 }
 
 #[cfg(test)]
@@ -266,12 +262,7 @@ mod tests {
             ] {
                 assert!(text.contains(words), "{words}: {text}");
             }
-            let widest = text
-                .lines()
-                .filter(|line| line.starts_with(['|', '+']))
-                .map(|line| line.chars().count())
-                .max();
-            assert!(widest.unwrap() <= usize::from(columns), "{text}");
+            assert!((40..=usize::from(columns)).contains(&present::table::widest(&text)), "{text}");
         }
     }
 }

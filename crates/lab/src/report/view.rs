@@ -1,59 +1,49 @@
 //! What the page's template is given: words and tables, all made from the results.
 
-use super::figure::Figure;
-use super::figure_view::{FigureView, better, figures};
+use super::plots::{PlotView, plots};
 use super::simulated::Simulated;
-use super::tables::{Table, published, whole_table};
+use super::tables::{published, whole_table};
 use super::{machine, noise};
-use crate::experiment::Check;
+use crate::experiment::{Check, Declaration};
 use crate::results::{Findings, Results, State};
 use present::numbers;
+use present::table::Table;
 use serde::Serialize;
 
 #[derive(Serialize)]
-pub(super) struct View {
-    version: String,
-    started: String,
-    duration: String,
-    effort: &'static str,
+pub(super) struct View<'a> {
+    pub(super) started: String,
+    pub(super) duration: String,
     state: &'static str,
-    command: String,
-    notes: Vec<String>,
+    command: &'a str,
+    notes: &'a [String],
     machine: Vec<machine::Row>,
     disturbance: Vec<machine::Row>,
     canaries: Vec<String>,
+    canary_plot: String,
     steadiness: String,
     overhead: String,
-    model: String,
-    cpus: usize,
-    experiments: Vec<Section>,
+    experiments: Vec<Section<'a>>,
     simulated: Option<Simulated>,
+    /// JSON that can stand in a script element: no text in it can end the element.
+    results: String,
 }
 
+/// An experiment: what it declared and found, and what is made of that.
 #[derive(Serialize)]
-struct Section {
-    name: String,
-    title: String,
-    question: String,
-    source: Option<String>,
-    answer: String,
+struct Section<'a> {
+    declaration: &'a Declaration,
+    answer: &'a str,
+    checks: &'a [Check],
+    notes: &'a [String],
+    /// Of each check.
+    verdicts: Vec<Verdict>,
+    tally: Vec<(String, Verdict)>,
     state: &'static str,
     method: String,
-    checks: Vec<CheckLine>,
-    tally: Vec<Tally>,
-    figures: Vec<FigureView>,
+    plots: Vec<PlotView>,
     published: Option<Table>,
-    metrics: Vec<MetricView>,
     all: Table,
-    notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct CheckLine {
-    claim: String,
-    source: String,
-    found: String,
-    verdict: Verdict,
 }
 
 /// A check's result as a mark and words; colour is only a help.
@@ -63,21 +53,6 @@ pub(super) struct Verdict {
     pub(super) words: &'static str,
     plural: &'static str,
     class: &'static str,
-}
-
-#[derive(Serialize)]
-struct Tally {
-    words: String,
-    verdict: Verdict,
-}
-
-#[derive(Serialize)]
-struct MetricView {
-    name: String,
-    unit: String,
-    better: &'static str,
-    definition: String,
-    caveat: String,
 }
 
 const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", plural: "hold", class: "holds" };
@@ -104,38 +79,23 @@ pub(super) fn incomplete(state: State) -> &'static str {
 }
 
 /// How many claims hold, do not, or cannot be told.
-fn tallies(checks: &[Check]) -> Vec<Tally> {
-    let count = |verdict_: Verdict| checks.iter().filter(|check| verdict(check) == verdict_).count();
-    let tally = |verdict: Verdict| match count(verdict) {
-        0 => None,
-        1 => Some(Tally { words: format!("1 {}", verdict.words), verdict }),
-        more => Some(Tally { words: format!("{more} {}", verdict.plural), verdict }),
+fn tallies(checks: &[Check]) -> Vec<(String, Verdict)> {
+    let tally = |verdict_: Verdict| {
+        let count = checks.iter().filter(|check| verdict(check) == verdict_).count();
+        let words = if count == 1 { verdict_.words } else { verdict_.plural };
+        (count > 0).then(|| (format!("{count} {words}"), verdict_))
     };
     [HOLDS, FAILS, UNKNOWN].into_iter().filter_map(tally).collect()
 }
 
-fn section(findings: &Findings) -> Section {
-    let declaration = &findings.declaration;
-    let metrics = declaration.metrics.iter().map(|metric| MetricView {
-        name: metric.name.clone(),
-        unit: metric.unit.clone(),
-        better: better(metric),
-        definition: metric.definition.clone(),
-        caveat: metric.caveat.clone(),
-    });
-    let checks = findings.checks.iter().map(|check| CheckLine {
-        claim: check.claim.clone(),
-        source: check.source.clone(),
-        found: check.found.clone(),
-        verdict: verdict(check),
-    });
+fn section(findings: &Findings) -> Section<'_> {
     Section {
-        name: declaration.name.clone(),
-        title: declaration.title.clone(),
-        question: declaration.question.clone(),
-        source: (declaration.source.as_ref())
-            .map(|source| format!("{}: “{}”, measured on {}", source.authors, source.title, source.machine)),
-        answer: findings.answer.clone(),
+        declaration: &findings.declaration,
+        answer: &findings.answer,
+        checks: &findings.checks,
+        notes: &findings.notes,
+        verdicts: findings.checks.iter().map(verdict).collect(),
+        tally: tallies(&findings.checks),
         state: incomplete(findings.state),
         method: format!(
             "{} cells, each in {} rounds, in {}",
@@ -143,42 +103,29 @@ fn section(findings: &Findings) -> Section {
             findings.rounds,
             numbers::duration(findings.seconds)
         ),
-        tally: tallies(&findings.checks),
-        checks: checks.collect(),
-        figures: figures(findings),
+        plots: plots(findings),
         published: published(findings),
-        metrics: metrics.collect(),
         all: whole_table(findings),
-        notes: findings.notes.clone(),
     }
 }
 
-impl View {
-    pub(super) fn new(results: &Results) -> View {
-        View {
-            version: results.terrace.clone(),
+impl View<'_> {
+    pub(super) fn new(results: &Results) -> serde_json::Result<View<'_>> {
+        Ok(View {
             started: numbers::date(results.started_unix),
             duration: numbers::duration(results.seconds),
-            effort: results.effort.name(),
             state: incomplete(results.state),
-            command: results.command.clone(),
-            notes: results.notes.clone(),
+            command: &results.command,
+            notes: &results.notes,
             machine: machine::description(&results.machine),
             disturbance: machine::disturbance(results),
             canaries: results.canaries.iter().map(noise::canary).collect(),
+            canary_plot: noise::drawing(&results.canaries),
             steadiness: noise::meaning(results),
             overhead: machine::overhead(results),
-            model: results.machine.model.clone(),
-            cpus: results.machine.cpus,
             experiments: results.experiments.iter().map(section).collect(),
             simulated: Simulated::new(results),
-        }
-    }
-
-    /// The structure of all plots, for the drawing.
-    pub(super) fn figures(&self) -> Vec<&Figure> {
-        let simulated = self.simulated.iter().flat_map(|simulated| &simulated.figures);
-        let measured = self.experiments.iter().flat_map(|section| &section.figures);
-        measured.chain(simulated).map(|view| &view.figure).collect()
+            results: serde_json::to_string(results)?.replace('<', "\\u003c"),
+        })
     }
 }

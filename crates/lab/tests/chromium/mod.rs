@@ -170,7 +170,7 @@ impl Browser {
     pub fn screenshot(&mut self, whole: bool) -> Vec<u8> {
         let shot =
             self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": whole}));
-        decode(shot["data"].as_str().unwrap())
+        data_encoding::BASE64.decode(shot["data"].as_str().unwrap().as_bytes()).unwrap()
     }
 }
 
@@ -179,23 +179,4 @@ impl Drop for Browser {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Base64 as the protocol has it.
-fn decode(text: &str) -> Vec<u8> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let digits: Vec<u32> = text.bytes().filter_map(digit).map(u32::from).collect();
-    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
-    for group in digits.chunks(4) {
-        let bits = group.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - group.len()));
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
-    }
-    bytes
 }

@@ -7,10 +7,7 @@ use compare::noise::Disturbance;
 pub use simulable::simulable;
 use statistics::{Interval, Random, bootstrap, median, scatter};
 use terrace_lab::experiment::measured::MeasuredCell;
-use terrace_lab::experiment::{
-    Better, Check, Declaration, Effort, Kind, Metric, Parameter, Parameters, Plot, Quantity, Reference,
-    Source, Value, parameters,
-};
+use terrace_lab::experiment::{Check, Declaration, Effort, Parameters, Quantity, Value, parameters};
 use terrace_lab::machine::page::{Cache, HostDescription, Pool};
 use terrace_lab::results::{Canary, Findings, Results, SCHEMA, State};
 
@@ -59,49 +56,17 @@ fn findings(
     }
 }
 
+/// An experiment as `experiments.json` declares it, with what was said of it, and these cells.
+fn experiment(name: &str, cells: Vec<MeasuredCell>) -> Findings {
+    let all: Vec<Findings> = serde_json::from_str(include_str!("experiments.json")).unwrap();
+    let found = all.into_iter().find(|one| one.declaration.name == name).unwrap();
+    Findings { cells, ..found }
+}
+
 const NO_COUNTERS: &str = "the hypervisor shows no performance counters (perf_event_open: No such file or directory); run on the bare machine";
 
 /// Lines in panels, a published line, a metric without any value.
 pub fn atomics() -> Findings {
-    let threads = "threads";
-    let declaration = Declaration {
-        name: "atomics".into(),
-        title: "Atomic increments under contention".into(),
-        question: "What does an increment of a shared counter cost, and does fetch-and-add beat a compare-and-swap loop?".into(),
-        source: Some(Source::new("Martin Thompson", "CAS vs. locked XADD", "Nehalem 2.8 GHz, 2 × 4 cores")),
-        parameters: vec![
-            Parameter::new("operation", "operation", ""),
-            Parameter::new("layout", "layout", ""),
-            Parameter::new(threads, "threads", ""),
-        ],
-        metrics: vec![
-            Metric::new("ns", "time per increment", "ns", Better::Lower, "Wall time of the slowest thread × threads ÷ increments of all threads.")
-                .caveat("On a machine with SMT two threads may share a core and with it the line."),
-            Metric::new("rate", "increments", "increments/s", Better::Higher, "Increments of all threads ÷ wall time."),
-            Metric::new("failed", "failed CAS for each success", "", Better::Neither, "compare-exchanges that found another value ÷ increments."),
-            Metric::new("hitm", "loads that hit a modified line elsewhere", "loads/increment", Better::Lower, "mem_load_l3_hit_retired.xsnp_hitm ÷ increments."),
-        ],
-        plots: vec![
-            Plot::new(Kind::Lines, "Time per increment", "ns", threads, &["operation"])
-                .panels(&["layout"])
-                .log_x()
-                .log_y()
-                .caption("Flat is free of contention. On the shared line the compare-exchange loop should rise fastest."),
-            Plot::new(Kind::Lines, "Failed compare-exchanges", "failed", threads, &["layout"])
-                .only([("operation", "lock cmpxchg".into())])
-                .log_x()
-                .log_y(),
-            Plot::new(Kind::Lines, "Lines fetched from another core", "hitm", threads, &["operation", "layout"]).log_x(),
-        ],
-        references: [(1, 8.4), (2, 70.2), (4, 151.0)]
-            .into_iter()
-            .flat_map(|(count, ns): (u32, f64)| {
-                let at = |operation: &str| [("operation", operation.into()), ("layout", "shared line".into()), (threads, count.into())];
-                let label = "Thompson, Nehalem 2.8 GHz";
-                [Reference::new(label, "ns", at("lock cmpxchg"), ns * 2.1), Reference::new(label, "ns", at("lock xadd"), ns)]
-            })
-            .collect(),
-    };
     let mut cells = Vec::new();
     let operations = [
         ("lock add", 5.1),
@@ -131,7 +96,7 @@ pub fn atomics() -> Findings {
                     parameters([
                         ("operation", operation.into()),
                         ("layout", layout.into()),
-                        (threads, count.into()),
+                        ("threads", count.into()),
                     ]),
                     [
                         ("ns", known(cost, seed)),
@@ -143,68 +108,11 @@ pub fn atomics() -> Findings {
             }
         }
     }
-    findings(
-        declaration,
-        cells,
-        "On 2 CPUs and one shared line fetch-and-add takes 49.1 ns with 8 threads, a compare-exchange loop 129 ns: 2.63 [2.41, 2.80] times as long.",
-        vec![
-            Check::new(
-                "XADD beats a CAS loop under contention",
-                "2.63 [2.41, 2.80] times as fast with 8 threads",
-                Some(true),
-            ),
-            Check::new(
-                "A padded counter costs the same with any number of threads",
-                "5.94 ns with one thread, 6.19 ns with 16",
-                Some(true),
-            ),
-            Check::new(
-                "XADD stays ahead with one thread",
-                "5.90 [5.7, 6.1] ns against 8.20 [8.0, 8.4] ns",
-                Some(true),
-            ),
-            Check::new(
-                "The line moves between cores for each increment (HITM)",
-                "unavailable: no performance counters",
-                None,
-            ),
-        ],
-    )
+    experiment("atomics", cells)
 }
 
 /// Bars over words, in panels, with published values and a cell that failed.
 pub fn tlab() -> Findings {
-    let declaration = Declaration {
-        name: "tlab".into(),
-        title: "Allocation with and without thread-local buffers".into(),
-        question: "How much does a thread-local buffer buy, and how much of it is left to core buffers when there is none?".into(),
-        source: Some(Source::new("Opsian", "What a difference a TLAB makes", "Core i7-4770")),
-        parameters: vec![
-            Parameter::new("collector", "collector", ""),
-            Parameter::new("buffers", "buffers", ""),
-            Parameter::new("size", "object", "bytes"),
-            Parameter::new("threads", "threads", ""),
-        ],
-        metrics: vec![
-            Metric::new("ops", "objects allocated", "objects/s", Better::Higher, "Objects of all threads ÷ wall time of a JMH iteration."),
-            Metric::new("stalls", "cycles stalled on the store buffer", "%", Better::Lower, "resource_stalls.sb ÷ cycles × 100."),
-        ],
-        plots: vec![
-            Plot::new(Kind::Bars, "Objects of 16 bytes for each second", "ops", "threads", &["buffers"])
-                .panels(&["collector"])
-                .only([("size", 16_u32.into())])
-                .caption("Without a TLAB every object is an atomic operation on the heap's top. Longer is better."),
-            Plot::new(Kind::Bars, "The same, logarithmic", "ops", "size", &["buffers", "threads"])
-                .only([("collector", "Parallel".into())])
-                .log_y(),
-        ],
-        references: vec![
-            Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "TLAB".into()), ("size", 16_u32.into()), ("threads", 1_u32.into())], 1.98e8),
-            Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "no TLAB".into()), ("size", 16_u32.into()), ("threads", 1_u32.into())], 2.7e7),
-            Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "no TLAB".into()), ("size", 16_u32.into())], 1.1e7),
-            Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "no TLAB".into()), ("size", 144_u32.into()), ("threads", 4_u32.into())], 9.9e6),
-        ],
-    };
     let mut cells = Vec::new();
     for (c, collector) in ["Parallel", "Serial", "G1"].into_iter().enumerate() {
         for (b, buffers) in
@@ -239,94 +147,13 @@ pub fn tlab() -> Findings {
             }
         }
     }
-    let mut found = findings(
-        declaration,
-        cells,
-        "Two threads allocate 22.9 times as many objects of 16 bytes with a TLAB as without; core buffers alone give back 32 % of that.",
-        vec![
-            Check::new(
-                "Without a TLAB two threads together are slower than one",
-                "0.51 [0.48, 0.55] times the throughput of one thread",
-                Some(true),
-            ),
-            Check::new(
-                "Core buffers without a TLAB beat the bare heap for every size",
-                "they lose for 144 bytes with one thread: 0.94 [0.91, 0.97]",
-                Some(false),
-            ),
-        ],
-    );
-    found.notes = vec![
-        "G1 without a TLAB was noisy (scatter 11 %): close other programs, or use --full for more rounds."
-            .into(),
-        NASTY.into(),
-    ];
+    let mut found = experiment("tlab", cells);
+    found.notes.push(NASTY.into());
     found
 }
 
 /// A field of ratios around 1, and lines over sizes that end in a word.
 pub fn hab() -> Findings {
-    let declaration = Declaration {
-        name: "hab".into(),
-        title: "Hierarchical allocation buffers under javac".into(),
-        question: "Does a fixed small TLAB with buffers do as well as the growing strategy?".into(),
-        source: Some(Source::new(
-            "Kirsch, Payer, Röck",
-            "Hierarchical PLABs, CLABs, and TLABs in Hotspot",
-            "2 × 4-core Xeon, 40 GB",
-        )),
-        parameters: vec![
-            Parameter::new("tlab", "TLAB", "bytes"),
-            Parameter::new("buffers", "buffers", "bytes"),
-        ],
-        metrics: vec![
-            Metric::new(
-                "speedup",
-                "speed-up over no buffers",
-                "×",
-                Better::Higher,
-                "Wall time without buffers ÷ wall time with them, at the same TLAB size; medians of interleaved forks.",
-            ),
-            Metric::new("seconds", "wall time", "s", Better::Lower, "From start to exit of javac."),
-            Metric::new(
-                "foreign",
-                "foreign allocations",
-                "allocations/run",
-                Better::Neither,
-                "Allocations served from a domain that the thread has left.",
-            ),
-        ],
-        plots: vec![
-            Plot::new(Kind::Heat, "Speed-up by TLAB and core-buffer size", "speedup", "tlab", &["buffers"])
-                .caption("Above 1 the buffers win. The paper's Figure 2."),
-            Plot::new(Kind::Lines, "Wall time of javac", "seconds", "tlab", &["buffers"]),
-            Plot::new(Kind::Heat, "Foreign allocations", "foreign", "buffers", &["tlab"]),
-            Plot::new(Kind::Lines, "Foreign allocations by size of the buffers", "foreign", "tlab", &[])
-                .panels(&["buffers"])
-                .log_y(),
-        ],
-        references: vec![
-            Reference::new(
-                "Table I",
-                "foreign",
-                [("tlab", Value::from(1024_u32)), ("buffers", Value::from(8_u32 << 20))],
-                9312.0,
-            ),
-            Reference::new(
-                "Table I",
-                "foreign",
-                [("tlab", Value::from(4096_u32)), ("buffers", Value::from(8_u32 << 20))],
-                4040.0,
-            ),
-            Reference::new(
-                "Figure 2",
-                "speedup",
-                [("tlab", Value::from(1024_u32)), ("buffers", Value::from(2_u32 << 20))],
-                1.38,
-            ),
-            Reference::new("Figure 3, growing", "seconds", [("tlab", "growing".into())], 7.9),
-        ],
-    };
     let mut cells = Vec::new();
     let tlabs: Vec<Value> = [1_u32, 4, 16, 64, 128, 512]
         .into_iter()
@@ -358,47 +185,11 @@ pub fn hab() -> Findings {
             ));
         }
     }
-    findings(
-        declaration,
-        cells,
-        "Yes: TLABs of 4k with core buffers of 2m take 1.01 [0.98, 1.04] times as long as the growing strategy, and the growing strategy reserves 3.1 times as much.",
-        vec![Check::new(
-            "Small TLABs gain most from buffers",
-            "1.52 at 1k, 1.08 at 64k, 0.97 at 512k",
-            Some(true),
-        )],
-    )
+    experiment("hab", cells)
 }
 
 /// Many decades both ways, many series, long names.
 pub fn zeroing() -> Findings {
-    let declaration = Declaration {
-        name: "zeroing".into(),
-        title: "Zeroing, the part of allocation that grows with the object".into(),
-        question: "How much of the time to allocate an array is spent on writing zeros?".into(),
-        source: Some(Source::new(
-            "Aleksey Shipilëv",
-            "Why does Unsafe zero arrays? </script> & more",
-            "i7-4790K",
-        )),
-        parameters: vec![Parameter::new("way", "way", ""), Parameter::new("length", "length", "bytes")],
-        metrics: vec![
-            Metric::new("ns", "time per array", "ns", Better::Lower, "Time of a JMH operation.")
-                .caveat(NASTY),
-        ],
-        plots: vec![
-            Plot::new(Kind::Lines, "Time per array", "ns", "length", &["way"])
-                .log_x()
-                .log_y()
-                .caption("Ten ways over eight decades."),
-        ],
-        references: vec![Reference::new(
-            "Shipilëv, i7-4790K",
-            "ns",
-            [("length", 100_000_u32.into())],
-            5_500.0,
-        )],
-    };
     let mut cells = Vec::new();
     let ways = [
         "byte[] zeroed",
@@ -426,17 +217,8 @@ pub fn zeroing() -> Findings {
             cells.push(cell(parameters([("way", way.into()), ("length", bytes.into())]), [("ns", quantity)]));
         }
     }
-    let mut found = findings(
-        declaration,
-        cells,
-        "At 100 kB a zeroed array takes 3.58 µs, an uninitialized one 16.0 ns: 224 [215, 233] times as long.",
-        vec![Check::new(
-            "Uninitialized arrays win by more than 10x at 100 KB",
-            "224 [215, 233] times",
-            Some(true),
-        )],
-    );
-    found.state = State::Failed;
+    let mut found = experiment("zeroing", cells);
+    found.declaration.metrics[0].caveat = NASTY.into();
     found
 }
 

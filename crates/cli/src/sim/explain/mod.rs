@@ -4,15 +4,14 @@ mod timeline;
 
 use super::arguments::{BufferArguments, MachineArgument, ProgramArguments, failed, one_count, time};
 use super::page;
-use crate::arguments::Format;
+use crate::format::{Format, json};
 use clap::Args;
 use coherence::explain::{Bounced, Explanation};
 use coherence::machine::Picoseconds;
 use coherence::scenario::Measured;
 use jvm::{Error, Result};
-use present::grid::grid;
 use present::numbers::{count, share};
-use present::table;
+use present::table::{self, Table};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -60,7 +59,7 @@ pub struct Explain {
     window: Option<Picoseconds>,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
     format: Format,
 }
 
@@ -92,8 +91,7 @@ impl Explain {
                 return Err(Error::usage("--from lies behind the end; choose less than --length"));
             }
             let window = timeline::Window::of(&traffic, from, self.window, KEPT)?;
-            let view = timeline::View::new(machine, &scenario, &explanation, &window);
-            page::write("--timeline", path, &page::page(include_str!("../assets/timeline.html"), &view)?)?;
+            page::write("--timeline", path, &timeline::page(machine, &scenario, &explanation, &window)?)?;
         }
         explanation.lines.truncate(self.lines);
         if self.format == Format::Json {
@@ -101,11 +99,11 @@ impl Explain {
             let explanation = &explanation;
             let machine = &machine.name;
             let output = Output { simulated: true, machine, seed, pinned, explanation, measured: &measured };
-            println!("{}", super::json(&output)?);
+            print!("{}", json(&output)?);
             return Ok(());
         }
         let columns = table::columns();
-        print!("{}", text(&explanation.lines, columns));
+        print!("{}", lines(&explanation.lines).text(columns));
         print!("{}", pairs(&explanation.lines, columns));
         println!("{}", table::wrapped(&explanation.verdict, usize::from(columns)).join("\n"));
         println!(
@@ -121,8 +119,8 @@ impl Explain {
     }
 }
 
-/// The rows of lines: what moved and what it cost.
-pub fn rows(lines: &[Bounced]) -> Vec<Vec<String>> {
+/// Lines: what moved and what it cost.
+pub fn lines(lines: &[Bounced]) -> Table {
     let row = |line: &Bounced| {
         let mostly =
             line.mostly().map_or("-".into(), |(what, share)| format!("{what} {:.0} %", share * 100.0));
@@ -139,25 +137,19 @@ pub fn rows(lines: &[Bounced]) -> Vec<Vec<String>> {
             mostly,
         ]
     };
-    lines.iter().map(row).collect()
-}
-
-/// What stands over them.
-pub const HEADER: [&str; 10] = [
-    "line",
-    "of all threads' time",
-    "cycles waiting",
-    "cycles moving",
-    "reads",
-    "writes",
-    "upgrades",
-    "modified",
-    "lost",
-    "mostly in one",
-];
-
-fn text(lines: &[Bounced], columns: u16) -> String {
-    grid(columns, &HEADER.map(str::to_owned), rows(lines))
+    Table::new([
+        "line",
+        "of all threads' time",
+        "cycles waiting",
+        "cycles moving",
+        "reads",
+        "writes",
+        "upgrades",
+        "modified",
+        "lost",
+        "mostly in one",
+    ])
+    .with(lines.iter().map(row))
 }
 
 /// The pairs of the most expensive line.
@@ -179,5 +171,5 @@ fn pairs(lines: &[Bounced], columns: u16) -> String {
             pair.shared.to_owned(),
         ]
     };
-    grid(columns, &header, first.pairs.iter().map(row).collect())
+    Table::new(header).with(first.pairs.iter().map(row)).text(columns)
 }

@@ -1,13 +1,14 @@
 //! The moves of lines one by one, as a page: each core has a row, each move is a bar there.
 
-use super::{HEADER, rows};
-use crate::sim::page::escaped;
+use super::lines;
+use crate::sim::page::{self, Contents, Plot};
 use coherence::explain::{Explanation, kind};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::memory::{Event, Kind, Traffic};
 use coherence::scenario::Scenario;
 use jvm::{Error, Result};
-use serde::Serialize;
+use present::figure::scale::linear;
+use present::figure::svg::{escaped, line, text};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -156,63 +157,46 @@ impl<'a> Places<'a> {
 
 /// The names of the rows, in a picture of its own that stays when the other one is scrolled.
 fn labels(machine: &Machine, places: &Places<'_>) -> String {
-    let width = 76;
-    let height = places.height;
-    let mut svg = format!(
-        r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true">"#
-    );
-    let several = machine.shape.packages > 1;
+    const WIDTH: f64 = 76.0;
+    let mut svg =
+        format!(r#"<svg class="labels" width="{WIDTH}" height="{}" aria-hidden="true">"#, places.height);
     for &core in places.cores {
-        let Some(y) = places.y(core) else { continue };
-        let place = if several {
-            format!("P{} · ", machine.shape.package_of(core * machine.shape.threads))
-        } else {
-            String::new()
-        };
-        let _ = write!(
-            svg,
-            r#"<text x="{}" y="{:.0}" text-anchor="end">{place}<tspan class="core">{core}</tspan></text>"#,
-            width - 8,
-            y + 4.0
-        );
+        let package = machine.shape.package_of(core * machine.shape.threads);
+        let place = if machine.shape.packages > 1 { format!("P{package} · ") } else { String::new() };
+        let y = places.y(core).unwrap_or_default() + 4.0;
+        text(&mut svg, "core", WIDTH - 8.0, y, "end", &format!("{place}{core}"));
     }
-    svg.push_str("</svg>");
-    svg
+    svg + "</svg>"
 }
 
 /// A tick about every hundred pixels, at round numbers of nanoseconds.
 fn axis(svg: &mut String, places: &Places<'_>) {
-    let rough = 110.0 / places.scale / 1e3;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough).unwrap_or(10.0) * power;
     let span = (places.window.to - places.window.from) as f64 / 1e3;
-    let bottom = places.height - AXIS;
-    for tick in 0..=(span / step) as u32 {
-        let nanoseconds = f64::from(tick) * step;
+    for nanoseconds in linear(0.0, span, (span * 1e3 * places.scale / 110.0) as usize) {
         let x = MARGIN + nanoseconds * 1e3 * places.scale;
-        let _ = write!(
-            svg,
-            r#"<line class="rule" x1="{x:.1}" x2="{x:.1}" y1="{AXIS}" y2="{bottom}"/><text x="{x:.1}" y="18" text-anchor="middle">{nanoseconds} ns</text><text x="{x:.1}" y="{:.0}" text-anchor="middle">{nanoseconds} ns</text>"#,
-            places.height - 12.0
-        );
+        let at = format!("{x:.1}");
+        line(svg, "rule", (&at, AXIS), (&at, places.height - AXIS));
+        for y in [18.0, places.height - 12.0] {
+            text(svg, "", &at, y, "middle", &format!("{nanoseconds} ns"));
+        }
     }
 }
 
 fn picture(machine: &Machine, places: &Places<'_>, colours: &BTreeMap<u32, usize>) -> String {
     let (width, height) = (places.width, places.height);
     let mut svg = format!(
-        r#"<svg width="{width:.0}" height="{height}" viewBox="0 0 {width:.1} {height}" role="img" aria-label="Moves of cache lines between cores over time">"#
+        r#"<svg width="{width:.0}" height="{height}" role="img"><title>Moves of cache lines between cores over time</title>"#
     );
     let mut before = None;
     for (row, core) in places.cores.iter().enumerate() {
         let top = AXIS + ROW * row as f64;
         if row % 2 == 0 {
-            let _ = write!(svg, r#"<rect class="band" x="0" y="{top}" width="{width:.0}" height="{ROW}"/>"#);
+            let _ = write!(svg, r#"<rect class="band" y="{top}" width="100%" height="{ROW}"/>"#);
         }
         // A line where another package begins.
         let package = machine.shape.package_of(core * machine.shape.threads);
         if before.is_some_and(|before| before != package) {
-            let _ = write!(svg, r#"<line class="edge" x1="0" x2="{width:.0}" y1="{top}" y2="{top}"/>"#);
+            line(&mut svg, "edge", ("0", top), ("100%", top));
         }
         before = Some(package);
     }
@@ -222,9 +206,8 @@ fn picture(machine: &Machine, places: &Places<'_>, colours: &BTreeMap<u32, usize
         let (Some(from), Some(to)) = (event.from.and_then(|from| places.y(from)), places.y(event.to)) else {
             continue;
         };
-        let (begin, end) = (places.x(event.begin), places.x(event.end));
-        let colour = colours[&event.line];
-        let _ = write!(svg, r#"<path class="way s{colour}" d="M{begin:.1} {from:.1}L{end:.1} {to:.1}"/>"#);
+        let [begin, end] = [event.begin, event.end].map(|time| format!("{:.1}", places.x(time)));
+        line(&mut svg, &format!("way s{}", colours[&event.line]), (&begin, from), (&end, to));
     }
     for event in &places.window.events {
         bar(&mut svg, places, event, colours[&event.line]);
@@ -263,57 +246,47 @@ fn bar(svg: &mut String, places: &Places<'_>, event: &Event, colour: usize) {
     );
 }
 
-/// What the page shows.
-#[derive(Serialize)]
-pub struct View {
-    heading: String,
-    meta: String,
-    verdict: String,
-    series: Vec<String>,
-    window: String,
-    labels: String,
-    svg: String,
-    header: [&'static str; 10],
-    rows: Vec<Vec<String>>,
-}
-
-impl View {
-    pub fn new(
-        machine: &Machine,
-        scenario: &Scenario,
-        explanation: &Explanation,
-        window: &Window<'_>,
-    ) -> View {
-        let (series, colours) = window.series();
-        let (cores, all) = window.cores();
-        let places = Places::new(window, &cores);
-        let rest = if all > cores.len() {
-            format!("; the {} busiest of {all} cores are shown", cores.len())
-        } else {
-            String::new()
-        };
-        View {
-            heading: format!("Which line bounced on {}", machine.name),
-            meta: format!(
-                "{} · program {}, {} threads · {} ms simulated, seed {}",
-                machine.title,
-                scenario.program.name(),
-                scenario.threads,
-                scenario.length as f64 * 1e-9,
-                scenario.seed
-            ),
-            verdict: explanation.verdict.clone(),
-            window: format!(
-                "{} moves in {:.0} ns, from {:.3} us of the simulation on{rest}",
-                window.events.len(),
-                (window.to - window.from) as f64 / 1e3,
-                window.from as f64 / 1e6
-            ),
-            labels: labels(machine, &places),
-            svg: picture(machine, &places, &colours),
-            series,
-            header: HEADER,
-            rows: rows(&explanation.lines[..explanation.lines.len().min(20)]),
-        }
-    }
+/// The page: the moves, and the most expensive lines of the whole simulation.
+pub fn page(
+    machine: &Machine,
+    scenario: &Scenario,
+    explanation: &Explanation,
+    window: &Window<'_>,
+) -> Result<String> {
+    let (series, colours) = window.series();
+    let (cores, all) = window.cores();
+    let places = Places::new(window, &cores);
+    let rest = if all > cores.len() {
+        format!("; the {} busiest of {all} cores are shown", cores.len())
+    } else {
+        String::new()
+    };
+    let caption = format!(
+        "A row for each core (P0 is package 0). A bar is a line's way to that core: tall for writing, low for reading. The pale bar before \
+         it is the wait until the line was free, and the slanted stroke shows the core that gave it up. {} moves in {:.0} ns, from {:.3} us \
+         of the simulation on{rest}.",
+        window.events.len(),
+        (window.to - window.from) as f64 / 1e3,
+        window.from as f64 / 1e6
+    );
+    let key =
+        |(colour, name): (usize, &String)| format!(r#"<li><i class="s{colour}"></i>{}</li>"#, escaped(name));
+    let drawing = format!(
+        r#"<ul class="key">{}</ul><div class="drawing picture" tabindex="0" role="region" aria-label="Moves of lines">{}{}</div>"#,
+        series.iter().enumerate().map(key).collect::<String>(),
+        labels(machine, &places),
+        picture(machine, &places, &colours)
+    );
+    let contents = Contents {
+        answer: explanation.verdict.clone(),
+        plots: vec![Plot { title: "Moves of lines".into(), caption, drawing }],
+        tables: vec![(
+            "The most expensive lines of the whole simulation",
+            lines(&explanation.lines[..explanation.lines.len().min(20)]),
+        )],
+        ..Contents::default()
+    };
+    let program = format!("{}, {} threads", scenario.program.name(), scenario.threads);
+    let meta = page::meta(machine, &program, scenario.length, scenario.seed);
+    page::page(format!("Which line bounced on {}", machine.name), meta, &contents)
 }

@@ -1,10 +1,10 @@
 //! `terrace sim sweep`.
 
-mod chart;
 mod show;
 
 use super::arguments::{List, MachineArgument, ProgramArguments, counts, failed, several_levels, tlabs};
 use super::page;
+use crate::format::{Format, json};
 use clap::{Args, ValueEnum};
 use coherence::programs::allocate::Tlab;
 use coherence::scenario::Levels;
@@ -44,47 +44,31 @@ pub struct Sweep {
     levels: List<Levels>,
 
     /// What is printed.
-    #[arg(long, value_enum, default_value = "table")]
-    format: Grid,
+    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table")]
+    format: Format,
 
     /// Write the grid there as well: as FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
     #[arg(long, value_name = "FILE", value_parser = OutFile::parse)]
     out: Vec<OutFile>,
 }
 
-/// What a grid is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Grid {
-    /// For people.
-    Table,
-    /// Everything.
-    Json,
-    /// A line for each cell.
-    Csv,
-    /// A page with plots and all numbers.
-    Html,
-}
-
 /// A file whose name says what it is written as.
 #[derive(Clone, Debug)]
 struct OutFile {
     path: PathBuf,
-    format: Grid,
+    format: Format,
 }
 
 impl OutFile {
     fn parse(text: &str) -> Result<OutFile> {
         let path = PathBuf::from(text);
-        let format = match path.extension().and_then(|end| end.to_str()) {
-            Some("json") => Grid::Json,
-            Some("csv") => Grid::Csv,
-            Some("html") => Grid::Html,
-            _ => {
-                return Err(Error::usage(format!(
-                    "'{text}': the name has to end in .json, .csv or .html, which says what is written"
-                )));
-            }
-        };
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let format = Format::from_str(end, false).ok().filter(|format| *format != Format::Table);
+        let format = format.ok_or_else(|| {
+            Error::usage(format!(
+                "'{text}': the name has to end in .json, .csv or .html, which says what is written"
+            ))
+        })?;
         Ok(OutFile { path, format })
     }
 }
@@ -150,7 +134,7 @@ impl Sweep {
             page::write("--out", &file.path, &self.render(file.format, &points, &cells)?)?;
         }
         print!("{}", self.render(self.format, &points, &cells)?);
-        if self.format == Grid::Table {
+        if self.format == Format::Table {
             for file in &self.out {
                 println!("written: {}", file.path.display());
             }
@@ -158,26 +142,40 @@ impl Sweep {
         Ok(())
     }
 
-    fn render(&self, format: Grid, points: &[Point], cells: &[Cell]) -> Result<String> {
+    fn render(&self, format: Format, points: &[Point], cells: &[Cell]) -> Result<String> {
         let machine = &self.machine.machine;
         Ok(match format {
-            Grid::Table => format!(
+            Format::Table => format!(
                 "{}none: objects/s; the others: speed-up over none with the same TLAB and threads.\n\
                  simulated on {} ({} CPUs), not measured\n",
                 show::text(cells, table::columns()),
                 machine.name,
                 machine.shape.cpus()
             ),
-            Grid::Json => {
+            Format::Json => {
                 let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-                super::json(&Output { simulated: true, machine: &machine.name, seed, pinned, cells })? + "\n"
+                json(&Output { simulated: true, machine: &machine.name, seed, pinned, cells })?
             }
-            Grid::Csv => show::csv(cells)?,
-            Grid::Html => {
+            Format::Csv => show::csv(cells),
+            Format::Html => {
                 let length = points.first().map_or(0, |point| point.scenario.length);
-                let view = show::View::new(machine, cells, length, self.program.chance.seed);
-                page::page(include_str!("../assets/sweep.html"), &view)?
+                show::page(machine, cells, length, self.program.chance.seed)?
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_by_its_name_what_it_holds() {
+        let of = |name: &str| OutFile::parse(name).ok().map(|file| file.format);
+        assert_eq!(
+            ["x.json", "a/grid.csv", "x.html"].map(of),
+            [Format::Json, Format::Csv, Format::Html].map(Some)
+        );
+        assert_eq!(["x.table", "csv", "x.txt"].map(of), [None; 3]);
     }
 }

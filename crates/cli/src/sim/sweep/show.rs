@@ -1,16 +1,18 @@
 //! A grid as tables, CSV, and what its page shows.
 
-use super::chart::{self, Series};
+use crate::sim::page::{self, Contents};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::sweep::Cell;
+use jvm::Result;
 use jvm::size::format;
-use jvm::{Error, Result};
-use present::grid::grid;
-use present::numbers::count;
-use serde::Serialize;
+use present::figure::{Figure, Panel, Series};
+use present::numbers::{count, human, times};
+use present::table::Table;
 
 /// Columns of threads in one table: more do not fit a terminal.
 const MOST_COLUMNS: usize = 8;
+/// From this speed-up on a linear axis would show nothing of what is near 1.
+const LOGARITHMIC: f64 = 8.0;
 
 /// The TLABs in the order of the grid.
 fn tlabs(cells: &[Cell]) -> Vec<String> {
@@ -45,7 +47,7 @@ pub fn text(cells: &[Cell], columns: u16) -> String {
     for part in threads.chunks(MOST_COLUMNS) {
         let mut header = vec!["TLAB".to_owned(), "levels \\ threads".to_owned()];
         header.extend(part.iter().map(u32::to_string));
-        let mut rows = Vec::new();
+        let mut table = Table::new(header);
         for name in tlabs(cells) {
             for (number, levels) in levels.iter().enumerate() {
                 let mut row =
@@ -56,30 +58,24 @@ pub fn text(cells: &[Cell], columns: u16) -> String {
                     });
                     row.push(cell.map(value).unwrap_or_default());
                 }
-                rows.push(row);
+                table.push(row);
             }
         }
-        text.push_str(&grid(columns, &header, rows));
+        text.push_str(&table.text(columns));
     }
     text
 }
 
 fn value(cell: &Cell) -> String {
     match cell.speed_up {
-        Some(speed_up) if cell.levels != "none" => {
-            format!("{speed_up:.*} x", if speed_up < 99.95 { 2 } else { 0 })
-        }
+        Some(speed_up) if cell.levels != "none" => times(speed_up),
         _ => count(cell.measured.per_second),
     }
 }
 
 /// A line for each cell, numbers in full.
-pub fn csv(cells: &[Cell]) -> Result<String> {
-    let failed = |why: &dyn std::fmt::Display| {
-        Error::failed(format!("the CSV cannot be made: {why}; --format json has the same numbers"))
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = [
+pub fn csv(cells: &[Cell]) -> String {
+    let mut table = Table::new([
         "tlab",
         "levels",
         "threads",
@@ -93,11 +89,10 @@ pub fn csv(cells: &[Cell]) -> Result<String> {
         "line_share",
         "collections",
         "held_bytes",
-    ];
-    writer.write_record(header).map_err(|why| failed(&why))?;
+    ]);
     for cell in cells {
         let Some(buffers) = &cell.measured.buffers else { continue };
-        let record = [
+        table.push([
             buffers.tlab.clone(),
             cell.levels.to_owned(),
             cell.measured.threads.to_string(),
@@ -111,86 +106,77 @@ pub fn csv(cells: &[Cell]) -> Result<String> {
             cell.measured.line_share.to_string(),
             buffers.collections.to_string(),
             buffers.held_bytes.to_string(),
-        ];
-        writer.write_record(record).map_err(|why| failed(&why))?;
+        ]);
     }
-    let bytes = writer.into_inner().map_err(|why| failed(&why))?;
-    String::from_utf8(bytes).map_err(|why| failed(&why))
+    table.csv()
 }
 
-#[derive(Serialize)]
-struct Panel {
-    name: String,
-    svg: String,
-}
-
-/// What the page shows.
-#[derive(Serialize)]
-pub struct View {
-    heading: String,
-    meta: String,
-    series: Vec<&'static str>,
-    panels: Vec<Panel>,
-    header: [&'static str; 8],
-    rows: Vec<[String; 8]>,
-}
-
-impl View {
-    pub fn new(machine: &Machine, cells: &[Cell], length: Picoseconds, seed: u64) -> View {
-        let levels = unique(cells.iter().map(|cell| cell.levels));
-        let panel = |name: String| {
-            let line = |(colour, levels): (usize, &&'static str)| Series {
-                name: (*levels).into(),
-                colour,
-                points: (cells.iter())
-                    .filter(|cell| tlab(cell) == name && cell.levels == *levels)
-                    .filter_map(|cell| Some((cell.measured.threads, cell.speed_up?)))
-                    .collect(),
-            };
-            let mut series: Vec<Series> = levels.iter().enumerate().map(line).collect();
-            for line in &mut series {
-                line.points.sort_unstable_by_key(|(threads, _)| *threads);
-            }
-            Panel { svg: chart::svg(&series), name }
+/// Speed-ups by threads: a panel for each TLAB, a line for each choice of levels.
+fn figure(cells: &[Cell]) -> Figure {
+    let levels = unique(cells.iter().map(|cell| cell.levels));
+    let panel = |name: String| {
+        let point = |cell: &Cell| {
+            let series = levels.iter().position(|levels| *levels == cell.levels)?;
+            let speed_up = cell.speed_up.filter(|_| tlab(cell) == name)?;
+            Some(page::point(series, cell.measured.threads, speed_up, times(speed_up)))
         };
-        let row = |cell: &Cell| {
-            let buffers = cell.measured.buffers.as_ref();
-            [
-                tlab(cell),
-                if cell.levels == "none" {
-                    "none".into()
-                } else {
-                    format!("{}: {}", cell.levels, sizes(cell))
-                },
-                cell.measured.threads.to_string(),
-                count(cell.measured.per_second),
-                cell.speed_up.map(|speed_up| format!("{speed_up:.2}")).unwrap_or_default(),
-                buffers.map(|buffers| count(buffers.heap_requests_per_second)).unwrap_or_default(),
-                buffers.map(|buffers| buffers.collections.to_string()).unwrap_or_default(),
-                buffers.map(|buffers| present::numbers::human(buffers.held_bytes as f64)).unwrap_or_default(),
-            ]
-        };
-        View {
-            heading: format!("What levels of buffers buy on {}", machine.name),
-            meta: format!(
-                "{} · program {} · {} ms simulated, seed {seed}",
-                machine.title,
-                cells.first().map_or("", |cell| cell.measured.program),
-                length as f64 * 1e-9
-            ),
-            panels: tlabs(cells).into_iter().map(panel).collect(),
-            series: levels,
-            header: [
-                "TLAB",
-                "levels",
-                "threads",
-                "objects/s",
-                "speed-up",
-                "heap requests/s",
-                "collections",
-                "held in buffers",
-            ],
-            rows: cells.iter().map(row).collect(),
+        Panel {
+            points: cells.iter().filter_map(point).collect(),
+            title: format!("TLAB {name}"),
+            ..Panel::default()
         }
+    };
+    let speed_ups = cells.iter().filter_map(|cell| cell.speed_up);
+    Figure {
+        unit: "x".into(),
+        log: speed_ups.fold(0.0, f64::max) >= LOGARITHMIC,
+        base: Some(1.0),
+        series: levels.iter().map(|levels| Series::of(*levels)).collect(),
+        panels: tlabs(cells).into_iter().map(panel).collect(),
+        ..Figure::default()
     }
+}
+
+fn numbers(cells: &[Cell]) -> Table {
+    let row = |cell: &Cell| {
+        let buffers = cell.measured.buffers.as_ref();
+        let levels = match cell.levels {
+            "none" => "none".into(),
+            levels => format!("{levels}: {}", sizes(cell)),
+        };
+        vec![
+            tlab(cell),
+            levels,
+            cell.measured.threads.to_string(),
+            count(cell.measured.per_second),
+            cell.speed_up.map(times).unwrap_or_default(),
+            buffers.map(|buffers| count(buffers.heap_requests_per_second)).unwrap_or_default(),
+            buffers.map(|buffers| buffers.collections.to_string()).unwrap_or_default(),
+            buffers.map(|buffers| human(buffers.held_bytes as f64)).unwrap_or_default(),
+        ]
+    };
+    let columns = [
+        "TLAB",
+        "levels",
+        "threads",
+        "objects/s",
+        "speed-up",
+        "heap requests/s",
+        "collections",
+        "held in buffers",
+    ];
+    Table { names: 3, ..Table::new(columns) }.with(cells.iter().map(row))
+}
+
+/// The grid as a page.
+pub fn page(machine: &Machine, cells: &[Cell], length: Picoseconds, seed: u64) -> Result<String> {
+    let contents = Contents {
+        question: "Objects in a second, over those without levels with the same thread buffers. Above 1 the levels pay.".into(),
+        plots: vec![page::by_threads("Speed-up by threads", figure(cells))],
+        tables: vec![("The grid", numbers(cells))],
+        ..Contents::default()
+    };
+    let program = cells.first().map_or("", |cell| cell.measured.program);
+    let meta = page::meta(machine, program, length, seed);
+    page::page(format!("What levels of buffers buy on {}", machine.name), meta, &contents)
 }
