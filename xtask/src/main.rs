@@ -17,7 +17,6 @@ mod sanitize;
 mod shell;
 mod skipped;
 mod soak;
-mod startup;
 mod stock;
 mod test;
 mod waste;
@@ -51,9 +50,9 @@ enum Command {
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
     Bound(bound::Arguments),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
-    Lab(lab_run::Arguments),
+    Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
-    Startup(startup::Arguments),
+    Startup(lab_run::Startup),
     /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
     /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
@@ -83,8 +82,8 @@ fn main() -> ExitCode {
         Command::Waste(arguments) => waste::run(&arguments),
         Command::Stock(arguments) => stock::run(&arguments),
         Command::Bound(arguments) => bound::run(&arguments),
-        Command::Lab(arguments) => lab_run::run(&arguments),
-        Command::Startup(arguments) => startup::run(&arguments),
+        Command::Lab(arguments) => arguments.run(),
+        Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),

@@ -1,7 +1,7 @@
 //! `terrace lab list`.
 
 use super::run::{bench, chosen_jdks};
-use ::lab::experiment::Effort;
+use ::lab::experiment::{Effort, Wanted};
 use ::lab::experiments;
 use clap::Args;
 use jvm::Result;
@@ -24,7 +24,14 @@ impl List {
         let mut rows = Vec::new();
         for experiment in experiments::all() {
             let seconds = |effort| -> Result<f64> {
-                Ok((experiment.plan)(&bench(effort, jdks.clone(), false, scratch.path())?)?.seconds())
+                Ok((experiment.plan)(&bench(
+                    effort,
+                    jdks.clone(),
+                    false,
+                    Wanted::default(),
+                    scratch.path(),
+                )?)?
+                .seconds())
             };
             rows.push((experiment.declaration.clone(), seconds(Effort::Quick)?, seconds(Effort::Full)?));
         }
@@ -44,13 +51,19 @@ impl List {
         let lines: Vec<[String; 5]> = rows
             .into_iter()
             .map(|(declaration, quick, full)| {
-                let source = declaration.source.map(|source| source.authors).unwrap_or_default();
+                let source = if declaration.by_name {
+                    "(when named)".into()
+                } else {
+                    declaration.source.map(|source| source.authors).unwrap_or_default()
+                };
                 [declaration.name, declaration.question, source, minutes(quick), minutes(full)]
             })
             .collect();
         let header = ["name", "question", "after", "quick", "full"];
         println!("{}", table::plain(&header, &lines, table::columns()));
-        println!("terrace lab run NAME... runs some of them, terrace lab run all of them.");
+        println!(
+            "terrace lab run NAME... runs some of them, terrace lab run all but those that are run only when named."
+        );
         Ok(())
     }
 }

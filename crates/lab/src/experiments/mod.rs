@@ -5,6 +5,7 @@ pub mod hab;
 pub mod latency;
 pub mod pages;
 pub mod simulate;
+pub mod startup;
 pub mod tlab;
 pub mod zeroing;
 
@@ -20,6 +21,7 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (zeroing::experiment(), None),
         (pages::experiment(), None),
         (latency::experiment(), None),
+        (startup::experiment(), None),
     ]
 }
 

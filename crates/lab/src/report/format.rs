@@ -1,6 +1,6 @@
 //! What an experiment's values and cells are called. Numbers are [`present::numbers`]'s.
 
-use crate::experiment::{Declaration, Parameter, Parameters, Quantity, Value};
+use crate::experiment::{Declaration, MeasuredCell, Parameter, Parameters, Quantity, Value};
 use present::numbers::{bytes, interval, lacking, plain};
 
 /// Words that say little without the name of what they are a value of.
@@ -13,6 +13,15 @@ pub fn known(known: Option<&Quantity>, unit: &str) -> String {
         Some(Quantity::Known { interval: found, .. }) => interval(found, unit),
         Some(Quantity::Unavailable { unavailable }) => lacking(unavailable),
         None => lacking("not measured in this cell"),
+    }
+}
+
+/// How many JVMs a cell's intervals are over: an interval of one tells nothing of another.
+pub fn processes(cell: &MeasuredCell) -> String {
+    match cell.processes {
+        0 => "–".into(),
+        1 => "one process".into(),
+        many => format!("{many} processes"),
     }
 }
 

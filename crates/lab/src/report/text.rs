@@ -141,12 +141,15 @@ fn rows(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Vec<String>
         "" => metric.name.clone(),
         unit => format!("{}, {unit}", metric.name),
     }));
+    let compared = findings.cells.iter().any(|cell| cell.processes > 0);
+    header.extend(compared.then(|| "of".to_owned()));
     let rows = findings.cells.iter().map(|cell| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, &cell.parameters)).collect();
         row.extend(metrics.iter().map(|metric| match cell.metrics.get(&metric.key) {
             Some(Quantity::Known { interval, .. }) => numbers::brief(interval, &metric.unit),
             other => reasons.refer(format::known(other, "")),
         }));
+        row.extend(compared.then(|| format::processes(cell)));
         row
     });
     let rows = rows.collect();

@@ -38,6 +38,7 @@ fn cell<const N: usize>(parameters: Parameters, metrics: [(&str, Quantity); N]) 
         metrics: metrics.into_iter().map(|(key, quantity)| (key.to_owned(), quantity)).collect(),
         notes: vec![],
         settings: serde_json::Value::Null,
+        ..MeasuredCell::default()
     }
 }
 
@@ -101,6 +102,7 @@ pub fn atomics() -> Findings {
                 [Reference::new(label, "ns", at("lock cmpxchg"), ns * 2.1), Reference::new(label, "ns", at("lock xadd"), ns)]
             })
             .collect(),
+        ..Declaration::default()
     };
     let mut cells = Vec::new();
     let operations = [
@@ -204,6 +206,7 @@ pub fn tlab() -> Findings {
             Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "no TLAB".into()), ("size", 16_u32.into())], 1.1e7),
             Reference::new("Opsian, Core i7-4770", "ops", [("buffers", "no TLAB".into()), ("size", 144_u32.into()), ("threads", 4_u32.into())], 9.9e6),
         ],
+        ..Declaration::default()
     };
     let mut cells = Vec::new();
     for (c, collector) in ["Parallel", "Serial", "G1"].into_iter().enumerate() {
@@ -326,6 +329,7 @@ pub fn hab() -> Findings {
             ),
             Reference::new("Figure 3, growing", "seconds", [("tlab", "growing".into())], 7.9),
         ],
+        ..Declaration::default()
     };
     let mut cells = Vec::new();
     let tlabs: Vec<Value> = [1_u32, 4, 16, 64, 128, 512]
@@ -398,6 +402,7 @@ pub fn zeroing() -> Findings {
             [("length", 100_000_u32.into())],
             5_500.0,
         )],
+        ..Declaration::default()
     };
     let mut cells = Vec::new();
     let ways = [
