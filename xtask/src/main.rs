@@ -1,23 +1,19 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
 mod bench;
-mod bound;
 mod build;
 mod cargo;
 mod cells;
-mod demo;
 mod exhaust;
 mod fuzz;
 mod jdks;
 mod lab_run;
-mod matrix;
 mod measure;
 mod profile;
 mod sanitize;
 mod shell;
 mod skipped;
 mod soak;
-mod stock;
 mod test;
 mod waste;
 
@@ -39,16 +35,16 @@ enum Command {
     /// Run every test.
     Test(test::Arguments),
     /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against stock.
-    Demo(demo::Arguments),
+    Demo(lab_run::Demo),
     /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
     /// workload with terrace's defaults, until 3 % can be told.
-    Matrix(matrix::Arguments),
+    Matrix(lab_run::Matrix),
     /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
     Waste(waste::Arguments),
     /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
-    Stock(stock::Arguments),
+    Stock(lab_run::Stock),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
-    Bound(bound::Arguments),
+    Bound(lab_run::Bound),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
@@ -77,11 +73,11 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Build => build::all(),
         Command::Test(arguments) => test::run(&arguments),
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Matrix(arguments) => matrix::run(&arguments),
+        Command::Demo(arguments) => arguments.run(),
+        Command::Matrix(arguments) => arguments.run(),
         Command::Waste(arguments) => waste::run(&arguments),
-        Command::Stock(arguments) => stock::run(&arguments),
-        Command::Bound(arguments) => bound::run(&arguments),
+        Command::Stock(arguments) => arguments.run(),
+        Command::Bound(arguments) => arguments.run(),
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),

@@ -61,9 +61,7 @@ impl List {
             .collect();
         let header = ["name", "question", "after", "quick", "full"];
         println!("{}", table::plain(&header, &lines, table::columns()));
-        println!(
-            "terrace lab run NAME... runs some of them, terrace lab run all but those that are run only when named."
-        );
+        println!("terrace lab run NAME... runs some of them, terrace lab run all but those (when named).");
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Cells that compare two ways of running a workload: the JVM, the metrics, and the sample that a comparison gives.
 
 use super::bench::Bench;
-use super::declaration::{Better, Metric};
+use super::declaration::{Better, Metric, Parameter};
 use super::plan::{Cell, Plan, Runner};
 use super::sample::Sample;
 use super::value::Parameters;
@@ -128,6 +128,15 @@ const METRICS: [(&str, &str, &str, Better, &str); 8] = [
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
 ];
+
+/// The parameters with these keys, which are words of their own.
+pub fn varying(keys: &[&str]) -> Vec<Parameter> {
+    let parameter = |key: &&str| match *key {
+        "jdk" => Parameter::new(key, "JDK", ""),
+        _ => Parameter::new(key, key, ""),
+    };
+    keys.iter().map(parameter).collect()
+}
 
 /// The metrics with these keys.
 pub fn metrics(keys: &[&str]) -> Vec<Metric> {

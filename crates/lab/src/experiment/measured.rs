@@ -7,6 +7,9 @@ use statistics::trimmed::geometric;
 use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
+/// The answer where nothing was measured.
+pub const NO_ANSWER: &str = "It could not be measured here; see the cells for the reason.";
+
 /// What is known of a metric in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -30,7 +30,7 @@ pub mod value;
 pub use bench::{Bench, Effort, Wanted};
 pub use claim::{Claim, Comparison, Outcome, Relation};
 pub use declaration::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
-pub use measured::{Check, Measured, MeasuredCell, Quantity};
+pub use measured::{Check, Measured, MeasuredCell, NO_ANSWER, Quantity};
 pub use plan::{Cell, Plan, Runner};
 pub use sample::Sample;
 pub use term::Term;

@@ -86,7 +86,7 @@ impl Request {
             })?;
             plan.cells.retain(|cell| only.wants(&cell.parameters));
             plan.rounds = self.bench.wanted.rounds.unwrap_or(plan.rounds);
-            plan.precision = self.bench.wanted.precision;
+            plan.precision = self.bench.wanted.precision.or(plan.precision);
             planned.push(Planned {
                 experiment: experiment.clone(),
                 plan,

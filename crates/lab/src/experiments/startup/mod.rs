@@ -2,8 +2,8 @@
 
 use crate::experiment::claim::OWN;
 use crate::experiment::{
-    Bench, Better, Cell, Claim, Declaration, Experiment, Kind, Measured, MeasuredCell, Metric, Parameter,
-    Plan, Plot, Relation, Runner, Sample, Term, compared, parameters,
+    Bench, Better, Cell, Claim, Declaration, Experiment, Kind, Measured, MeasuredCell, Metric, NO_ANSWER,
+    Parameter, Plan, Plot, Relation, Runner, Sample, Term, compared, parameters,
 };
 use crate::{Error, Result};
 use jvm::install::Install;
@@ -60,7 +60,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
             }
             pair(&own, &install)
         });
-        Cell { parameters: parameters([("jdk", jdk.feature.into())]), seconds: 0.5, runner }
+        Cell { parameters: parameters([("jdk", jdk.feature.into())]), seconds: 1.0, runner }
     };
     Ok(compared::plan(bench, bench.effort.pick(10, 30), bench.jdks.iter().map(cell).collect()))
 }
@@ -120,11 +120,7 @@ fn answer(measured: &Measured) -> String {
         Some(format!("JDK {} {wall} and {resident}", cell.parameters.get("jdk")?))
     });
     let each: Vec<String> = each.collect();
-    if each.is_empty() {
-        "It could not be measured here; see the cells for the reason.".into()
-    } else {
-        each.join("; ") + "."
-    }
+    if each.is_empty() { NO_ANSWER.into() } else { each.join("; ") + "." }
 }
 
 #[cfg(test)]
