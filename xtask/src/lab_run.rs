@@ -115,7 +115,7 @@ struct Cells {
     #[arg(long)]
     jdk: Option<u32>,
 
-    /// JVMs for each cell: what differs from one to the next is in an interval over several [default: 3; with --defaults 1].
+    /// JVMs for each cell: what differs from one to the next is in an interval over several [default: 3; matrix --defaults 1, stock 14].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 

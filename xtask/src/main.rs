@@ -10,6 +10,7 @@ mod jdks;
 mod lab_run;
 mod measure;
 mod profile;
+mod results;
 mod sanitize;
 mod shell;
 mod skipped;
@@ -51,6 +52,8 @@ enum Command {
     Startup(lab_run::Startup),
     /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
+    /// Take runs into the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
+    Results(results::Arguments),
     /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
     Profile(profile::Arguments),
     /// Measure a library of Terrace's against its peers in one process.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
+        Command::Results(arguments) => results::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

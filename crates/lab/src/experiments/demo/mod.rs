@@ -28,6 +28,7 @@ const ROWS: [Row; 6] = [
     row("javac, 4 KB TLABs", Workload::Javac, Parallel, Tlab::Bytes(4 << 10), &["-Xmx2g"]),
     row(TLAB_1K, Workload::Alloc, Parallel, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"]),
     row(TLAB_1K, Workload::Alloc, G1, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"]),
+    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"]),
     row(
         "thread for each task, TLABSize=4k",
         Workload::Churn,
@@ -35,7 +36,6 @@ const ROWS: [Row; 6] = [
         Tlab::Auto,
         &["-Xmx512m", "-XX:TLABSize=4k"],
     ),
-    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"]),
 ];
 
 const fn row(
