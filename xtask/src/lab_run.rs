@@ -38,60 +38,6 @@ pub struct Matrix {
     #[arg(long, requires = "defaults")]
     control: bool,
 
-    /// Half of an interval's width at which a cell ends, in percent [default: 1.5].
-    #[arg(long, requires = "defaults")]
-    precision: Option<f64>,
-
-    /// Only this workload: alloc, sizes, churn, threads or javac.
-    #[arg(long, requires = "defaults")]
-    workload: Option<Workload>,
-
-    /// Only this number of threads: 2 or 16; with --defaults also 64 and 256, of javac 2, 8 or 16.
-    #[arg(long)]
-    threads: Option<u32>,
-
-    /// Only this young generation: 16m, 64m or own (the JVM's choice).
-    #[arg(long, requires = "defaults", value_parser = ["16m", "64m", "own"])]
-    young: Option<String>,
-
-    /// Seconds measured in each JVM [default: 8; with --defaults at most 45].
-    #[arg(long, value_parser = clap::value_parser!(u64).range(2..))]
-    seconds: Option<u64>,
-
-    #[command(flatten)]
-    cells: Cells,
-}
-
-/// Options of `bound`.
-#[derive(clap::Args)]
-pub struct Bound {
-    /// Seconds measured in each JVM [default: 8].
-    #[arg(long, value_parser = clap::value_parser!(u64).range(2..))]
-    seconds: Option<u64>,
-
-    #[command(flatten)]
-    cells: Cells,
-}
-
-/// Options of `stock`.
-#[derive(clap::Args)]
-pub struct Stock {
-    /// Only this workload: alloc, churn or javac.
-    #[arg(long)]
-    workload: Option<Workload>,
-
-    /// Threads of the workload: 2 or 16.
-    #[arg(long, default_value_t = 2)]
-    threads: u32,
-
-    /// Seconds of work of a fork, by the speed of a first one [default: 3].
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    fork_seconds: Option<u64>,
-
-    /// Half of the intervals' width that is wanted, in percent [default: 2].
-    #[arg(long)]
-    precision: Option<f64>,
-
     #[command(flatten)]
     cells: Cells,
 }
@@ -104,16 +50,40 @@ pub struct Startup {
     pairs: u64,
 }
 
-/// Which cells, and how often.
+/// Which cells of an experiment, and how much of each is measured.
 #[derive(clap::Args)]
-struct Cells {
-    /// Only this collector: serial, parallel or g1.
+pub struct Cells {
+    /// Only this collector [default: all; stock: parallel].
     #[arg(long)]
     gc: Option<Collector>,
 
-    /// Only the JDK of this feature number [default: 17 and 25].
+    /// Only the JDK of this feature number [default: 17 and 25; waste: all].
     #[arg(long)]
     jdk: Option<u32>,
+
+    /// Only this workload, where there are several.
+    #[arg(long)]
+    workload: Option<Workload>,
+
+    /// Only this number of threads: 2 or 16; of matrix --defaults also 64 and 256, with javac 2, 8 and 16 [default: all; stock and waste: 2].
+    #[arg(long)]
+    threads: Option<u32>,
+
+    /// Only this young generation: 16m, 64m or own (the JVM's choice); of waste 64m or 600m.
+    #[arg(long)]
+    young: Option<String>,
+
+    /// Only these sizes of waste: 1k to 200k, alternating, or mixture; may be repeated.
+    #[arg(long)]
+    size: Vec<String>,
+
+    /// Seconds measured in each JVM [default: 8; matrix --defaults at most 45, stock 3].
+    #[arg(long, alias = "fork-seconds", value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: Option<u64>,
+
+    /// Half of an interval's width at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 2].
+    #[arg(long)]
+    precision: Option<f64>,
 
     /// JVMs for each cell: what differs from one to the next is in an interval over several [default: 3; matrix --defaults 1, stock 14].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -139,37 +109,11 @@ impl Demo {
 
 impl Matrix {
     pub fn run(&self) -> Result<()> {
-        let name = if self.defaults { "defaults" } else { "matrix" };
-        let compared = if self.control { "off / off" } else { "on / off" };
-        let more = [
-            only("workload", self.workload.map(Workload::name)),
-            only("threads", self.threads),
-            only("young", self.young.as_deref()),
-            only("compared", self.defaults.then_some(compared)),
-            option("seconds", self.seconds),
-            option("precision", self.precision),
-        ];
-        self.cells.run(name, if self.control { "control" } else { name }, more.concat())
-    }
-}
-
-impl Bound {
-    pub fn run(&self) -> Result<()> {
-        self.cells.run("bound", "bound", option("seconds", self.seconds))
-    }
-}
-
-impl Stock {
-    pub fn run(&self) -> Result<()> {
-        let gc = Some(self.cells.gc.unwrap_or(Collector::Parallel));
-        let more = [
-            only("workload", self.workload.map(Workload::name)),
-            only("threads", Some(self.threads)),
-            only("collector", gc.map(Collector::name)),
-            option("seconds", self.fork_seconds),
-            option("precision", self.precision),
-        ];
-        self.cells.run("baseline", "stock", more.concat())
+        match (self.defaults, self.control) {
+            (false, _) => self.cells.run("matrix", "matrix", &[]),
+            (_, false) => self.cells.run("defaults", "defaults", &["--only=compared=on / off"]),
+            (_, true) => self.cells.run("defaults", "control", &["--only=compared=off / off"]),
+        }
     }
 }
 
@@ -180,23 +124,46 @@ impl Startup {
 }
 
 impl Cells {
+    pub fn bound(&self) -> Result<()> {
+        self.run("bound", "bound", &[])
+    }
+
+    pub fn stock(&self) -> Result<()> {
+        let gc = if self.gc.is_none() { &["--only=collector=parallel"][..] } else { &[] };
+        let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };
+        self.run("baseline", "stock", &[gc, threads].concat())
+    }
+
+    pub fn waste(&self) -> Result<()> {
+        let jdk = if self.jdk.is_none() { &["--only=jdk=21"][..] } else { &[] };
+        let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };
+        self.run("waste", "waste", &[jdk, threads].concat())
+    }
+
     /// Runs these cells of an experiment, all points of it.
-    fn run(&self, experiment: &str, folder: &str, more: Vec<String>) -> Result<()> {
+    fn run(&self, experiment: &str, folder: &str, more: &[&str]) -> Result<()> {
         let jdks = self.jdk.map_or(vec![17, 25], |jdk| vec![jdk]);
         // What is gone on with knows its experiment.
         let begin = if self.resume { Vec::new() } else { words(&[experiment, "--full"]) };
         let own = [
             begin,
             only("collector", self.gc.map(Collector::name)),
-            jdks.into_iter().flat_map(|jdk| only("jdk", Some(jdk))).collect(),
+            only("jdk", jdks),
+            only("workload", self.workload.map(Workload::name)),
+            only("threads", self.threads),
+            only("young", self.young.as_deref()),
+            only("arrays", &self.size),
+            option("seconds", self.seconds),
+            option("precision", self.precision),
             option("rounds", self.rounds),
+            words(more),
         ];
-        run(folder, self.resume, &[own.concat(), more].concat())
+        run(folder, self.resume, &own.concat())
     }
 }
 
-fn only(key: &str, value: Option<impl Display>) -> Vec<String> {
-    value.map(|value| format!("--only={key}={value}")).into_iter().collect()
+fn only(key: &str, values: impl IntoIterator<Item = impl Display>) -> Vec<String> {
+    values.into_iter().map(|value| format!("--only={key}={value}")).collect()
 }
 
 fn option(name: &str, value: Option<impl Display>) -> Vec<String> {

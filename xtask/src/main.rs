@@ -3,7 +3,6 @@
 mod bench;
 mod build;
 mod cargo;
-mod cells;
 mod exhaust;
 mod fuzz;
 mod jdks;
@@ -16,7 +15,6 @@ mod shell;
 mod skipped;
 mod soak;
 mod test;
-mod waste;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,11 +39,11 @@ enum Command {
     /// workload with terrace's defaults, until 3 % can be told.
     Matrix(lab_run::Matrix),
     /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
-    Waste(waste::Arguments),
+    Waste(lab_run::Cells),
     /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
-    Stock(lab_run::Stock),
+    Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
-    Bound(lab_run::Bound),
+    Bound(lab_run::Cells),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
@@ -78,9 +76,9 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Demo(arguments) => arguments.run(),
         Command::Matrix(arguments) => arguments.run(),
-        Command::Waste(arguments) => waste::run(&arguments),
-        Command::Stock(arguments) => arguments.run(),
-        Command::Bound(arguments) => arguments.run(),
+        Command::Waste(arguments) => arguments.waste(),
+        Command::Stock(arguments) => arguments.stock(),
+        Command::Bound(arguments) => arguments.bound(),
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),

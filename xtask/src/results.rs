@@ -44,10 +44,12 @@ enum Column {
 }
 use Column::{Both, Interval, Median, Words};
 
-const RESULTS: &str = "docs/results.md";
 const CELL: &str = "{collector} {jdk}, {threads} threads";
 const SPEED: (&str, Column) = ("per second", Interval("speed", 2));
 const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "collections_b"));
+
+const PLAIN: Table =
+    Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
 const TABLES: [Table; 7] = [
     Table {
@@ -60,11 +62,10 @@ const TABLES: [Table; 7] = [
             ("speed", Interval("speed", 2)),
             COLLECTIONS,
         ],
-        across: None,
         only: Some(("collector", "parallel")),
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "demo",
         experiment: "demo",
         columns: &[
@@ -74,11 +75,9 @@ const TABLES: [Table; 7] = [
             ("per CPU-second", Interval("cpu", 2)),
             COLLECTIONS,
         ],
-        across: None,
-        only: None,
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "defaults",
         experiment: "defaults",
         columns: &[
@@ -90,19 +89,16 @@ const TABLES: [Table; 7] = [
             ("heap used up", Median("heap", 3)),
             ("pairs", Median("pairs", 0)),
         ],
-        across: None,
-        only: None,
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "matrix",
         experiment: "matrix",
         columns: &[("alloc byte[16]", Words(CELL)), ("of", Words("{processes} each"))],
         across: Some(("tlab", "speed")),
-        only: None,
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "bound",
         experiment: "bound",
         columns: &[
@@ -110,10 +106,9 @@ const TABLES: [Table; 7] = [
             ("of", Words("{processes} each")),
         ],
         across: Some(("tlab", "speed")),
-        only: None,
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "startup",
         experiment: "startup",
         columns: &[
@@ -122,11 +117,9 @@ const TABLES: [Table; 7] = [
             ("wall time, ms", Interval("wall", 2)),
             ("resident, MB", Interval("resident", 2)),
         ],
-        across: None,
-        only: None,
+        ..PLAIN
     },
     Table {
-        file: RESULTS,
         name: "stock",
         experiment: "baseline",
         columns: &[
@@ -139,8 +132,7 @@ const TABLES: [Table; 7] = [
             ("levels=none", Interval("none", 3)),
             ("on", Interval("on", 3)),
         ],
-        across: None,
-        only: None,
+        ..PLAIN
     },
 ];
 

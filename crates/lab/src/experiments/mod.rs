@@ -12,6 +12,7 @@ pub mod pages;
 pub mod simulate;
 pub mod startup;
 pub mod tlab;
+pub mod waste;
 pub mod zeroing;
 
 use crate::experiment::Experiment;
@@ -31,6 +32,7 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (matrix::experiment(), None),
         (bound::experiment(), None),
         (baseline::experiment(), None),
+        (waste::experiment(), None),
         (startup::experiment(), None),
     ]
 }

@@ -146,7 +146,10 @@ fn rows(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Vec<String>
     let rows = findings.cells.iter().map(|cell| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, &cell.parameters)).collect();
         row.extend(metrics.iter().map(|metric| match cell.metrics.get(&metric.key) {
-            Some(Quantity::Known { interval, .. }) => numbers::brief(interval, &metric.unit),
+            Some(Quantity::Known { interval, values }) if !format::is_single(interval, values) => {
+                numbers::brief(interval, &metric.unit)
+            }
+            known @ Some(Quantity::Known { .. }) => format::known(known, &metric.unit),
             other => reasons.refer(format::known(other, "")),
         }));
         row.extend(compared.then(|| format::processes(cell)));
