@@ -7,7 +7,7 @@ use jvm::workload::Workload;
 use jvm::{Error, Result};
 use std::fmt::Display;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Options of `lab`.
@@ -143,8 +143,9 @@ impl Cells {
     /// Runs these cells of an experiment, all points of it.
     fn run(&self, experiment: &str, folder: &str, more: &[&str]) -> Result<()> {
         let jdks = self.jdk.map_or(vec![17, 25], |jdk| vec![jdk]);
-        // What is gone on with knows its experiment.
-        let begin = if self.resume { Vec::new() } else { words(&[experiment, "--full"]) };
+        // What is gone on with knows its experiment; where there is nothing, it begins.
+        let resume = self.resume && place(folder).join("run.json").is_file();
+        let begin = if resume { Vec::new() } else { words(&[experiment, "--full"]) };
         let own = [
             begin,
             only("collector", self.gc.map(Collector::name)),
@@ -158,7 +159,7 @@ impl Cells {
             option("rounds", self.rounds),
             words(more),
         ];
-        run(folder, self.resume, &own.concat())
+        run(folder, resume, &own.concat())
     }
 }
 
@@ -174,10 +175,14 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
+fn place(name: &str) -> PathBuf {
+    root().join("target/terrace").join(name)
+}
+
 /// Builds all, runs, leaves the results in `target/terrace/NAME`. Those of the run before stay beside it, unless they are gone on with.
 fn run(name: &str, resume: bool, arguments: &[String]) -> Result<()> {
     build::all()?;
-    let folder = root().join("target/terrace").join(name);
+    let folder = place(name);
     if !resume && folder.exists() {
         keep(&folder, &folder.with_file_name(format!("{name}-before")))?;
     }

@@ -253,6 +253,21 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_one_process_says_so_here_and_on_the_page() {
+        let mut results = fixture::results();
+        results.experiments[0].cells[0].processes = 1;
+        results.experiments[0].cells[1].processes = 3;
+        let text = run(&results, 130);
+        assert_eq!(
+            (lines(&text, &["one process"]).len(), lines(&text, &["3 processes"]).len()),
+            (1, 1),
+            "{text}"
+        );
+        assert!(crate::report::page(&results).unwrap().contains("one process"));
+        assert!(!run(&fixture::results(), 130).contains("process "));
+    }
+
+    #[test]
     fn what_does_not_hold_and_what_is_incomplete_is_said() {
         let text = findings(&fixture::tlab(), 100);
         assert_eq!(lines(&text, &["does not hold here: Core buffers without a TLAB"]).len(), 1, "{text}");
