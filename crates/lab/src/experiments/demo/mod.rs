@@ -2,9 +2,7 @@
 
 use crate::Result;
 use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
-use crate::experiment::{
-    Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Term, parameters,
-};
+use crate::experiment::{Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, parameters};
 use control::Mode;
 use jvm::agent::Tlab;
 use jvm::jdk::Collector::{self, G1, Parallel};
@@ -105,15 +103,15 @@ fn plan(bench: &Bench) -> Result<Plan> {
 }
 
 fn answer(measured: &Measured) -> String {
-    let of = |metric, program| Some(Term::metric("", metric).at("program", program).of(measured)?.interval);
     let mut said = Vec::new();
-    if let Some(speed) = of("speed", EVERYDAY) {
+    if let Some(speed) = measured.get("speed", &[("program", EVERYDAY.into())]) {
         said.push(format!("javac runs {} times as fast with the defaults", numbers::interval(&speed, "")));
     }
-    if let Some(ratio) = of("collections_ratio", SHORT_LIVED).filter(|ratio| ratio.median > 0.0) {
+    let ratio = measured.median("collections_ratio", &[("program", SHORT_LIVED.into())]);
+    if let Some(ratio) = ratio.filter(|ratio| *ratio > 0.0) {
         said.push(format!(
             "with a new thread for each task Terrace collects {:.0} times less often for the same number of tasks",
-            1.0 / ratio.median
+            1.0 / ratio
         ));
     }
     match said.as_slice() {
@@ -125,13 +123,17 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Quantity;
     use crate::experiment::fixture::{cell, conclude};
 
     #[test]
     fn the_answer_has_the_everyday_program_and_the_short_lived_threads() {
         let of =
             |program: &str, metrics: &[(&str, f64)]| cell(parameters([("program", program.into())]), metrics);
-        let cells = [of(EVERYDAY, &[("speed", 1.02)]), of(SHORT_LIVED, &[("collections_ratio", 0.025)])];
+        // Collections are counted over all forks: one value.
+        let mut once = of(SHORT_LIVED, &[]);
+        once.metrics.insert("collections_ratio".into(), Quantity::of(vec![0.025], ""));
+        let cells = [of(EVERYDAY, &[("speed", 1.02)]), once];
         let (answer, _) = conclude(&experiment(), &cells);
         assert!(
             answer.contains("1.02 [1.01, 1.03] times as fast") && answer.contains("40 times less"),
