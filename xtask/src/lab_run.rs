@@ -1,34 +1,202 @@
-//! The quick run of every experiment.
+//! The commands that run experiments of the lab: they build all, then call the built command.
 
 use crate::build;
 use crate::shell::{self, root};
+use jvm::jdk::Collector;
+use jvm::workload::Workload;
 use jvm::{Error, Result};
+use std::fmt::Display;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Options of `lab`.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct Lab {
     /// What `terrace lab run` is given instead of nothing, such as `-- atomics --full`.
     #[arg(last = true)]
     arguments: Vec<String>,
 }
 
-/// Builds all, runs, leaves the results in `target/terrace/lab`. Those of the run before stay beside it.
-pub fn run(arguments: &Arguments) -> Result<()> {
+/// Options of `demo`.
+#[derive(clap::Args)]
+pub struct Demo {
+    /// On all JDKs found, not only the newest.
+    #[arg(long)]
+    all_jdks: bool,
+}
+
+/// Options of `matrix`.
+#[derive(clap::Args)]
+pub struct Matrix {
+    /// Terrace's defaults instead of fixed TLABs: alloc, sizes, churn, threads and javac, on against off in one JVM, each cell
+    /// until its intervals are within --precision.
+    #[arg(long)]
+    defaults: bool,
+
+    /// Off against off: what measuring adds by itself.
+    #[arg(long, requires = "defaults")]
+    control: bool,
+
+    #[command(flatten)]
+    cells: Cells,
+}
+
+/// Options of `startup`.
+#[derive(clap::Args)]
+pub struct Startup {
+    /// Pairs of runs for each JDK.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pairs: u64,
+}
+
+/// Which cells of an experiment, and how much of each is measured.
+#[derive(clap::Args)]
+pub struct Cells {
+    /// Only this collector [default: all; stock: parallel].
+    #[arg(long)]
+    gc: Option<Collector>,
+
+    /// Only the JDK of this feature number [default: 17 and 25; waste: all].
+    #[arg(long)]
+    jdk: Option<u32>,
+
+    /// Only this workload, where there are several.
+    #[arg(long)]
+    workload: Option<Workload>,
+
+    /// Only this number of threads: 2 or 16; of matrix --defaults also 64 and 256, with javac 2, 8 and 16 [default: all; stock and waste: 2].
+    #[arg(long)]
+    threads: Option<u32>,
+
+    /// Only this young generation: 16m, 64m or own (the JVM's choice); of waste 64m or 600m.
+    #[arg(long)]
+    young: Option<String>,
+
+    /// Only these sizes of waste: 1k to 200k, alternating, or mixture; may be repeated.
+    #[arg(long)]
+    size: Vec<String>,
+
+    /// Seconds measured in each JVM [default: 8; matrix --defaults at most 45, stock 3].
+    #[arg(long, alias = "fork-seconds", value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: Option<u64>,
+
+    /// Half of an interval's width at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 2].
+    #[arg(long)]
+    precision: Option<f64>,
+
+    /// JVMs for each cell: what differs from one to the next is in an interval over several [default: 3; matrix --defaults 1, stock 14].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+
+    /// Skip the cells that are there already and are of this build of the agent.
+    #[arg(long)]
+    resume: bool,
+}
+
+impl Lab {
+    pub fn run(&self) -> Result<()> {
+        run("lab", false, &self.arguments)
+    }
+}
+
+impl Demo {
+    pub fn run(&self) -> Result<()> {
+        let all: &[&str] = if self.all_jdks { &["--full", "--rounds=1"] } else { &[] };
+        run("demo", false, &[&["demo".to_owned()], &words(all)[..]].concat())
+    }
+}
+
+impl Matrix {
+    pub fn run(&self) -> Result<()> {
+        match (self.defaults, self.control) {
+            (false, _) => self.cells.run("matrix", "matrix", &[]),
+            (_, false) => self.cells.run("defaults", "defaults", &["--only=compared=on / off"]),
+            (_, true) => self.cells.run("defaults", "control", &["--only=compared=off / off"]),
+        }
+    }
+}
+
+impl Startup {
+    pub fn run(&self) -> Result<()> {
+        run("startup", false, &words(&["startup", "--full", "--rounds", &self.pairs.to_string()]))
+    }
+}
+
+impl Cells {
+    pub fn bound(&self) -> Result<()> {
+        self.run("bound", "bound", &[])
+    }
+
+    pub fn stock(&self) -> Result<()> {
+        let gc = if self.gc.is_none() { &["--only=collector=parallel"][..] } else { &[] };
+        let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };
+        self.run("baseline", "stock", &[gc, threads].concat())
+    }
+
+    pub fn waste(&self) -> Result<()> {
+        let jdk = if self.jdk.is_none() { &["--only=jdk=21"][..] } else { &[] };
+        let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };
+        self.run("waste", "waste", &[jdk, threads].concat())
+    }
+
+    /// Runs these cells of an experiment, all points of it.
+    fn run(&self, experiment: &str, folder: &str, more: &[&str]) -> Result<()> {
+        let jdks = self.jdk.map_or(vec![17, 25], |jdk| vec![jdk]);
+        // What is gone on with knows its experiment; where there is nothing, it begins.
+        let resume = self.resume && place(folder).join("run.json").is_file();
+        let begin = if resume { Vec::new() } else { words(&[experiment, "--full"]) };
+        let own = [
+            begin,
+            only("collector", self.gc.map(Collector::name)),
+            only("jdk", jdks),
+            only("workload", self.workload.map(Workload::name)),
+            only("threads", self.threads),
+            only("young", self.young.as_deref()),
+            only("arrays", &self.size),
+            option("seconds", self.seconds),
+            option("precision", self.precision),
+            option("rounds", self.rounds),
+            words(more),
+        ];
+        run(folder, resume, &own.concat())
+    }
+}
+
+fn only(key: &str, values: impl IntoIterator<Item = impl Display>) -> Vec<String> {
+    values.into_iter().map(|value| format!("--only={key}={value}")).collect()
+}
+
+fn option(name: &str, value: Option<impl Display>) -> Vec<String> {
+    value.map(|value| format!("--{name}={value}")).into_iter().collect()
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn place(name: &str) -> PathBuf {
+    root().join("target/terrace").join(name)
+}
+
+/// Builds all, runs, leaves the results in `target/terrace/NAME`. Those of the run before stay beside it, unless they are gone on with.
+fn run(name: &str, resume: bool, arguments: &[String]) -> Result<()> {
     build::all()?;
-    let folder = root().join("target/terrace/lab");
-    let before = root().join("target/terrace/lab-before");
-    if folder.exists() {
-        let moved = fs::remove_dir_all(&before).or_else(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        });
-        moved
-            .and_then(|()| fs::rename(&folder, &before))
-            .map_err(|error| Error::failed(format!("{}: {error}", before.display())))?;
+    let folder = place(name);
+    if !resume && folder.exists() {
+        keep(&folder, &folder.with_file_name(format!("{name}-before")))?;
     }
     let mut command = Command::new(build::folder().join("terrace"));
-    command.args(["lab", "run", "--out"]).arg(&folder).args(&arguments.arguments);
+    command.args(["lab", "run", "--out"]).arg(&folder).args(resume.then_some("--resume")).args(arguments);
     shell::run(&mut command)
+}
+
+fn keep(folder: &Path, before: &Path) -> Result<()> {
+    let removed = fs::remove_dir_all(before).or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    });
+    removed
+        .and_then(|()| fs::rename(folder, before))
+        .map_err(|error| Error::failed(format!("{}: {error}", before.display())))
 }

@@ -1,26 +1,20 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
 mod bench;
-mod bound;
 mod build;
 mod cargo;
-mod cells;
-mod demo;
 mod exhaust;
 mod fuzz;
 mod jdks;
 mod lab_run;
-mod matrix;
 mod measure;
 mod profile;
+mod results;
 mod sanitize;
 mod shell;
 mod skipped;
 mod soak;
-mod startup;
-mod stock;
 mod test;
-mod waste;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -40,22 +34,24 @@ enum Command {
     /// Run every test.
     Test(test::Arguments),
     /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against stock.
-    Demo(demo::Arguments),
+    Demo(lab_run::Demo),
     /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
     /// workload with terrace's defaults, until 3 % can be told.
-    Matrix(matrix::Arguments),
+    Matrix(lab_run::Matrix),
     /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
-    Waste(waste::Arguments),
+    Waste(lab_run::Cells),
     /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
-    Stock(stock::Arguments),
+    Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
-    Bound(bound::Arguments),
+    Bound(lab_run::Cells),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
-    Lab(lab_run::Arguments),
+    Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
-    Startup(startup::Arguments),
+    Startup(lab_run::Startup),
     /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
+    /// Take runs into the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
+    Results(results::Arguments),
     /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
     Profile(profile::Arguments),
     /// Measure a library of Terrace's against its peers in one process.
@@ -78,14 +74,15 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Build => build::all(),
         Command::Test(arguments) => test::run(&arguments),
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Matrix(arguments) => matrix::run(&arguments),
-        Command::Waste(arguments) => waste::run(&arguments),
-        Command::Stock(arguments) => stock::run(&arguments),
-        Command::Bound(arguments) => bound::run(&arguments),
-        Command::Lab(arguments) => lab_run::run(&arguments),
-        Command::Startup(arguments) => startup::run(&arguments),
+        Command::Demo(arguments) => arguments.run(),
+        Command::Matrix(arguments) => arguments.run(),
+        Command::Waste(arguments) => arguments.waste(),
+        Command::Stock(arguments) => arguments.stock(),
+        Command::Bound(arguments) => arguments.bound(),
+        Command::Lab(arguments) => arguments.run(),
+        Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
+        Command::Results(arguments) => results::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

@@ -34,6 +34,14 @@ fn what_readme_says_was_measured_stands_in_the_results() {
 }
 
 #[test]
+fn the_tables_are_what_the_kept_results_say() {
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_xtask")).args(["results", "--check"]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn ratios_are_found() {
     let text = "| 1.22 [1.13, 1.27] | see [there](x) | 0.5 [no, 1.0] | x9.1 [8.0, 9.9].";
     assert_eq!(ratios(text), ["1.22 [1.13, 1.27]", "9.1 [8.0, 9.9]"]);

@@ -66,6 +66,17 @@ impl Install {
         Ok(path)
     }
 
+    /// Names the agent's build: results of two of them are not mixed. (FNV-1a, 64 bits.)
+    pub fn agent_build(&self) -> Result<String> {
+        let path = self.agent()?;
+        let bytes = std::fs::read(&path)
+            .map_err(|error| Error::failed(format!("{}: {error}; {REMEDY}", path.display())))?;
+        let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Ok(format!("{hash:016x}"))
+    }
+
     pub fn workloads(&self) -> Result<PathBuf> {
         self.file("terrace-workloads.jar", |name| name == "terrace-workloads.jar")
     }

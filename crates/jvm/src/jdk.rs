@@ -1,12 +1,12 @@
 //! JDKs: what one is, and which there are.
 
 use crate::{Error, Result};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 
 /// The oldest feature version that Terrace and its workloads run on.
@@ -68,7 +68,8 @@ pub struct Jdk {
     /// Who built it.
     pub vendor: String,
     pub has_compiler: bool,
-    collectors: RefCell<BTreeMap<Collector, bool>>,
+    /// What was asked of it; clones share the answers.
+    collectors: Arc<Mutex<BTreeMap<Collector, bool>>>,
 }
 
 impl Jdk {
@@ -123,7 +124,7 @@ impl Jdk {
             version: field("JAVA_RUNTIME_VERSION").unwrap_or(java_version),
             vendor: field("IMPLEMENTOR").unwrap_or_else(|| "unknown vendor".into()),
             has_compiler: has_module || has_compiler(home),
-            collectors: RefCell::default(),
+            collectors: Arc::default(),
         })
     }
 
@@ -146,7 +147,7 @@ impl Jdk {
             version: property("java.runtime.version").or_else(|| property("java.version"))?,
             vendor: property("java.vendor").unwrap_or_else(|| "unknown vendor".into()),
             has_compiler: has_compiler(home),
-            collectors: RefCell::default(),
+            collectors: Arc::default(),
         })
     }
 
@@ -162,7 +163,8 @@ impl Jdk {
 
     /// Whether this build has a collector. The JVM itself is asked, once.
     pub fn has(&self, collector: Collector) -> bool {
-        *self.collectors.borrow_mut().entry(collector).or_insert_with(|| {
+        let mut known = self.collectors.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(collector).or_insert_with(|| {
             let mut command = Command::new(self.java());
             command.args(collector.flags()).arg("-version");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

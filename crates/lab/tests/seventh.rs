@@ -9,7 +9,7 @@ use jvm::install::Install;
 use present::progress::Progress;
 use std::collections::BTreeSet;
 use std::path::Path;
-use terrace_lab::experiment::{Bench, Effort};
+use terrace_lab::experiment::{Bench, Effort, Wanted};
 use terrace_lab::results::State;
 use terrace_lab::session::Request;
 use terrace_lab::{experiments, report, results};
@@ -28,6 +28,7 @@ fn everything_common_comes_with_its_line_in_the_list() {
             machine: Host::here(),
             scratch: scratch.path().to_owned(),
             allow_sysctl: false,
+            wanted: Wanted::default(),
         },
         folder: folder.path().to_owned(),
         resume: false,

@@ -1,4 +1,7 @@
-//! The trimmed mean: as robust as is needed against bursts, and nearly as precise as the mean where there are none.
+//! The trimmed mean: as robust as is needed against bursts, and nearly as precise as the mean where there are none. And the geometric
+//! mean, for few values of which none may be left out.
+
+use crate::Interval;
 
 /// The share of values left out at either end.
 pub const TRIM: f64 = 0.2;
@@ -57,6 +60,18 @@ pub fn student(freedom: usize) -> f64 {
         + z * (3.0 * z2.powi(3) + 19.0 * z2 * z2 + 17.0 * z2 - 15.0) / (384.0 * v.powi(3))
 }
 
+/// The geometric mean of positive values, with Student's 95 % interval. `None` of fewer than two, which tell nothing of a third.
+pub fn geometric(values: &[f64]) -> Option<Interval> {
+    if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().map(|value| value.ln()).sum::<f64>() / count;
+    let influence: Vec<f64> = values.iter().map(|value| (value.ln() - mean) / count).collect();
+    let half = student(values.len() - 1) * standard_error(&influence);
+    Some(Interval { median: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +86,16 @@ mod tests {
         assert!((standard_error(&found.influence) - (1.0_f64 / 5.0).sqrt() / 0.6).abs() < 1e-12);
         assert_eq!(trimmed(&[1.0]), None);
         assert_eq!(trimmed(&[2.0, 4.0]).unwrap().mean, 3.0);
+    }
+
+    #[test]
+    fn the_interval_of_a_geometric_mean_is_students() {
+        // By hand: mean 0, squares 0.0004, so s = sqrt(0.0004 / 4) = 0.01; t(4) = 2.776.
+        let found = geometric(&[-0.01_f64, 0.01, 0.0, -0.01, 0.01].map(f64::exp)).unwrap();
+        assert!((found.median - 1.0).abs() < 1e-12);
+        let half = (found.high / found.low).ln() / 2.0;
+        assert!((half - 2.776 * 0.01 / 5.0_f64.sqrt()).abs() < 1e-5, "{half}");
+        assert_eq!((geometric(&[1.0]), geometric(&[1.0, 0.0])), (None, None));
     }
 
     #[test]

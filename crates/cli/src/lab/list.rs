@@ -2,7 +2,7 @@
 
 use super::run::{bench, chosen_jdks};
 use crate::format::{Format, json};
-use ::lab::experiment::Effort;
+use ::lab::experiment::{Effort, Wanted};
 use ::lab::experiments;
 use clap::Args;
 use jvm::Result;
@@ -24,7 +24,14 @@ impl List {
         let mut rows = Vec::new();
         for experiment in experiments::all() {
             let seconds = |effort| -> Result<f64> {
-                Ok((experiment.plan)(&bench(effort, jdks.clone(), false, scratch.path())?)?.seconds())
+                Ok((experiment.plan)(&bench(
+                    effort,
+                    jdks.clone(),
+                    false,
+                    Wanted::default(),
+                    scratch.path(),
+                )?)?
+                .seconds())
             };
             rows.push((experiment.declaration.clone(), seconds(Effort::Quick)?, seconds(Effort::Full)?));
         }
@@ -43,11 +50,14 @@ impl List {
         };
         let mut table = Table::new(["name", "question", "after", "quick", "full"]);
         for (declaration, quick, full) in rows {
-            let source = declaration.source.map(|source| source.authors).unwrap_or_default();
+            let source = match declaration.by_name {
+                true => "(when named)".into(),
+                false => declaration.source.map(|source| source.authors).unwrap_or_default(),
+            };
             table.push([declaration.name, declaration.question, source, minutes(quick), minutes(full)]);
         }
         print!("{}", table.text(columns()));
-        println!("terrace lab run NAME... runs some of them, terrace lab run all of them.");
+        println!("terrace lab run NAME... runs some of them, terrace lab run all but those (when named).");
         Ok(())
     }
 }

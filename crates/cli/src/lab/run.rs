@@ -1,7 +1,7 @@
 //! `terrace lab run`.
 
 use crate::format::{Format, json};
-use ::lab::experiment::{Bench, Effort, Experiment};
+use ::lab::experiment::{Bench, Effort, Experiment, Wanted};
 use ::lab::session::{Request, store};
 use ::lab::{experiments, report};
 use clap::Args;
@@ -19,13 +19,14 @@ use std::path::{Path, PathBuf};
 Examples:
   terrace lab run                          everything, quickly, on the newest JDK
   terrace lab run atomics latency --full   two experiments, every point of their sources
-  terrace lab run --resume                 go on with what Ctrl-C interrupted")]
+  terrace lab run --resume                 go on with what Ctrl-C interrupted
+  terrace lab run demo                     what Terrace does here, in five minutes")]
 pub struct Run {
-    /// The experiments; none means all. 'terrace lab list' shows them.
+    /// The experiments; none means all that are not run only when named. 'terrace lab list' shows them.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated, all must hold.
+    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated: one value of each key must hold.
     #[arg(long, value_name = "KEY=VALUE")]
     only: Vec<String>,
 
@@ -46,8 +47,20 @@ pub struct Run {
     out: Option<PathBuf>,
 
     /// Go on with the run in --out, or with the last one here.
-    #[arg(long, conflicts_with_all = ["names", "only", "quick", "full", "java"])]
+    #[arg(long, conflicts_with_all = ["names", "quick", "full", "java"])]
     resume: bool,
+
+    /// Runs of each cell; where it compares two ways of running a JVM, each in JVMs of its own [default: the experiment's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+
+    /// Seconds measured in each JVM that is compared [default: the experiment's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: Option<u64>,
+
+    /// A compared cell ends when its interval is within this of its middle [default: the experiment's].
+    #[arg(long, value_name = "PERCENT", value_parser = crate::arguments::percent)]
+    precision: Option<f64>,
 
     /// Fill the pools of huge pages for the cells that need them, and put them back (needs root).
     #[arg(long)]
@@ -74,7 +87,13 @@ pub fn chosen_jdks(given: &[PathBuf]) -> Result<Vec<Jdk>> {
 }
 
 /// Where experiments are run.
-pub fn bench(effort: Effort, jdks: Vec<Jdk>, allow_sysctl: bool, scratch: &Path) -> Result<Bench> {
+pub fn bench(
+    effort: Effort,
+    jdks: Vec<Jdk>,
+    allow_sysctl: bool,
+    wanted: Wanted,
+    scratch: &Path,
+) -> Result<Bench> {
     Ok(Bench {
         effort,
         jdks,
@@ -82,6 +101,7 @@ pub fn bench(effort: Effort, jdks: Vec<Jdk>, allow_sysctl: bool, scratch: &Path)
         machine: Host::here(),
         scratch: scratch.to_owned(),
         allow_sysctl,
+        wanted,
     })
 }
 
@@ -91,7 +111,9 @@ fn named(names: &[String]) -> Result<Vec<Experiment>> {
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Error::usage(format!("no experiment '{unknown}'; choose some of {}", known.join(", "))));
     }
-    let asked = |one: &Experiment| names.is_empty() || names.contains(&one.declaration.name);
+    let asked = |one: &Experiment| {
+        if names.is_empty() { !one.declaration.by_name } else { names.contains(&one.declaration.name) }
+    };
     Ok(all.into_iter().filter(asked).collect())
 }
 
@@ -108,7 +130,8 @@ impl Run {
         let kept = self.resume.then(|| store::header(&folder)).transpose()?;
         let (names, only, effort, java) = match &kept {
             Some(header) => {
-                (header.experiments.clone(), header.only.clone(), header.effort, header.jdks.clone())
+                let only = if self.only.is_empty() { &header.only } else { &self.only };
+                (header.experiments.clone(), only.clone(), header.effort, header.jdks.clone())
             }
             None => {
                 let effort = if self.full { Effort::Full } else { Effort::Quick };
@@ -119,11 +142,20 @@ impl Run {
             Some(header) if header.jdks.is_empty() => Vec::new(),
             _ => chosen_jdks(&java)?,
         };
+        let kept_wanted = kept.as_ref().map(|header| header.wanted).unwrap_or_default();
+        let wanted = Wanted {
+            rounds: self.rounds.map(|rounds| rounds as usize).or(kept_wanted.rounds),
+            seconds: self.seconds.or(kept_wanted.seconds),
+            precision: self.precision.or(kept_wanted.precision),
+        };
         let allow = self.allow_sysctl || kept.is_some_and(|header| header.allow_sysctl);
         let command = std::iter::once("terrace lab run".to_owned())
             .chain(self.names.iter().cloned())
             .chain(self.only.iter().map(|only| format!("--only '{only}'")))
             .chain([format!("--{}", effort.name())])
+            .chain(wanted.rounds.map(|rounds| format!("--rounds {rounds}")))
+            .chain(wanted.seconds.map(|seconds| format!("--seconds {seconds}")))
+            .chain(wanted.precision.map(|share| format!("--precision {}%", 100.0 * share)))
             .chain(self.java.iter().map(|path| format!("--java {}", path.display())))
             .chain(allow.then(|| "--allow-sysctl".to_owned()))
             .collect::<Vec<_>>()
@@ -131,7 +163,7 @@ impl Run {
         Ok(Request {
             experiments: named(&names)?,
             only,
-            bench: bench(effort, jdks, allow, scratch)?,
+            bench: bench(effort, jdks, allow, wanted, scratch)?,
             folder,
             resume: self.resume,
             command,

@@ -39,6 +39,17 @@ fn unknown(text: &str) -> Error {
     Error::usage(format!("no effort '{text}'; choose quick or full"))
 }
 
+/// How much of a cell is measured, where the request says so; the experiment says the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Runs of each cell.
+    pub rounds: Option<usize>,
+    /// Seconds measured in each JVM, where two ways of running one are compared.
+    pub seconds: Option<u64>,
+    /// Half of the interval's width, as a share, at which a cell needs no more of them.
+    pub precision: Option<f64>,
+}
+
 /// Where experiments are run, and with what.
 #[derive(Clone, Debug)]
 pub struct Bench {
@@ -51,12 +62,18 @@ pub struct Bench {
     pub scratch: PathBuf,
     /// Whether kernel settings may be changed for a cell and put back.
     pub allow_sysctl: bool,
+    pub wanted: Wanted,
 }
 
 impl Bench {
     /// Memory of this machine in bytes, or what a control group leaves of it.
     pub fn memory_bytes(&self) -> u64 {
         compare::machine::memory_bytes()
+    }
+
+    /// Of quick runs the first JDK, of full ones all.
+    pub fn chosen_jdks(&self) -> &[Jdk] {
+        &self.jdks[..self.effort.pick(self.jdks.len().min(1), self.jdks.len())]
     }
 
     /// 1, 2, 4 ... up to twice the CPUs: the numbers of threads that show contention on this machine.

@@ -22,9 +22,17 @@ pub struct Declaration {
     pub plots: Vec<Plot>,
     /// Published values.
     pub references: Vec<Reference>,
+    /// Run only when it is named: it asks about Terrace itself, not about the machine, and may take hours.
+    #[serde(default)]
+    pub by_name: bool,
 }
 
 impl Declaration {
+    /// The key of the most important metric; empty where there is none.
+    pub fn first_metric(&self) -> &str {
+        self.metrics.first().map_or("", |metric| &metric.key)
+    }
+
     /// The metric with this key.
     pub fn metric(&self, key: &str) -> Option<&Metric> {
         self.metrics.iter().find(|metric| metric.key == key)

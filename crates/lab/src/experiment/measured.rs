@@ -3,8 +3,12 @@
 use super::declaration::Declaration;
 use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
+use statistics::trimmed::geometric;
 use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
+
+/// The answer where nothing was measured.
+pub const NO_ANSWER: &str = "It could not be measured here; see the cells for the reason.";
 
 /// What is known of a metric in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,7 +16,7 @@ use std::collections::BTreeMap;
 pub enum Quantity {
     /// Measured.
     Known {
-        /// The median of all values with its bootstrap 95 % interval.
+        /// The median of all values with its bootstrap 95 % interval; of estimates see [`Quantity::of_runs`].
         #[serde(flatten)]
         interval: Interval,
         /// The values in the order in which they were measured.
@@ -31,6 +35,20 @@ impl Quantity {
         match bootstrap(&values, 1) {
             Some(interval) => Quantity::Known { interval, values },
             None => Quantity::Unavailable { unavailable: reason.to_owned() },
+        }
+    }
+
+    /// From what whole runs say. Of several: their geometric mean, with an interval that has in it what differs from run to run. Of one:
+    /// its own interval, which has not.
+    pub fn of_runs(estimates: &[Interval]) -> Quantity {
+        let values: Vec<f64> = estimates.iter().map(|estimate| estimate.median).collect();
+        let together = match estimates {
+            [one] => Some(*one),
+            _ => geometric(&values),
+        };
+        match together {
+            Some(interval) => Quantity::Known { interval, values },
+            None => Quantity::of(values, "not measured"),
         }
     }
 
@@ -56,6 +74,10 @@ pub struct MeasuredCell {
     pub notes: Vec<String>,
     /// What was in force in the last run.
     pub settings: serde_json::Value,
+    /// JVMs that were compared in all runs: an interval of one tells nothing of another. 0 where nothing was compared, and in the
+    /// results of versions that did not count them.
+    #[serde(default)]
+    pub processes: usize,
 }
 
 /// All cells of an experiment.
@@ -152,6 +174,14 @@ mod tests {
         assert_eq!(measured.median("ops", &[("threads", 2_u32.into())]), None);
         assert_eq!(measured.values("threads", "ns"), [Value::Number(1.0), Value::Number(2.0)]);
         assert_eq!(measured.select(&[("layout", "shared".into())]).count(), 3);
+    }
+
+    #[test]
+    fn an_interval_over_processes_has_in_it_what_differs_between_them() {
+        let narrow = |median: f64| Interval { median, low: median * 0.99, high: median * 1.01 };
+        assert_eq!(Quantity::of_runs(&[narrow(2.0)]).interval(), Some(narrow(2.0)));
+        let both = Quantity::of_runs(&[narrow(2.0), narrow(8.0)]).interval().unwrap();
+        assert!((both.median - 4.0).abs() < 1e-9 && both.low < 2.0 && both.high > 8.0, "{both:?}");
     }
 
     #[test]

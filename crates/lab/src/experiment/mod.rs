@@ -12,9 +12,11 @@
 //! | [`term`] | a quantity of a claim: which metric of which cells |
 //! | [`claim`] | a source's claim, and how all claims are decided |
 //! | [`jmh`] | the runner that starts a JVM |
+//! | [`compared`] | the runner that compares two ways of running a JVM |
 
 pub mod bench;
 pub mod claim;
+pub mod compared;
 pub mod declaration;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -25,10 +27,10 @@ pub mod sample;
 pub mod term;
 pub mod value;
 
-pub use bench::{Bench, Effort};
+pub use bench::{Bench, Effort, Wanted};
 pub use claim::{Claim, Comparison, Outcome, Relation};
 pub use declaration::{Better, Declaration, Metric, Parameter, Plot, Reference, Source};
-pub use measured::{Check, Measured, MeasuredCell, Quantity};
+pub use measured::{Check, Measured, MeasuredCell, NO_ANSWER, Quantity};
 pub use plan::{Cell, Plan, Runner};
 pub use present::figure::Kind;
 pub use sample::Sample;

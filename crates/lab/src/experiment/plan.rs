@@ -2,9 +2,11 @@
 
 use super::bench::Bench;
 use super::jmh::Jmh;
+use super::measured::Quantity;
 use super::sample::Sample;
 use super::value::Parameters;
 use crate::{Error, Result};
+use compare::estimate::half_width;
 
 /// The cells of an experiment.
 #[derive(Default)]
@@ -15,9 +17,23 @@ pub struct Plan {
     pub rounds: usize,
     /// What a reader must know of the plan: what was left out and why, what was scaled.
     pub notes: Vec<String>,
+    /// Half of the interval's width, as a share, at which a compared cell needs no further rounds.
+    pub precision: Option<f64>,
 }
 
+/// Fewer rounds than these say nothing of their own scatter.
+const FEWEST_ROUNDS: usize = 4;
+
 impl Plan {
+    /// Whether a cell's runs are as precise as was asked, by the width of this metric's interval alone and never by where it lies.
+    pub fn is_precise(&self, metric: &str, samples: &[&Sample]) -> bool {
+        let estimates: Vec<_> =
+            samples.iter().filter_map(|sample| sample.estimates.get(metric)).copied().collect();
+        let width = || Quantity::of_runs(&estimates).interval().map(|interval| half_width(&interval));
+        estimates.len() >= FEWEST_ROUNDS
+            && self.precision.is_some_and(|precision| width().is_some_and(|width| width <= precision))
+    }
+
     /// About how long all runs of all cells take, in seconds.
     pub fn seconds(&self) -> f64 {
         let runs = self.cells.iter().filter(|cell| !matches!(cell.runner, Runner::Unavailable(_)));
@@ -58,5 +74,23 @@ impl Runner {
             Runner::Jmh(jmh) => jmh.run(bench),
             Runner::Unavailable(reason) => Err(Error::failed(reason.clone())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statistics::Interval;
+
+    #[test]
+    fn a_cell_is_precise_by_what_differs_between_its_runs() {
+        let run = |median: f64| {
+            Sample::default().estimate("speed", Interval { median, low: 0.5 * median, high: 2.0 * median })
+        };
+        let runs = [1.0, 1.001, 0.999, 1.0, 1.2].map(run);
+        let runs: Vec<&Sample> = runs.iter().collect();
+        let plan = Plan { precision: Some(0.015), ..Plan::default() };
+        assert!(!plan.is_precise("speed", &runs[..3]) && plan.is_precise("speed", &runs[..4]));
+        assert!(!plan.is_precise("speed", &runs) && !Plan::default().is_precise("speed", &runs[..4]));
     }
 }

@@ -180,12 +180,14 @@ impl Term {
             What::Given(_) => "",
         };
         let value = format!("{} {}", self.name, numbers::interval(&found.interval, unit));
-        match (&self.what, found.cell) {
+        let of = match (&self.what, found.cell) {
             (What::Metric(selection), Some(cell)) if selection.is_extreme() => {
-                format!("{value} ({})", name(&selection.rest(&cell.parameters)))
+                format!(" ({})", name(&selection.rest(&cell.parameters)))
             }
-            _ => value,
-        }
+            _ => String::new(),
+        };
+        let one = if found.cell.is_some_and(|cell| cell.processes == 1) { " in one process" } else { "" };
+        format!("{value}{one}{of}")
     }
 }
 

@@ -1,11 +1,18 @@
 //! The experiments, a folder each: `docs/architecture.md` adds one.
 
 pub mod atomics;
+pub mod baseline;
+pub mod bound;
+pub mod defaults;
+pub mod demo;
 pub mod hab;
 pub mod latency;
+pub mod matrix;
 pub mod pages;
 pub mod simulate;
+pub mod startup;
 pub mod tlab;
+pub mod waste;
 pub mod zeroing;
 
 use crate::experiment::Experiment;
@@ -20,6 +27,13 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (zeroing::experiment(), None),
         (pages::experiment(), None),
         (latency::experiment(), None),
+        (demo::experiment(), None),
+        (defaults::experiment(), None),
+        (matrix::experiment(), None),
+        (bound::experiment(), None),
+        (baseline::experiment(), None),
+        (waste::experiment(), None),
+        (startup::experiment(), None),
     ]
 }
 

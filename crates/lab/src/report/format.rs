@@ -1,7 +1,8 @@
 //! What an experiment's values and cells are called. Numbers are [`present::numbers`]'s.
 
-use crate::experiment::{Declaration, Parameter, Parameters, Quantity, Value};
-use present::numbers::{bytes, interval, lacking, plain};
+use crate::experiment::{Declaration, MeasuredCell, Parameter, Parameters, Quantity, Value};
+use present::numbers::{bytes, interval, lacking, plain, quantity};
+use statistics::Interval;
 
 /// Words that say little without the name of what they are a value of.
 const BARE_WORDS: [&str; 12] =
@@ -10,9 +11,26 @@ const BARE_WORDS: [&str; 12] =
 /// What is known of a metric: a value with its interval, or `unavailable: reason`.
 pub fn known(known: Option<&Quantity>, unit: &str) -> String {
     match known {
+        Some(Quantity::Known { interval: found, values }) if is_single(found, values) => {
+            quantity(found.median, unit)
+        }
         Some(Quantity::Known { interval: found, .. }) => interval(found, unit),
         Some(Quantity::Unavailable { unavailable }) => lacking(unavailable),
         None => lacking("not measured in this cell"),
+    }
+}
+
+/// Whether there is one value, of which nothing tells how it scatters.
+pub fn is_single(interval: &Interval, values: &[f64]) -> bool {
+    values.len() == 1 && interval.low == interval.high
+}
+
+/// How many JVMs a cell's intervals are over: an interval of one tells nothing of another.
+pub fn processes(cell: &MeasuredCell) -> String {
+    match cell.processes {
+        0 => "–".into(),
+        1 => "one process".into(),
+        many => format!("{many} processes"),
     }
 }
 

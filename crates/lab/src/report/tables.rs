@@ -47,14 +47,15 @@ pub(super) fn figure_table(findings: &Findings, plot: &Plot, metric: &Metric) ->
     let unit = &metric.unit;
     let row = |(index, cell): &(usize, &Parameters)| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, cell)).collect();
-        row.extend(match findings.cells[*index].metrics.get(&plot.metric) {
+        let cell = &findings.cells[*index];
+        row.extend(match cell.metrics.get(&plot.metric) {
             Some(Quantity::Known { interval, values }) => {
                 let (low, high) =
                     (numbers::quantity(interval.low, unit), numbers::quantity(interval.high, unit));
                 [
                     numbers::quantity(interval.median, unit),
                     format!("{low} to {high}"),
-                    values.len().to_string(),
+                    if cell.processes == 1 { format::processes(cell) } else { values.len().to_string() },
                 ]
             }
             other => [format::known(other, unit), String::new(), String::new()],
@@ -71,13 +72,15 @@ pub(super) fn whole_table(findings: &Findings) -> Table {
         varying(declaration, &findings.cells.iter().map(|cell| &cell.parameters).collect::<Vec<_>>());
     let mut columns = headings(declaration, &keys);
     columns.extend(declaration.metrics.iter().map(|metric| metric.name.clone()));
+    let compared = findings.cells.iter().any(|cell| cell.processes > 0);
+    columns.extend(compared.then(|| "of".to_owned()));
     let rows = findings.cells.iter().map(|cell| {
         let places = keys.iter().map(|key| place(declaration, key, &cell.parameters));
         let values = declaration
             .metrics
             .iter()
             .map(|metric| format::known(cell.metrics.get(&metric.key), &metric.unit));
-        places.chain(values).collect()
+        places.chain(values).chain(compared.then(|| format::processes(cell))).collect()
     });
     Table { names: keys.len(), columns, rows: rows.collect(), fixed }
 }

@@ -138,12 +138,18 @@ fn table(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Table, Rea
         "" => metric.name.clone(),
         unit => format!("{}, {unit}", metric.name),
     }));
+    let compared = findings.cells.iter().any(|cell| cell.processes > 0);
+    header.extend(compared.then(|| "of".to_owned()));
     let rows = findings.cells.iter().map(|cell| {
         let mut row: Vec<String> = keys.iter().map(|key| place(declaration, key, &cell.parameters)).collect();
         row.extend(metrics.iter().map(|metric| match cell.metrics.get(&metric.key) {
-            Some(Quantity::Known { interval, .. }) => numbers::brief(interval, &metric.unit),
+            Some(Quantity::Known { interval, values }) if !format::is_single(interval, values) => {
+                numbers::brief(interval, &metric.unit)
+            }
+            known @ Some(Quantity::Known { .. }) => format::known(known, &metric.unit),
             other => reasons.refer(format::known(other, "")),
         }));
+        row.extend(compared.then(|| format::processes(cell)));
         row
     });
     (Table::new(header).with(rows.collect::<Vec<_>>()), reasons)
@@ -240,6 +246,21 @@ mod tests {
         assert!(row.contains("TLAB 1k, buffers 2m") && row.contains("1.38 × | 1.47 ["), "{row}");
         assert!(text.contains("not measured in this run"));
         assert!(text.contains("| growing ") && text.contains("| 512k "), "sizes as people write them");
+    }
+
+    #[test]
+    fn a_cell_of_one_process_says_so_here_and_on_the_page() {
+        let mut results = fixture::results();
+        results.experiments[0].cells[0].processes = 1;
+        results.experiments[0].cells[1].processes = 3;
+        let text = run(&results, 130);
+        assert_eq!(
+            (lines(&text, &["one process"]).len(), lines(&text, &["3 processes"]).len()),
+            (1, 1),
+            "{text}"
+        );
+        assert!(crate::report::page(&results).unwrap().contains("one process"));
+        assert!(!run(&fixture::results(), 130).contains("process "));
     }
 
     #[test]

@@ -37,7 +37,9 @@ pub fn findings(
                     None => "not measured yet; continue with --resume".into(),
                 },
             };
-            missing |= samples.len() < plan.rounds && !matches!(cell.runner, Runner::Unavailable(_));
+            missing |= samples.len() < plan.rounds
+                && !plan.is_precise(declaration.first_metric(), &samples)
+                && !matches!(cell.runner, Runner::Unavailable(_));
             let metrics = declaration.metrics.iter().map(|metric| {
                 let quantity = together(&metric.key, &samples, &reason);
                 (metric.key.clone(), quantity)
@@ -60,6 +62,7 @@ pub fn findings(
                 metrics: metrics.collect(),
                 notes,
                 settings: samples.last().map(|sample| sample.settings.clone()).unwrap_or_default(),
+                processes: samples.iter().map(|sample| sample.processes).sum(),
             }
         })
         .collect();
@@ -70,7 +73,7 @@ pub fn findings(
     let answer = (experiment.answer)(&measured);
     let checks = (experiment.claims)(&measured).iter().map(|claim| claim.check(&measured)).collect();
     let mut notes = plan.notes.clone();
-    notes.extend(noise(declaration.metrics.first().map_or("", |metric| &metric.key), &cells));
+    notes.extend(noise(declaration.first_metric(), &cells));
     let state = match (failed.is_empty(), missing) {
         (false, _) => State::Failed,
         (true, true) => State::Interrupted,
@@ -89,6 +92,11 @@ pub fn findings(
 }
 
 fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
+    let estimates: Vec<_> =
+        samples.iter().filter_map(|sample| sample.estimates.get(metric)).copied().collect();
+    if !estimates.is_empty() {
+        return Quantity::of_runs(&estimates);
+    }
     let values: Vec<f64> = samples
         .iter()
         .filter_map(|sample| sample.values.get(metric))
@@ -126,6 +134,14 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
              on a quieter machine",
             known.len(),
             WIDE * 100.0
+        ));
+    }
+    let single = cells.iter().filter(|cell| cell.processes == 1).count();
+    if single > 0 {
+        notes.push(format!(
+            "one process: in {single} of {} cells the interval is of a single JVM, and tells nothing of what another would show; \
+             compare several with --rounds 3 or more",
+            cells.len()
         ));
     }
     let bimodal: Vec<String> = known

@@ -70,6 +70,8 @@ impl Request {
             only: self.only.clone(),
             jdks: self.bench.jdks.iter().map(|jdk| jdk.home.clone()).collect(),
             allow_sysctl: self.bench.allow_sysctl,
+            wanted: self.bench.wanted,
+            agent: self.bench.install.agent_build().ok(),
             command: self.command.clone(),
             started_unix: store::now_unix(),
         }
@@ -83,6 +85,8 @@ impl Request {
                 Error::failed(format!("{} cannot be planned: {error}", experiment.declaration.name))
             })?;
             plan.cells.retain(|cell| only.wants(&cell.parameters));
+            plan.rounds = self.bench.wanted.rounds.unwrap_or(plan.rounds);
+            plan.precision = self.bench.wanted.precision.or(plan.precision);
             planned.push(Planned {
                 experiment: experiment.clone(),
                 plan,
@@ -108,6 +112,12 @@ impl Request {
         } else {
             Store::create(&self.folder, &self.header())?
         };
+        if store.outdated() > 0 {
+            progress.line(&format!(
+                "{} samples are of another build of the agent: their cells are measured again",
+                store.outdated()
+            ));
+        }
         let page = HostDescription::here(&self.bench.jdks, hardware_counters().to_string());
         let overhead = overhead::measure();
         let watch = Watch::begin();
@@ -125,8 +135,13 @@ impl Request {
         let before = store.spent();
         let since = Instant::now();
         for task in &tasks {
-            let Planned { experiment, .. } = &planned[task.experiment];
+            let Planned { experiment, plan, .. } = &planned[task.experiment];
             let name = experiment.declaration.name.clone();
+            let samples = store.samples(&name, &plan.cells[task.cell].parameters);
+            if plan.is_precise(experiment.declaration.first_metric(), &samples) {
+                done += task.seconds;
+                continue;
+            }
             if shown != task.experiment {
                 shown = task.experiment;
                 progress.line(&format!(

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub struct Only(Vec<(String, String)>);
 
 impl Only {
-    /// From `key=value`; all must hold. Values are compared as they are shown.
+    /// From `key=value`; of every key named one value must hold. Values are compared as they are shown.
     pub fn parse(words: &[String]) -> Result<Only> {
         let pair = |word: &String| {
             let (key, value) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
@@ -24,7 +24,10 @@ impl Only {
 
     /// Whether a cell is.
     pub fn wants(&self, parameters: &Parameters) -> bool {
-        self.0.iter().all(|(key, value)| parameters.get(key).is_some_and(|own| own.to_string() == *value))
+        let holds = |(key, value): &(String, String)| {
+            parameters.get(key).is_some_and(|own| own.to_string() == *value)
+        };
+        self.0.iter().all(|(key, _)| self.0.iter().any(|pair| pair.0 == *key && holds(pair)))
     }
 }
 
@@ -68,7 +71,7 @@ mod tests {
             seconds: 1.0,
             runner: Runner::native(|| Ok(Sample::default())),
         };
-        Plan { cells: (0..cells).map(cell).collect(), rounds, notes: vec![] }
+        Plan { cells: (0..cells).map(cell).collect(), rounds, ..Plan::default() }
     }
 
     #[test]
@@ -79,6 +82,7 @@ mod tests {
             Only::parse(&words).unwrap().wants(&cell)
         };
         assert!(wants(&[]) && wants(&["threads=2"]) && wants(&["threads=2", "operation=lock xadd"]));
+        assert!(wants(&["threads=1", "threads=2"]) && !wants(&["threads=1", "threads=4"]));
         assert!(!wants(&["threads=1"]) && !wants(&["layout=shared"]));
         assert!(Only::parse(&["threads".into()]).unwrap_err().to_string().contains("threads=2"));
     }

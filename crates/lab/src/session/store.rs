@@ -1,7 +1,7 @@
 //! The folder of a run: `run.json` says what was asked, `samples.jsonl` holds every sample, a line each, written as soon as it
 //! is there. Whatever ends a run, at most the sample under way is lost.
 
-use crate::experiment::{Effort, Parameters, Sample, value};
+use crate::experiment::{Effort, Parameters, Sample, Wanted, value};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +27,11 @@ pub struct Header {
     pub jdks: Vec<PathBuf>,
     /// Whether kernel settings may be changed.
     pub allow_sysctl: bool,
+    #[serde(default)]
+    pub wanted: Wanted,
+    /// The agent's build; `None` where there is no agent.
+    #[serde(default)]
+    pub agent: Option<String>,
     pub command: String,
     /// When it began, in seconds since 1970.
     pub started_unix: u64,
@@ -52,6 +57,7 @@ pub struct Store {
     samples: BTreeMap<(String, String), BTreeMap<usize, Sample>>,
     canaries: Vec<(String, f64, f64)>,
     spent: f64,
+    outdated: usize,
 }
 
 const HEADER: &str = "run.json";
@@ -146,6 +152,7 @@ impl Store {
             samples: BTreeMap::new(),
             canaries: Vec::new(),
             spent: 0.0,
+            outdated: 0,
         })
     }
 
@@ -166,8 +173,15 @@ impl Store {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let file = OpenOptions::new().append(true).open(&path).map_err(failed(&path))?;
         file.set_len(whole as u64).map_err(failed(&path))?;
-        let mut store =
-            Store { header: found, file, path, samples: BTreeMap::new(), canaries: Vec::new(), spent: 0.0 };
+        let mut store = Store {
+            header: Header { agent: asked.agent.clone(), ..found },
+            file,
+            path,
+            samples: BTreeMap::new(),
+            canaries: Vec::new(),
+            spent: 0.0,
+            outdated: 0,
+        };
         for (number, line) in text[..whole].lines().enumerate() {
             let line = serde_json::from_str(line).map_err(|error| {
                 Error::failed(format!(
@@ -183,6 +197,9 @@ impl Store {
 
     fn take(&mut self, line: Line) {
         match line {
+            Line::Sample { sample, .. } if sample.agent.is_some() && sample.agent != self.header.agent => {
+                self.outdated += 1;
+            }
             Line::Sample { experiment, cell, round, sample } => {
                 self.samples.entry((experiment, cell)).or_default().insert(round, sample);
             }
@@ -204,14 +221,22 @@ impl Store {
         &self.header
     }
 
+    /// Samples that are of another build of the agent, and so do not count.
+    pub fn outdated(&self) -> usize {
+        self.outdated
+    }
+
     /// Keeps a sample.
     pub fn keep(
         &mut self,
         experiment: &str,
         parameters: &Parameters,
         round: usize,
-        sample: Sample,
+        mut sample: Sample,
     ) -> Result<()> {
+        if sample.processes > 0 {
+            sample.agent.clone_from(&self.header.agent);
+        }
         let (experiment, cell) = (experiment.to_owned(), value::name(parameters));
         self.write(Line::Sample { experiment, cell, round, sample })
     }
@@ -264,6 +289,8 @@ mod tests {
             only: vec![],
             jdks: vec![],
             allow_sysctl: false,
+            wanted: Wanted::default(),
+            agent: Some("one".into()),
             command: "terrace lab run".into(),
             started_unix: 7,
         }
@@ -287,6 +314,23 @@ mod tests {
         store.keep("atomics", &cell, 1, Sample::default().value("ns", 5.0)).unwrap();
         let again = Store::resume(folder.path(), &asked()).unwrap();
         assert_eq!(again.samples("atomics", &cell).len(), 2);
+    }
+
+    #[test]
+    fn what_another_build_of_the_agent_did_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let cells = [1_u32, 2].map(|threads| parameters([("threads", threads.into())]));
+        let mut store = Store::create(folder.path(), &asked()).unwrap();
+        let compared = Sample { processes: 1, ..Sample::default() };
+        store.keep("bounds", &cells[0], 0, compared.clone()).unwrap();
+        store.keep("bounds", &cells[1], 0, Sample::default()).unwrap();
+        let has = |store: &Store| cells.each_ref().map(|cell| store.has("bounds", cell, 0));
+        assert_eq!(has(&Store::resume(folder.path(), &asked()).unwrap()), [true, true]);
+        let rebuilt = Header { agent: Some("other".into()), ..asked() };
+        let mut store = Store::resume(folder.path(), &rebuilt).unwrap();
+        assert_eq!((has(&store), store.outdated()), ([false, true], 1));
+        store.keep("bounds", &cells[0], 0, compared).unwrap();
+        assert_eq!(has(&Store::resume(folder.path(), &rebuilt).unwrap()), [true, true]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn cell<const N: usize>(parameters: Parameters, metrics: [(&str, Quantity); N]) 
         metrics: metrics.into_iter().map(|(key, quantity)| (key.to_owned(), quantity)).collect(),
         notes: vec![],
         settings: serde_json::Value::Null,
+        ..MeasuredCell::default()
     }
 }
 

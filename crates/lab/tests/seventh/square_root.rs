@@ -35,7 +35,7 @@ fn plan(_: &Bench) -> Result<Plan> {
         seconds: 0.01,
         runner: Runner::native(move || Ok(Sample::default().value("ns", nanoseconds(width)))),
     };
-    Ok(Plan { cells: WIDTHS.map(cell).into(), rounds: 3, notes: Vec::new() })
+    Ok(Plan { cells: WIDTHS.map(cell).into(), rounds: 3, ..Plan::default() })
 }
 
 fn nanoseconds(width: u32) -> f64 {

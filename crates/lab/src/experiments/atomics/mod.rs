@@ -131,6 +131,7 @@ fn declaration() -> Declaration {
                 .log_y(),
         ],
         references,
+        ..Declaration::default()
     }
 }
 
@@ -164,7 +165,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 .into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes })
+    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes, ..Plan::default() })
 }
 
 fn native(bench: &Bench) -> Vec<Cell> {

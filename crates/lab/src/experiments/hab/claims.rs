@@ -3,7 +3,7 @@
 use super::GROWING;
 use crate::experiment::Relation::{Above, AtLeast, Below};
 use crate::experiment::term::exactly;
-use crate::experiment::{Claim, Measured, Outcome, Term};
+use crate::experiment::{Claim, Measured, NO_ANSWER, Outcome, Term};
 use present::numbers;
 
 const FIGURES: &str = "Kirsch, Payer, Röck 2012, Figures 2 and 3";
@@ -35,7 +35,7 @@ pub(super) fn answer(measured: &Measured) -> String {
         .filter_map(|tlab| Term::metric(*tlab, "over_growing").at("tlab", *tlab).highest().of(measured))
         .max_by(|a, b| a.interval.median.total_cmp(&b.interval.median));
     let Some((best, cell)) = best.and_then(|best| Some((best.interval, best.cell?))) else {
-        return "It could not be measured here; see the cells for the reason.".into();
+        return NO_ANSWER.into();
     };
     let verdict = match AtLeast(AS_WELL).decide(&best, &exactly(1.0)) {
         Outcome::Holds => "Yes",

@@ -83,6 +83,7 @@ fn declaration() -> Declaration {
             .caption("Requests not served by the buffer of the domain that the thread was in."),
         ],
         references: published::foreign(),
+        ..Declaration::default()
     }
 }
 
@@ -292,7 +293,7 @@ fn comparison(
 /// What a comparison says, as values of the metrics.
 fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
-    let mut sample = Sample::default().with_settings(a.settings.clone());
+    let mut sample = Sample { processes: 1, settings: a.settings.clone(), ..Sample::default() };
     for (metric, values) in [("speedup", &outcome.ratios), ("rate", &a.rates), ("rate_off", &b.rates)] {
         sample.values.insert(metric.into(), values.clone());
     }

@@ -81,6 +81,7 @@ fn declaration() -> Declaration {
                 .only(only(TRANSFER)),
         ],
         references: references(),
+        ..Declaration::default()
     }
 }
 
@@ -245,7 +246,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
         seconds: 9.0 * length.as_secs_f64(),
         runner: Runner::native(move || alone(length)),
     });
-    Ok(Plan { cells, rounds: bench.effort.pick(3, 5), notes })
+    Ok(Plan { cells, rounds: bench.effort.pick(3, 5), notes, ..Plan::default() })
 }
 
 /// Loads that are timed at a time: even from the first cache they take a hundred times as long as looking at the clock.

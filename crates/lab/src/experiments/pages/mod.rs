@@ -58,6 +58,7 @@ fn declaration() -> Declaration {
         metrics: metrics(),
         plots: plots(),
         references: references(),
+        ..Declaration::default()
     }
 }
 
@@ -207,7 +208,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
             "Pools of explicit huge pages are filled for the cells that need them, and put back.".into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 6), notes })
+    Ok(Plan { cells, rounds: bench.effort.pick(2, 6), notes, ..Plan::default() })
 }
 
 /// The sizes in MB, each at most what this machine has room for: a tensor, as much on small pages beside it, and a JVM's heap.

@@ -3,7 +3,7 @@
 use super::{CORE, NONE, PARALLEL, SMALLEST, TLAB};
 use crate::experiment::Relation::{Above, Alike, AtMost, Below};
 use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Measured, Term, Value};
+use crate::experiment::{Claim, Measured, NO_ANSWER, Term, Value};
 use present::numbers::{quantity, three};
 
 const OPSIAN: &str = "Jaffer (Opsian), Why Java's TLABs are so important";
@@ -50,9 +50,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     // Words stay in the order of the cells: the JDK to use first and the source's collector are first.
     let (jdks, collectors) = (measured.values("jdk", "rate"), measured.values("collector", "rate"));
     let mut pairs = jdks.iter().flat_map(|jdk| collectors.iter().map(move |collector| (jdk, collector)));
-    pairs
-        .find_map(|(jdk, collector)| of(measured, jdk, collector))
-        .unwrap_or_else(|| "It could not be measured here; see the cells for the reason.".into())
+    pairs.find_map(|(jdk, collector)| of(measured, jdk, collector)).unwrap_or_else(|| NO_ANSWER.into())
 }
 
 fn of(measured: &Measured, jdk: &Value, collector: &Value) -> Option<String> {

@@ -28,6 +28,7 @@ pub(super) fn declaration() -> Declaration {
         metrics: metrics(),
         plots: plots(),
         references: published(),
+        ..Declaration::default()
     }
 }
 

@@ -203,6 +203,7 @@ mod tests {
             machine: Host { cpus: 4, ..Host::here() },
             scratch: std::env::temp_dir(),
             allow_sysctl: false,
+            wanted: crate::experiment::Wanted::default(),
         }
     }
 

@@ -57,6 +57,7 @@ fn declaration() -> Declaration {
         metrics: metrics(),
         plots: plots(),
         references: references(),
+        ..Declaration::default()
     }
 }
 
@@ -211,7 +212,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
             "Quick: short iterations, native zeroing with one thread and five sizes; --full has all.".into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes })
+    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes, ..Plan::default() })
 }
 
 /// The share of the write bandwidth that Java's zeroed arrays come to.

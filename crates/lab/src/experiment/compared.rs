@@ -1,0 +1,184 @@
+//! Cells that compare two ways of running a workload: the JVM, the metrics, and the sample that a comparison gives.
+
+use super::bench::Bench;
+use super::declaration::{Better, Metric, Parameter};
+use super::plan::{Cell, Plan, Runner};
+use super::sample::Sample;
+use super::value::Parameters;
+use crate::{Error, Result};
+use compare::result::ComparisonResult;
+use compare::stopping::Precision;
+use compare::{Comparison, Method, Program};
+use control::Mode;
+use jvm::agent::{AgentOptions, Tlab};
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::{Parameters as WorkloadParameters, Workload};
+use present::progress::Progress;
+use std::time::Duration;
+
+/// What is not counted of a window.
+const SKIP: Duration = Duration::from_millis(5);
+/// About how long a JVM takes to begin and to end, in seconds.
+pub const AROUND: f64 = 1.5;
+
+/// A workload in a JVM.
+#[derive(Clone)]
+pub struct Case {
+    pub workload: Workload,
+    pub parameters: WorkloadParameters,
+    pub jdk: Jdk,
+    pub collector: Collector,
+    /// Further flags on both sides.
+    pub flags: &'static [&'static str],
+    pub tlab: Tlab,
+    /// Seconds before a JVM is measured.
+    pub warmup: u64,
+}
+
+impl Case {
+    /// The JVM's flags; an error where this JDK cannot run it.
+    pub fn flags(&self) -> Result<Vec<String>> {
+        if self.workload == Workload::Javac && !self.jdk.has_compiler {
+            let feature = self.jdk.feature;
+            return Err(Error::failed(format!("JDK {feature} has no compiler; name a full one with --java")));
+        }
+        let mut flags = self.jdk.select(self.collector)?;
+        flags.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
+        Ok(flags)
+    }
+
+    /// Windows in one JVM, the first mode against the second, for so many seconds at most.
+    pub fn windows(
+        self,
+        bench: &Bench,
+        at: Parameters,
+        modes: [Mode; 2],
+        window: u64,
+        seconds: u64,
+        precision: Option<f64>,
+    ) -> Cell {
+        let seconds = bench.wanted.seconds.unwrap_or(seconds);
+        let precision = bench.wanted.precision.or(precision).map(Precision);
+        let window = Duration::from_millis(window);
+        let length = (self.warmup + seconds) as f64 + AROUND;
+        self.cell(bench, at, Method::Windows { window, skip: SKIP, modes, precision }, seconds, length)
+    }
+
+    /// Pairs of whole JVMs, Terrace against stock.
+    pub fn forks(self, bench: &Bench, at: Parameters, fork: u64, pairs: u64) -> Cell {
+        let fork = bench.wanted.seconds.unwrap_or(fork);
+        let length = 2.0 * pairs as f64 * ((self.warmup + fork) as f64 + AROUND);
+        let method = Method::Forks { fork: Duration::from_secs(fork) };
+        self.cell(bench, at, method, 2 * fork * pairs, length)
+    }
+
+    fn cell(
+        self,
+        bench: &Bench,
+        parameters: Parameters,
+        method: Method,
+        measured: u64,
+        seconds: f64,
+    ) -> Cell {
+        let runner = match self.flags() {
+            Err(error) => Runner::Unavailable(error.to_string()),
+            Ok(flags) => {
+                let comparison = Comparison {
+                    program: Program::Workload(self.workload, self.parameters, self.jdk),
+                    agent: AgentOptions { tlab: self.tlab, ..AgentOptions::default() },
+                    flags,
+                    method,
+                    warmup: Duration::from_secs(self.warmup),
+                    duration: Duration::from_secs(measured),
+                    seed: 1,
+                    show: false,
+                    install: bench.install.clone(),
+                };
+                Runner::native(move || Ok(sample(&comparison.run(&Progress::none())?)))
+            }
+        };
+        Cell { parameters, seconds, runner }
+    }
+}
+
+/// The plan of these cells; without a JDK the one cell that says so.
+pub fn plan(bench: &Bench, rounds: usize, mut cells: Vec<Cell>) -> Plan {
+    if bench.jdks.is_empty() {
+        let reason = "no JDK 17, 21 or 25 found; install one, or name it with --java".to_owned();
+        let runner = Runner::Unavailable(reason);
+        cells = vec![Cell { parameters: Parameters::new(), seconds: 0.0, runner }];
+    }
+    Plan { cells, rounds, ..Plan::default() }
+}
+
+/// What comparisons measure: key, name, unit, better, definition.
+const METRICS: [(&str, &str, &str, Better, &str); 8] = [
+    ("speed", "per second", "ratio", Better::Higher, "work each second, pauses charged evenly, a over b"),
+    (
+        "cpu",
+        "per CPU-second",
+        "ratio",
+        Better::Higher,
+        "work each second of CPU time, a over b; in one JVM that of the application's own threads",
+    ),
+    ("heap", "heap used up", "ratio", Better::Lower, "heap used up for the same work, a over b"),
+    ("untrimmed", "untrimmed", "ratio", Better::Higher, "all work in all time, nothing left out, a over b"),
+    ("pairs", "pairs", "", Better::Neither, "pairs of windows, or of JVMs, that the ratios rest on"),
+    ("collections_ratio", "collections", "ratio", Better::Lower, "collections for the same work, a over b"),
+    ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
+    ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
+];
+
+/// The parameters with these keys, which are words of their own.
+pub fn varying(keys: &[&str]) -> Vec<Parameter> {
+    let parameter = |key: &&str| match *key {
+        "jdk" => Parameter::new(key, "JDK", ""),
+        _ => Parameter::new(key, key, ""),
+    };
+    keys.iter().map(parameter).collect()
+}
+
+/// The metrics with these keys.
+pub fn metrics(keys: &[&str]) -> Vec<Metric> {
+    let found = |key: &&str| METRICS.into_iter().find(|(own, ..)| own == key);
+    let metric = |(key, name, unit, better, text)| Metric::new(key, name, unit, better, text);
+    keys.iter().filter_map(found).map(metric).collect()
+}
+
+/// What a comparison says.
+fn sample(outcome: &ComparisonResult) -> Sample {
+    let [a, b] = [&outcome.sides.a, &outcome.sides.b];
+    let mut sample = Sample::default().with_settings(a.settings.clone());
+    sample.notes.clone_from(&outcome.notes);
+    sample.add("pairs", outcome.pairs as f64);
+    match &outcome.estimate {
+        Some(estimate) => {
+            sample.processes = 1;
+            sample = sample.estimate("speed", outcome.ratio).estimate("untrimmed", estimate.all_windows);
+            if let Some(heap) = estimate.heap_use {
+                sample = sample.estimate("heap", heap);
+            }
+        }
+        // Each pair is of two JVMs: all pairs of all runs are alike.
+        None => {
+            sample.processes = 2 * outcome.pairs;
+            sample.values.insert("speed".into(), outcome.ratios.clone());
+        }
+    }
+    sample = match outcome.ratio_cpu {
+        Some(ratio) => sample.estimate("cpu", ratio),
+        None => sample.lacks("cpu", "CPU time could not be read throughout"),
+    };
+    let count = |side: Option<u64>| side.map(|count| count as f64);
+    for (metric, value) in [
+        ("collections_ratio", outcome.collections_ratio),
+        ("collections_a", count(a.collections)),
+        ("collections_b", count(b.collections)),
+    ] {
+        sample = match value {
+            Some(value) => sample.value(metric, value),
+            None => sample.lacks(metric, "collections of a side are not known, or there were none"),
+        };
+    }
+    sample
+}

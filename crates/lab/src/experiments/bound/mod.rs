@@ -1,0 +1,78 @@
+//! `bound`: how far core buffers are from the best that any hierarchy can do, which is a private buffer for each thread.
+
+use super::matrix::{grid, grid_parameters};
+use crate::Result;
+use crate::experiment::claim::OWN;
+use crate::experiment::compared::{metrics, plan as plan_of};
+use crate::experiment::{
+    Bench, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Relation, Term,
+};
+use control::Mode;
+use present::numbers;
+
+/// Core buffers are at least this many times as fast as private ones.
+const CLOSE: f64 = 0.98;
+
+/// The experiment.
+pub fn experiment() -> Experiment {
+    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+}
+
+fn declaration() -> Declaration {
+    let plot = Plot::new(Kind::Bars, "Core buffers / private buffers", "speed", "tlab", &["jdk", "threads"]);
+    Declaration {
+        name: "bound".into(),
+        title: "Core buffers against private ones".into(),
+        question: "How far are core buffers from a private buffer for each thread, which nobody shares?"
+            .into(),
+        parameters: grid_parameters(),
+        metrics: metrics(&["speed", "cpu", "pairs", "untrimmed"]),
+        plots: vec![
+            plot.panels(&["collector"]).caption("1 would be as fast as if nothing were shared at all."),
+        ],
+        by_name: true,
+        ..Declaration::default()
+    }
+}
+
+fn plan(bench: &Bench) -> Result<Plan> {
+    Ok(plan_of(bench, bench.effort.pick(1, 3), grid(bench, Mode::Bound, &[1, 4])))
+}
+
+fn worst() -> Term {
+    Term::metric("at worst", "speed").lowest()
+}
+
+fn claims(_: &Measured) -> Vec<Claim> {
+    let claim = Claim::new("core buffers are within 2 % of private ones", OWN);
+    vec![claim.each("collector").that(worst().is(Relation::AtLeast(CLOSE), 1.0))]
+}
+
+fn answer(measured: &Measured) -> String {
+    let mean = Term::metric("", "speed").mean().of(measured).map(|found| found.interval.median);
+    match mean.zip(worst().of(measured)) {
+        Some((mean, worst)) => format!(
+            "On average {} times as fast, at worst {}.",
+            numbers::three(mean),
+            numbers::interval(&worst.interval, "")
+        ),
+        None => NO_ANSWER.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::fixture::{cell, conclude, holds};
+    use crate::experiment::parameters;
+
+    #[test]
+    fn each_collector_has_to_be_close() {
+        let of =
+            |collector: &str, speed| cell(parameters([("collector", collector.into())]), &[("speed", speed)]);
+        let (answer, checks) = conclude(&experiment(), &[of("serial", 1.0), of("g1", 0.92)]);
+        assert_eq!(holds(&checks), [Some(false)]);
+        assert!(answer.contains("at worst 0.920 [0.911, 0.929]"), "{answer}");
+        assert_eq!(holds(&conclude(&experiment(), &[of("serial", 1.0)]).1), [Some(true)]);
+    }
+}

@@ -1,0 +1,128 @@
+//! `defaults`: Terrace's defaults inside one JVM, buffers on against off. With `tlab=auto` HotSpot's flags stay as they are, so that
+//! buffers off is a stock JVM, and nothing has to be compared across processes.
+
+mod claims;
+
+use super::matrix::COLLECTORS;
+use crate::Result;
+use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
+use crate::experiment::{Bench, Cell, Declaration, Effort, Experiment, Kind, Plan, Plot, parameters};
+use control::Mode;
+use jvm::agent::Tlab;
+use jvm::jdk::{Collector, Jdk};
+use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
+
+const THREADS: [u32; 4] = [2, 16, 64, 256];
+/// A compiler for each of more threads than these would measure the heap.
+const JAVAC_THREADS: [u32; 3] = [2, 8, 16];
+/// A cell's time at most.
+const MOST_SECONDS: u64 = 45;
+/// Half of an interval's width at which a cell ends, as a share.
+const PRECISION: f64 = 0.015;
+/// What is compared, and what measuring adds by itself.
+const COMPARED: [(&str, [Mode; 2]); 2] =
+    [("on / off", [Mode::On, Mode::Off]), (CONTROL, [Mode::Off, Mode::Off])];
+const CONTROL: &str = "off / off";
+/// The JVM's own choice of a young generation.
+const OWN_CHOICE: &str = "own";
+
+type Young = (&'static str, &'static [&'static str]);
+
+/// The young generations: name, and flags.
+fn young(workload: Workload) -> &'static [Young] {
+    match workload {
+        // The sources' trees have to fit, of 16 compilers at a time.
+        Workload::Javac => &[("64m", &["-Xms3g", "-Xmx3g", "-Xmn64m"]), (OWN_CHOICE, &[])],
+        _ => &[
+            ("16m", &["-Xms512m", "-Xmx512m", "-Xmn16m"]),
+            ("64m", &["-Xms512m", "-Xmx512m", "-Xmn64m"]),
+            (OWN_CHOICE, &[]),
+        ],
+    }
+}
+
+/// The experiment.
+pub fn experiment() -> Experiment {
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: None,
+        claims: claims::claims,
+        answer: claims::answer,
+    }
+}
+
+fn declaration() -> Declaration {
+    let plot = |title, metric| {
+        let plot = Plot::new(Kind::Bars, title, metric, "threads", &["young", "compared"]);
+        plot.panels(&["workload", "collector", "jdk"])
+    };
+    Declaration {
+        name: "defaults".into(),
+        title: "Terrace's defaults, buffers on against off".into(),
+        question: "Is any program slower with Terrace's defaults than on a stock JVM?".into(),
+        parameters: varying(&["workload", "collector", "jdk", "threads", "young", "compared"]),
+        metrics: metrics(&["speed", "cpu", "heap", "pairs", "untrimmed"]),
+        plots: vec![plot("Each second", "speed"), plot("Each CPU-second", "cpu")],
+        by_name: true,
+        ..Declaration::default()
+    }
+}
+
+/// Quick: the newest JDK with few threads, the JVM's own young generation, without Serial and without controls.
+fn plan(bench: &Bench) -> Result<Plan> {
+    let mut cells = Vec::new();
+    for workload in [Workload::Alloc, Workload::Sizes, Workload::Churn, Workload::Threads, Workload::Javac] {
+        let threads: &[u32] = if workload == Workload::Javac { &JAVAC_THREADS } else { &THREADS };
+        for collector in COLLECTORS {
+            for jdk in bench.chosen_jdks() {
+                for threads in threads {
+                    for young in young(workload) {
+                        for compared in COMPARED {
+                            let few = *threads <= 8 && young.0 == OWN_CHOICE && compared.0 != CONTROL;
+                            if bench.effort == Effort::Full || few && collector != Collector::Serial {
+                                cells.push(cell(bench, workload, collector, jdk, *threads, young, compared));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(plan_of(bench, 1, cells))
+}
+
+fn cell(
+    bench: &Bench,
+    workload: Workload,
+    collector: Collector,
+    jdk: &Jdk,
+    threads: u32,
+    (young, flags): &Young,
+    (compared, modes): (&str, [Mode; 2]),
+) -> Cell {
+    let case = Case {
+        workload,
+        parameters: WorkloadParameters {
+            threads: Some(threads),
+            lengths: (workload == Workload::Sizes).then(|| Lengths::Mixture("16..200k".into())),
+            ..WorkloadParameters::default()
+        },
+        jdk: jdk.clone(),
+        collector,
+        flags,
+        tlab: Tlab::Auto,
+        warmup: if workload == Workload::Javac { 15 } else { 3 },
+    };
+    let at = parameters([
+        ("workload", workload.name().into()),
+        ("collector", collector.name().into()),
+        ("jdk", jdk.feature.into()),
+        ("threads", threads.into()),
+        ("young", (*young).into()),
+        ("compared", compared.into()),
+    ]);
+    // With more threads than CPUs a window is long enough for many of them to have had their turn.
+    let window = if threads > 16 { 100 } else { 50 };
+    case.windows(bench, at, modes, window, MOST_SECONDS, Some(PRECISION))
+}

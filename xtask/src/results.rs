@@ -1,0 +1,340 @@
+//! The kept results, `docs/results.json`, and the tables of README.md and docs/results.md that are made from them: a figure stands in one
+//! place.
+
+use crate::shell::root;
+use jvm::{Error, Result};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Options of `results`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Folders of runs that replace what is kept of their experiments, such as target/terrace/demo; none writes the tables anew.
+    #[arg(value_name = "DIR")]
+    runs: Vec<PathBuf>,
+
+    /// Change nothing; fail when a table is not what the kept results say.
+    #[arg(long, conflicts_with = "runs")]
+    check: bool,
+}
+
+const KEPT: &str = "docs/results.json";
+
+/// A table, between `<!-- NAME -->` and an empty line: a row for each cell, or for all cells that differ only in `across`.
+struct Table {
+    file: &'static str,
+    name: &'static str,
+    experiment: &'static str,
+    /// Heading, and what stands below it.
+    columns: &'static [(&'static str, Column)],
+    /// A parameter whose values are columns, and the metric in them.
+    across: Option<(&'static str, &'static str)>,
+    only: Option<(&'static str, &'static str)>,
+}
+
+enum Column {
+    /// Words in which `{key}` is a parameter, as in headings of the first cell; `{processes}` is how many JVMs the cell is of.
+    Words(&'static str),
+    /// A metric's median with its interval, with so many decimals.
+    Interval(&'static str, usize),
+    /// A metric's median.
+    Median(&'static str, usize),
+    /// The medians of two metrics.
+    Both(&'static str, &'static str),
+}
+use Column::{Both, Interval, Median, Words};
+
+const CELL: &str = "{collector} {jdk}, {threads} threads";
+const SPEED: (&str, Column) = ("per second", Interval("speed", 2));
+const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "collections_b"));
+
+const PLAIN: Table =
+    Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
+
+const TABLES: [Table; 7] = [
+    Table {
+        file: "README.md",
+        name: "demo",
+        experiment: "demo",
+        columns: &[
+            ("program (Parallel, JDK {jdk})", Words("{program}")),
+            ("compared", Words("{compared}, {processes}")),
+            ("speed", Interval("speed", 2)),
+            COLLECTIONS,
+        ],
+        only: Some(("collector", "parallel")),
+        ..PLAIN
+    },
+    Table {
+        name: "demo",
+        experiment: "demo",
+        columns: &[
+            ("program", Words("{program}, {collector}")),
+            ("compared", Words("{compared}, {processes}")),
+            SPEED,
+            ("per CPU-second", Interval("cpu", 2)),
+            COLLECTIONS,
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "defaults",
+        experiment: "defaults",
+        columns: &[
+            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
+            ("young", Words("{young}")),
+            ("of", Words("{processes}")),
+            ("per second", Interval("speed", 3)),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("heap used up", Median("heap", 3)),
+            ("pairs", Median("pairs", 0)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "matrix",
+        experiment: "matrix",
+        columns: &[("alloc byte[16]", Words(CELL)), ("of", Words("{processes} each"))],
+        across: Some(("tlab", "speed")),
+        ..PLAIN
+    },
+    Table {
+        name: "bound",
+        experiment: "bound",
+        columns: &[
+            ("alloc byte[16], core buffers / private buffers", Words(CELL)),
+            ("of", Words("{processes} each")),
+        ],
+        across: Some(("tlab", "speed")),
+        ..PLAIN
+    },
+    Table {
+        name: "startup",
+        experiment: "startup",
+        columns: &[
+            ("terrace - stock", Words("JDK {jdk}")),
+            ("of", Words("{processes}")),
+            ("wall time, ms", Interval("wall", 2)),
+            ("resident, MB", Interval("resident", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "stock",
+        experiment: "baseline",
+        columns: &[
+            (
+                "work each CPU-second over a stock JVM's",
+                Words("{workload} {collector} {jdk}, {threads} threads"),
+            ),
+            ("of", Words("{processes}")),
+            ("start=off", Interval("off", 3)),
+            ("levels=none", Interval("none", 3)),
+            ("on", Interval("on", 3)),
+        ],
+        ..PLAIN
+    },
+];
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn number(cell: &Value, metric: &str, at: usize) -> Option<f64> {
+    cell[metric][at].as_f64()
+}
+
+/// Words with a cell's parameters.
+fn filled(words: &str, cell: &Value) -> String {
+    let processes = match cell["processes"].as_u64() {
+        Some(1) => "one process".to_owned(),
+        count => format!("{} processes", count.unwrap_or_default()),
+    };
+    let words = words.replace("{processes}", &processes);
+    let parameters = cell.as_object().into_iter().flatten();
+    parameters.fold(words, |words, (key, value)| words.replace(&format!("{{{key}}}"), &text(value)))
+}
+
+impl Column {
+    fn of(&self, cell: &Value) -> String {
+        let lacks = || "unavailable".to_owned();
+        let median = |metric: &str, digits: usize| Some(format!("{:.digits$}", number(cell, metric, 0)?));
+        match self {
+            Words(words) => filled(words, cell),
+            Interval(metric, digits) => interval(cell, metric, *digits).unwrap_or_else(lacks),
+            Median(metric, digits) => median(metric, *digits).unwrap_or_else(lacks),
+            Both(a, b) => {
+                let both = median(a, 0).zip(median(b, 0));
+                both.map_or_else(lacks, |(a, b)| format!("{a} : {b}"))
+            }
+        }
+    }
+}
+
+/// `1.32 [1.28, 1.35]`.
+fn interval(cell: &Value, metric: &str, digits: usize) -> Option<String> {
+    let [median, low, high] = [0, 1, 2].map(|at| number(cell, metric, at));
+    Some(format!("{:.digits$} [{:.digits$}, {:.digits$}]", median?, low?, high?))
+}
+
+impl Table {
+    /// The table in Markdown.
+    fn show(&self, kept: &Value) -> String {
+        let wanted = |cell: &&Value| self.only.is_none_or(|(key, value)| cell[key] == value);
+        let cells: Vec<&Value> =
+            kept[self.experiment]["cells"].as_array().into_iter().flatten().filter(wanted).collect();
+        let first = cells.first().copied().unwrap_or(&Value::Null);
+        let mut header: Vec<String> = self.columns.iter().map(|(name, _)| filled(name, first)).collect();
+        let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        for cell in cells {
+            let words: Vec<String> = self.columns.iter().map(|(_, column)| column.of(cell)).collect();
+            if rows.last().is_none_or(|(last, _)| self.across.is_none() || *last != words) {
+                rows.push((words, Vec::new()));
+            }
+            if let (Some((key, metric)), Some((_, values))) = (self.across, rows.last_mut()) {
+                let size = cell[key].as_u64().map_or_else(String::new, jvm::size::format);
+                let name = format!("{} {size}", key.to_uppercase());
+                if !header.contains(&name) {
+                    header.push(name);
+                }
+                values.push(interval(cell, metric, 2).unwrap_or_else(|| "unavailable".into()));
+            }
+        }
+        let line = |words: &[String]| format!("| {} |\n", words.join(" | "));
+        let rule = "---|".repeat(header.len());
+        let rows: String = rows.into_iter().map(|(words, values)| line(&[words, values].concat())).collect();
+        format!("{}|{rule}\n{rows}", line(&header))
+    }
+}
+
+/// A document with this table in its place.
+fn placed(document: &str, table: &Table, shown: &str) -> Result<String> {
+    let mark = format!("<!-- {} -->\n", table.name);
+    let (before, after) = document.split_once(&mark).ok_or_else(|| {
+        Error::failed(format!(
+            "{} has no line '{}'; write it where the table belongs",
+            table.file,
+            mark.trim()
+        ))
+    })?;
+    let rest = after.find("\n\n").map_or("", |end| &after[end + 1..]);
+    Ok(format!("{before}{mark}{shown}{rest}"))
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))
+}
+
+fn parsed(path: &Path) -> Result<Value> {
+    serde_json::from_str(&read(path)?)
+        .map_err(|error| Error::failed(format!("{}: {error}; restore it, or measure again", path.display())))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|error| Error::failed(format!("{}: {error}", path.display())))
+}
+
+/// What is kept of a run's experiments: medians with intervals, not the single values.
+fn summary(run: &Value) -> Map<String, Value> {
+    let rounded = |value: &Value| {
+        let digits = |value: f64| format!("{value:.4e}").parse().unwrap_or(value);
+        value.as_f64().map(digits)
+    };
+    let cell = |cell: &Value| {
+        let mut kept = cell["parameters"].as_object().cloned().unwrap_or_default();
+        for value in kept.values_mut() {
+            if let Some(whole) = value.as_f64().filter(|number| number.fract() == 0.0) {
+                *value = json!(whole as u64);
+            }
+        }
+        kept.insert("processes".into(), cell["processes"].clone());
+        for (metric, found) in cell["metrics"].as_object().into_iter().flatten() {
+            let interval = ["median", "low", "high"].map(|end| rounded(&found[end]));
+            if interval.iter().all(Option::is_some) {
+                kept.insert(metric.clone(), json!(interval));
+            }
+        }
+        Value::Object(kept)
+    };
+    let experiment = |found: &Value| {
+        let cells: Vec<Value> = found["cells"].as_array().into_iter().flatten().map(cell).collect();
+        let machine = &run["machine"];
+        let kept = json!({ "command": run["command"], "started_unix": run["started_unix"],
+            "machine": { "model": machine["model"], "cpus": machine["cpus"], "kernel": machine["kernel"],
+                "jdks": machine["jdks"] },
+            "cells": cells });
+        (text(&found["declaration"]["name"]), kept)
+    };
+    run["experiments"].as_array().into_iter().flatten().map(experiment).collect()
+}
+
+/// A line for each cell.
+fn lines(kept: &Value) -> String {
+    kept.to_string()
+        .replace("},{", "},\n{")
+        .replace("\"cells\":[", "\"cells\":[\n")
+        .replace("],\"command", "],\n\"command")
+        + "\n"
+}
+
+/// Takes runs into what is kept, and writes the tables; or checks them.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let path = root().join(KEPT);
+    let mut kept = parsed(&path)?;
+    for folder in &arguments.runs {
+        let run = parsed(&folder.join("results.json"))?;
+        if let Some(kept) = kept.as_object_mut() {
+            kept.extend(summary(&run));
+        }
+    }
+    if !arguments.check {
+        write(&path, &lines(&kept))?;
+    }
+    for table in &TABLES {
+        let path = root().join(table.file);
+        let (document, shown) = (read(&path)?, table.show(&kept));
+        let expected = placed(&document, table, &shown)?;
+        if arguments.check && expected != document {
+            return Err(Error::failed(format!(
+                "the table '{}' of {} is not what {KEPT} says; 'cargo xtask results' writes it:\n{shown}",
+                table.name, table.file
+            )));
+        }
+        if !arguments.check {
+            write(&path, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_becomes_rows_and_columns_of_a_table() {
+        let cell = |tlab: f64, median: f64| {
+            json!({ "parameters": { "collector": "g1", "jdk": 25.0, "threads": 2.0, "tlab": tlab }, "processes": 1,
+                "metrics": { "speed": { "median": median, "low": 0.9, "high": 1.123_456, "values": [median] },
+                    "cpu": { "unavailable": "no clock" } } })
+        };
+        let cells = [cell(1024.0, 1.0), cell(4096.0, 2.0)];
+        let run = json!({ "command": "terrace lab run", "experiments": [
+            { "declaration": { "name": "bound" }, "cells": cells }] });
+        let kept = Value::Object(summary(&run));
+        assert_eq!(kept["bound"]["cells"][0]["speed"], json!([1.0, 0.9, 1.1235]));
+        let table = TABLES.iter().find(|table| table.name == "bound").unwrap();
+        let shown = table.show(&kept);
+        assert!(
+            shown
+                .starts_with("| alloc byte[16], core buffers / private buffers | of | TLAB 1k | TLAB 4k |\n"),
+            "{shown}"
+        );
+        let row = "| g1 25, 2 threads | one process each | 1.00 [0.90, 1.12] | 2.00 [0.90, 1.12] |\n";
+        assert!(shown.ends_with(row), "{shown}");
+        let document = placed("a\n<!-- bound -->\n| old |\n\nb", table, &shown).unwrap();
+        assert_eq!(document, format!("a\n<!-- bound -->\n{shown}\nb"));
+        assert!(placed("no mark", table, "").unwrap_err().to_string().contains("<!-- bound -->"));
+        assert_eq!(serde_json::from_str::<Value>(&lines(&kept)).unwrap(), kept);
+    }
+}
