@@ -227,7 +227,7 @@ fn a_workload_counts_its_own_operations_and_a_table_is_shown() {
     let report = home.path("kept.json");
     let report_path = text(&report);
     let arguments =
-        [&SHORT[..], &["--duration", "1s", "--workload", "alloc", "--java", &java, "--report", &report_path]]
+        [&SHORT[..], &["--duration", "1s", "--workload", "alloc", "--java", &java, "--out", &report_path]]
             .concat();
     let output = compare(&home, &arguments);
     let table = shown(&output);

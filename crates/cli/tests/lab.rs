@@ -1,4 +1,5 @@
 //! `terrace lab` by its users' words. Native cells only: they are real, short, and need nothing installed.
+#![cfg(feature = "lab")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! `terrace plan` by its users' words.
+#![cfg(feature = "simulator")]
 
 mod common;
 

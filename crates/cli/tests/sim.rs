@@ -1,4 +1,5 @@
 //! `terrace sim` by its users' words: short simulations of small machines.
+#![cfg(feature = "simulator")]
 
 mod common;
 

@@ -216,7 +216,10 @@ mod tests {
         let notes = summarise(&doubtful, Amount::Operations, Some(["terrace", "stock"]), 1).unwrap().notes;
         assert!(notes.iter().any(|note| note.contains("bimodal: the rates of 'stock'")), "{notes:?}");
         let notes = summarise(&doubtful, Amount::Operations, None, 1).unwrap().notes;
-        assert!(notes[0].contains("the pairs' ratios have two modes, around 0.75 and 1.50, so"), "{notes:?}");
+        assert!(
+            notes[0].contains("the pairs' ratios have two modes, around 0.750 and 1.50, so"),
+            "{notes:?}"
+        );
         let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, Some(["a", "b"]), 1).unwrap();
         assert!(few.notes[0].contains("4 pairs are few"));
         let noisy: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) / 10.0).collect();

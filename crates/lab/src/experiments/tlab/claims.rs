@@ -120,9 +120,9 @@ mod tests {
         let (answer, checks) = conclude(&experiment(), &cells);
         assert_eq!(
             answer,
-            "Without TLABs 2 threads allocate 0.500 times as fast as 1 (20 M objects/s against 40 M objects/s; 16 bytes, Parallel, JDK 25); TLABs \
-             give them 150 times that, core buffers 4.00 times (80 M objects/s), and one thread with core buffers is 1.00 times as fast \
-             as without (40 M objects/s)."
+            "Without TLABs 2 threads allocate 0.500 times as fast as 1 (20.0 M objects/s against 40.0 M objects/s; 16 bytes, Parallel, JDK 25); TLABs \
+             give them 150 times that, core buffers 4.00 times (80.0 M objects/s), and one thread with core buffers is 1.00 times as fast \
+             as without (40.0 M objects/s)."
         );
         assert_eq!(holds(&checks), [Some(true); 5], "{checks:#?}");
         assert!(checks[0].found.contains("JDK 25") && checks[0].found.contains("JDK 17"), "{checks:#?}");
