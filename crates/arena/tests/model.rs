@@ -1,8 +1,9 @@
 //! Random programs of operations against the model of live ranges in `program`.
 
+#[path = "../../hab/tests/support/committed.rs"]
+mod committed;
 mod program;
 
-use arbitrary::Unstructured;
 use program::{Numbers, Program};
 use proptest::prelude::*;
 
@@ -23,15 +24,7 @@ proptest! {
 /// The committed inputs of the fuzz target, on any toolchain.
 #[test]
 fn what_the_fuzzer_found_worth_keeping() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/operations");
-    let mut programs = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        if let Ok(numbers) = <Numbers as arbitrary::Arbitrary>::arbitrary_take_rest(Unstructured::new(&bytes))
-        {
-            Program::new(&numbers).run();
-            programs += 1;
-        }
-    }
-    assert!(programs > 0, "no program in {folder}");
+    committed::each(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/operations"), |numbers: &Numbers| {
+        Program::new(numbers).run()
+    });
 }

@@ -34,13 +34,13 @@ impl Jvm {
         Some(Jvm { busy: Busy(child), pid })
     }
 
-    /// A JVM that is asked too early says so.
+    /// A JVM that is asked too early, or is too busy, says so.
     fn ask(&self, command: &str, options: &[&str]) -> (Option<i32>, String) {
         let until = Instant::now() + Duration::from_secs(120);
         loop {
             let answer = output(&[&[command, &self.pid.to_string()], options].concat());
             let said = stdout(&answer) + &stderr(&answer);
-            if !said.contains("still starting") || Instant::now() > until {
+            if !said.contains("try again") || Instant::now() > until {
                 return (answer.status.code(), said);
             }
             std::thread::sleep(Duration::from_millis(50));

@@ -1,8 +1,9 @@
 //! Random programs on random machines, against the models in `program`.
 
+#[path = "../../hab/tests/support/committed.rs"]
+mod committed;
 mod program;
 
-use arbitrary::Unstructured;
 use program::Numbers;
 use proptest::prelude::*;
 use terrace_coherence::machine::Machine;
@@ -33,17 +34,9 @@ proptest! {
 /// The committed inputs of the fuzz target, on any toolchain.
 #[test]
 fn what_the_fuzzer_found_worth_keeping() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/program");
-    let mut programs = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        if let Ok(numbers) = <Numbers as arbitrary::Arbitrary>::arbitrary_take_rest(Unstructured::new(&bytes))
-        {
-            program::run(&numbers);
-            programs += 1;
-        }
-    }
-    assert!(programs > 0, "no program in {folder}");
+    committed::each(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/program"), |numbers: &Numbers| {
+        program::run(numbers)
+    });
 }
 
 #[test]

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,34 +73,9 @@ class ProfilerTest {
     }
 
     /** A round of it has three batches. */
-    private static final class ThreeBatches implements Workload {
+    private static final class ThreeBatches implements TestWorkload {
         private int batches;
         private boolean collects;
-
-        @Override
-        public String name() {
-            return "three";
-        }
-
-        @Override
-        public String summary() {
-            return "has three batches";
-        }
-
-        @Override
-        public int defaultThreads() {
-            return 1;
-        }
-
-        @Override
-        public OptionalInt defaultSize() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public String sizeMeaning() {
-            return "";
-        }
 
         @Override
         public Prepared prepare(Parameters parameters) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -102,32 +101,7 @@ class RunnerTest {
     }
 
     /** Worker 1 fails, the others have nothing to do. */
-    private record Failing(boolean inBegin) implements Workload {
-        @Override
-        public String name() {
-            return "failing";
-        }
-
-        @Override
-        public String summary() {
-            return "fails";
-        }
-
-        @Override
-        public int defaultThreads() {
-            return 3;
-        }
-
-        @Override
-        public OptionalInt defaultSize() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public String sizeMeaning() {
-            return "";
-        }
-
+    private record Failing(boolean inBegin) implements TestWorkload {
         @Override
         public Prepared prepare(Parameters parameters) {
             return new Prepared() {
