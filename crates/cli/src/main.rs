@@ -3,6 +3,7 @@
 mod arguments;
 mod attach;
 mod compare;
+mod doctor;
 mod format;
 #[cfg(feature = "lab")]
 mod lab;
@@ -33,6 +34,7 @@ Examples:
   terrace lab run                                  what allocation costs on this machine, in ten minutes
   terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there
+  terrace doctor 4711                              what allocation costs a JVM that runs, and what would help
   terrace attach 4711                              core buffers for a JVM that runs already
   terrace status 4711                              what a running JVM has, and its counters
 
@@ -53,6 +55,8 @@ enum Command {
     /// Say which buffers to use on a machine, by simulating a small grid of them.
     #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
+    /// Say what allocation costs a program, and what would help: a flag, a change, or terrace.
+    Doctor(doctor::Doctor),
     /// Put terrace into a JVM that runs already.
     Attach(attach::Attach),
     /// Switch the buffers of a running JVM on.
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Sim(sim) => sim.execute(),
         #[cfg(feature = "simulator")]
         Command::Plan(plan) => plan.execute(),
+        Command::Doctor(doctor) => doctor.execute(),
         Command::Attach(attach) => attach.execute(),
         Command::On(on) => on.execute(),
         Command::Off(off) => off.execute(),

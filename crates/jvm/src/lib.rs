@@ -10,6 +10,7 @@
 //! | [`attach`], [`switch`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
+//! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
 //! | [`os`], [`error`] | what we need from Linux; errors as one line |
 
@@ -28,6 +29,7 @@ pub mod jdk;
 pub mod launch;
 pub mod observe;
 pub mod os;
+pub mod perfdata;
 mod primitive;
 pub mod progress_file;
 pub mod resident;
@@ -38,6 +40,8 @@ pub mod size;
 pub mod status;
 pub mod stops;
 pub mod switch;
+pub mod thread_dump;
+pub mod vm_flags;
 pub mod workload;
 
 pub use error::{Error, Result};

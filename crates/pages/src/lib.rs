@@ -49,7 +49,7 @@ pub use faults::Faults;
 pub use file::CachedFile;
 pub use mapping::Mapping;
 pub use obtained::Obtained;
-pub use policy::{Policy, small_page_bytes, transparent_page_bytes};
+pub use policy::{Policy, small_page_bytes, transparent_page_bytes, transparent_setting};
 pub use pool::{Pool, pools};
 pub use reservation::Reservation;
 pub use size::PageSize;

@@ -123,6 +123,12 @@ fn transparent_allowed() -> Result<()> {
     ))
 }
 
+/// The kernel's setting for all processes: `always`, `madvise` or `never`. `None` where it has no such pages.
+pub fn transparent_setting() -> Option<String> {
+    let text = fs::read_to_string(format!("{TRANSPARENT}/enabled")).ok()?;
+    chosen(&text).map(str::to_owned)
+}
+
 /// The word in brackets of a file such as `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     Some(text.split_once('[')?.1.split_once(']')?.0)

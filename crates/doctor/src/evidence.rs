@@ -1,0 +1,188 @@
+//! What was seen of a JVM, as numbers: all that a rule may rest on.
+
+use jvm::vm_flags::VmFlags;
+use serde::Serialize;
+
+/// One JVM over one stretch of time. What could not be seen is `None`, and `missing` says why.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Evidence {
+    pub jvm: Jvm,
+    /// Seconds watched.
+    pub seconds: f64,
+    /// CPU-seconds of the program's own threads.
+    pub application_cpu: Option<f64>,
+    /// CPU-seconds of collectors.
+    pub collector_cpu: Option<f64>,
+    pub eden: Eden,
+    pub allocation: Option<Allocation>,
+    pub refills: Option<Refills>,
+    pub threads: Threads,
+    pub memory: Memory,
+    pub machine: Machine,
+    pub costs: Costs,
+    /// What could not be seen, with the remedy.
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Jvm {
+    pub pid: u32,
+    /// As the JVM says it.
+    pub version: String,
+    /// Serial, Parallel, G1, Shenandoah, Z or Epsilon.
+    pub collector: String,
+    #[serde(skip)]
+    pub flags: VmFlags,
+}
+
+/// The space that threads allocate from, and its collections.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Eden {
+    /// Bytes used up from one collection to the next: eden's capacity when watching ended.
+    pub bytes: Option<f64>,
+    /// The most that the young generation may grow to.
+    pub most_bytes: Option<f64>,
+    pub collections: Option<u64>,
+    /// Seconds in which all threads stood still, for whatever reason.
+    pub stopped: Option<f64>,
+}
+
+/// Where eden went, in bytes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Allocation {
+    /// Handed out to threads: TLABs, and objects outside of them.
+    pub used: f64,
+    /// What objects took of it.
+    pub objects: f64,
+    /// Of the TLABs of threads that ended.
+    pub waste_ended: f64,
+    /// Of the TLABs of all threads when a collection came.
+    pub waste_collection: f64,
+    /// Of TLABs that were given up for a new one.
+    pub waste_refill: f64,
+    /// Bytes that an ended thread had allocated, on average. `None` when none ended.
+    pub of_ended_thread: Option<f64>,
+}
+
+impl Allocation {
+    pub fn waste(&self) -> f64 {
+        self.waste_ended + self.waste_collection + self.waste_refill
+    }
+}
+
+/// Requests to the heap that all threads share.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Refills {
+    /// TLABs, by the way that HotSpot took.
+    pub quick: Times,
+    /// For which HotSpot took a lock.
+    pub locked: Times,
+    /// That waited for a collection.
+    pub collecting: Times,
+    /// Objects outside TLABs, without a collection.
+    pub objects: Times,
+}
+
+/// How long requests took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    pub count: u64,
+    pub total_ns: f64,
+    /// Nine of ten took longer: what one takes that nobody disturbs.
+    pub p10_ns: f64,
+    pub p50_ns: f64,
+    pub p99_ns: f64,
+    pub max_ns: f64,
+}
+
+impl Times {
+    /// Seconds that would be gained if each took what the quickest tenth takes.
+    pub fn avoidable_seconds(&self) -> f64 {
+        (self.total_ns - self.count as f64 * self.p10_ns).max(0.0) / 1e9
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Threads {
+    /// Java threads alive when watching ended.
+    pub alive: Option<u64>,
+    /// Started meanwhile.
+    pub started: Option<u64>,
+    /// That had a TLAB between two collections.
+    pub allocating: Option<u64>,
+    /// Of the threads seen that were younger than the watching: the share that native code has attached.
+    pub attached: Option<f64>,
+    /// Who allocates, the most first.
+    pub groups: Vec<Group>,
+}
+
+/// Threads whose names differ in numbers only.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    pub name: String,
+    /// Alive at the end.
+    pub threads: u64,
+    /// Bytes that they allocated meanwhile.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Memory {
+    /// Bytes of private memory that are resident.
+    pub resident: Option<u64>,
+    /// Of these on huge pages.
+    pub huge: Option<u64>,
+    /// `always`, `madvise` or `never`.
+    pub transparent: Option<String>,
+    /// Pages touched for the first time, without reading from a disk.
+    pub first_touches: Option<u64>,
+    /// Bytes that the machine could still give.
+    pub available: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Machine {
+    /// CPUs that the process may use.
+    pub cpus: usize,
+    /// Memory nodes with CPUs.
+    pub nodes: usize,
+    /// CPUs' worth of time that its control group may use.
+    pub quota: Option<f64>,
+    /// Share of the periods in which the quota held the process back.
+    pub throttled: Option<f64>,
+}
+
+/// What things cost on this machine, measured before watching.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Costs {
+    /// An atomic addition by one thread.
+    pub alone_ns: f64,
+    /// The same where two threads share the word; `None` with one CPU.
+    pub contended_ns: Option<f64>,
+    /// To zero a byte of memory that was touched before.
+    pub zero_ns: f64,
+    /// To touch a small page for the first time.
+    pub first_touch_ns: f64,
+}
+
+impl Evidence {
+    /// Share of the time in which all threads stood still.
+    pub fn stopped_share(&self) -> Option<f64> {
+        Some((self.eden.stopped? / self.seconds).clamp(0.0, 1.0))
+    }
+
+    /// Collections for so many bytes used up, as many as were counted where that is enough to go by.
+    pub fn collections_a_second(&self) -> Option<f64> {
+        const ENOUGH: u64 = 5;
+        match (self.eden.collections, &self.allocation, self.eden.bytes) {
+            (Some(count), ..) if count >= ENOUGH => Some(count as f64 / self.seconds),
+            (_, Some(allocation), Some(eden)) if eden > 0.0 => Some(allocation.used / eden / self.seconds),
+            (count, ..) => count.map(|count| count as f64 / self.seconds),
+        }
+    }
+
+    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still.
+    pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
+        Some(1.0 / (1.0 - self.stopped_share()? * (1.0 - ratio)))
+    }
+}

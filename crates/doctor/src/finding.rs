@@ -1,0 +1,100 @@
+//! What a rule says: what was found, what would help, and how sure that is.
+
+use crate::evidence::Evidence;
+use serde::Serialize;
+
+/// A rule of the doctor's. Each is a file of its own; [`crate::rules::ALL`] has the list.
+pub struct Rule {
+    pub name: &'static str,
+    /// Where it comes from: HotSpot's function, a paper, a measurement of this project's.
+    pub source: &'static str,
+    /// `None` when there is nothing to find, or nothing to judge by.
+    pub examine: fn(&Evidence) -> Option<Found>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// One or two sentences with the numbers.
+    pub evidence: String,
+    /// What would help, the cheapest first.
+    pub advice: Vec<Advice>,
+}
+
+/// A finding as it is reported.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    pub rule: &'static str,
+    pub evidence: String,
+    pub advice: Vec<Advice>,
+    pub source: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    pub remedy: Remedy,
+    pub effect: Effect,
+    /// What else should be known.
+    pub note: &'static str,
+}
+
+/// What to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "what")]
+pub enum Remedy {
+    /// Flags of the JVM, at its next start.
+    Flags(Vec<String>),
+    /// The program itself, in words.
+    Program(String),
+    /// Terrace with these settings; a JVM that runs can get it at once.
+    Terrace(Vec<String>),
+}
+
+impl Remedy {
+    pub fn flag(flag: impl Into<String>) -> Remedy {
+        Remedy::Flags(vec![flag.into()])
+    }
+
+    /// As the user would write it.
+    pub fn text(&self) -> String {
+        match self {
+            Remedy::Flags(flags) => flags.join(" "),
+            Remedy::Program(what) => what.clone(),
+            Remedy::Terrace(settings) if settings.is_empty() => "terrace".into(),
+            Remedy::Terrace(settings) => format!("terrace {}", settings.join(" ")),
+        }
+    }
+}
+
+/// What a remedy is expected to do, as ratios to now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Effect {
+    /// Collections for the same work. `None`: it does not change them, or nobody can tell.
+    pub collections: Option<f64>,
+    /// Work for each second.
+    pub speed: Option<f64>,
+    pub sure: Sure,
+}
+
+/// How sure an effect is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sure {
+    /// It follows from what was counted.
+    Counted,
+    /// It rests on what operations cost on this machine.
+    Estimated,
+    /// Only trying tells.
+    #[default]
+    Untold,
+}
+
+impl Sure {
+    pub fn text(self) -> &'static str {
+        match self {
+            Sure::Counted => "from what was counted",
+            Sure::Estimated => "estimated",
+            Sure::Untold => "only trying tells",
+        }
+    }
+}

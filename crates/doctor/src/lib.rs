@@ -1,0 +1,23 @@
+//! What allocation costs one program, and what would help it: the cheapest remedy first, and "nothing" is an answer.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
+//! | [`watch`], `system`, [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`finding`], [`rules`] | what a rule says; a rule, a file |
+//! | [`verify`] | each remedy tried, beside what was predicted |
+//! | [`report`], [`show`], `page` | the result, for programs, terminals and browsers |
+
+#![allow(missing_docs, reason = "not published")]
+
+pub mod costs;
+pub mod evidence;
+pub mod finding;
+#[cfg(feature = "pages")]
+pub mod page;
+pub mod report;
+pub mod rules;
+pub mod show;
+pub mod system;
+pub mod verify;
+pub mod watch;

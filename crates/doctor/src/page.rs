@@ -1,0 +1,56 @@
+//! A report as a page.
+
+use crate::report::Report;
+use crate::show;
+use present::page::Page;
+use serde::Serialize;
+
+const BODY: &str = include_str!("page.html");
+
+#[derive(Serialize)]
+struct View {
+    facts: Vec<(&'static str, String)>,
+    findings: Vec<Shown>,
+    nothing: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    rule: &'static str,
+    evidence: String,
+    source: &'static str,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<(String, &'static str)>,
+}
+
+/// One file, that asks no network for anything.
+pub fn render(report: &Report) -> jvm::Result<String> {
+    let findings = report.findings.iter().map(|finding| {
+        let table = show::advice(finding, report);
+        Shown {
+            rule: finding.rule,
+            evidence: finding.evidence.clone(),
+            source: finding.source,
+            columns: table.columns,
+            rows: table.rows,
+            notes: finding.advice.iter().map(|advice| (advice.remedy.text(), advice.note)).collect(),
+        }
+    });
+    let view = View {
+        facts: show::facts(&report.evidence),
+        findings: findings.collect(),
+        nothing: report.findings.is_empty().then(|| show::nothing(&report.evidence)),
+    };
+    let jvm = &report.evidence.jvm;
+    let page = Page {
+        brand: "terrace doctor",
+        title: format!("process {}", jvm.pid),
+        heading: format!("What allocation costs process {}", jvm.pid),
+        meta: format!("JDK {}, {}", jvm.version, jvm.collector),
+        footer: "Expected effects are ratios to now, for the same work; a speed above 1 is faster.".into(),
+        version: report.terrace,
+        ..Page::default()
+    };
+    page.render(BODY, &view).map_err(|error| jvm::Error::failed(error.to_string()))
+}

@@ -1,0 +1,32 @@
+//! What the doctor says, whole.
+
+use crate::evidence::Evidence;
+use crate::finding::Finding;
+use crate::rules;
+use crate::verify::Trial;
+use serde::Serialize;
+
+/// The number of this layout.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub schema: u32,
+    pub terrace: &'static str,
+    pub evidence: Evidence,
+    pub findings: Vec<Finding>,
+    /// What trying the advice gave. Empty unless it was asked for.
+    pub trials: Vec<Trial>,
+}
+
+impl Report {
+    pub fn of(evidence: Evidence) -> Report {
+        let findings = rules::examine(&evidence);
+        Report { schema: SCHEMA, terrace: env!("CARGO_PKG_VERSION"), evidence, findings, trials: Vec::new() }
+    }
+
+    /// What trying the remedy of a finding gave.
+    pub fn trial(&self, remedy: &str) -> Option<&Trial> {
+        self.trials.iter().find(|trial| trial.remedy == remedy)
+    }
+}

@@ -1,0 +1,38 @@
+//! Many threads that store references may share lines of the card table.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use present::numbers::significant;
+
+/// CPUs at work from which on false sharing is known to show.
+const FEWEST_BUSY: f64 = 8.0;
+/// Collectors whose barrier is a store to a card.
+const STORE_CARDS: [&str; 2] = ["Parallel", "Serial"];
+
+pub const RULE: Rule = Rule {
+    name: "card marks",
+    source: "Dice, False sharing induced by card table marking (2011); java -XX:+UseCondCardMark",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let busy = evidence.application_cpu? / evidence.seconds;
+    let flags = &evidence.jvm.flags;
+    if busy < FEWEST_BUSY
+        || flags.is_on("UseCondCardMark")
+        || !STORE_CARDS.contains(&evidence.jvm.collector.as_str())
+    {
+        return None;
+    }
+    Some(Found {
+        evidence: format!(
+            "{} CPUs are busy, and each store of a reference writes to the shared card table.",
+            significant(busy)
+        ),
+        advice: vec![Advice {
+            remedy: Remedy::flag("-XX:+UseCondCardMark"),
+            effect: Effect::default(),
+            note: "a load and a branch before each of these stores",
+        }],
+    })
+}

@@ -1,0 +1,38 @@
+//! A large heap lies on small pages.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use present::numbers::{human, share};
+
+/// Below this the processor's tables reach.
+const LEAST_RESIDENT: u64 = 1 << 30;
+const MOST_HUGE: f64 = 0.5;
+
+pub const RULE: Rule = Rule {
+    name: "small pages",
+    source: "java -XX:+UseTransparentHugePages; docs/results.md, experiment pages",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (resident, huge) = (evidence.memory.resident?, evidence.memory.huge?);
+    let flags = &evidence.jvm.flags;
+    let chosen = flags.is_on("UseTransparentHugePages") || flags.is_on("UseLargePages");
+    let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode != "never");
+    let part = huge as f64 / resident.max(1) as f64;
+    if resident < LEAST_RESIDENT || chosen || !possible || part > MOST_HUGE {
+        return None;
+    }
+    Some(Found {
+        evidence: format!(
+            "{} are resident, {} on huge pages; the kernel would give transparent ones.",
+            human(resident as f64),
+            share(part),
+        ),
+        advice: vec![Advice {
+            remedy: Remedy::flag("-XX:+UseTransparentHugePages"),
+            effect: Effect::default(),
+            note: "fewer misses of the TLB; what those cost cannot be seen from outside",
+        }],
+    })
+}

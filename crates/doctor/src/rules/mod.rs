@@ -1,0 +1,41 @@
+//! What the doctor knows: a rule, a file.
+
+mod card_marks;
+mod ended_threads;
+mod first_touch;
+mod huge_pages;
+mod no_thread_buffers;
+mod outside_buffers;
+mod remote_nodes;
+mod shared_refills;
+mod throttled;
+mod young_generation;
+
+#[cfg(test)]
+mod sick;
+
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Rule};
+
+/// All of them. What changes the most stands first.
+pub const ALL: [Rule; 10] = [
+    no_thread_buffers::RULE,
+    ended_threads::RULE,
+    shared_refills::RULE,
+    outside_buffers::RULE,
+    young_generation::RULE,
+    throttled::RULE,
+    first_touch::RULE,
+    huge_pages::RULE,
+    remote_nodes::RULE,
+    card_marks::RULE,
+];
+
+/// What all rules find.
+pub fn examine(evidence: &Evidence) -> Vec<Finding> {
+    let found = |rule: &Rule| {
+        let found = (rule.examine)(evidence)?;
+        Some(Finding { rule: rule.name, evidence: found.evidence, advice: found.advice, source: rule.source })
+    };
+    ALL.iter().filter_map(found).collect()
+}

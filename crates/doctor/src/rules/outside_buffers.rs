@@ -1,0 +1,50 @@
+//! Many objects are allocated outside of TLABs, one by one from the heap that all threads share.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use present::numbers::{count, quantity, share};
+
+/// Of the program's CPU time.
+const LEAST_SHARE: f64 = 0.02;
+const FEWEST_A_SECOND: f64 = 1000.0;
+
+pub const RULE: Rule = Rule {
+    name: "objects outside TLABs",
+    source: "HotSpot: MemAllocator::mem_allocate_outside_tlab, ThreadLocalAllocBuffer::refill_waste_limit",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (objects, cpu) = (evidence.refills.as_ref()?.objects, evidence.application_cpu?);
+    let rate = objects.count as f64 / evidence.seconds;
+    let spent = objects.total_ns / 1e9 / cpu;
+    // Without TLABs there is another finding, which says why.
+    let used = evidence.jvm.flags.is_on("UseTLAB");
+    if !used || rate < FEWEST_A_SECOND || spent.is_nan() || spent < LEAST_SHARE {
+        return None;
+    }
+    let text = format!(
+        "{} objects/s do not fit the rest of a TLAB and come from the shared heap: {} of the threads' time ({} p50, {} p99).",
+        count(rate),
+        share(spent),
+        quantity(objects.p50_ns, "ns"),
+        quantity(objects.p99_ns, "ns"),
+    );
+    let advice = vec![
+        Advice {
+            remedy: Remedy::flag("-XX:TLABWasteTargetPercent=5"),
+            effect: Effect::default(),
+            note: "larger TLABs; more of eden is unused when a collection comes",
+        },
+        Advice {
+            remedy: Remedy::Terrace(vec![]),
+            effect: Effect {
+                collections: None,
+                speed: Some(1.0 / (1.0 - objects.avoidable_seconds() / cpu).max(0.1)),
+                sure: Sure::Estimated,
+            },
+            note: "such objects come from the core's own buffer",
+        },
+    ];
+    Some(Found { evidence: text, advice })
+}

@@ -1,0 +1,27 @@
+//! Several memory nodes, and a heap that takes no notice of them.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+
+const AWARE: [&str; 3] = ["Parallel", "G1", "Z"];
+
+pub const RULE: Rule = Rule {
+    name: "memory nodes",
+    source: "java -XX:+UseNUMA (JEP 345 for G1)",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let nodes = evidence.machine.nodes;
+    if nodes < 2 || evidence.jvm.flags.is_on("UseNUMA") || !AWARE.contains(&evidence.jvm.collector.as_str()) {
+        return None;
+    }
+    Some(Found {
+        evidence: format!("The process may run on {nodes} memory nodes, and eden is on whichever touched it first."),
+        advice: vec![Advice {
+            remedy: Remedy::flag("-XX:+UseNUMA"),
+            effect: Effect::default(),
+            note: "TLABs from the thread's own node; binding the process to one node is the other way",
+        }],
+    })
+}

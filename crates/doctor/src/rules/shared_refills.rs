@@ -1,0 +1,57 @@
+//! Refills of TLABs cost more than they would if nobody shared what they are refilled from.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use present::numbers::{count, quantity, share};
+
+/// Of the program's CPU time; less cannot be told from noise.
+const LEAST_SHARE: f64 = 0.02;
+/// Refills that come this rarely need no smaller TLABs' economy.
+const LARGER: u64 = 8;
+
+pub const RULE: Rule = Rule {
+    name: "shared refills",
+    source: "HotSpot: CollectedHeap::allocate_new_tlab; docs/results.md, only allocation with small TLABs",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (refills, cpu) = (evidence.refills.as_ref()?, evidence.application_cpu?);
+    let avoidable = refills.quick.avoidable_seconds() + refills.locked.avoidable_seconds();
+    let spent = (refills.quick.total_ns + refills.locked.total_ns) / 1e9;
+    if cpu <= 0.0 || avoidable / cpu < LEAST_SHARE {
+        return None;
+    }
+    let number = refills.quick.count + refills.locked.count;
+    let text = format!(
+        "{} TLAB refills/s take {} of the threads' time ({} p50, {} p99); the quickest tenth take {}.",
+        count(number as f64 / evidence.seconds),
+        share(spent / cpu),
+        quantity(refills.quick.p50_ns, "ns"),
+        quantity(refills.quick.p99_ns, "ns"),
+        quantity(refills.quick.p10_ns, "ns"),
+    );
+    let mut advice = Vec::new();
+    let flags = &evidence.jvm.flags;
+    let speed = |gained: f64| Effect {
+        collections: None,
+        speed: Some(1.0 / (1.0 - (gained / cpu).min(0.9))),
+        sure: Sure::Estimated,
+    };
+    // TLABs as large as the program's own rate wants need a refill so much more rarely.
+    let small = flags.number("TLABSize").filter(|_| flags.is_chosen("TLABSize"));
+    if let Some(size) = small {
+        let larger = (size * LARGER).next_power_of_two();
+        advice.push(Advice {
+            remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
+            effect: speed(spent * (1.0 - 1.0 / LARGER as f64)),
+            note: "larger TLABs waste more of eden for each thread; without the flag HotSpot chooses the size",
+        });
+    }
+    advice.push(Advice {
+        remedy: Remedy::Terrace(vec![]),
+        effect: speed(avoidable),
+        note: "refills from the core's own buffer",
+    });
+    Some(Found { evidence: text, advice })
+}

@@ -1,0 +1,39 @@
+//! The control group's quota stops the process again and again.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use present::numbers::{significant, share};
+
+/// Of the periods.
+const LEAST_SHARE: f64 = 0.05;
+
+pub const RULE: Rule = Rule {
+    name: "throttled",
+    source: "Linux: Documentation/scheduler/sched-bwc.rst, cpu.stat",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let throttled = evidence.machine.throttled.filter(|share| *share >= LEAST_SHARE)?;
+    let quota = evidence.machine.quota?;
+    let processors = (quota.ceil() as usize).max(1);
+    Some(Found {
+        evidence: format!(
+            "Its quota of {} CPUs held the process back in {} of the periods: pauses that no collector's log shows.",
+            significant(quota),
+            share(throttled),
+        ),
+        advice: vec![
+            Advice {
+                remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),
+                effect: Effect::default(),
+                note: "fewer collector and compiler threads use the quota up at once",
+            },
+            Advice {
+                remedy: Remedy::Program("raise the quota of its control group".into()),
+                effect: Effect::default(),
+                note: "CPU shares instead of a quota never hold it back on an idle machine",
+            },
+        ],
+    })
+}

@@ -1,0 +1,57 @@
+//! Collections of a small young generation take much of the time, and the machine has memory to spare.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use present::numbers::{human, quantity, share};
+
+/// Of the time.
+const LEAST_STOPPED: f64 = 0.03;
+const FEWEST_A_SECOND: f64 = 0.5;
+/// How much larger; half of what the machine could still give at most.
+const FACTOR: f64 = 4.0;
+
+pub const RULE: Rule = Rule {
+    name: "small young generation",
+    source: "HotSpot Virtual Machine Garbage Collection Tuning Guide: the young generation's size and throughput",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (eden, collections) = (evidence.eden.bytes?, evidence.collections_a_second()?);
+    let stopped = evidence.stopped_share()?;
+    if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
+        return None;
+    }
+    let room = evidence.memory.available? as f64 / 2.0;
+    let factor = ((eden + room) / eden).min(FACTOR);
+    let text = format!(
+        "{} collections/s of an eden of {} stop all threads for {} of the time.",
+        quantity(collections, ""),
+        human(eden),
+        share(stopped),
+    );
+    if factor < 1.5 {
+        return None;
+    }
+    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio.
+    let megabytes = (factor * eden * 1.25 / f64::from(1 << 20)).ceil() as u64;
+    let mut flags = vec![format!("-Xmn{megabytes}m")];
+    let heap = evidence.jvm.flags.number("MaxHeapSize").unwrap_or(0);
+    let needed = (megabytes << 20) * 2;
+    if heap < needed {
+        flags.push(format!("-Xmx{}m", (heap + needed) >> 20));
+    }
+    let collections = 1.0 / factor;
+    Some(Found {
+        evidence: text,
+        advice: vec![Advice {
+            remedy: Remedy::Flags(flags),
+            effect: Effect {
+                collections: Some(collections),
+                speed: evidence.speed_with_collections(collections),
+                sure: Sure::Estimated,
+            },
+            note: "as long as few objects live longer; G1 then no longer keeps to its pause-time goal",
+        }],
+    })
+}
