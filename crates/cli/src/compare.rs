@@ -5,9 +5,9 @@ use crate::arguments::{
 };
 use crate::format::{Format, json};
 use clap::{Args, ValueEnum};
+use compare::side::Side;
 use compare::stopping::Precision;
 use compare::{Comparison, Method};
-use control::Mode;
 use jvm::install::Install;
 use jvm::workload::Workload;
 use jvm::{Error, Result};
@@ -119,18 +119,22 @@ impl Compare {
             (false, Some(_)) => 120,
             (false, None) => 20,
         };
-        let b = if self.against == Against::Bound { Mode::Bound } else { Mode::Off };
-        let modes = [if self.control { b } else { Mode::On }, b];
+        let agent = self.buffers.options()?;
+        let b = match self.against {
+            Against::Off => Side::off(agent.clone()),
+            Against::Bound => Side::bound(agent.clone()),
+            Against::Stock => Side::stock(),
+        };
+        let a = if self.control { b.clone() } else { Side::terrace(agent) };
         let comparison = Comparison {
             program,
-            agent: self.buffers.options()?,
+            sides: [a, b],
             flags,
             method: match forks {
                 true => Method::Forks { fork: self.fork_seconds },
                 false => Method::Windows {
                     window: self.window,
                     skip: self.skip,
-                    modes,
                     precision: self.precision.map(Precision),
                 },
             },

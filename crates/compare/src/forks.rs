@@ -1,9 +1,10 @@
-//! Fork mode: whole JVMs in turn, with Terrace and without, A B B A.
+//! Fork mode: whole JVMs in turn, A B B A.
 //!
-//! For what is decided when a JVM starts: the size of thread buffers, HotSpot's own growing strategy.
+//! For what is decided when a JVM starts: flags, the size of thread buffers, HotSpot's own growing strategy.
 
 use crate::measure::{Amount, Measure, Pair};
 use crate::process::await_agent;
+use crate::side::Side;
 use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
 use jvm::counts::Counts;
@@ -19,12 +20,6 @@ use std::time::{Duration, Instant};
 /// How much longer than asked a workload may take.
 const SLACK: Duration = Duration::from_secs(180);
 const POLL: Duration = Duration::from_millis(20);
-
-/// One side of the comparison.
-struct Setup {
-    /// `None` is a JVM without us.
-    agent: Option<AgentOptions>,
-}
 
 struct Fork {
     measure: Measure,
@@ -48,13 +43,11 @@ fn pairs_in(duration: Duration, fork: Duration) -> usize {
 }
 
 pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progress) -> Result<Measured> {
-    // A workload counts its own operations; of any other program the bytes must be counted on both sides.
-    let observer = (!comparison.program.is_workload()).then(AgentOptions::observing);
-    let terrace = Setup { agent: Some(comparison.agent.clone()) };
-    let stock = Setup { agent: observer };
+    let sides = comparison.sides.each_ref().map(|side| observed(comparison, side));
     let count = pairs_in(comparison.duration, fork);
     let each = fork + comparison.warmup;
-    progress.start("comparing terrace and stock in forks", each * 2 * count as u32);
+    let [name_a, name_b] = sides.each_ref().map(|side| &side.name);
+    progress.start(&format!("comparing {name_a} and {name_b} in forks"), each * 2 * count as u32);
 
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for (number, pair) in order(count).into_iter().enumerate() {
@@ -63,10 +56,10 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
                 "fork {} of {}: {}",
                 2 * number + second + 1,
                 2 * count,
-                if is_a { "terrace" } else { "stock" }
+                if is_a { name_a } else { name_b }
             ));
-            let (plan, side) = if is_a { (&terrace, &mut a) } else { (&stock, &mut b) };
-            side.push(one(comparison, plan, fork)?);
+            let (side, done) = if is_a { (&sides[0], &mut a) } else { (&sides[1], &mut b) };
+            done.push(one(comparison, side, fork)?);
             progress.passed(each * (2 * number + second + 1) as u32);
         }
     }
@@ -99,7 +92,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
         pairs,
         amount: Some(amount),
         operation: a.operation,
-        names: ["terrace", if stock.agent.is_some() { "stock, observed" } else { "stock" }],
+        names: sides.map(|side| side.name),
         settings: [a.settings, b.settings],
         flags: [a.flags, b.flags],
         command: a.command,
@@ -108,19 +101,28 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
     })
 }
 
-fn one(comparison: &Comparison, setup: &Setup, fork: Duration) -> Result<Fork> {
+/// A workload counts its own operations; of any other program the bytes must be counted on both sides.
+fn observed(comparison: &Comparison, side: &Side) -> Side {
+    if comparison.program.is_workload() || side.agent.is_some() {
+        return side.clone();
+    }
+    let agent = Some(AgentOptions::observing());
+    Side { name: format!("{}, observed", side.name), agent, ..side.clone() }
+}
+
+fn one(comparison: &Comparison, side: &Side, fork: Duration) -> Result<Fork> {
     let mut jvms = Jvms::new()?;
     let mut flags = Vec::new();
-    if let Some(agent) = &setup.agent {
+    if let Some(agent) = &side.agent {
         flags.push(jvms.options(agent).flag(&comparison.install.agent()?)?);
     }
-    flags.extend(comparison.flags.iter().cloned());
+    flags.extend(comparison.flags_of(side));
     let seconds = fork.as_secs_f64().ceil() as u64;
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
     let launch = program.launch(&flags, None, None, &comparison.install)?;
     let running = Running::start(&launch, comparison.show)?;
     if program.is_workload() {
-        workload(running, jvms, setup.agent.is_some(), fork + comparison.warmup, flags, &launch)
+        workload(running, jvms, side.agent.is_some(), fork + comparison.warmup, flags, &launch)
     } else {
         command(running, jvms, comparison.warmup, fork, flags, &launch)
     }

@@ -2,10 +2,11 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | [`side`] | what is compared: a JVM with the agent or without it, and its flags |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
-//! | `forks`, [`fixed`] | whole JVMs in turn, A B B A; one that does fixed work |
+//! | `forks`, [`fixed`] | whole JVMs in turn; one that does fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
 //! | [`result`], [`show`] | the JSON, the table |
 //! | [`machine`], [`noise`] | where it was measured, and what else happened there |
@@ -25,6 +26,7 @@ pub mod noise;
 mod process;
 pub mod result;
 pub mod show;
+pub mod side;
 pub mod stopping;
 pub mod summary;
 pub mod windows;
@@ -32,9 +34,10 @@ pub mod windows;
 use crate::machine::Host;
 use crate::measure::{Amount, Pair};
 use crate::result::{ComparisonResult, SCHEMA, Sides};
+use crate::side::Side;
 use crate::stopping::Precision;
 use control::Mode;
-use jvm::agent::{AgentOptions, Levels};
+use jvm::agent::Levels;
 use jvm::archive;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
@@ -104,30 +107,28 @@ impl Program {
 /// How the two sides are put beside each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// In one JVM: the first mode is side a, the second side b. The same on both sides shows what measuring itself adds.
+    /// In one JVM that is switched between the sides, which differ in nothing else.
     Windows {
         /// A window's length, at least.
         window: Duration,
         /// What is not counted of it.
         skip: Duration,
-        /// The sides.
-        modes: [Mode; 2],
         /// The end comes before the duration is over when this is reached.
         precision: Option<Precision>,
     },
-    /// Whole JVMs in turn, A B B A: Terrace against stock.
+    /// Whole JVMs in turn, each side with its own agent and flags.
     Forks {
         /// The measured length of a fork.
         fork: Duration,
     },
 }
 
-/// What to compare, and how.
+/// What to compare, and how. The same on both sides shows what measuring itself adds.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub program: Program,
-    /// Side a's agent.
-    pub agent: AgentOptions,
+    /// The side in question, and the one that it is compared with.
+    pub sides: [Side; 2],
     /// Flags for the JVM on both sides: the collector and the like.
     pub flags: Vec<String>,
     /// How.
@@ -150,7 +151,7 @@ pub(crate) struct Measured {
     pub amount: Option<Amount>,
     /// What an operation is, where the program says so.
     pub operation: Option<String>,
-    pub names: [&'static str; 2],
+    pub names: [String; 2],
     pub settings: [Value; 2],
     pub flags: [Vec<String>; 2],
     pub command: String,
@@ -164,8 +165,8 @@ impl Comparison {
         self.check()?;
         let machine = Host::here();
         let measured = match self.method {
-            Method::Windows { window, skip, modes, precision } => {
-                process::measure(self, (window, skip), modes, precision, progress)?
+            Method::Windows { window, skip, precision } => {
+                process::measure(self, (window, skip), precision, progress)?
             }
             Method::Forks { fork } => forks::measure(self, fork, progress)?,
         };
@@ -174,32 +175,57 @@ impl Comparison {
     }
 
     fn check(&self) -> Result<()> {
-        if let Some(option) =
-            archive::written_by(&self.program.launch(&self.flags, None, None, &self.install)?)
-        {
+        for side in &self.sides {
+            let launch = self.program.launch(&self.flags_of(side), None, None, &self.install)?;
+            if let Some(option) = archive::written_by(&launch) {
+                return Err(Error::usage(format!(
+                    "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
+                     the finished archive (-XX:SharedArchiveFile)"
+                )));
+            }
+        }
+        match self.method {
+            Method::Windows { window, skip, .. } => self.check_windows(window, skip),
+            Method::Forks { .. } if self.sides.iter().any(|side| side.mode() == Some(Mode::Bound)) => {
+                Err(Error::usage(
+                    "the bound is compared inside one JVM only; the other side has to be terrace or off, with the same \
+                     settings and flags",
+                ))
+            }
+            Method::Forks { .. } => Ok(()),
+        }
+    }
+
+    fn check_windows(&self, window: Duration, skip: Duration) -> Result<()> {
+        let [a, b] = &self.sides;
+        let empty = |side: &Side| side.agent.as_ref().is_some_and(|agent| agent.levels() == Levels::None);
+        if empty(a) || empty(b) {
+            return Err(Error::usage(
+                "--levels none has no buffers to switch on; name some, or use --against stock",
+            ));
+        }
+        if !a.shares_jvm(b) {
             return Err(Error::usage(format!(
-                "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
-                 the finished archive (-XX:SharedArchiveFile)"
+                "'{}' and '{}' cannot be one JVM; compare them in forks",
+                a.name, b.name
             )));
         }
-        if let Method::Windows { window, skip, .. } = self.method {
-            if self.agent.levels() == Levels::None {
-                return Err(Error::usage(
-                    "--levels none has no buffers to switch on; name some, or use --against stock",
-                ));
-            }
-            if window <= skip {
-                return Err(Error::usage(
-                    "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
-                ));
-            }
-            if 4 * window > self.duration {
-                return Err(Error::usage(
-                    "--duration has no room for a pair (four windows); make it longer or --window shorter",
-                ));
-            }
+        if window <= skip {
+            return Err(Error::usage(
+                "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
+            ));
+        }
+        if 4 * window > self.duration {
+            return Err(Error::usage(
+                "--duration has no room for a pair (four windows); make it longer or --window shorter",
+            ));
         }
         Ok(())
+    }
+
+    /// The flags of both, and then the side's own: of two that contradict each other HotSpot takes the last.
+    fn flags_of(&self, side: &Side) -> Vec<String> {
+        self.flags.iter().chain(&side.flags).cloned().collect()
     }
 
     fn outcome(&self, measured: Measured, machine: Host) -> Result<ComparisonResult> {
@@ -211,9 +237,19 @@ impl Comparison {
         };
         notes.extend(coarse);
         let own_process = matches!(self.method, Method::Forks { .. });
-        let found = summary::summarise(&pairs, amount, own_process.then_some(names), self.seed)?;
+        let found = summary::summarise(
+            &pairs,
+            amount,
+            own_process.then_some(names.each_ref().map(String::as_str)),
+            self.seed,
+        )?;
         let estimate = if own_process { None } else { estimate::estimate(&pairs, amount) };
         notes.extend(found.notes);
+        if self.sides[0] == self.sides[1] {
+            notes.push(
+                "both sides are the same: what differs is chance, and what measuring itself adds".into(),
+            );
+        }
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {
             notes.push(format!(
                 "the machine was busy when this began (load {load:.1} on {} CPUs); compare again when it is quiet",
@@ -228,8 +264,8 @@ impl Comparison {
         };
         let [settings_a, settings_b] = settings;
         let [flags_a, flags_b] = flags;
-        let a = summary::side(&pairs, 0, amount, names[0], settings_a, flags_a, self.seed);
-        let b = summary::side(&pairs, 1, amount, names[1], settings_b, flags_b, self.seed);
+        let a = summary::side(&pairs, 0, amount, &names[0], settings_a, flags_a, self.seed);
+        let b = summary::side(&pairs, 1, amount, &names[1], settings_b, flags_b, self.seed);
         let (metric, unit) = match amount {
             Amount::Operations => (operation.unwrap_or_else(|| "operations".into()), "operations/s"),
             Amount::Bytes => ("bytes allocated".into(), "bytes/s"),

@@ -144,15 +144,16 @@ impl Subject for Live {
 pub(crate) fn measure(
     comparison: &Comparison,
     (window, skip): (Duration, Duration),
-    modes: [Mode; 2],
     precision: Option<Precision>,
     progress: &Progress,
 ) -> Result<Measured> {
     let mut jvms = Jvms::new()?;
+    let modes = comparison.sides.each_ref().map(|side| side.mode().unwrap_or(Mode::Off));
+    let [side, _] = &comparison.sides;
     let bound = modes.contains(&Mode::Bound);
-    let options = AgentOptions { start_on: false, bound, ..comparison.agent.clone() };
+    let options = AgentOptions { start_on: false, bound, ..side.agent.clone().unwrap_or_default() };
     let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
-    flags.extend(comparison.flags.iter().cloned());
+    flags.extend(comparison.flags_of(side));
     // Last: what is written on the command line itself stays readable. It logs on both sides alike.
     flags.push(jvms.stop_flag());
     let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
@@ -163,7 +164,8 @@ pub(crate) fn measure(
     let launch = program.launch(&flags, file.as_deref(), calls.as_deref(), &comparison.install)?;
 
     let length = comparison.warmup + comparison.duration;
-    progress.start("comparing on and off inside one JVM", length);
+    let [name_a, name_b] = comparison.sides.each_ref().map(|side| &side.name);
+    progress.start(&format!("comparing {name_a} and {name_b} inside one JVM"), length);
     let running = Running::start(&launch, comparison.show)?;
     let mut live = Live {
         running,
@@ -181,17 +183,12 @@ pub(crate) fn measure(
         WindowPlan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
     let report = live.finish()?;
-    let name = |mode| match mode {
-        Mode::On => "terrace, buffers on",
-        Mode::Off => "same JVM, buffers off",
-        Mode::Bound => "private buffer for each thread (the bound)",
-    };
     let settings = live.jvms.settings();
     Ok(Measured {
         pairs,
         amount: None,
         operation: report.map(|report| report.operation),
-        names: [name(a), name(b)],
+        names: comparison.sides.each_ref().map(|side| side.name.clone()),
         settings: [settings.clone(), settings],
         flags: [flags.clone(), flags],
         command: launch.describe(),

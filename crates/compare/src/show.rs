@@ -119,10 +119,7 @@ mod tests {
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,
             sides: Sides {
-                a: side(
-                    "terrace, buffers on",
-                    Some(Waste { refill_bytes: 10, of_bytes: 1000, ..Waste::default() }),
-                ),
+                a: side("terrace", Some(Waste { refill_bytes: 10, of_bytes: 1000, ..Waste::default() })),
                 b: side("private buffer for each thread (the bound)", None),
             },
             method: Method {

@@ -7,9 +7,9 @@ use super::sample::Sample;
 use super::value::Parameters;
 use crate::{Error, Result};
 use compare::result::ComparisonResult;
+use compare::side::Side;
 use compare::stopping::Precision;
 use compare::{Comparison, Method, Program};
-use control::Mode;
 use jvm::agent::{AgentOptions, Tlab};
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
@@ -47,12 +47,17 @@ impl Case {
         Ok(flags)
     }
 
-    /// Windows in one JVM, the first mode against the second, for so many seconds at most.
+    /// Terrace's settings in this cell.
+    pub fn agent(&self) -> AgentOptions {
+        AgentOptions { tlab: self.tlab, ..AgentOptions::default() }
+    }
+
+    /// Windows in one JVM, side a against side b, for so many seconds at most.
     pub fn windows(
         self,
         bench: &Bench,
         at: Parameters,
-        modes: [Mode; 2],
+        sides: [fn(AgentOptions) -> Side; 2],
         window: u64,
         seconds: u64,
         precision: Option<f64>,
@@ -61,21 +66,23 @@ impl Case {
         let precision = bench.wanted.precision.or(precision).map(Precision);
         let window = Duration::from_millis(window);
         let length = (self.warmup + seconds) as f64 + AROUND;
-        self.cell(bench, at, Method::Windows { window, skip: SKIP, modes, precision }, seconds, length)
+        let sides = sides.map(|side| side(self.agent()));
+        self.cell(bench, at, sides, Method::Windows { window, skip: SKIP, precision }, seconds, length)
     }
 
-    /// Pairs of whole JVMs, Terrace against stock.
-    pub fn forks(self, bench: &Bench, at: Parameters, fork: u64, pairs: u64) -> Cell {
+    /// Pairs of whole JVMs, side a against side b.
+    pub fn forks(self, bench: &Bench, at: Parameters, sides: [Side; 2], fork: u64, pairs: u64) -> Cell {
         let fork = bench.wanted.seconds.unwrap_or(fork);
         let length = 2.0 * pairs as f64 * ((self.warmup + fork) as f64 + AROUND);
         let method = Method::Forks { fork: Duration::from_secs(fork) };
-        self.cell(bench, at, method, 2 * fork * pairs, length)
+        self.cell(bench, at, sides, method, 2 * fork * pairs, length)
     }
 
     fn cell(
         self,
         bench: &Bench,
         parameters: Parameters,
+        sides: [Side; 2],
         method: Method,
         measured: u64,
         seconds: f64,
@@ -85,7 +92,7 @@ impl Case {
             Ok(flags) => {
                 let comparison = Comparison {
                     program: Program::Workload(self.workload, self.parameters, self.jdk),
-                    agent: AgentOptions { tlab: self.tlab, ..AgentOptions::default() },
+                    sides,
                     flags,
                     method,
                     warmup: Duration::from_secs(self.warmup),

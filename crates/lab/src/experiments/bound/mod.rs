@@ -7,7 +7,7 @@ use crate::experiment::compared::{metrics, plan as plan_of};
 use crate::experiment::{
     Bench, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Relation, Term,
 };
-use control::Mode;
+use compare::side::Side;
 use present::numbers;
 
 /// Core buffers are at least this many times as fast as private ones.
@@ -36,7 +36,7 @@ fn declaration() -> Declaration {
 }
 
 fn plan(bench: &Bench) -> Result<Plan> {
-    Ok(plan_of(bench, bench.effort.pick(1, 3), grid(bench, Mode::Bound, &[1, 4])))
+    Ok(plan_of(bench, bench.effort.pick(1, 3), grid(bench, Side::bound, &[1, 4])))
 }
 
 fn worst() -> Term {

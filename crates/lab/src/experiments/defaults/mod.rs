@@ -7,8 +7,8 @@ use super::matrix::COLLECTORS;
 use crate::Result;
 use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
 use crate::experiment::{Bench, Cell, Declaration, Effort, Experiment, Kind, Plan, Plot, parameters};
-use control::Mode;
-use jvm::agent::Tlab;
+use compare::side::Side;
+use jvm::agent::{AgentOptions, Tlab};
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
 
@@ -20,12 +20,13 @@ const MOST_SECONDS: u64 = 45;
 /// Half of an interval's width at which a cell ends, as a share.
 const PRECISION: f64 = 0.015;
 /// What is compared, and what measuring adds by itself.
-const COMPARED: [(&str, [Mode; 2]); 2] =
-    [("on / off", [Mode::On, Mode::Off]), (CONTROL, [Mode::Off, Mode::Off])];
+const COMPARED: [(&str, Sides); 2] =
+    [("on / off", [Side::terrace, Side::off]), (CONTROL, [Side::off, Side::off])];
 const CONTROL: &str = "off / off";
 /// The JVM's own choice of a young generation.
 const OWN_CHOICE: &str = "own";
 
+type Sides = [fn(AgentOptions) -> Side; 2];
 type Young = (&'static str, &'static [&'static str]);
 
 /// The young generations: name, and flags.
@@ -99,7 +100,7 @@ fn cell(
     jdk: &Jdk,
     threads: u32,
     (young, flags): &Young,
-    (compared, modes): (&str, [Mode; 2]),
+    (compared, sides): (&str, Sides),
 ) -> Cell {
     let case = Case {
         workload,
@@ -124,5 +125,5 @@ fn cell(
     ]);
     // With more threads than CPUs a window is long enough for many of them to have had their turn.
     let window = if threads > 16 { 100 } else { 50 };
-    case.windows(bench, at, modes, window, MOST_SECONDS, Some(PRECISION))
+    case.windows(bench, at, sides, window, MOST_SECONDS, Some(PRECISION))
 }

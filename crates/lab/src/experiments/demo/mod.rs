@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
 use crate::experiment::{Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, parameters};
-use control::Mode;
+use compare::side::Side;
 use jvm::agent::Tlab;
 use jvm::jdk::Collector::{self, G1, Parallel};
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
@@ -94,8 +94,11 @@ fn plan(bench: &Bench) -> Result<Plan> {
             ]);
             let (window, seconds) = if workload == Workload::Javac { (300, 30) } else { (100, 12) };
             cells.push(match forks {
-                true => case.forks(bench, at, 4, 6),
-                false => case.windows(bench, at, [Mode::On, Mode::Off], window, seconds, None),
+                true => {
+                    let sides = [Side::terrace(case.agent()), Side::stock()];
+                    case.forks(bench, at, sides, 4, 6)
+                }
+                false => case.windows(bench, at, [Side::terrace, Side::off], window, seconds, None),
             });
         }
     }

@@ -15,8 +15,8 @@ use crate::experiment::{
     Sample, Source, parameters,
 };
 use compare::result::ComparisonResult;
+use compare::side::Side;
 use compare::{Comparison, Method, Program};
-use control::Mode;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::counts::Requests;
 use jvm::jdk::{Collector, Jdk};
@@ -262,24 +262,24 @@ fn comparison(
     let mut flags = jdk.select(Collector::Parallel)?;
     let young = PAPER_YOUNG / scale;
     flags.extend([format!("-Xmx{}", 3 * young), format!("-Xms{}", 3 * young), format!("-Xmn{young}")]);
+    let agent = AgentOptions {
+        levels: Some(if core { Levels::Core } else { Levels::Processor }),
+        core: if core { bytes } else { BufferSize::Auto },
+        processor: if core { BufferSize::Auto } else { bytes },
+        tlab: tlab.map_or(Tlab::Stock, Tlab::Bytes),
+        ..AgentOptions::default()
+    };
     Ok(Comparison {
         program: Program::Workload(
             Workload::Javac,
             WorkloadParameters { threads: Some(threads), ..WorkloadParameters::default() },
             jdk.clone(),
         ),
-        agent: AgentOptions {
-            levels: Some(if core { Levels::Core } else { Levels::Processor }),
-            core: if core { bytes } else { BufferSize::Auto },
-            processor: if core { BufferSize::Auto } else { bytes },
-            tlab: tlab.map_or(Tlab::Stock, Tlab::Bytes),
-            ..AgentOptions::default()
-        },
+        sides: [Side::terrace(agent.clone()), Side::off(agent)],
         flags,
         method: Method::Windows {
             window: Duration::from_millis(300),
             skip: Duration::from_millis(5),
-            modes: [Mode::On, Mode::Off],
             precision: None,
         },
         warmup,

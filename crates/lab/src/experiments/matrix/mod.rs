@@ -7,8 +7,8 @@ use crate::experiment::{
     Bench, Cell, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Parameter, Plan, Plot, Relation,
     Term, Value, parameters,
 };
-use control::Mode;
-use jvm::agent::Tlab;
+use compare::side::Side;
+use jvm::agent::{AgentOptions, Tlab};
 use jvm::jdk::Collector;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
 use present::numbers;
@@ -57,11 +57,11 @@ pub(super) fn grid_parameters() -> Vec<Parameter> {
 
 fn plan(bench: &Bench) -> Result<Plan> {
     let tlabs: &[u64] = bench.effort.pick(&[1, 4, 64], &[1, 2, 4, 16, 64]);
-    Ok(plan_of(bench, bench.effort.pick(1, 3), grid(bench, Mode::Off, tlabs)))
+    Ok(plan_of(bench, bench.effort.pick(1, 3), grid(bench, Side::off, tlabs)))
 }
 
-/// `alloc` with fixed TLABs of so many KB in a heap whose collections are few, buffers on against another mode.
-pub(super) fn grid(bench: &Bench, against: Mode, tlabs: &[u64]) -> Vec<Cell> {
+/// `alloc` with fixed TLABs of so many KB in a heap whose collections are few, buffers on against another side.
+pub(super) fn grid(bench: &Bench, against: fn(AgentOptions) -> Side, tlabs: &[u64]) -> Vec<Cell> {
     let mut cells = Vec::new();
     for collector in COLLECTORS {
         for jdk in bench.chosen_jdks() {
@@ -85,7 +85,7 @@ pub(super) fn grid(bench: &Bench, against: Mode, tlabs: &[u64]) -> Vec<Cell> {
                         ("threads", (*threads).into()),
                         ("tlab", tlab.into()),
                     ]);
-                    cells.push(case.windows(bench, at, [Mode::On, against], 100, 8, None));
+                    cells.push(case.windows(bench, at, [Side::terrace, against], 100, 8, None));
                 }
             }
         }

@@ -1,0 +1,119 @@
+//! What a side of a comparison is: a JVM with the agent or without it, and flags of its own.
+
+use control::Mode;
+use jvm::agent::{AgentOptions, Levels};
+
+/// One of the two that are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// What table, JSON and notes call it.
+    pub name: String,
+    /// `None` is a JVM without us. Its `start_on` and `bound` tell buffers on, buffers off and private buffers apart.
+    pub agent: Option<AgentOptions>,
+    /// JVM flags of this side alone. They come after those of both sides.
+    pub flags: Vec<String>,
+}
+
+impl Side {
+    /// A JVM with the agent, its buffers on.
+    pub fn terrace(agent: AgentOptions) -> Side {
+        Side::called("terrace", &agent.clone(), agent)
+    }
+
+    /// The same JVM, its buffers off.
+    pub fn off(agent: AgentOptions) -> Side {
+        Side::called("terrace (buffers off)", &agent.clone(), AgentOptions { start_on: false, ..agent })
+    }
+
+    /// The same JVM with a private buffer for each thread, the best that any hierarchy can do.
+    pub fn bound(agent: AgentOptions) -> Side {
+        let settings = agent.clone();
+        Side::called(
+            "private buffer for each thread (the bound)",
+            &settings,
+            AgentOptions { bound: true, ..agent },
+        )
+    }
+
+    fn called(name: &str, settings: &AgentOptions, agent: AgentOptions) -> Side {
+        let settings = settings.text().unwrap_or_default().replace(',', " ");
+        let separator = if settings.is_empty() { "" } else { " " };
+        Side { name: format!("{name}{separator}{settings}"), agent: Some(agent), flags: Vec::new() }
+    }
+
+    /// A JVM without us.
+    pub fn stock() -> Side {
+        Side { name: "stock".into(), agent: None, flags: Vec::new() }
+    }
+
+    /// The same with these flags as well; its name has them.
+    pub fn with_flags(mut self, flags: &[String]) -> Side {
+        for flag in flags {
+            self.name = format!("{} {flag}", self.name);
+            self.flags.push(flag.clone());
+        }
+        self
+    }
+
+    /// What its JVM is switched to, where that has the agent.
+    pub fn mode(&self) -> Option<Mode> {
+        self.agent.as_ref().map(|agent| match (agent.bound, agent.start_on) {
+            (true, _) => Mode::Bound,
+            (false, true) => Mode::On,
+            (false, false) => Mode::Off,
+        })
+    }
+
+    /// Whether one JVM can be either side, switched from one to the other.
+    pub fn shares_jvm(&self, other: &Side) -> bool {
+        let unswitched = |side: &Side| {
+            let agent = side.agent.clone().filter(|agent| agent.levels() != Levels::None);
+            agent.map(|agent| AgentOptions { start_on: true, bound: false, ..agent })
+        };
+        self.flags == other.flags && unswitched(self).is_some() && unswitched(self) == unswitched(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jvm::agent::BufferSize;
+
+    fn large() -> AgentOptions {
+        AgentOptions { core: BufferSize::Bytes(512 << 10), ..AgentOptions::default() }
+    }
+
+    #[test]
+    fn a_side_is_called_by_what_it_is() {
+        let flags = ["-XX:TLABSize=4k".to_owned(), "-XX:+UseNUMA".to_owned()];
+        for (side, name, mode) in [
+            (Side::terrace(AgentOptions::default()), "terrace", Some(Mode::On)),
+            (
+                Side::terrace(large()).with_flags(&flags),
+                "terrace core=512k -XX:TLABSize=4k -XX:+UseNUMA",
+                Some(Mode::On),
+            ),
+            (Side::off(large()), "terrace (buffers off) core=512k", Some(Mode::Off)),
+            (Side::stock().with_flags(&flags[..1]), "stock -XX:TLABSize=4k", None),
+        ] {
+            assert_eq!((side.name.as_str(), side.mode()), (name, mode));
+        }
+        assert_eq!(Side::bound(large()).mode(), Some(Mode::Bound));
+    }
+
+    #[test]
+    fn one_jvm_is_enough_where_only_the_mode_differs() {
+        let on = Side::terrace(large());
+        for other in [Side::off(large()), Side::bound(large()), on.clone()] {
+            assert!(on.shares_jvm(&other) && other.shares_jvm(&on));
+        }
+        let flag = ["-Xmn64m".to_owned()];
+        for other in [Side::stock(), Side::off(AgentOptions::default()), Side::off(large()).with_flags(&flag)]
+        {
+            assert!(!on.shares_jvm(&other));
+        }
+        assert!(!Side::stock().shares_jvm(&Side::stock()));
+        let observing = Side::terrace(AgentOptions::observing());
+        assert!(!observing.shares_jvm(&observing), "there are no buffers to switch");
+    }
+}
