@@ -1,24 +1,27 @@
 //! `terrace doctor`: what allocation costs a program, and what would help.
 
-use crate::arguments::{some_seconds, seconds};
+use crate::arguments::{ProgramArguments, seconds, some_seconds};
 use crate::format::{Format, json};
 use clap::Args;
 use doctor::report::Report;
-use doctor::watch::{Watched, watch};
-use jvm::attach::Attached;
+use doctor::start::watch_program;
+use doctor::verify::Trials;
+use doctor::watch::watch_process;
 use jvm::install::Install;
 use jvm::{Error, Result};
 use present::progress::Progress;
-use std::ffi::OsString;
 use std::time::Duration;
 
 /// Arguments of `doctor`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
-    /// A JVM that runs ('jps' lists them).
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff), conflicts_with = "command")]
+    /// A JVM that runs ('jps' lists them); or give a program behind --.
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
     pid: Option<u32>,
+
+    #[command(flatten)]
+    program: ProgramArguments,
 
     /// How long to watch.
     #[arg(long, value_name = "TIME", default_value = "30", value_parser = some_seconds)]
@@ -28,43 +31,77 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "5", value_parser = seconds)]
     warmup: Duration,
 
+    /// Try each remedy in the program that was given, and set what it does beside what was expected.
+    #[arg(long)]
+    verify: bool,
+
+    /// How long to measure each remedy.
+    #[arg(long, value_name = "TIME", default_value = "60", value_parser = some_seconds, requires = "verify")]
+    duration: Duration,
+
     /// What to print.
     #[arg(long, default_value = "table", value_parser = Format::of([Format::Table, Format::Json, Format::Html]))]
     format: Format,
-
-    /// Or a program to start: java with its arguments, or a script that starts java.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   terrace doctor 4711
   terrace doctor 4711 --seconds 10 --format json
-  terrace doctor -- java -jar app.jar
   terrace doctor 4711 --format html > page.html
+  terrace doctor -- java -jar app.jar
+  terrace doctor --verify -- java -jar app.jar       tries what it advises
+  terrace doctor --workload churn --gc parallel
 
-It loads the agent as an observer (levels=none), watches, and goes: nothing is changed
-in the JVM. Each finding names what would help, the cheapest first: a flag of HotSpot's,
-a change in the program, or terrace. 'Nothing to gain here' is an answer, too.";
+It loads the agent as an observer (levels=none) and watches. Each finding names what would
+help, the cheapest first: a flag of HotSpot's, a change in the program, or terrace, with
+its expected effect: collections and speed as ratios to now. 'Nothing to gain here' is an
+answer, too. --verify tries flags in JVMs of their own by turns with stock ones (as 'terrace
+compare' does), and terrace by windows inside one.";
 
 impl Doctor {
     /// Watches and prints.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
-        let Some(pid) = self.pid else {
-            return Err(Error::usage("name a JVM ('jps' lists them), or a program behind --"));
+        let (install, progress) = (Install::here()?, Progress::on_standard_error());
+        let given = self.program.workload.is_some() || !self.program.command.is_empty();
+        let report = match (self.pid, given) {
+            (Some(_), true) => {
+                return Err(Error::usage("give a PID or a program, not both"));
+            }
+            (None, false) => {
+                return Err(Error::usage(
+                    "name a JVM by its PID ('jps' lists them), or write a program behind --, such as -- java -jar app.jar",
+                ));
+            }
+            (Some(_), false) if self.verify => {
+                return Err(Error::usage(
+                    "--verify starts the program again, with each flag: give it behind -- instead of a PID; in a running JVM \
+                     'terrace attach PID' and 'terrace off PID' show what terrace does",
+                ));
+            }
+            (Some(pid), false) => {
+                let tell = |line: &str| eprintln!("terrace: {line}");
+                Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?)
+            }
+            (None, true) => {
+                let (program, flags) = self.program.program()?;
+                let times = (self.warmup, self.seconds);
+                let mut report = Report::of(watch_program(&program, &flags, times, &install, &progress)?);
+                if self.verify {
+                    let trials = Trials {
+                        program: &program,
+                        flags: &flags,
+                        warmup: self.warmup,
+                        duration: self.duration,
+                        seed: 1,
+                        install: &install,
+                    };
+                    report.trials = trials.run(&report, &progress)?;
+                }
+                report
+            }
         };
-        let _ = (&self.command, self.warmup);
-        let install = Install::here()?;
-        let attached = Attached::to(pid, Duration::from_secs(60))?;
-        let options = jvm::agent::AgentOptions::observing();
-        let loaded = jvm::switch::attach(pid, &options, &install, |line| eprintln!("terrace: {line}"));
-        let missing = loaded.err().map(|error| error.to_string()).into_iter().collect();
-        let control = control::View::of_process(pid)?;
-        let watched = Watched { pid, control: control.as_ref(), attached: Some(&attached), missing };
-        let evidence = watch(&watched, self.seconds, &Progress::on_standard_error())?;
-        let report = Report::of(evidence);
         match self.format {
             Format::Json => print!("{}", json(&report)?),
             Format::Html => print!("{}", doctor::page::render(&report)?),

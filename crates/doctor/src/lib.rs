@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
 //! | [`watch`], `system`, [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`] | what a rule says; a rule, a file |
 //! | [`verify`] | each remedy tried, beside what was predicted |
 //! | [`report`], [`show`], `page` | the result, for programs, terminals and browsers |
@@ -18,6 +19,7 @@ pub mod page;
 pub mod report;
 pub mod rules;
 pub mod show;
+pub mod start;
 pub mod system;
 pub mod verify;
 pub mod watch;

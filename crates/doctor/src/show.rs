@@ -38,7 +38,13 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     let jvm = &evidence.jvm;
     let mut facts = vec![(
         "process",
-        format!("{}: JDK {}, {}; watched {}", jvm.pid, jvm.version, jvm.collector, quantity(evidence.seconds, "s")),
+        format!(
+            "{}: JDK {}, {}; watched {}",
+            jvm.pid,
+            jvm.version,
+            jvm.collector,
+            quantity(evidence.seconds, "s")
+        ),
     )];
     if let Some(allocation) = &evidence.allocation {
         facts.push(("eden goes to", eden(allocation, evidence.seconds)));
@@ -115,9 +121,12 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
 fn threads(evidence: &Evidence) -> String {
     let threads = &evidence.threads;
     let number = |value: Option<u64>, what: &str| value.map(|value| format!("{value} {what}"));
-    let started = threads.started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
-    let attached =
-        threads.attached.filter(|share| *share > 0.0).map(|part| format!("{} of these by native code", share(part)));
+    let started =
+        threads.started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
+    let attached = threads
+        .attached
+        .filter(|share| *share > 0.0)
+        .map(|part| format!("{} of these by native code", share(part)));
     let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
     let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let all: u64 = threads.groups.iter().map(|group| group.bytes).sum();
@@ -154,7 +163,11 @@ fn machine(evidence: &Evidence) -> String {
     if let Some(contended) = costs.contended_ns {
         text += &format!(", {} where two share it", quantity(contended, "ns"));
     }
-    format!("{text}; zeroing {}, a first touch {}", quantity(costs.zero_ns.recip() * 1e9, "B/s"), quantity(costs.first_touch_ns, "ns"))
+    format!(
+        "{text}; zeroing {}, a first touch {}",
+        quantity(costs.zero_ns.recip() * 1e9, "B/s"),
+        quantity(costs.first_touch_ns, "ns")
+    )
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
@@ -177,7 +190,12 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
                 found.map_or("-".into(), |trial| trial.speed.as_ref().map_or(trial.note.clone(), ratio)),
             ]);
         } else {
-            table.push([text, number(effect.collections), number(effect.speed), effect.sure.text().to_owned()]);
+            table.push([
+                text,
+                number(effect.collections),
+                number(effect.speed),
+                effect.sure.text().to_owned(),
+            ]);
         }
     }
     table
@@ -192,4 +210,3 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
         ),
     }
 }
-

@@ -38,7 +38,8 @@ pub struct Periods {
 pub fn periods(pid: u32) -> Option<Periods> {
     let group = group(pid)?;
     let text = fs::read_to_string(group.join("cpu.stat")).ok()?;
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     let found = Periods { all: field("nr_periods ")?, throttled: field("nr_throttled ")? };
     (found.all > 0).then_some(found)
 }
@@ -60,7 +61,8 @@ pub fn machine(pid: u32) -> Machine {
     let nodes = fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
     let has_cpu = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        let numbered = name.to_string_lossy().strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok());
+        let numbered =
+            name.to_string_lossy().strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok());
         let list = fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
         numbered && numbers(list.trim()).iter().any(|cpu| cpus.contains(cpu))
     };
@@ -92,7 +94,9 @@ mod tests {
         std::hint::black_box(vec![1u8; 16 << 20]);
         assert!(first_touches(us).unwrap() > before);
         let seen = memory(us);
-        assert!(seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0));
+        assert!(
+            seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
+        );
         assert!(machine(us).cpus >= 1 && machine(us).nodes >= 1);
         assert!(first_touches(0x3fff_fff0).is_none());
     }

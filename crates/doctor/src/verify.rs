@@ -1,7 +1,22 @@
-//! Each remedy that can be tried is tried.
+//! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own by turns with stock ones, Terrace by
+//! windows inside one JVM.
 
+use crate::finding::Remedy;
+use crate::report::Report;
+use compare::side::Side;
+use compare::{Comparison, Method, Program};
+use jvm::Result;
+use jvm::agent::AgentOptions;
+use jvm::install::Install;
+use present::progress::Progress;
 use serde::Serialize;
 use statistics::Interval;
+use std::time::Duration;
+
+/// As `terrace compare` has them.
+const WINDOW: Duration = Duration::from_millis(100);
+const SKIP: Duration = Duration::from_millis(5);
+const FORK: Duration = Duration::from_secs(3);
 
 /// What trying one gave, as ratios to the program as it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,4 +29,75 @@ pub struct Trial {
     pub speed: Option<Interval>,
     /// Why something is missing, or what else has to be known.
     pub note: String,
+}
+
+/// How remedies are tried.
+pub struct Trials<'a> {
+    pub program: &'a Program,
+    /// Flags for the JVM that it has anyway.
+    pub flags: &'a [String],
+    pub warmup: Duration,
+    /// For each remedy.
+    pub duration: Duration,
+    pub seed: u64,
+    pub install: &'a Install,
+}
+
+impl Trials<'_> {
+    /// Tries each remedy of the report once. One that fails says why, and the others are tried all the same.
+    pub fn run(&self, report: &Report, progress: &Progress) -> Result<Vec<Trial>> {
+        let mut trials: Vec<Trial> = Vec::new();
+        for remedy in report.findings.iter().flat_map(|finding| &finding.advice).map(|advice| &advice.remedy)
+        {
+            let text = remedy.text();
+            if trials.iter().any(|trial| trial.remedy == text) {
+                continue;
+            }
+            let Some(comparison) = self.comparison(remedy)? else { continue };
+            progress.line(&format!("trying {text}"));
+            trials.push(match comparison.run(progress) {
+                Ok(found) => {
+                    let heap = found.estimate.as_ref().and_then(|estimate| estimate.heap_use);
+                    Trial {
+                        remedy: text,
+                        // In windows the heap that was used up tells what counting a few collections would not.
+                        collections: heap.map(|heap| heap.median).or(found.collections_ratio),
+                        speed: Some(found.ratio),
+                        note: found.notes.join("; "),
+                    }
+                }
+                Err(error) if jvm::os::stopped_by().is_some() => return Err(error),
+                Err(error) => {
+                    Trial { remedy: text, collections: None, speed: None, note: format!("failed: {error}") }
+                }
+            });
+        }
+        Ok(trials)
+    }
+
+    /// `None` for what only people can change.
+    fn comparison(&self, remedy: &Remedy) -> Result<Option<Comparison>> {
+        let (sides, method) = match remedy {
+            Remedy::Program(_) => return Ok(None),
+            Remedy::Flags(flags) => {
+                ([Side::stock().with_flags(flags), Side::stock()], Method::Forks { fork: FORK })
+            }
+            Remedy::Terrace(settings) => {
+                let agent = AgentOptions::read(settings)?;
+                let method = Method::Windows { window: WINDOW, skip: SKIP, precision: None };
+                ([Side::terrace(agent.clone()), Side::off(agent)], method)
+            }
+        };
+        Ok(Some(Comparison {
+            program: self.program.clone(),
+            sides,
+            flags: self.flags.to_vec(),
+            method,
+            warmup: self.warmup,
+            duration: self.duration,
+            seed: self.seed,
+            show: false,
+            install: self.install.clone(),
+        }))
+    }
 }

@@ -3,13 +3,15 @@
 use crate::evidence::{Allocation, Eden, Evidence, Group, Threads};
 use crate::{costs, system};
 use control::View;
+use hab::Counter;
 use jvm::accounts::Accounts;
+use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
+use jvm::install::Install;
 use jvm::observe;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::thread_dump::{self, JavaThread};
 use jvm::{Error, Result, cpu, os, vm_flags};
-use hab::Counter;
 use present::progress::Progress;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -60,6 +62,37 @@ struct Watch<'a> {
     threads: cpu::Threads,
 }
 
+/// For an answer of the JVM's: it may be in the middle of a long collection.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A JVM that runs: loads the agent as an observer, and watches. Where that cannot be had, what can be seen without it is.
+pub fn watch_process(
+    pid: u32,
+    length: Duration,
+    install: &Install,
+    tell: impl Fn(&str),
+    progress: &Progress,
+) -> Result<Evidence> {
+    let attached = Attached::to(pid, PATIENCE);
+    let perf = PerfFile::of(pid);
+    let mut missing = Vec::new();
+    let attached = match attached {
+        Ok(attached) => Some(attached),
+        Err(error) if perf.is_none() || os::stopped_by().is_some() => return Err(error),
+        Err(error) => {
+            missing.push(format!("flags, threads, and where eden goes: {error}"));
+            None
+        }
+    };
+    if attached.is_some()
+        && let Err(error) = jvm::switch::attach(pid, &AgentOptions::observing(), install, tell)
+    {
+        missing.push(format!("where eden goes, and refills: {error}"));
+    }
+    let control = if missing.is_empty() { View::of_process(pid)? } else { None };
+    watch(&Watched { pid, control: control.as_ref(), attached: attached.as_ref(), missing }, length, progress)
+}
+
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = system::machine(jvm.pid);
@@ -79,7 +112,10 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     let (looks, waste) = watch.look(length, progress)?;
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
-        return Err(Error::failed(format!("process {} ended while it was watched; nothing can be said", jvm.pid)));
+        return Err(Error::failed(format!(
+            "process {} ended while it was watched; nothing can be said",
+            jvm.pid
+        )));
     }
     progress.finish();
 
@@ -211,7 +247,8 @@ fn threads(first: &Moment, last: &Moment, looks: &[Vec<JavaThread>], waste: &Was
     Threads {
         alive: counter(last, "java.threads.live"),
         started: started.map(|(from, to)| to.saturating_sub(from)),
-        allocating: (waste.collections > 0).then(|| (waste.threads / waste.collections as f64).round() as u64),
+        allocating: (waste.collections > 0)
+            .then(|| (waste.threads / waste.collections as f64).round() as u64),
         attached: (with_frames > 0).then(|| attached as f64 / with_frames as f64),
         groups: groups(looks),
     }
@@ -220,13 +257,17 @@ fn threads(first: &Moment, last: &Moment, looks: &[Vec<JavaThread>], waste: &Was
 /// What threads of each name allocated between the first look and the last.
 fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Vec::new() };
-    let before: BTreeMap<(u64, &str), u64> =
-        first.iter().filter_map(|thread| Some(((thread.id, thread.name.as_str()), thread.allocated?))).collect();
+    let before: BTreeMap<(u64, &str), u64> = first
+        .iter()
+        .filter_map(|thread| Some(((thread.id, thread.name.as_str()), thread.allocated?)))
+        .collect();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for thread in last {
-        let group = groups
-            .entry(thread.group())
-            .or_insert_with_key(|name| Group { name: name.clone(), threads: 0, bytes: 0 });
+        let group = groups.entry(thread.group()).or_insert_with_key(|name| Group {
+            name: name.clone(),
+            threads: 0,
+            bytes: 0,
+        });
         let had = before.get(&(thread.id, thread.name.as_str())).copied().unwrap_or(0);
         group.threads += 1;
         group.bytes += thread.allocated.unwrap_or(0).saturating_sub(had);
@@ -267,7 +308,8 @@ fn allocation(
 
 fn version(jvm: &Watched, settings: &serde_json::Value) -> String {
     let said = settings.get("jdk").and_then(|jdk| jdk.as_str()).map(str::to_owned);
-    let asked = || jvm.attached?.diagnose("VM.version").ok()?.lines().last().map(|line| line.replace("JDK ", ""));
+    let asked =
+        || jvm.attached?.diagnose("VM.version").ok()?.lines().last().map(|line| line.replace("JDK ", ""));
     said.or_else(asked).unwrap_or_default()
 }
 

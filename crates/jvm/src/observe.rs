@@ -164,6 +164,11 @@ impl Jvms {
         self.settled().is_some()
     }
 
+    /// The first of them that is up.
+    pub fn process(&self) -> Option<u32> {
+        self.settled().map(|jvm| jvm.control.pid())
+    }
+
     fn settled(&self) -> Option<&Jvm> {
         let settled = |jvm: &&Jvm| {
             matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))

@@ -25,8 +25,12 @@ impl PerfFile {
         let process = PathBuf::from(format!("/proc/{pid}"));
         let owner = process.metadata().ok()?.uid();
         let status = fs::read_to_string(process.join("status")).ok()?;
-        let own =
-            status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.to_owned();
+        let own = status
+            .lines()
+            .find_map(|line| line.strip_prefix("NSpid:"))?
+            .split_whitespace()
+            .last()?
+            .to_owned();
         let folders = fs::read_dir(process.join("root/tmp")).ok()?.flatten();
         let found = folders
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"))

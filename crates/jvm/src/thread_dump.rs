@@ -1,7 +1,7 @@
 //! The threads of a running JVM with what each has allocated, from its extended thread dump (`Thread.print -e`).
 
-use crate::attach::Attached;
 use crate::Result;
+use crate::attach::Attached;
 
 /// A Java thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,9 @@ pub fn parse(dump: &str) -> Vec<JavaThread> {
     for line in dump.lines() {
         if line.starts_with('"') {
             threads.extend(head(line));
-        } else if let (Some(frame), Some(thread)) = (line.trim_start().strip_prefix("at "), threads.last_mut()) {
+        } else if let (Some(frame), Some(thread)) =
+            (line.trim_start().strip_prefix("at "), threads.last_mut())
+        {
             // Frames come innermost first: the last one stays. Without the module: `java.base@25/`.
             let method = frame.split('(').next().unwrap_or(frame);
             thread.outermost = Some(method.to_owned());
@@ -116,7 +118,10 @@ mod tests {
         assert_eq!(names, ["main", "pool-12-thread-3", "Thread-5"]);
         assert_eq!(threads[0].allocated, Some(2242 << 10));
         assert_eq!((threads[0].cpu, threads[0].elapsed), (0.20892, 4.36));
-        assert_eq!(threads.iter().map(JavaThread::is_called_from_native).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(
+            threads.iter().map(JavaThread::is_called_from_native).collect::<Vec<_>>(),
+            [false, false, true]
+        );
         assert_eq!(threads[1].group(), "pool-N-thread-N");
         assert_eq!(threads[0].group(), "main");
     }

@@ -70,7 +70,10 @@ mod tests {
              ccstrlist OnError                                  =                                           {product} {default}\n",
         );
         assert!(flags.is_on("UseTLAB") && !flags.is_on("OnError") && !flags.is_on("Nonsense"));
-        assert_eq!((flags.number("PreTouchParallelChunkSize"), flags.number("TLABSize")), (Some(4194304), Some(4096)));
+        assert_eq!(
+            (flags.number("PreTouchParallelChunkSize"), flags.number("TLABSize")),
+            (Some(4194304), Some(4096))
+        );
         let chosen = ["TLABSize", "UseG1GC", "UseTLAB"].map(|name| flags.is_chosen(name));
         assert_eq!(chosen, [true, false, false]);
         assert_eq!(flags.get("OnError").unwrap().value, "");

@@ -46,7 +46,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let attached = evidence.threads.attached.is_some_and(|share| share > MOSTLY);
     let what = match attached {
-        true => "attach native threads once (AttachCurrentThreadAsDaemon), and do not detach after each callback",
+        true => {
+            "attach native threads once (AttachCurrentThreadAsDaemon), and do not detach after each callback"
+        }
         false => "keep threads: a pool, or virtual threads",
     };
     advice.push(Advice {

@@ -5,11 +5,7 @@ use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 
 const AWARE: [&str; 3] = ["Parallel", "G1", "Z"];
 
-pub const RULE: Rule = Rule {
-    name: "memory nodes",
-    source: "java -XX:+UseNUMA (JEP 345 for G1)",
-    examine,
-};
+pub const RULE: Rule = Rule { name: "memory nodes", source: "java -XX:+UseNUMA (JEP 345 for G1)", examine };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let nodes = evidence.machine.nodes;
@@ -17,7 +13,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     Some(Found {
-        evidence: format!("The process may run on {nodes} memory nodes, and eden is on whichever touched it first."),
+        evidence: format!(
+            "The process may run on {nodes} memory nodes, and eden is on whichever touched it first."
+        ),
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseNUMA"),
             effect: Effect::default(),
