@@ -119,10 +119,15 @@ pub(crate) fn agent_if_installed() -> Option<&'static Agent> {
     unsafe { INSTALLED.load(Ordering::Acquire).as_ref() }.copied()
 }
 
-/// Makes the agent known to the hooks and to all others.
-pub(crate) fn publish(agent: &'static Agent) {
+/// Makes the agent known to its hooks.
+pub(crate) fn publish_to_hooks(agent: &'static Agent) {
     // Release: who finds the agent sees all of it.
     AGENT.store(std::ptr::from_ref(agent).cast_mut().cast(), Ordering::Release);
+}
+
+/// Makes the agent known to all but hooks.
+pub(crate) fn publish(agent: &'static Agent) {
+    // Release: as above.
     INSTALLED.store(Box::leak(Box::new(agent)), Ordering::Release);
 }
 

@@ -11,6 +11,7 @@
 //! | `source` | HotSpot's heap as a source of extents |
 //! | `hierarchy` | the levels over that source |
 //! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |
+//! | `observer`, `clock` | those that only count and time (`levels=none`) |
 //! | `events` | VMInit, VMDeath, GarbageCollectionStart |
 //! | `report` | the counters as JSON |
 //! | `state` | what all parts may ask: when the agent was loaded, where its control memory is |
@@ -21,6 +22,7 @@
 //! time until the process ends.
 
 mod agent;
+mod clock;
 mod destination;
 mod entry;
 mod events;
@@ -29,6 +31,7 @@ mod hierarchy;
 mod hooks;
 mod install;
 mod log;
+mod observer;
 mod options;
 mod report;
 mod source;

@@ -61,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) start: bool,
     /// Whether private buffers are kept ready for measuring the bound.
     pub(crate) bound: bool,
+    /// Whether an observer times what it passes on.
+    pub(crate) times: bool,
     /// For tests: all counters with locked additions, so that sums are exact.
     pub(crate) exact: bool,
     /// For tests: microseconds to sleep between receiving an extent and publishing it.
@@ -81,6 +83,7 @@ impl Default for Options {
             strict: false,
             start: true,
             bound: false,
+            times: false,
             exact: false,
             delay: 0,
         }
@@ -88,7 +91,8 @@ impl Default for Options {
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, exact, delay";
+const KEYS: &str =
+    "levels, core, processor, tlab, report, control, log, strict, start, bound, times, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -126,7 +130,17 @@ impl Options {
             };
             result = result.and(outcome);
         }
+        if options.times && !options.observes() {
+            result = result.and(Err(
+                "times=true: only what is passed on is timed; give levels=none, without bound".into(),
+            ));
+        }
         (options, result)
+    }
+
+    /// Whether there are no buffers of any kind.
+    pub(crate) fn observes(&self) -> bool {
+        self.levels == Levels::None && !self.bound
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
@@ -150,6 +164,7 @@ impl Options {
             "strict" => self.strict = choose(key, value, &SWITCH)?,
             "start" => self.start = choose(key, value, &SWITCH)?,
             "bound" => self.bound = choose(key, value, &SWITCH)?,
+            "times" => self.times = choose(key, value, &SWITCH)?,
             "exact" => self.exact = choose(key, value, &SWITCH)?,
             "delay" => {
                 self.delay = value
@@ -202,11 +217,14 @@ mod tests {
                 strict: true,
                 start: false,
                 bound: true,
+                times: false,
                 exact: true,
                 delay: 50,
             }
         );
         assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
+        let (options, result) = Options::parse("times=true,levels=none");
+        assert!(result.is_ok() && options.times && options.observes());
     }
 
     #[test]
@@ -221,6 +239,8 @@ mod tests {
             ("levels=l3", "use one of none, core, processor, core+processor"),
             ("strict=maybe", "use one of true, false"),
             ("report=", "name a path"),
+            ("times=true", "give levels=none"),
+            ("times=true,levels=none,bound=true", "without bound"),
             ("delay=-1", "use microseconds"),
         ] {
             assert!(mistake(text).contains(remedy), "{text}: {}", mistake(text));

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::copy::{self, Copy};
 use crate::header::{MAX_LEVELS, Mode, State};
 use crate::memory::{self, Access, Memory};
-use crate::view::{self, Geometry, View};
+use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -36,18 +36,16 @@ impl Deref for Control {
 
 impl Control {
     /// Memory that nobody else can see: what the agent uses when no control file was asked for.
-    ///
-    /// `domains` has the number of domains of each level, at most [`MAX_LEVELS`] of them.
-    pub fn anonymous(domains: &[usize]) -> Result<Control, Error> {
-        let geometry = geometry(domains)?;
+    pub fn anonymous<'a>(counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
+        let geometry = geometry(counted.into())?;
         let memory = Memory::private(geometry.bytes())
             .map_err(|error| Error(format!("no memory for counters: {error}")))?;
         Ok(Control { view: View::begin(memory, geometry, 0, 0), found_by: Mutex::default() })
     }
 
     /// Memory that [`View::of_process`] finds.
-    pub fn shared(domains: &[usize]) -> Result<Control, Error> {
-        let geometry = geometry(domains)?;
+    pub fn shared<'a>(counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
+        let geometry = geometry(counted.into())?;
         let failed = |error| {
             Error(format!(
                 "no memory that a command could see: {error}; allow memfd_create, or leave out control="
@@ -62,8 +60,8 @@ impl Control {
 
     /// The same, with a file at `path` (mode 0600) that leads there and has the last state when the process has ended. A file of an
     /// earlier process is replaced; no other.
-    pub fn create(path: &Path, domains: &[usize]) -> Result<Control, Error> {
-        let control = Control::shared(domains)?;
+    pub fn create<'a>(path: &Path, counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
+        let control = Control::shared(counted)?;
         let copy = Copy::create(path)?;
         copy.write(&control.view.memory).map_err(|error| {
             let _ = std::fs::remove_file(path);
@@ -75,10 +73,10 @@ impl Control {
 
     /// What the agent's option `control=PLACE` asks for: `auto`, or a path, in which `%p` becomes the process ID as in HotSpot's own
     /// options.
-    pub fn at(place: &str, domains: &[usize]) -> Result<Control, Error> {
+    pub fn at<'a>(place: &str, counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
         match place {
-            "auto" => Control::shared(domains),
-            path => Control::create(Path::new(&path.replace("%p", &std::process::id().to_string())), domains),
+            "auto" => Control::shared(counted),
+            path => Control::create(Path::new(&path.replace("%p", &std::process::id().to_string())), counted),
         }
     }
 
@@ -139,9 +137,11 @@ impl Control {
     }
 }
 
-fn geometry(domains: &[usize]) -> Result<Geometry, Error> {
-    Geometry::new(domains.iter().copied())
-        .ok_or_else(|| Error(format!("counters for {domains:?} domains: {MAX_LEVELS} levels are possible")))
+fn geometry(counted: Counted<'_>) -> Result<Geometry, Error> {
+    Geometry::new(counted).ok_or_else(|| {
+        let domains = counted.levels;
+        Error(format!("counters for {domains:?} domains: {MAX_LEVELS} levels are possible"))
+    })
 }
 
 #[cfg(test)]

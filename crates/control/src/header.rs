@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// The most levels that have counters: a level each for core and processor, and the comparison level with private buffers.
 pub const MAX_LEVELS: usize = 3;
 /// Bytes of room for the settings in force (JSON text).
@@ -82,6 +82,8 @@ pub(crate) struct Header {
     pub(crate) levels: AtomicU32,
     /// Domains of each level.
     pub(crate) domains: [AtomicU32; MAX_LEVELS],
+    /// Domains that have times of requests, behind all counters; 0 if none are taken.
+    pub(crate) timed: AtomicU32,
     /// [`State`]; stored with release order, after settings and message.
     pub(crate) state: AtomicU32,
     /// [`Mode`].

@@ -2,7 +2,7 @@
 //!
 //! The agent's state, settings and counters lie in a sealed memory file ([`Control`]). The command finds it among the process's
 //! descriptors, maps it and reads ([`View`]); for switching it writes one word: the [`Mode`]. Layout: a header, then
-//! `levels x domains` blocks of [`hab::Counters`], level by level. Why it is not a file: `docs/decisions/control-memory.md`.
+//! `levels x domains` blocks of [`hab::Counters`], level by level, then a block of [`times::Times`] for each domain, if any are taken. Why it is not a file: `docs/decisions/control-memory.md`.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `header` | what stands at its beginning |
 //! | `view` | reading it |
 //! | `control` | writing it |
+//! | [`times`] | how long requests took |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
 
@@ -20,9 +21,10 @@ mod header;
 mod memory;
 mod process;
 pub mod size;
+pub mod times;
 mod view;
 
 pub use control::Control;
 pub use error::Error;
 pub use header::{FORMAT, MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
-pub use view::View;
+pub use view::{Counted, View};

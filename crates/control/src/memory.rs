@@ -5,6 +5,7 @@
 //! sealed like that.
 
 use crate::header::{Header, MAX_DOMAINS, MAX_LEVELS};
+use crate::times::Times;
 use hab::Counters;
 use std::ffi::CString;
 use std::io;
@@ -17,7 +18,8 @@ use std::ptr::NonNull;
 /// What the kernel shows for the memory's descriptor in `/proc/PID/fd`.
 pub(crate) const LINK: &str = "/memfd:terrace (deleted)";
 /// More than any agent writes.
-pub(crate) const MOST_BYTES: usize = size_of::<Header>() + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>();
+pub(crate) const MOST_BYTES: usize =
+    size_of::<Header>() + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>() + MAX_DOMAINS * size_of::<Times>();
 
 /// Seals without which a mapping could lose its pages.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;

@@ -6,6 +6,7 @@
 
 use crate::header::{FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
 use crate::memory::{MOST_BYTES, Memory};
+use crate::times::Times;
 use hab::{Counter, Counters};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -17,28 +18,53 @@ pub struct View {
     pid: u32,
 }
 
-/// Which counters there are.
+/// What is counted: domains of each level, and domains whose requests are timed.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    /// The number of domains of each level, at most [`MAX_LEVELS`] of them.
+    pub levels: &'a [usize],
+    /// The number of domains that have [`Times`].
+    pub timed: usize,
+}
+
+impl<'a, const LEVELS: usize> From<&'a [usize; LEVELS]> for Counted<'a> {
+    fn from(levels: &'a [usize; LEVELS]) -> Counted<'a> {
+        Counted { levels, timed: 0 }
+    }
+}
+
+impl<'a> From<&'a [usize]> for Counted<'a> {
+    fn from(levels: &'a [usize]) -> Counted<'a> {
+        Counted { levels, timed: 0 }
+    }
+}
+
+/// Which counters there are, as checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Geometry {
     levels: usize,
     domains: [usize; MAX_LEVELS],
+    timed: usize,
 }
 
 impl Geometry {
     /// For so many domains on each level, if there is room for all of them.
-    pub(crate) fn new(counts: impl ExactSizeIterator<Item = usize>) -> Option<Geometry> {
-        let mut geometry = Geometry { levels: counts.len(), domains: [0; MAX_LEVELS] };
-        if geometry.levels > MAX_LEVELS {
+    pub(crate) fn new(Counted { levels, timed }: Counted<'_>) -> Option<Geometry> {
+        let mut geometry = Geometry { levels: levels.len(), domains: [0; MAX_LEVELS], timed };
+        if geometry.levels > MAX_LEVELS || levels.iter().chain([&timed]).any(|count| *count > MAX_DOMAINS) {
             return None;
         }
-        for (slot, count) in geometry.domains.iter_mut().zip(counts) {
-            *slot = Some(count).filter(|count| *count <= MAX_DOMAINS)?;
-        }
+        geometry.domains[..levels.len()].copy_from_slice(levels);
         Some(geometry)
     }
 
+    /// Where the counters of a level begin; of the level behind the last, where the times begin.
+    fn counters_at(&self, level: usize) -> usize {
+        size_of::<Header>() + self.domains[..level].iter().sum::<usize>() * size_of::<Counters>()
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Header>() + self.domains.iter().sum::<usize>() * size_of::<Counters>()
+        self.counters_at(MAX_LEVELS) + self.timed * size_of::<Times>()
     }
 }
 
@@ -67,9 +93,10 @@ impl View {
         {
             return None;
         }
-        let levels = header.levels.load(Ordering::Relaxed) as usize;
-        let counts = header.domains.get(..levels)?.iter().map(|count| count.load(Ordering::Relaxed) as usize);
-        let geometry = Geometry::new(counts).filter(|geometry| geometry.bytes() <= view.memory.bytes())?;
+        let count = |word: &AtomicU32| word.load(Ordering::Relaxed) as usize;
+        let domains = header.domains.each_ref().map(count);
+        let counted = Counted { levels: domains.get(..count(&header.levels))?, timed: count(&header.timed) };
+        let geometry = Geometry::new(counted).filter(|geometry| geometry.bytes() <= view.memory.bytes())?;
         let pid = header.pid.load(Ordering::Relaxed);
         (view.geometry, view.pid) = (geometry, pid);
         Some(view)
@@ -88,6 +115,7 @@ impl View {
             slot.store(count as u32, Ordering::Relaxed);
         }
         header.levels.store(geometry.levels as u32, Ordering::Relaxed);
+        header.timed.store(geometry.timed as u32, Ordering::Relaxed);
         // Release, and last: a reader takes memory without it for one that is still being made.
         header.magic.store(u64::from_ne_bytes(MAGIC), Ordering::Release);
         view
@@ -121,14 +149,25 @@ impl View {
         if level >= self.geometry.levels {
             return &[];
         }
-        let before: usize = self.geometry.domains[..level].iter().sum();
-        let start = size_of::<Header>() + before * size_of::<Counters>();
+        let start = self.geometry.counters_at(level);
         // SAFETY: inside the mapping (the geometry was checked against its length, and is our own copy), aligned to 128 because
         // header and counters are multiples of 128 on a page boundary, made of atomics only, and alive as long as `self`.
         unsafe {
             std::slice::from_raw_parts(
                 self.memory.base().as_ptr().add(start).cast::<Counters>().cast_const(),
                 self.geometry.domains[level],
+            )
+        }
+    }
+
+    /// The times of requests, one for each domain of the threads' level; empty if none are taken.
+    pub fn times(&self) -> &[Times] {
+        let start = self.geometry.counters_at(MAX_LEVELS);
+        // SAFETY: as in `counters`: the blocks before are multiples of 128, too.
+        unsafe {
+            std::slice::from_raw_parts(
+                self.memory.base().as_ptr().add(start).cast::<Times>().cast_const(),
+                self.geometry.timed,
             )
         }
     }

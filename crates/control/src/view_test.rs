@@ -3,6 +3,7 @@ use crate::Control;
 use crate::header::MAX_SETTINGS;
 use crate::memory;
 use crate::memory::Access;
+use crate::times::{BUCKETS, Kind, Way};
 use proptest::prelude::*;
 use std::mem::offset_of;
 use std::path::Path;
@@ -19,6 +20,13 @@ fn read_all(view: &View) -> u64 {
     for counter in Counter::ALL {
         sum = sum.wrapping_add(view.total(counter));
     }
+    for times in view.times() {
+        for (kind, way) in Kind::ALL.into_iter().flat_map(|kind| Way::ALL.map(|way| (kind, way))) {
+            let histogram = times.of(kind, way);
+            sum = (0..=BUCKETS).fold(sum, |sum, bucket| sum.wrapping_add(histogram.count(bucket)));
+            sum = sum.wrapping_add(histogram.sum()).wrapping_add(histogram.longest());
+        }
+    }
     for text in [view.settings(), view.message()] {
         assert!(text.chars().all(|letter| !letter.is_control()), "{text:?}");
         sum = sum.wrapping_add(text.len() as u64);
@@ -27,8 +35,9 @@ fn read_all(view: &View) -> u64 {
     sum
 }
 
-fn image(domains: &[usize]) -> Vec<u8> {
-    let control = Control::anonymous(domains).unwrap();
+/// With the times of one domain.
+fn image(levels: &[usize]) -> Vec<u8> {
+    let control = Control::anonymous(Counted { levels, timed: 1 }).unwrap();
     control.set_settings(r#"{"levels":"core"}"#);
     let memory = &control.memory;
     // SAFETY: nobody writes to it any more, and it lives across the call.
@@ -51,6 +60,8 @@ fn counts_that_do_not_fit_are_refused() {
         (offset_of!(Header, domains), 3),
         (offset_of!(Header, domains), u32::MAX),
         (offset_of!(Header, domains) + 4, MAX_DOMAINS as u32),
+        (offset_of!(Header, timed), 2),
+        (offset_of!(Header, timed), u32::MAX),
     ] {
         let mut bad = good.clone();
         put(&mut bad, at, word);
@@ -92,10 +103,26 @@ fn sums_do_not_overflow() {
     assert_eq!(control.total(Counter::Refills), u64::MAX);
 }
 
+#[test]
+fn times_stand_behind_all_counters() {
+    let control = Control::anonymous(Counted { levels: &[2, 1], timed: 2 }).unwrap();
+    for (alone, ticks) in [(true, 100), (false, 3), (true, 1 << 50)] {
+        control.times()[1].record(Kind::Object, Way::Collection, ticks, alone);
+    }
+    control.counters(1)[0].add(Counter::Refills, 7);
+    let histogram = control.times()[1].of(Kind::Object, Way::Collection);
+    assert_eq!((histogram.sum(), histogram.longest()), (103 + (1 << 50), 1 << 50));
+    assert_eq!([3, 22, BUCKETS - 1].map(|bucket| histogram.count(bucket)), [1; 3]);
+    assert_eq!(
+        (control.times()[0].of(Kind::Object, Way::Collection).sum(), control.total(Counter::Refills)),
+        (0, 7)
+    );
+}
+
 /// The memory is another process's, which may write anything at any time.
 #[test]
 fn memory_that_changes_while_it_is_read() {
-    let control = Control::shared(&[3, 2]).unwrap();
+    let control = Control::shared(Counted { levels: &[3, 2], timed: 3 }).unwrap();
     let link = format!("/proc/self/fd/{}", control.living().unwrap().1);
     let (file, found) = memory::take(Path::new(&link), Access::Read, |_| true).unwrap();
     let view = View::over(Memory::shared(&file, found.bytes, Access::Read).unwrap()).unwrap();
@@ -117,7 +144,8 @@ fn memory_that_changes_while_it_is_read() {
         let mut sum = 0_u64;
         for _ in 0..2000 {
             sum = sum.wrapping_add(read_all(&view));
-            assert_eq!((view.levels(), view.counters(0).len(), view.counters(1).len()), (2, 3, 2));
+            let lengths = [view.levels(), view.counters(0).len(), view.counters(1).len(), view.times().len()];
+            assert_eq!(lengths, [2, 3, 2, 3]);
             assert_eq!(view.pid(), std::process::id());
         }
         stop.store(true, Ordering::Relaxed);
@@ -132,11 +160,13 @@ proptest! {
         marked: bool,
         levels in 0_u32..5,
         domains in proptest::array::uniform3(0_u32..40),
+        timed in 0_u32..3,
     ) {
         if marked && bytes.len() > size_of::<Header>() {
             bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
             put(&mut bytes, offset_of!(Header, format), FORMAT);
             put(&mut bytes, offset_of!(Header, levels), levels);
+            put(&mut bytes, offset_of!(Header, timed), timed);
             for (slot, count) in domains.into_iter().enumerate() {
                 put(&mut bytes, offset_of!(Header, domains) + 4 * slot, count);
             }

@@ -56,6 +56,30 @@ pub struct Hooks {
     pub objects: bool,
 }
 
+/// When HotSpot takes the heap's lock (`Heap_lock`, Shenandoah's own) to serve a TLAB or an object without a collection, as far as this can
+/// be told from what was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// It cannot.
+    Unknown,
+    /// When a region of so many bytes begins.
+    Regions(usize),
+    /// Each time.
+    Always,
+}
+
+impl Lock {
+    /// Whether it was taken for what begins at `start`, in a heap that begins at `base`.
+    #[inline(always)]
+    pub fn taken_for(self, start: usize, base: usize) -> bool {
+        match self {
+            Lock::Unknown => false,
+            Lock::Regions(bytes) => start != 0 && start.wrapping_sub(base) & (bytes - 1) == 0,
+            Lock::Always => true,
+        }
+    }
+}
+
 impl Collector {
     /// All of them.
     pub const ALL: [Collector; 7] = [
@@ -114,6 +138,17 @@ impl Collector {
         }
     }
 
+    /// When it takes the heap's lock; `region`: `G1HeapRegionSize`, once HotSpot has chosen it.
+    pub fn lock(self, region: Option<usize>) -> Lock {
+        match self {
+            Collector::G1 => {
+                region.filter(|bytes| bytes.is_power_of_two()).map_or(Lock::Unknown, Lock::Regions)
+            }
+            Collector::Shenandoah | Collector::GenerationalShenandoah => Lock::Always,
+            _ => Lock::Unknown,
+        }
+    }
+
     /// The hooks that it needs, or why it is refused.
     pub const fn hooks(self) -> Result<Hooks, Error> {
         match self {
@@ -127,5 +162,21 @@ impl Collector {
             }
             Collector::Z => Err(Error::Zgc),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_begins_at_its_own_size() {
+        let lock = Collector::G1.lock(Some(1 << 20));
+        let base = 0x7000_0000;
+        assert!(lock.taken_for(base + (3 << 20), base) && lock.taken_for(base, base));
+        assert!(!lock.taken_for(base + 4096, base) && !lock.taken_for(0, base));
+        assert_eq!(Collector::G1.lock(Some(0)), Lock::Unknown);
+        assert!(Collector::Shenandoah.lock(None).taken_for(0, base));
+        assert!(!Collector::Serial.lock(None).taken_for(base, base));
     }
 }

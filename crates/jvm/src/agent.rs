@@ -103,6 +103,8 @@ pub struct AgentOptions {
     pub start_on: bool,
     /// Keep a private buffer for each thread ready, to measure the bound.
     pub bound: bool,
+    /// Time the requests that are passed on (only with `levels=none`).
+    pub times: bool,
 }
 
 impl Default for AgentOptions {
@@ -118,6 +120,7 @@ impl Default for AgentOptions {
             strict: false,
             start_on: true,
             bound: false,
+            times: false,
         }
     }
 }
@@ -150,9 +153,10 @@ impl AgentOptions {
                 "log" => options.log = Some(one_of(key, value, &["error", "warn", "info", "debug"])?.into()),
                 "start" => options.start_on = one_of(key, value, &["on", "off"])? == "on",
                 "bound" => options.bound = one_of(key, value, &["true", "false"])? == "true",
+                "times" => options.times = one_of(key, value, &["true", "false"])? == "true",
                 _ => {
                     return Err(Error::usage(format!(
-                        "'{key}' is not an option for a running JVM; use levels, core, processor, tlab, report, log, start or bound"
+                        "'{key}' is not an option for a running JVM; use levels, core, processor, tlab, report, log, start, bound or times"
                     )));
                 }
             }
@@ -199,9 +203,12 @@ impl AgentOptions {
         // Without buffers every request belongs straight to the heap. "On" would send it to buffers that are not there: HotSpot
         // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
         let off = !self.start_on || self.levels() == Levels::None;
-        for (key, differs, value) in
-            [("strict", self.strict, "true"), ("start", off, "off"), ("bound", self.bound, "true")]
-        {
+        for (key, differs, value) in [
+            ("strict", self.strict, "true"),
+            ("start", off, "off"),
+            ("bound", self.bound, "true"),
+            ("times", self.times, "true"),
+        ] {
             if differs {
                 add(key, value);
             }

@@ -9,6 +9,7 @@
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
+//! | [`refills`], [`clock`] | how long requests took that an observer passed on |
 //! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
@@ -21,6 +22,7 @@ pub mod agent;
 pub mod archive;
 pub mod attach;
 pub mod calls;
+pub mod clock;
 pub mod counts;
 pub mod cpu;
 pub mod error;
@@ -32,6 +34,7 @@ pub mod os;
 pub mod perfdata;
 mod primitive;
 pub mod progress_file;
+pub mod refills;
 pub mod resident;
 pub mod running;
 pub mod safepoints;

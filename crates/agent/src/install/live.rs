@@ -3,9 +3,11 @@
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
 use crate::agent::{self, Agent, Observed, Originals, Sizes};
+use crate::clock::{Clock, Monotonic, Ticks, Untimed};
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
 use crate::log::{Severity, say};
+use crate::observer::{self, Observer};
 use crate::options::Levels;
 use crate::report::{self, level_names};
 use crate::source::HeapSource;
@@ -20,8 +22,7 @@ use std::time::Duration;
 
 /// An agent that is ready to be put in place.
 pub(crate) struct Live {
-    agent: &'static Agent,
-    hooks: Vec<Exchange>,
+    built: Built,
     settings: String,
     remarks: Vec<String>,
 }
@@ -32,15 +33,15 @@ impl Live {
         let heap: &'static Heap = Box::leak(Box::new(plan.jvm.heap().map_err(|error| error.to_string())?));
         check_heap(heap.bytes(), plan.shape)?;
         let mut remarks = plan.remarks.clone();
-        let (agent, hooks) = build(plan, heap, &mut remarks)?;
-        let settings = settings(plan, agent);
-        Ok(Live { agent, hooks, settings, remarks })
+        let built = build(plan, heap, &mut remarks)?;
+        let settings = settings(plan, built.agent, built.clock);
+        Ok(Live { built, settings, remarks })
     }
 
     /// Puts it in place. The only thing that can still fail comes before anything is changed: the pages of the vtable are made
     /// writable.
     pub(crate) fn commit(self, plan: &Plan) -> Result<(), String> {
-        let Live { agent, hooks, settings, remarks } = self;
+        let Live { built: Built { agent, observer, hooks, .. }, settings, remarks } = self;
         let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
         let control = plan.control;
         control.set_settings(&settings);
@@ -48,12 +49,15 @@ impl Live {
             control.set_message(&remarks.join("; "));
         }
         control.set_mode(if plan.options.start { Mode::On } else { Mode::Off });
+        match observer {
+            Some(observer) => observer::publish(observer),
+            None => agent::publish_to_hooks(agent),
+        }
         agent::publish(agent);
         // SAFETY: `exchange_for` has paired hooks with functions of their types; the agent is never unloaded; what the hooks need
         // was published before, and they are those of its hierarchy (`Build::with`).
         unsafe { unlocked.exchange() };
-        let observing = plan.options.levels == Levels::None;
-        control.set_state(if observing { State::Observing } else { State::Installed });
+        control.set_state(if observer.is_some() { State::Observing } else { State::Installed });
         for remark in &remarks {
             say(Severity::Warn, remark);
         }
@@ -62,8 +66,13 @@ impl Live {
     }
 }
 
-/// The agent, and the hooks that are its own.
-type Built = (&'static Agent, Vec<Exchange>);
+/// The agent, and the hooks that are its own, or the observer's.
+struct Built {
+    agent: &'static Agent,
+    observer: Option<&'static Observer>,
+    clock: Option<&'static str>,
+    hooks: Vec<Exchange>,
+}
 
 fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<Built, String> {
     let shape = plan.shape;
@@ -85,6 +94,7 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
     let upper: &'static HeapSource = Box::leak(Box::new(HeapSource::new(heap, largest_extent, delay)));
     let build = Build { plan, heap, sized, sizes, upper };
     match plan.options.levels {
+        Levels::None if plan.options.observes() => build.observing(),
         Levels::None => Ok(build.with(upper)),
         Levels::Core | Levels::Processor => {
             let only = build.rank(0, upper)?;
@@ -129,23 +139,28 @@ impl Build<'_> {
         Ok(Level::new(self.heap.base(), *shape, *bytes, layout.clone(), control.counters(at), upper))
     }
 
+    /// Where requests are counted that no level serves.
+    fn observed(&self) -> Option<Observed> {
+        let Plan { layouts, control, .. } = self.plan;
+        layouts.first().map(|layout| Observed { layout: layout.clone(), counters: control.counters(0) })
+    }
+
     /// The agent with this hierarchy. It stays for ever, because a hook may use it until the process ends.
     fn with<H: Hierarchy>(self, hierarchy: H) -> Built {
+        let observed = self.observed();
         let Build { plan, heap, sized, sizes, upper } = self;
-        let Plan { jvm, layouts, maps, control, .. } = plan;
+        let Plan { jvm, maps, control, .. } = plan;
         let bound = (plan.options.bound && jvm.hooks.parsability).then(|| {
             let size = sizes.first().copied().unwrap_or(SMALLEST);
             ThreadBuffers::new(heap.base(), plan.shape, size, control.counters(maps.len()), upper)
         });
-        let observed = layouts.first();
         let agent: &'static Agent<H> = Box::leak(Box::new(Agent {
             control,
             cpu_source: plan.cpu_source,
             largest_object: largest_object(jvm, &sizes),
             grows: plan.tlabs.grow,
             refill_for_objects: !tlab::are_used(jvm),
-            observed: observed
-                .map(|layout| Observed { layout: layout.clone(), counters: control.counters(0) }),
+            observed,
             bound,
             originals: Originals::of(&jvm.functions),
             heap,
@@ -153,8 +168,34 @@ impl Build<'_> {
             sized,
             hierarchy,
         }));
-        (agent, hooks::exchanges::<H>(&jvm.functions, jvm.hooks))
+        Built { agent, observer: None, clock: None, hooks: hooks::exchanges::<H>(&jvm.functions, jvm.hooks) }
     }
+
+    /// The agent without buffers, and its observer.
+    fn observing(self) -> Result<Built, String> {
+        let Build { plan: Plan { options, jvm, control, .. }, heap, upper, .. } = self;
+        let region = jvm.flags.number("G1HeapRegionSize");
+        let observer = Observer {
+            control,
+            cpu_source: self.plan.cpu_source,
+            observed: self.observed().ok_or(INTERNAL)?,
+            originals: Originals::of(&jvm.functions),
+            base: heap.base(),
+            lock: jvm.collector.lock(region),
+        };
+        let (clock, hooks) = match options.times {
+            false => hooks_of::<Untimed>(jvm),
+            #[cfg(target_arch = "x86_64")]
+            true if Ticks::are_steady() => hooks_of::<Ticks>(jvm),
+            true => hooks_of::<Monotonic>(jvm),
+        };
+        let built = self.with(upper);
+        Ok(Built { observer: Some(Box::leak(Box::new(observer))), clock, hooks, ..built })
+    }
+}
+
+fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, Vec<Exchange>) {
+    (C::NAME, observer::exchanges::<C>(&jvm.functions))
 }
 
 /// Objects that a buffer may serve: small against it (a large one would waste what it leaves behind), and not those that the

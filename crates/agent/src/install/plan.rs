@@ -7,7 +7,7 @@ use crate::options::{Levels, Options};
 use crate::source::HeapSource;
 use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
-use control::Control;
+use control::{Control, Counted};
 use hab::{Layout, Shape};
 use hotspot::flags::Change;
 use hotspot::heap::Machine as Jvm;
@@ -124,20 +124,22 @@ fn make_control(
     if options.bound {
         domains.push(ThreadBuffers::THREADS);
     }
+    let timed = if options.times { domains.first().copied().unwrap_or(0) } else { 0 };
+    let counted = Counted { levels: &domains, timed };
     if let Some(refused) = control() {
         // An earlier attempt's: whoever looks from now on looks for this one.
         refused.give_up();
     }
     let made = match &options.control {
-        Some(path) => match Control::at(path, &domains) {
+        Some(path) => match Control::at(path, counted) {
             Ok(made) => Ok(made),
             Err(error) if options.strict => return Err(error.to_string()),
             Err(error) => {
                 remarks.push(format!("{error} (running without a control file)"));
-                Control::anonymous(&domains)
+                Control::anonymous(counted)
             }
         },
-        None => Control::anonymous(&domains),
+        None => Control::anonymous(counted),
     };
     Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
 }

@@ -5,7 +5,8 @@ use crate::agent::Agent;
 use crate::report::{level_names, quoted};
 
 /// The settings in force as a JSON object.
-pub(super) fn settings(plan: &Plan, agent: &Agent) -> String {
+/// `clock`: what requests are timed by.
+pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> String {
     let (jvm, levels) = (&plan.jvm, plan.options.levels);
     let sizes = agent.hierarchy.sizes();
     let size = |level: &str| {
@@ -13,9 +14,10 @@ pub(super) fn settings(plan: &Plan, agent: &Agent) -> String {
         names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
     };
     let accounts = &jvm.accounts;
+    let clock = clock.map(|clock| format!("\"clock\":{},", quoted(clock))).unwrap_or_default();
     format!(
         "{{\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
-         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},\
+         \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",
         quoted(jvm.version),

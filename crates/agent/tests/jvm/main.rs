@@ -35,6 +35,7 @@ mod levels;
 mod limits;
 mod loading;
 mod objects;
+mod observing;
 mod options;
 mod process;
 mod publication;
@@ -60,6 +61,7 @@ fn main() -> std::process::ExitCode {
         attach::cases,
         levels::cases,
         switching::cases,
+        observing::cases,
         control_memory::cases,
         archives::cases,
         accounting::cases,

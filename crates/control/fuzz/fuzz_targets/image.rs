@@ -6,7 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use terrace_control::{Control, View};
+use terrace_control::times::{BUCKETS, Kind, Way};
+use terrace_control::{Control, Counted, View};
 use terrace_hab::Counter;
 
 /// In memory, one for each process.
@@ -19,7 +20,7 @@ static PATH: LazyLock<PathBuf> = LazyLock::new(|| {
 
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let _ = std::fs::remove_file(&*PATH);
-    let control = Control::create(&PATH, &[3, 2, 1]).expect("a control file");
+    let control = Control::create(&PATH, Counted { levels: &[3, 2, 1], timed: 2 }).expect("a control file");
     control.set_settings(r#"{"levels":"core+processor"}"#);
     control.set_message("a message");
     drop(control);
@@ -37,6 +38,13 @@ fn read(view: &View) {
     }
     for counter in Counter::ALL {
         std::hint::black_box(view.total(counter));
+    }
+    for times in view.times() {
+        for (kind, way) in Kind::ALL.into_iter().flat_map(|kind| Way::ALL.map(|way| (kind, way))) {
+            let histogram = times.of(kind, way);
+            std::hint::black_box((0..=BUCKETS).map(|bucket| histogram.count(bucket)).max());
+            std::hint::black_box((histogram.sum(), histogram.longest()));
+        }
     }
     for text in [view.settings(), view.message()] {
         assert!(!text.contains(char::is_control));

@@ -1,0 +1,62 @@
+//! The clocks that requests are timed by.
+
+/// What a hook reads before and after.
+pub(crate) trait Clock: 'static {
+    /// Its name in the settings; `None`: nothing is timed.
+    const NAME: Option<&'static str>;
+
+    fn now() -> u64;
+}
+
+/// None: nothing is timed.
+pub(crate) enum Untimed {}
+
+impl Clock for Untimed {
+    const NAME: Option<&'static str> = None;
+
+    #[inline(always)]
+    fn now() -> u64 {
+        0
+    }
+}
+
+/// The processor's time stamp counter, where it ticks at one rate whatever the processor does.
+#[cfg(target_arch = "x86_64")]
+pub(crate) enum Ticks {}
+
+#[cfg(target_arch = "x86_64")]
+impl Ticks {
+    /// Whether it does.
+    pub(crate) fn are_steady() -> bool {
+        use std::arch::x86_64::__cpuid;
+        const POWER: u32 = 0x8000_0007;
+        const INVARIANT: u32 = 1 << 8;
+        __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & INVARIANT != 0
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Clock for Ticks {
+    const NAME: Option<&'static str> = Some("tsc");
+
+    #[inline(always)]
+    fn now() -> u64 {
+        // SAFETY: every x86-64 processor has it. Linux can forbid it to a process (PR_SET_TSC), which no JVM survives either.
+        unsafe { std::arch::x86_64::_rdtsc() }
+    }
+}
+
+/// `CLOCK_MONOTONIC`, in nanoseconds.
+pub(crate) enum Monotonic {}
+
+impl Clock for Monotonic {
+    const NAME: Option<&'static str> = Some("monotonic");
+
+    #[inline(always)]
+    fn now() -> u64 {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a valid place for the result.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+}

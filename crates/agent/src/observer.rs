@@ -1,0 +1,154 @@
+//! `levels=none`: hooks that count what they pass on, and with `times=true` time it.
+//!
+//! They hold no memory of the heap. Whether requests are timed is a matter of which hooks are put in place, not of a branch in them.
+#![allow(clippy::disallowed_types, reason = "the observer is found by all threads through one pointer")]
+
+use crate::agent::{Observed, Originals};
+use crate::clock::Clock;
+use control::Control;
+use control::times::{Kind, Way};
+use hab::{Counter, CpuIndex};
+use hotspot::WORD;
+use hotspot::collector::Lock;
+use hotspot::functions::Functions;
+use hotspot::patch::Exchange;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use topology::CpuSource;
+
+/// What the hooks work with: made once, never changed, never freed.
+pub(crate) struct Observer {
+    pub(crate) control: &'static Control,
+    pub(crate) cpu_source: CpuSource,
+    pub(crate) observed: Observed,
+    pub(crate) originals: Originals,
+    /// Where the heap begins.
+    pub(crate) base: usize,
+    pub(crate) lock: Lock,
+}
+
+/// The one that the hooks work with.
+static OBSERVER: AtomicPtr<Observer> = AtomicPtr::new(null_mut());
+
+/// Makes the observer known to its hooks.
+pub(crate) fn publish(observer: &'static Observer) {
+    // Release: who finds it sees all of it.
+    OBSERVER.store(std::ptr::from_ref(observer).cast_mut(), Ordering::Release);
+}
+
+/// The observer, in one of its hooks.
+///
+/// # Safety
+/// Only from hooks, which are in place only after it was published.
+#[inline(always)]
+unsafe fn observer() -> &'static Observer {
+    // Acquire: pairs with the release in `publish`.
+    // SAFETY: stored before any hook was put in place, and never freed.
+    unsafe { &*OBSERVER.load(Ordering::Acquire) }
+}
+
+/// All hooks, for this clock.
+pub(crate) fn exchanges<C: Clock>(functions: &Functions) -> Vec<Exchange> {
+    let parsability = functions.ensure_parsability.iter().map(|slot| slot.exchange_for(ensure_parsability));
+    let mut exchanges: Vec<Exchange> = parsability.collect();
+    exchanges.push(functions.mem_allocate.exchange_for(mem_allocate::<C>));
+    exchanges.push(functions.allocate_new_tlab.exchange_for(allocate_new_tlab::<C>));
+    exchanges
+}
+
+/// A request that is being timed.
+struct Begun {
+    pauses: u64,
+    ticks: u64,
+}
+
+impl Observer {
+    #[inline(always)]
+    fn begin<C: Clock>(&self) -> Option<Begun> {
+        C::NAME.map(|_| Begun { pauses: self.control.pauses(), ticks: C::now() })
+    }
+
+    /// Counts what was passed on: `bytes` at `start`, or nothing at 0.
+    #[inline(always)]
+    fn end<C: Clock>(&self, begun: Option<Begun>, kind: Kind, start: usize, bytes: usize) {
+        let ticks = C::now();
+        let domain = self.observed.domain(CpuIndex(self.cpu_source.current().0));
+        let alone = domain < self.observed.layout.exclusive;
+        if let (Some(begun), Some(times)) = (begun, self.control.times().get(domain)) {
+            let way = if self.control.pauses() != begun.pauses {
+                Way::Collection
+            } else if self.lock.taken_for(start, self.base) {
+                Way::Region
+            } else {
+                Way::Quick
+            };
+            // A thread may have come from a CPU whose counter is a little ahead.
+            times.record(kind, way, ticks.saturating_sub(begun.ticks), alone);
+        }
+        if start != 0
+            && let Some(counters) = self.observed.counters.get(domain)
+        {
+            if alone {
+                counters.add_plainly(Counter::Passed, 1);
+                counters.add_plainly(Counter::PassedBytes, bytes as u64);
+            } else {
+                counters.add(Counter::Passed, 1);
+                counters.add(Counter::PassedBytes, bytes as u64);
+            }
+        }
+    }
+}
+
+/// For `CollectedHeap::allocate_new_tlab(min, requested, actual)`.
+///
+/// # Safety
+/// Called by HotSpot only, once the observer is published.
+unsafe extern "C" fn allocate_new_tlab<C: Clock>(
+    heap: *mut c_void,
+    min: usize,
+    requested: usize,
+    actual: *mut usize,
+) -> *mut c_void {
+    // SAFETY: in a hook.
+    let observer = unsafe { observer() };
+    let begun = observer.begin::<C>();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    let start = unsafe { (observer.originals.allocate_new_tlab)(heap, min, requested, actual) };
+    // SAFETY: HotSpot passes a place for the answer, and has just written there if there is one.
+    let words = if start.is_null() { 0 } else { unsafe { *actual } };
+    observer.end::<C>(begun, Kind::Tlab, start as usize, words * WORD);
+    start
+}
+
+/// For `CollectedHeap::mem_allocate(size, overhead_limit_was_exceeded)`.
+///
+/// # Safety
+/// Called by HotSpot only, once the observer is published.
+unsafe extern "C" fn mem_allocate<C: Clock>(
+    heap: *mut c_void,
+    size: usize,
+    exceeded: *mut bool,
+) -> *mut c_void {
+    // SAFETY: in a hook.
+    let observer = unsafe { observer() };
+    let begun = observer.begin::<C>();
+    // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+    let start = unsafe { (observer.originals.mem_allocate)(heap, size, exceeded) };
+    observer.end::<C>(begun, Kind::Object, start as usize, size * WORD);
+    start
+}
+
+/// For `CollectedHeap::ensure_parsability(retire_tlabs)`.
+///
+/// # Safety
+/// Called by HotSpot only, once the observer is published.
+unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
+    // SAFETY: in a hook.
+    let observer = unsafe { observer() };
+    observer.control.count_parsability();
+    if let Some(original) = observer.originals.ensure_parsability {
+        // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
+        unsafe { original(heap, retire_tlabs) };
+    }
+}

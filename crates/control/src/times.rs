@@ -1,0 +1,160 @@
+//! How long requests took that the agent passed on: a histogram for each kind of request and each way to the heap, in each domain.
+//!
+//! A histogram is log-linear: four buckets an octave, so that a bucket's bounds are at most a quarter apart. Sum and maximum are exact.
+#![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Kind {
+    /// A thread buffer (`allocate_new_tlab`).
+    Tlab = 0,
+    /// A single object (`mem_allocate`).
+    Object = 1,
+}
+
+impl Kind {
+    /// Both.
+    pub const ALL: [Kind; 2] = [Kind::Tlab, Kind::Object];
+}
+
+/// How HotSpot served it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Way {
+    /// Nothing of what follows is known of it.
+    Quick = 0,
+    /// Under the heap's lock: what was served begins a region (G1), or the collector always takes its lock (Shenandoah).
+    Region = 1,
+    /// A pause of the collector began meanwhile.
+    Collection = 2,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Way; 3] = [Way::Quick, Way::Region, Way::Collection];
+
+    /// The name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Quick => "quick",
+            Way::Region => "region",
+            Way::Collection => "collection",
+        }
+    }
+}
+
+/// Buckets of an octave.
+const PARTS: usize = 4;
+/// Buckets of a histogram: up to 2^40 ticks, several minutes. The last one has all that took longer.
+pub const BUCKETS: usize = (40 - 1) * PARTS;
+
+/// The bucket of so many ticks.
+#[inline(always)]
+pub const fn bucket(ticks: u64) -> usize {
+    if ticks < PARTS as u64 {
+        return ticks as usize;
+    }
+    let octave = ticks.ilog2() as usize;
+    let part = (ticks >> (octave - 2)) as usize % PARTS;
+    let bucket = (octave - 1) * PARTS + part;
+    if bucket < BUCKETS { bucket } else { BUCKETS - 1 }
+}
+
+/// The fewest ticks that belong to a bucket; of the one behind the last, what ends the last.
+pub const fn least(bucket: usize) -> u64 {
+    match bucket / PARTS {
+        0 => bucket as u64,
+        octaves => ((PARTS + bucket % PARTS) as u64) << (octaves - 1),
+    }
+}
+
+/// The times of one kind and way in a domain.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Histogram {
+    buckets: [AtomicU64; BUCKETS],
+    sum: AtomicU64,
+    longest: AtomicU64,
+}
+
+impl Histogram {
+    /// Counts a request. `alone`: the domain has one CPU, and plain additions do, as in [`hab::Counters::add_plainly`].
+    #[inline(always)]
+    fn record(&self, ticks: u64, alone: bool) {
+        let bucket = &self.buckets[bucket(ticks)];
+        // Relaxed, all of it: statistics publish nothing.
+        if alone {
+            bucket.store(bucket.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            self.sum.store(self.sum.load(Ordering::Relaxed).wrapping_add(ticks), Ordering::Relaxed);
+        } else {
+            bucket.fetch_add(1, Ordering::Relaxed);
+            self.sum.fetch_add(ticks, Ordering::Relaxed);
+        }
+        if ticks > self.longest.load(Ordering::Relaxed) {
+            self.longest.fetch_max(ticks, Ordering::Relaxed);
+        }
+    }
+
+    /// Requests in a bucket.
+    pub fn count(&self, bucket: usize) -> u64 {
+        self.buckets.get(bucket).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Ticks of all of them.
+    pub fn sum(&self) -> u64 {
+        self.sum.load(Ordering::Relaxed)
+    }
+
+    /// Ticks of the longest.
+    pub fn longest(&self) -> u64 {
+        self.longest.load(Ordering::Relaxed)
+    }
+}
+
+/// The times of one domain. No other domain writes there, except a thread that has just left this one.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Times {
+    all: [[Histogram; Way::ALL.len()]; Kind::ALL.len()],
+}
+
+impl Times {
+    /// Counts a request; `alone` if the domain has one CPU.
+    #[inline(always)]
+    pub fn record(&self, kind: Kind, way: Way, ticks: u64, alone: bool) {
+        self.of(kind, way).record(ticks, alone);
+    }
+
+    /// One of them.
+    #[inline(always)]
+    pub fn of(&self, kind: Kind, way: Way) -> &Histogram {
+        &self.all[kind as usize][way as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn buckets_follow_each_other_without_a_gap() {
+        assert_eq!([0, 1, 4, 5, 7, 8, 9, 10, 1000].map(bucket), [0, 1, 4, 5, 7, 8, 8, 9, 35]);
+        for at in 0..BUCKETS {
+            assert_eq!(bucket(least(at)), at);
+            assert_eq!(bucket(least(at + 1) - 1), at);
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_is_as_narrow_as_promised(ticks in 4_u64..1 << 40) {
+            let (from, to) = (least(bucket(ticks)), least(bucket(ticks) + 1));
+            prop_assert!(from <= ticks && ticks < to && (to - from) * 4 <= from);
+        }
+    }
+}
