@@ -1,10 +1,9 @@
 //! A program that is started to be watched.
 
 use crate::evidence::Evidence;
-use crate::watch::{Watched, watch};
+use crate::watch::{Watched, observing, watch};
 use compare::Program;
 use control::View;
-use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
 use jvm::install::Install;
 use jvm::observe::Jvms;
@@ -28,7 +27,7 @@ pub fn watch_program(
     progress: &Progress,
 ) -> Result<Evidence> {
     let mut jvms = Jvms::new()?;
-    let agent = jvms.options(&AgentOptions::observing()).flag(&install.agent()?)?;
+    let agent = jvms.options(&observing()).flag(&install.agent()?)?;
     // A workload runs a little longer than it is watched: the program must not end first.
     let seconds = (length + warmup).as_secs() + 10;
     let program = program.for_seconds(seconds, Duration::ZERO);

@@ -1,8 +1,9 @@
 //! A stretch of a JVM's life, from its counters at both ends and looks in between.
 
-use crate::evidence::{Allocation, Eden, Evidence, Group, Threads};
+use crate::evidence::{Allocation, Eden, Evidence, Group, Refills, Threads, Times};
 use crate::{costs, system};
 use control::View;
+use control::times::{Kind, Way};
 use hab::Counter;
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
@@ -10,6 +11,7 @@ use jvm::attach::Attached;
 use jvm::install::Install;
 use jvm::observe;
 use jvm::perfdata::{PerfData, PerfFile};
+use jvm::refills::{RefillTimes, Taken};
 use jvm::thread_dump::{self, JavaThread};
 use jvm::{Error, Result, cpu, os, vm_flags};
 use present::progress::Progress;
@@ -41,6 +43,7 @@ struct Moment {
     used: u64,
     pauses: u64,
     objects: Option<u64>,
+    times: Option<RefillTimes>,
     cpu: Option<cpu::CpuTime>,
     touches: Option<u64>,
     periods: Option<system::Periods>,
@@ -85,12 +88,17 @@ pub fn watch_process(
         }
     };
     if attached.is_some()
-        && let Err(error) = jvm::switch::attach(pid, &AgentOptions::observing(), install, tell)
+        && let Err(error) = jvm::switch::attach(pid, &observing(), install, tell)
     {
         missing.push(format!("where eden goes, and refills: {error}"));
     }
     let control = if missing.is_empty() { View::of_process(pid)? } else { None };
     watch(&Watched { pid, control: control.as_ref(), attached: attached.as_ref(), missing }, length, progress)
+}
+
+/// An agent that counts and times, and has no buffers.
+pub fn observing() -> AgentOptions {
+    AgentOptions { times: true, ..AgentOptions::observing() }
 }
 
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
@@ -141,6 +149,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.eden = eden(&first, &last);
     evidence.threads = threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.allocation = allocation(&first, &last, &waste, &evidence, &looks);
+    evidence.refills = refills(&first, &last);
     evidence.memory = system::memory(jvm.pid);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     evidence.machine.throttled = first.periods.zip(last.periods).and_then(|(from, to)| {
@@ -163,6 +172,7 @@ impl Watch<'_> {
             used: control.map_or(0, |control| control.total(Counter::PassedBytes)),
             pauses: control.map_or(0, View::pauses),
             objects: self.accounts.as_mut().and_then(Accounts::read),
+            times: control.and_then(RefillTimes::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
             periods: system::periods(self.jvm.pid),
@@ -304,6 +314,36 @@ fn allocation(
         waste_ended: lost - at_collection - at_refill,
         of_ended_thread: ended.map(|ended| (objects - staying as f64).max(0.0) / ended as f64),
     })
+}
+
+/// Without a lock nothing takes so long: the thread has lost its CPU, which is no refill's cost.
+const PREEMPTED_NS: u64 = 50_000;
+
+fn refills(first: &Moment, last: &Moment) -> Option<Refills> {
+    let between = last.times.as_ref()?.since(first.times.as_ref()?);
+    let of = |kind, way| times(between.of(kind, way));
+    let on_cpu = |kind| {
+        let taken = between.of(kind, Way::Quick);
+        Times { total_ns: taken.total_within_ns(PREEMPTED_NS) as f64, ..times(taken) }
+    };
+    Some(Refills {
+        quick: on_cpu(Kind::Tlab),
+        locked: of(Kind::Tlab, Way::Region),
+        collecting: of(Kind::Tlab, Way::Collection),
+        objects: on_cpu(Kind::Object),
+    })
+}
+
+fn times(taken: &Taken) -> Times {
+    let percentile = |share| taken.percentile_ns(share).unwrap_or(0) as f64;
+    Times {
+        count: taken.count(),
+        total_ns: taken.total_ns() as f64,
+        p10_ns: percentile(0.1),
+        p50_ns: percentile(0.5),
+        p99_ns: percentile(0.99),
+        max_ns: taken.max_ns() as f64,
+    }
 }
 
 fn version(jvm: &Watched, settings: &serde_json::Value) -> String {

@@ -97,6 +97,15 @@ impl Taken {
         self.clock.ns(self.sum)
     }
 
+    /// The sum of those that took no longer than `most`: what takes longer without a lock has lost its CPU meanwhile.
+    pub fn total_within_ns(&self, most: u64) -> u64 {
+        let each = |bucket: usize| self.clock.ns(least(bucket).midpoint(least(bucket + 1)));
+        let inside = (0..BUCKETS).map(|bucket| (self.buckets[bucket], each(bucket)));
+        inside
+            .filter(|(_, time)| *time <= most)
+            .fold(0, |sum, (count, time)| sum.saturating_add(count.saturating_mul(time)))
+    }
+
     /// The longest. Since an earlier reading, of which it was a longer one: to the end of its bucket, a quarter more at most.
     pub fn max_ns(&self) -> u64 {
         self.clock.ns(self.longest)

@@ -1,1 +1,178 @@
+//! Each rule with evidence that it is for, and all of them with a healthy program's.
 
+use super::*;
+use crate::evidence::{Allocation, Eden, Evidence, Jvm, Machine, Memory, Refills, Threads, Times};
+use crate::finding::{Remedy, Sure};
+use jvm::vm_flags::VmFlags;
+
+const SECONDS: f64 = 10.0;
+
+/// A program that allocates 1 GB/s in a few threads, well.
+fn healthy() -> Evidence {
+    let times = |count| Times {
+        count,
+        total_ns: count as f64 * 130.0,
+        p10_ns: 90.0,
+        p50_ns: 120.0,
+        p99_ns: 500.0,
+        max_ns: 9e4,
+    };
+    Evidence {
+        jvm: Jvm { pid: 1, version: "25".into(), collector: "Parallel".into(), flags: flags("") },
+        seconds: SECONDS,
+        application_cpu: Some(18.0),
+        collector_cpu: Some(0.1),
+        eden: Eden { bytes: Some(1e9), most_bytes: Some(2e9), collections: Some(10), stopped: Some(0.1) },
+        allocation: Some(Allocation {
+            used: 1e10,
+            objects: 9.9e9,
+            waste_collection: 5e7,
+            waste_refill: 5e7,
+            ..Allocation::default()
+        }),
+        refills: Some(Refills { quick: times(10_000), ..Refills::default() }),
+        threads: Threads { alive: Some(20), started: Some(2), allocating: Some(8), ..Threads::default() },
+        memory: Memory {
+            resident: Some(3e9 as u64),
+            huge: Some(2e9 as u64),
+            transparent: Some("madvise".into()),
+            first_touches: Some(100),
+            available: Some(8e9 as u64),
+        },
+        machine: Machine { cpus: 2, nodes: 1, quota: None, throttled: None },
+        costs: crate::evidence::Costs {
+            alone_ns: 5.0,
+            contended_ns: Some(20.0),
+            zero_ns: 0.05,
+            first_touch_ns: 500.0,
+        },
+        missing: vec![],
+    }
+}
+
+/// `UseTLAB=true` and these on the command line, `NAME=VALUE` each.
+fn flags(chosen: &str) -> VmFlags {
+    let line = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap();
+        format!("uintx {name} = {value} {{product}} {{command line}}\n")
+    };
+    let text: String = chosen.split_whitespace().map(line).collect();
+    VmFlags::parse(&format!("bool UseTLAB = true {{product}} {{default}}\n{text}"))
+}
+
+fn rules_for(change: impl FnOnce(&mut Evidence)) -> Vec<&'static str> {
+    let mut evidence = healthy();
+    change(&mut evidence);
+    examine(&evidence).iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn nothing_is_found_in_a_healthy_program_nor_in_what_was_not_seen() {
+    assert_eq!(examine(&healthy()), []);
+    assert_eq!(examine(&Evidence::default()), []);
+}
+
+#[test]
+fn every_rule_finds_what_it_is_for_and_no_other_does() {
+    let found = |change: fn(&mut Evidence)| rules_for(change);
+    assert_eq!(
+        found(|e| e.jvm.flags = VmFlags::parse("bool UseTLAB = false {product} {command line}")),
+        ["no TLABs"]
+    );
+    assert_eq!(found(churning), ["ended threads"]);
+    assert_eq!(
+        found(|e| {
+            let refills = e.refills.as_mut().unwrap();
+            refills.quick.count = 5_000_000;
+            refills.quick.total_ns = 5e6 * 400.0;
+        }),
+        ["shared refills"]
+    );
+    assert_eq!(
+        found(|e| {
+            e.refills.as_mut().unwrap().objects =
+                Times { count: 1_000_000, total_ns: 1e9, p10_ns: 100.0, p50_ns: 300.0, ..Times::default() };
+        }),
+        ["objects outside TLABs"]
+    );
+    assert_eq!(found(|e| e.eden.stopped = Some(1.0)), ["small young generation"]);
+    assert_eq!(
+        found(|e| e.machine = Machine { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
+        ["throttled"]
+    );
+    assert_eq!(found(|e| e.memory.first_touches = Some(2_000_000)), ["first touch"]);
+    assert_eq!(found(|e| e.memory.huge = Some(0)), ["small pages"]);
+    assert_eq!(found(|e| e.machine.nodes = 2), ["memory nodes"]);
+    assert_eq!(found(|e| e.application_cpu = Some(160.0)), ["card marks"]);
+}
+
+/// 1,000 threads a second that allocate 4 KB each from TLABs of 1 MB.
+fn churning(evidence: &mut Evidence) {
+    evidence.threads.started = Some(10_000);
+    evidence.allocation = Some(Allocation {
+        used: 1e10,
+        objects: 4e7,
+        waste_ended: 1e10 - 4e7,
+        of_ended_thread: Some(3000.0),
+        ..Allocation::default()
+    });
+}
+
+#[test]
+fn what_is_already_chosen_is_not_advised_again() {
+    let flag_of = |change: fn(&mut Evidence)| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        change(&mut evidence);
+        let found = examine(&evidence);
+        found[0].advice.iter().any(|advice| matches!(&advice.remedy, Remedy::Flags(_)))
+    };
+    assert!(flag_of(|_| ()));
+    assert!(!flag_of(|e| e.jvm.flags = flags("TLABSize=1048576")));
+    let chosen = |name: &str, change: fn(&mut Evidence)| {
+        rules_for(|e| {
+            change(e);
+            e.jvm.flags = flags(name);
+        })
+    };
+    assert!(chosen("AlwaysPreTouch=true", |e| e.memory.first_touches = Some(2_000_000)).is_empty());
+    assert!(chosen("UseTransparentHugePages=true", |e| e.memory.huge = Some(0)).is_empty());
+    assert!(chosen("UseNUMA=true", |e| e.machine.nodes = 2).is_empty());
+    assert!(chosen("UseCondCardMark=true", |e| e.application_cpu = Some(160.0)).is_empty());
+}
+
+#[test]
+fn native_threads_are_told_not_to_detach() {
+    let advice = |attached| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.threads.attached = Some(attached);
+        examine(&evidence)[0].advice[1].remedy.text()
+    };
+    assert!(advice(0.9).contains("do not detach"));
+    assert!(advice(0.1).contains("a pool"));
+}
+
+#[test]
+fn fewer_collections_are_predicted_from_what_would_be_used_up() {
+    let mut evidence = healthy();
+    churning(&mut evidence);
+    let found = examine(&evidence);
+    let effect = found[0].advice[0].effect;
+    // 40 MB of objects and 10,000 times 1,096 bytes, instead of 10 GB.
+    assert!((effect.collections.unwrap() - (4e7 + 1.096e7) / 1e10).abs() < 1e-6, "{effect:?}");
+    assert_eq!(effect.sure, Sure::Counted);
+    // Threads stood still for 1 % of the time, which nearly goes.
+    assert!((effect.speed.unwrap() - 1.0 / 0.99).abs() < 1e-3, "{effect:?}");
+}
+
+#[test]
+fn no_advice_is_made_for_memory_that_is_not_there() {
+    assert!(
+        rules_for(|e| {
+            e.eden.stopped = Some(1.0);
+            e.memory.available = Some(1 << 20);
+        })
+        .is_empty()
+    );
+}
