@@ -41,8 +41,14 @@ impl Clock for Ticks {
 
     #[inline(always)]
     fn now() -> u64 {
-        // SAFETY: every x86-64 processor has it. Linux can forbid it to a process (PR_SET_TSC), which no JVM survives either.
-        unsafe { std::arch::x86_64::_rdtsc() }
+        use std::arch::x86_64::{_mm_lfence, _rdtsc};
+        // SAFETY: every x86-64 processor has both. Linux can forbid the second to a process (PR_SET_TSC), which no JVM survives
+        // either. The counter is read ahead of what comes before, an atomic exchange that waits for its cache line among that,
+        // unless a fence holds it back.
+        unsafe {
+            _mm_lfence();
+            _rdtsc()
+        }
     }
 }
 

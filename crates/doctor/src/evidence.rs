@@ -165,15 +165,26 @@ pub struct Costs {
     pub first_touch_ns: f64,
 }
 
+/// Collections to go by.
+const ENOUGH: u64 = 5;
+
 impl Evidence {
     /// Share of the time in which all threads stood still.
     pub fn stopped_share(&self) -> Option<f64> {
         Some((self.eden.stopped? / self.seconds).clamp(0.0, 1.0))
     }
 
-    /// Collections for so many bytes used up, as many as were counted where that is enough to go by.
+    /// Bytes used up from one collection to the next: eden's size, which collectors change, as it was on average where that can
+    /// be told.
+    pub fn bytes_a_collection(&self) -> Option<f64> {
+        match (self.eden.collections, &self.allocation) {
+            (Some(count), Some(allocation)) if count >= ENOUGH => Some(allocation.used / count as f64),
+            _ => self.eden.bytes.filter(|bytes| *bytes > 0.0),
+        }
+    }
+
+    /// Collections a second, as they were counted where that is enough to go by.
     pub fn collections_a_second(&self) -> Option<f64> {
-        const ENOUGH: u64 = 5;
         match (self.eden.collections, &self.allocation, self.eden.bytes) {
             (Some(count), ..) if count >= ENOUGH => Some(count as f64 / self.seconds),
             (_, Some(allocation), Some(eden)) if eden > 0.0 => Some(allocation.used / eden / self.seconds),

@@ -6,6 +6,7 @@ mod first_touch;
 mod huge_pages;
 mod no_thread_buffers;
 mod outside_buffers;
+mod refill_waste;
 mod remote_nodes;
 mod shared_refills;
 mod throttled;
@@ -18,9 +19,10 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 
 /// All of them. What changes the most stands first.
-pub const ALL: [Rule; 10] = [
+pub const ALL: [Rule; 11] = [
     no_thread_buffers::RULE,
     ended_threads::RULE,
+    refill_waste::RULE,
     shared_refills::RULE,
     outside_buffers::RULE,
     young_generation::RULE,

@@ -51,7 +51,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),
         effect: speed(avoidable),
-        note: "refills from the core's own buffer",
+        note: "refills from the core's own buffer; what caches gain by that is not in the prediction",
     });
     Some(Found { evidence: text, advice })
 }

@@ -82,6 +82,13 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     assert_eq!(found(churning), ["ended threads"]);
     assert_eq!(
         found(|e| {
+            e.jvm.flags = flags("TLABSize=2048");
+            e.allocation.as_mut().unwrap().waste_refill = 2e9;
+        }),
+        ["refill waste"]
+    );
+    assert_eq!(
+        found(|e| {
             let refills = e.refills.as_mut().unwrap();
             refills.quick.count = 5_000_000;
             refills.quick.total_ns = 5e6 * 400.0;

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
-    let (eden, collections) = (evidence.eden.bytes?, evidence.collections_a_second()?);
+    let (eden, collections) = (evidence.bytes_a_collection()?, evidence.collections_a_second()?);
     let stopped = evidence.stopped_share()?;
     if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
         return None;
@@ -33,8 +33,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if factor < 1.5 {
         return None;
     }
-    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio.
-    let megabytes = (factor * eden * 1.25 / f64::from(1 << 20)).ceil() as u64;
+    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio; regions as they are needed with G1.
+    let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
+    let megabytes = (factor * eden * young / f64::from(1 << 20)).ceil() as u64;
     let mut flags = vec![format!("-Xmn{megabytes}m")];
     let heap = evidence.jvm.flags.number("MaxHeapSize").unwrap_or(0);
     let needed = (megabytes << 20) * 2;

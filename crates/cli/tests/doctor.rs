@@ -1,0 +1,180 @@
+//! `terrace doctor` with real JVMs.
+
+#[path = "common/real.rs"]
+mod installed;
+
+use installed::{Busy, installed, jar, java, output, stderr, stdout};
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A stock JVM with a workload, ended when dropped.
+fn start(flags: &[&str], workload: &[&str]) -> Option<Busy> {
+    let folder = installed()?;
+    let mut command = Command::new(java());
+    command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg("-jar").arg(jar(&folder));
+    command.args(workload).args(["--seconds", "600"]).env_remove("JAVA_TOOL_OPTIONS");
+    let child: Child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    Some(Busy(child))
+}
+
+/// What it says of a JVM, once that is far enough to be asked.
+fn report(jvm: &Busy) -> Value {
+    let (pid, until) = (jvm.0.id().to_string(), Instant::now() + Duration::from_secs(180));
+    loop {
+        let answer = output(&["doctor", &pid, "--seconds", "2", "--format", "json"]);
+        if answer.status.success() {
+            let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
+            // The warm-up allocates little.
+            if report["evidence"]["allocation"]["used"].as_f64() > Some(1e6) {
+                return report;
+            }
+        }
+        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
+    }
+}
+
+fn rules(report: &Value) -> Vec<&str> {
+    report["findings"].as_array().unwrap().iter().filter_map(|found| found["rule"].as_str()).collect()
+}
+
+fn finding<'a>(report: &'a Value, rule: &str) -> &'a Value {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().find(|found| found["rule"] == rule).unwrap_or_else(|| panic!("no '{rule}' in {report:#}"))
+}
+
+#[test]
+fn threads_that_come_and_go_are_found_and_a_stock_flag_comes_first() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "ended threads")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:TLABSize=4k", "{advice:#}");
+    assert_eq!(advice[2]["remedy"]["kind"], "terrace");
+    let share = |name: &str| {
+        report["evidence"]["allocation"][name].as_f64().unwrap()
+            / report["evidence"]["allocation"]["used"].as_f64().unwrap()
+    };
+    let parts = ["objects", "waste_ended", "waste_collection", "waste_refill"].map(share);
+    assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{parts:?}");
+    assert!(parts[1] > parts[0], "a task allocates a few KB of a TLAB: {parts:?}");
+    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    for ratio in ["collections", "speed"] {
+        assert!(advice[0]["effect"][ratio].as_f64() > Some(0.0));
+    }
+}
+
+#[test]
+fn the_flag_that_it_advises_cures_what_it_found() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m", "-XX:TLABSize=4k"], &["churn"]) else { return };
+    let report = report(&jvm);
+    let waste = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
+    let each = waste / report["evidence"]["threads"]["started"].as_f64().unwrap();
+    assert!(each < 16384.0, "{each} bytes a thread: {report:#}");
+}
+
+#[test]
+fn small_tlabs_and_a_small_young_generation_are_found() {
+    let flags = ["-XX:+UseSerialGC", "-Xmn8m", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "400"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "refill waste")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][1], "-XX:TLABSize=0", "{report:#}");
+    let advice = &finding(&report, "small young generation")["advice"];
+    assert!(advice[0]["remedy"]["what"][0].as_str().unwrap().starts_with("-Xmn"), "{advice:#}");
+}
+
+#[test]
+fn without_tlabs_it_says_so() {
+    let Some(jvm) = start(&["-XX:+UseSerialGC", "-XX:-UseTLAB"], &["alloc", "--threads", "1"]) else {
+        return;
+    };
+    assert!(rules(&report(&jvm)).contains(&"no TLABs"));
+}
+
+#[test]
+fn what_cannot_be_seen_is_named_and_the_rest_is_shown() {
+    let Some(jvm) = start(&["-XX:+UseZGC"], &["alloc", "--threads", "1"]) else { return };
+    let (pid, until) = (jvm.0.id().to_string(), Instant::now() + Duration::from_secs(180));
+    let said = loop {
+        let answer = output(&["doctor", &pid, "--seconds", "1"]);
+        if answer.status.success() && stdout(&answer).contains("refused") {
+            break stdout(&answer);
+        }
+        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
+    };
+    for part in ["not seen", "ZGC", "collections", "threads"] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+}
+
+#[test]
+fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
+    let Some(_) = installed() else { return };
+    let words = [
+        "doctor",
+        "--workload",
+        "churn",
+        "--gc",
+        "serial",
+        "--jvm-arg=-Xmx128m",
+        "--seconds",
+        "2",
+        "--warmup",
+        "1",
+    ];
+    let answer = output(&[&words[..], &["--format", "html"]].concat());
+    let page = stdout(&answer);
+    assert!(answer.status.success(), "{}", stderr(&answer));
+    for part in ["<html", "eden goes to", "ended threads", "-XX:TLABSize=4k"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let asks = ["src=\"http", "href=\"http", "url(http", "@import"].iter().any(|part| page.contains(part));
+    assert!(!asks, "a page asks no network");
+}
+
+#[test]
+fn advice_is_tried_and_stands_beside_what_was_expected() {
+    let Some(_) = installed() else { return };
+    let words =
+        ["doctor", "--workload", "churn", "--gc", "parallel", "--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
+    let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
+    let answer = output(&[&words[..], &times[..]].concat());
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let trials = report["trials"].as_array().unwrap();
+    let tried: Vec<&str> = trials.iter().filter_map(|trial| trial["remedy"].as_str()).collect();
+    assert!(tried.contains(&"-XX:TLABSize=4k") && tried.contains(&"terrace"), "{report:#}");
+    for trial in trials {
+        let told = trial["speed"]["median"].as_f64() > Some(0.0) || trial["note"].as_str() != Some("");
+        assert!(told, "{trial:#}");
+    }
+}
+
+#[test]
+fn what_is_no_jvm_or_ends_is_one_line() {
+    let Some(_) = installed() else { return };
+    let mut sleep = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = sleep.id().to_string();
+    let java = java();
+    for (words, parts) in [
+        (vec!["doctor", &pid], vec!["is not a JVM"]),
+        (vec!["doctor", "999999999"], vec!["no such process"]),
+        (vec!["doctor", "--warmup", "60", "--", &java, "-version"], vec!["the program ended"]),
+        (vec!["doctor", "--warmup", "60", "--", "true"], vec!["the program ended"]),
+        (vec!["doctor"], vec!["by its PID", "behind --"]),
+        (vec!["doctor", &pid, "--", &java, "-version"], vec!["not both"]),
+        (vec!["doctor", &pid, "--verify"], vec!["behind -- instead of a PID"]),
+        (vec!["doctor", &pid, "--duration", "5"], vec!["--verify"]),
+        (vec!["doctor", "java"], vec!["PID"]),
+    ] {
+        let answer = output(&words);
+        let said = stderr(&answer);
+        assert!(!answer.status.success() && stdout(&answer).is_empty(), "{words:?}: {said}");
+        let line = said.lines().last().unwrap_or_default();
+        assert!(parts.iter().all(|part| line.contains(part)), "{words:?}: {said}");
+    }
+    assert!(sleep.try_wait().unwrap().is_none(), "it was left alone");
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+}

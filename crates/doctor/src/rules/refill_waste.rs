@@ -1,0 +1,43 @@
+//! TLABs are so small for the objects in them that much is left over at each refill.
+
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use present::numbers::{human, share};
+
+/// Of eden.
+const LEAST_SHARE: f64 = 0.05;
+/// HotSpot gives up at most one part in so many of a TLAB (`TLABRefillWasteFraction`).
+const FRACTION: f64 = 64.0;
+
+pub const RULE: Rule = Rule {
+    name: "refill waste",
+    source: "HotSpot: ThreadLocalAllocBuffer::compute_size, TLABRefillWasteFraction",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (allocation, flags) = (evidence.allocation.as_ref()?, &evidence.jvm.flags);
+    let lost = allocation.waste_refill / allocation.used;
+    // Of TLABs that HotSpot sizes itself so much is never lost for long.
+    if lost < LEAST_SHARE || !["TLABSize", "ResizeTLAB"].iter().any(|flag| flags.is_chosen(flag)) {
+        return None;
+    }
+    let size = flags.number("TLABSize").unwrap_or(0) as f64;
+    let kept = 1.0 - lost + lost.min(1.0 / FRACTION);
+    Some(Found {
+        evidence: format!(
+            "{} of eden is left over in TLABs of {} when they are refilled: the next object did not fit.",
+            share(lost),
+            human(size)
+        ),
+        advice: vec![Advice {
+            remedy: Remedy::Flags(vec!["-XX:+ResizeTLAB".into(), "-XX:TLABSize=0".into()]),
+            effect: Effect {
+                collections: Some(kept),
+                speed: evidence.speed_with_collections(kept),
+                sure: Sure::Counted,
+            },
+            note: "HotSpot's defaults: it chooses the sizes itself",
+        }],
+    })
+}
