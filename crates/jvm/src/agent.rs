@@ -135,7 +135,12 @@ impl AgentOptions {
 
     /// Reads what users write for a JVM that runs already: `key=value`, with the agent's own keys.
     pub fn read(words: &[String]) -> Result<AgentOptions> {
-        let mut options = AgentOptions::default();
+        AgentOptions::default().with(words)
+    }
+
+    /// The same with these words as well.
+    pub fn with(self, words: &[String]) -> Result<AgentOptions> {
+        let mut options = self;
         for word in words {
             let (key, value) = word
                 .split_once('=')
@@ -152,7 +157,7 @@ impl AgentOptions {
                 "bound" => options.bound = one_of(key, value, &["true", "false"])? == "true",
                 _ => {
                     return Err(Error::usage(format!(
-                        "'{key}' is not an option for a running JVM; use levels, core, processor, tlab, report, log, start or bound"
+                        "'{key}' is not an option here; use levels, core, processor, tlab, report, log, start or bound"
                     )));
                 }
             }
