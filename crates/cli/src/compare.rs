@@ -4,27 +4,16 @@ use crate::arguments::{
     BufferArguments, ProgramArguments, milliseconds, percent, seconds, some_milliseconds, some_seconds,
 };
 use crate::format::{Format, json};
-use clap::{Args, ValueEnum};
-use compare::side::Side;
+use clap::Args;
 use compare::stopping::Precision;
-use compare::{Comparison, Method};
+use compare::{Comparison, Method, words};
+use jvm::agent::AgentOptions;
 use jvm::install::Install;
 use jvm::workload::Workload;
 use jvm::{Error, Result};
 use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What Terrace is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Against {
-    /// The same JVM with buffers off: windows inside one JVM.
-    Off,
-    /// A private buffer for each thread, the best that any hierarchy can do: windows inside one JVM.
-    Bound,
-    /// A JVM without Terrace: whole JVMs in turn (forks), A B B A.
-    Stock,
-}
 
 /// Arguments of `compare`.
 #[derive(Args)]
@@ -36,19 +25,43 @@ pub struct Compare {
     #[command(flatten)]
     buffers: BufferArguments,
 
-    /// What Terrace is compared with.
-    #[arg(long, value_enum, default_value = "off", help_heading = "Measurement")]
-    against: Against,
+    /// The side in question: terrace with its settings, stock, off or bound, each with JVM flags behind it, or JVM flags alone.
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "terrace",
+        allow_hyphen_values = true,
+        help_heading = "Sides"
+    )]
+    a: String,
 
-    /// Compare that with itself: what measuring adds by itself. The interval should include 1 [not against stock].
-    #[arg(long, help_heading = "Measurement")]
+    /// The side that it is compared with.
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "off",
+        allow_hyphen_values = true,
+        help_heading = "Sides"
+    )]
+    b: String,
+
+    /// Short for --b off, bound or stock.
+    #[arg(long, value_parser = ["off", "bound", "stock"], conflicts_with = "b", help_heading = "Sides")]
+    against: Option<String>,
+
+    /// Compare side b with itself: what measuring adds by itself. The interval should include 1.
+    #[arg(long, conflicts_with = "a", help_heading = "Sides")]
     control: bool,
 
-    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [not against stock].
+    /// Whole JVMs in turn, also where one JVM that is switched can be both sides.
+    #[arg(long, help_heading = "Measurement")]
+    forks: bool,
+
+    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [not in forks].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
     precision: Option<f64>,
 
-    /// Time measured in all [default: 20s, against stock 60s, with --precision at most 120s].
+    /// Time measured in all [default: 20s, in forks 60s, with --precision at most 120s].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
     duration: Option<Duration>,
 
@@ -64,7 +77,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
     skip: Duration,
 
-    /// Length of a fork, against stock; a program that ends by itself before is measured as a whole.
+    /// Measured length of a fork; a program that ends by itself before is measured as a whole.
     #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
     fork_seconds: Duration,
 
@@ -89,29 +102,48 @@ const EXAMPLES: &str = "\
 Examples:
   terrace compare -- java -jar app.jar              on against off for 20 s, then SIGTERM
   terrace compare --workload alloc --gc serial --threads 16 --tlab 1k
-  terrace compare --workload javac --against stock  terrace's defaults against stock
-  terrace compare --workload alloc --against bound  how far from the best possible
+  terrace compare --workload javac --b stock        terrace's defaults against stock
+  terrace compare --b='-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
+  terrace compare --a='-XX:+UseNUMA' --b stock -- java -jar app.jar   what a flag does
+  terrace compare --a='terrace core=512k -Xmn1g' --b='stock -Xmn1g' -- java -jar app.jar
+  terrace compare --workload alloc --b bound        how far from the best possible
   terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be told
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
-  terrace compare --against stock --fork-seconds 60s --duration 10m -- ./build.sh
+  terrace compare --b stock --fork-seconds 60s --duration 10m -- ./build.sh
+
+A side is one word and what belongs to it: terrace with its settings as key=value, or
+stock, off, bound; then JVM flags. Flags alone are stock with these flags. Off and bound
+are the other side's JVM, switched. Sides that one JVM can be are measured in windows
+inside it, all others in forks: whole JVMs, in pairs whose order is random and balanced.
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
-ends by itself is compared with a stock JVM by its whole time. Inside one JVM a ratio is
-the trimmed mean over pairs of neighbouring windows, pauses charged evenly by their
-number, CPU time that of the application's own threads (docs/measuring.md); against stock
-it is the median over pairs of forks with its bootstrap interval. Intervals are 95 %;
-'no significant difference' when that includes 1. If anything fails (exit code, the
-workload's own checks, the agent), there is no ratio.";
+ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
+trimmed mean over pairs of neighbouring windows, pauses charged evenly by the heap used
+up, CPU time that of the application's own threads (docs/measuring.md); in forks it is
+the median over pairs with its bootstrap interval. Intervals are 95 %; 'no significant
+difference' when that includes 1. If anything fails (exit code, the workload's own
+checks, the agent), there is no ratio.";
 
 impl Compare {
     /// Measures and prints.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         let (program, flags) = self.program.program()?;
-        let forks = self.against == Against::Stock;
-        if forks && (self.control || self.precision.is_some()) {
+        let agent = self.buffers.options()?;
+        let b = self.against.as_ref().unwrap_or(&self.b);
+        let a = if self.control { b } else { &self.a };
+        let sides = words::sides([a, b], &agent)?;
+        let [a, b] = &sides;
+        if agent != AgentOptions::default() && a.agent.is_none() && b.agent.is_none() {
             return Err(Error::usage(
-                "--control and --precision are for windows in one JVM; against stock give a longer --duration",
+                "--tlab, --levels, --core and --processor are settings of terrace, which is on neither side; leave them out, or \
+                 write --a terrace",
+            ));
+        }
+        let forks = self.forks || !a.shares_jvm(b);
+        if forks && self.precision.is_some() {
+            return Err(Error::usage(
+                "--precision is for windows in one JVM; in forks give a longer --duration",
             ));
         }
         let usual = match (forks, self.precision) {
@@ -119,16 +151,9 @@ impl Compare {
             (false, Some(_)) => 120,
             (false, None) => 20,
         };
-        let agent = self.buffers.options()?;
-        let b = match self.against {
-            Against::Off => Side::off(agent.clone()),
-            Against::Bound => Side::bound(agent.clone()),
-            Against::Stock => Side::stock(),
-        };
-        let a = if self.control { b.clone() } else { Side::terrace(agent) };
         let comparison = Comparison {
             program,
-            sides: [a, b],
+            sides,
             flags,
             method: match forks {
                 true => Method::Forks { fork: self.fork_seconds },

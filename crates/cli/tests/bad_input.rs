@@ -56,6 +56,37 @@ fn options_that_do_not_belong_together() {
 }
 
 #[test]
+fn sides_that_are_none() {
+    refused(&["compare", "--b=", "--", "sh"], &["a side is empty", "stock, off or bound"]);
+    refused(&["compare", "--b", "stok", "--", "sh"], &["'stok'", "write terrace, stock"]);
+    refused(&["compare", "--b", "XX:TLABSize=4k", "--", "sh"], &["no dash", "write -XX:TLABSize=4k"]);
+    refused(&["compare", "--a", "terrace cores=1", "--", "sh"], &["'cores'", "use levels, core"]);
+    refused(&["compare", "--b", "stock core=64k", "--", "sh"], &["write 'terrace core=64k'"]);
+    refused(
+        &["compare", "--b", "off", "--against", "off", "--", "sh"],
+        &["--against", "cannot be used with"],
+    );
+    refused(&["compare", "--a", "off", "--control", "--", "sh"], &["--control", "cannot be used with"]);
+    for words in
+        [&["--b", "bound -Xmn64m"][..], &["--b", "bound", "--forks"], &["--a", "stock", "--b", "bound"]]
+    {
+        refused(&[&["compare"], words, &["--", "sh"]].concat(), &["bound", "inside one JVM only"]);
+    }
+    refused(
+        &["compare", "--a", "stock", "--b=-Xmn64m", "--core", "64k", "--", "sh"],
+        &["neither side", "--a terrace"],
+    );
+    refused(
+        &["compare", "--b", "stock", "--precision", "3", "--", "sh"],
+        &["--precision", "longer --duration"],
+    );
+    refused(
+        &["compare", "--b=-XX:TLABSize=4k", "--", "sh", "-XX:TLABSize=8k"],
+        &["-XX:TLABSize=4k", "has no effect", "remove it there"],
+    );
+}
+
+#[test]
 fn a_wrong_file_at_java() {
     let home = Home::new("exit 0");
     let old = home.path("old");

@@ -20,6 +20,8 @@ fn home() -> Home {
     Home::new(&format!("PRETENDED=\"$* \" exec '{us}' --exact pretended_jvm --nocapture"))
 }
 
+const STEP: Duration = Duration::from_micros(200);
+
 struct Pretended {
     words: Vec<String>,
     agent: Option<String>,
@@ -103,25 +105,29 @@ impl Pretended {
         let mut operations = 0_u64;
         let workload = self.number("--seconds");
         let end = workload.or(self.number("--ends-after")).map(Duration::from_secs_f64);
+        let flag = 1 + u64::from(self.words.iter().any(|word| word == "-XX:+Twice"));
+        let mut worked = Duration::ZERO;
         while end.is_none_or(|end| start.elapsed() < end) {
+            // By the clock: how often a busy machine lets us have our turn is no matter of speed.
+            let steps = ((start.elapsed() - worked).as_nanos() / STEP.as_nanos()) as u64;
+            worked += STEP * steps as u32;
             let speed = match &control {
                 Some(control) if control.mode() == Mode::On => {
-                    control.counters(0)[0].add(Counter::BufferBytes, 4096);
-                    account.add(2000);
+                    control.counters(0)[0].add(Counter::BufferBytes, 4096 * steps);
                     2
                 }
                 Some(control) => {
-                    control.counters(0)[0].add(Counter::PassedBytes, 1_000_000);
-                    account.add(1000);
-                    1
+                    control.counters(0)[0].add(Counter::PassedBytes, 1_000_000 * steps);
+                    flag
                 }
-                None => 1,
+                None => flag,
             };
-            operations += 10 * speed;
+            account.add(1000 * speed * steps);
+            operations += 10 * speed * steps;
             if let Some(file) = &progress {
                 file.write_all_at(&operations.to_ne_bytes(), 128).unwrap();
             }
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(STEP);
         }
         if let Some(seconds) = workload {
             let checks = self.after("--checks").unwrap_or("passed");
@@ -147,6 +153,8 @@ fn pretended_jvm() {
 }
 
 const SHORT: [&str; 6] = ["--warmup", "0", "--window", "20ms", "--skip", "2ms"];
+
+const FORKS: [&str; 8] = ["--duration", "4s", "--fork-seconds", "1s", "--warmup", "0", "--format", "json"];
 
 fn compare(home: &Home, arguments: &[&str]) -> Output {
     let all: Vec<&str> = ["compare"].iter().chain(arguments).copied().collect();
@@ -206,9 +214,12 @@ fn the_control_compares_off_with_off_until_it_is_precise() {
     assert_eq!(json["sides"]["a"]["name"], json["sides"]["b"]["name"]);
     assert!(json["ratio"]["low"].as_f64().unwrap() < json["ratio"]["high"].as_f64().unwrap());
     assert_eq!(json["method"]["precision"], 0.2);
-    let home = self::home();
-    let forks = ["--against", "stock", "--control", "--", &java];
-    assert_refused(&compare(&home, &forks), 2, &["windows in one JVM"]);
+    let said = |json: &serde_json::Value| json["notes"].to_string().contains("both sides are the same");
+    assert!(said(&json), "{json}");
+    let forks = ["--b", "stock", "--control", "--workload", "alloc", "--java", &java];
+    let found = self::json(&compare(&home, &[&FORKS[..], &forks].concat()));
+    assert!(said(&found) && found["mode"] == "forks", "{found}");
+    assert_eq!(found["sides"]["a"]["name"], found["sides"]["b"]["name"]);
 }
 
 #[test]
@@ -247,18 +258,7 @@ fn a_workload_counts_its_own_operations_and_a_table_is_shown() {
 fn terrace_against_stock_in_forks() {
     let home = home();
     let java = home.java();
-    let arguments = [
-        "--against",
-        "stock",
-        "--duration",
-        "4s",
-        "--fork-seconds",
-        "1s",
-        "--warmup",
-        "0",
-        "--format",
-        "json",
-    ];
+    let arguments = [&FORKS[..], &["--against", "stock"]].concat();
     let workload = [&arguments[..], &["--workload", "alloc", "--java", &java]].concat();
     let found = json(&compare(&home, &workload));
     about_two(&found["ratio"]);
@@ -270,6 +270,26 @@ fn terrace_against_stock_in_forks() {
     let found = json(&compare(&home, &program));
     about_two(&found["ratio"]);
     assert_eq!(found["metric"], "bytes allocated");
+}
+
+#[test]
+fn a_flag_is_a_side() {
+    let home = home();
+    let java = home.java();
+    let flags = |side: &serde_json::Value| side["flags"].to_string().contains("-XX:+Twice");
+    let words = [&FORKS[..], &["--b=-XX:+Twice", "--workload", "alloc", "--java", &java]].concat();
+    let found = json(&compare(&home, &words));
+    let (a, b) = (&found["sides"]["a"], &found["sides"]["b"]);
+    assert_eq!((&a["name"], &b["name"]), (&"terrace".into(), &"stock -XX:+Twice".into()));
+    assert!(flags(b) && !flags(a) && b["settings"].is_null(), "{found}");
+    assert!(found["ratio"]["median"].as_f64().unwrap() < 1.3, "the flag does as well: {}", found["ratio"]);
+
+    let sides = ["--a", "-XX:+Twice", "--b", "stock", "--jvm-arg=-Xmx1g", "--", &java, "-jar", "app.jar"];
+    let found = json(&compare(&home, &[&FORKS[..], &sides].concat()));
+    about_two(&found["ratio"]);
+    assert_eq!(found["sides"]["a"]["name"], "stock -XX:+Twice, observed");
+    assert_eq!(found["metric"], "bytes allocated", "both are observed, so that they are counted");
+    assert!(["a", "b"].iter().all(|side| found["sides"][side]["flags"].to_string().contains("-Xmx1g")));
 }
 
 #[test]
@@ -291,6 +311,7 @@ fn a_program_that_ends_by_itself_is_compared_by_its_whole_time() {
     let program = [&arguments[..], &["--", &java, "--ends-after", "0.3"]].concat();
     let found = json(&compare(&home, &program));
     assert_eq!((&found["metric"], &found["unit"]), (&"whole runs".into(), &"runs/s".into()));
+    assert_eq!(found["sides"]["a"]["collections_unit"], "run");
 }
 
 #[test]
@@ -298,8 +319,8 @@ fn what_failed_has_no_ratio() {
     let home = home();
     let java = home.java();
     let check = |rest: &[&str], parts: &[&str]| {
-        for against in ["off", "stock"] {
-            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--against", against];
+        for against in ["off", "stock", "off -Xmn64m"] {
+            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--b", against];
             assert_refused(&compare(&home, &[&timing[..], rest].concat()), 1, parts);
         }
     };

@@ -2,7 +2,7 @@
 //! collections, and for JVMs that cannot be switched, such as one without us.
 
 use crate::Program;
-use crate::process::await_agent;
+use crate::process::had_agent;
 use jvm::agent::AgentOptions;
 use jvm::cpu::{CpuTime, Threads};
 use jvm::install::Install;
@@ -55,14 +55,12 @@ pub fn run(
     let file = jvms.directory().join("progress");
     let launch = program.launch(&all, Some(&file), None, install)?;
     let mut running = Running::start(&launch, false)?;
-    if agent.is_some() {
-        await_agent(&mut running, &mut jvms)?;
-    }
     let mut operations = ProgressFile::at(&file);
     let mut threads = Threads::of(running.pid());
     let (mut first, mut last): (Option<Reading>, Option<Reading>) = (None, None);
     let since = Instant::now();
-    while running.poll()?.is_none() {
+    // With the agent and without it we do the same while it runs.
+    while running.wait(POLL)?.is_none() {
         if since.elapsed() > limit {
             return Err(Error::failed(format!(
                 "a run of fixed work did not end within {} s; give it less work",
@@ -81,9 +79,11 @@ pub fn run(
             }
             Phase::Finished => {}
         }
-        std::thread::sleep(POLL);
     }
-    running.check()?;
+    match agent {
+        Some(_) => had_agent(&mut running, &mut jvms)?,
+        None => running.check()?,
+    }
     let report = Report::read(&running.output())?;
     let per_application_second = first.zip(last).and_then(|(first, last)| {
         let cpu = last.cpu.application().saturating_sub(first.cpu.application()).as_secs_f64();

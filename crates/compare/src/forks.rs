@@ -1,25 +1,29 @@
-//! Fork mode: whole JVMs in turn, A B B A.
+//! Fork mode: whole JVMs in turn, in pairs.
 //!
-//! For what is decided when a JVM starts: flags, the size of thread buffers, HotSpot's own growing strategy.
+//! For what is decided when a JVM starts: flags, the size of thread buffers, HotSpot's own growing strategy. While a JVM is measured
+//! we sleep, whichever side it is.
 
 use crate::measure::{Amount, Measure, Pair};
-use crate::process::await_agent;
+use crate::process::{await_agent, had_agent};
 use crate::side::Side;
 use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
 use jvm::counts::Counts;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;
+use jvm::os::Exit;
 use jvm::running::Running;
 use jvm::workload::Report;
 use jvm::{Error, Result};
 use present::progress::Progress;
 use serde_json::Value;
+use statistics::Random;
 use std::time::{Duration, Instant};
 
 /// How much longer than asked a workload may take.
 const SLACK: Duration = Duration::from_secs(180);
-const POLL: Duration = Duration::from_millis(20);
+/// How often what a script's JVMs have allocated is read: the accounts of one that has ended are gone.
+const READ: Duration = Duration::from_millis(100);
 
 struct Fork {
     measure: Measure,
@@ -31,9 +35,15 @@ struct Fork {
     notes: Vec<String>,
 }
 
-/// Forks in the order A B, B A, A B, ...: a drift that is steady favours nobody. `true` is A.
-fn order(pairs: usize) -> Vec<[bool; 2]> {
-    (0..pairs).map(|pair| if pair % 2 == 0 { [true, false] } else { [false, true] }).collect()
+/// The order within each pair; `true` is A. By chance A B, B A or B A, A B for each two pairs: a drift that is steady favours nobody,
+/// and neither does anything that has a rhythm.
+fn order(pairs: usize, seed: u64) -> Vec<[bool; 2]> {
+    let mut random = Random::new(seed);
+    let blocks = (0..pairs.div_ceil(2)).flat_map(|_| {
+        let first = random.coin();
+        [[first, !first], [!first, first]]
+    });
+    blocks.take(pairs).collect()
 }
 
 /// As many pairs as fit into the duration, an even number of them and at least two.
@@ -50,7 +60,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
     progress.start(&format!("comparing {name_a} and {name_b} in forks"), each * 2 * count as u32);
 
     let (mut a, mut b) = (Vec::new(), Vec::new());
-    for (number, pair) in order(count).into_iter().enumerate() {
+    for (number, pair) in order(count, comparison.seed).into_iter().enumerate() {
         for (second, is_a) in pair.into_iter().enumerate() {
             progress.say(format!(
                 "fork {} of {}: {}",
@@ -137,16 +147,16 @@ fn workload(
     flags: Vec<String>,
     launch: &Launch,
 ) -> Result<Fork> {
-    if observed {
-        await_agent(&mut running, &mut jvms)?;
-    }
     if running.wait(length + SLACK)?.is_none() {
         return Err(Error::failed(format!(
             "the workload did not end within {} s",
             (length + SLACK).as_secs()
         )));
     }
-    running.check()?;
+    match observed {
+        true => had_agent(&mut running, &mut jvms)?,
+        false => running.check()?,
+    }
     let report = Report::read(&running.output())?;
     let counts = observed.then(|| jvms.counts());
     let measure = Measure {
@@ -184,37 +194,54 @@ fn command(
 ) -> Result<Fork> {
     await_agent(&mut running, &mut jvms)?;
     let since = Instant::now();
-    let mut first: Option<Counts> = None;
-    let (measure, whole_run) = loop {
-        jvms.refresh()?;
-        // The accounts of a JVM that has ended are gone: what was last read of them counts.
-        jvms.read_accounts();
-        if let Some((exit, time)) = running.poll()? {
-            running.check()?;
+    let read = if launch.is_java() { Duration::MAX } else { READ };
+    let mut first = Counts::default();
+    let mut ended = pass(&mut running, &mut jvms, since + warmup, read)?;
+    if ended.is_none() {
+        first = jvms.counts();
+        ended = pass(&mut running, &mut jvms, since + warmup + fork, read)?;
+    }
+    let (measure, notes) = match ended {
+        Some((exit, time)) => {
+            had_agent(&mut running, &mut jvms)?;
             let whole = Measure::between(&Counts::default(), &jvms.counts());
             let cpu_seconds = Some(exit.cpu.as_secs_f64());
-            break (Measure { seconds: time.as_secs_f64(), cpu_seconds, ..whole }, true);
+            // The accounts of a JVM that has ended are gone, and a run is a run.
+            (Measure { seconds: time.as_secs_f64(), cpu_seconds, bytes: None, ..whole }, jvms.notes())
         }
-        let passed = since.elapsed();
-        match &first {
-            None if passed >= warmup => first = Some(jvms.counts()),
-            Some(first) if passed >= warmup + fork => {
-                let measure = Measure::between(first, &jvms.counts());
-                running.end()?;
-                break (measure, false);
-            }
-            _ => std::thread::sleep(POLL),
+        None => {
+            let measure = Measure::between(&first, &jvms.counts());
+            running.end()?;
+            (measure, jvms.notes().into_iter().chain(jvms.uncounted()).collect())
         }
     };
     Ok(Fork {
         measure,
-        whole_run,
+        whole_run: ended.is_some(),
         operation: None,
         settings: jvms.settings(),
         flags,
         command: launch.describe(),
-        notes: jvms.notes().into_iter().chain(jvms.uncounted()).collect(),
+        notes,
     })
+}
+
+/// Lets time pass until then or the program's end, whose exit and time it gives. In between it reads as often as `read` says.
+fn pass(
+    running: &mut Running,
+    jvms: &mut Jvms,
+    until: Instant,
+    read: Duration,
+) -> Result<Option<(Exit, Duration)>> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let ended = running.wait(left.min(read))?;
+        jvms.refresh()?;
+        if ended.is_some() || left <= read {
+            return Ok(ended);
+        }
+        jvms.read_accounts();
+    }
 }
 
 #[cfg(test)]
@@ -222,9 +249,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forks_go_a_b_b_a() {
-        let flat: Vec<bool> = order(4).into_iter().flatten().collect();
-        assert_eq!(flat, [true, false, false, true, true, false, false, true]);
+    fn the_order_is_random_and_balanced_in_every_two_pairs() {
+        let found = order(400, 1);
+        assert!(found.iter().all(|[first, second]| first != second));
+        assert!(found.chunks(2).all(|block| block[0] != block[1]));
+        let a_first = found.chunks(2).filter(|block| block[0] == [true, false]).count();
+        assert!((70..130).contains(&a_first), "{a_first} of 200");
+        assert_eq!(found, order(400, 1), "the seed's");
+        assert_ne!(found, order(400, 2));
+        assert_eq!(order(3, 1)[..2], found[..2]);
     }
 
     #[test]

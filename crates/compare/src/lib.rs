@@ -2,7 +2,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`side`] | what is compared: a JVM with the agent or without it, and its flags |
+//! | [`side`], [`words`] | what is compared: a JVM with the agent or without it, and its flags; as users write it |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
@@ -30,6 +30,7 @@ pub mod side;
 pub mod stopping;
 pub mod summary;
 pub mod windows;
+pub mod words;
 
 use crate::machine::Host;
 use crate::measure::{Amount, Pair};
@@ -176,6 +177,14 @@ impl Comparison {
 
     fn check(&self) -> Result<()> {
         for side in &self.sides {
+            if let Program::Command(words) = &self.program
+                && let Some(flag) = side::overruled(&side.flags, words)
+            {
+                return Err(Error::usage(format!(
+                    "{flag} of '{}' has no effect, because the program's own command line has that flag, too; remove it there",
+                    side.name
+                )));
+            }
             let launch = self.program.launch(&self.flags_of(side), None, None, &self.install)?;
             if let Some(option) = archive::written_by(&launch) {
                 return Err(Error::usage(format!(

@@ -28,28 +28,36 @@ const LAST_CALLS: usize = 100;
 /// Pairs for which the duration has room, however long a call takes.
 const ENOUGH_PAIRS: u32 = 8;
 
+/// What to look at when no JVM had the agent.
+const REACHED: &str = "does it start java, and does JAVA_TOOL_OPTIONS reach it?";
+
 /// Waits until a JVM of the program is up with the agent.
 pub(crate) fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
     loop {
-        let ended = running.poll()?.is_some();
+        if running.wait(POLL)?.is_some() {
+            return had_agent(running, jvms);
+        }
         jvms.refresh()?;
         if jvms.ready() {
             return Ok(());
         }
-        if ended {
-            running.check()?;
-            return Err(Error::failed(
-                "the program ended before a JVM with terrace came up; does it start java, and does JAVA_TOOL_OPTIONS reach it?",
-            ));
-        }
         if running.started().elapsed() > START {
             return Err(Error::failed(format!(
-                "no JVM with terrace came up within {} s; does the program start java, and does JAVA_TOOL_OPTIONS reach it?",
+                "no JVM with terrace came up within {} s; {REACHED}",
                 START.as_secs()
             )));
         }
-        std::thread::sleep(POLL);
     }
+}
+
+/// Of a program that has ended: whether it ended well, and a JVM of it was up with the agent.
+pub(crate) fn had_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
+    jvms.refresh()?;
+    running.check()?;
+    if jvms.ready() {
+        return Ok(());
+    }
+    Err(Error::failed(format!("the program ended before a JVM with terrace came up; {REACHED}")))
 }
 
 struct Live {

@@ -75,7 +75,7 @@ pub struct Side {
     pub collections: Option<u64>,
     /// Collections for each `collections_unit` of work.
     pub collections_rate: Option<f64>,
-    /// `million operations` or `GB`.
+    /// `million operations`, `GB` or `run`.
     pub collections_unit: String,
     /// Time in collections; `null` when not known.
     pub collection_seconds: Option<f64>,

@@ -26,7 +26,7 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     let method = &outcome.method;
     let length = match (method.window_ms, method.fork_seconds) {
         (Some(window), _) => format!("windows of {window} ms in one JVM"),
-        (None, fork) => format!("forks of {} s, A B B A", fork.unwrap_or_default()),
+        (None, fork) => format!("forks of {} s in balanced random order", fork.unwrap_or_default()),
     };
     let mut text = labelled("metric", &outcome.metric, columns);
     text.push_str(&labelled(

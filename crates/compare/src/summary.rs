@@ -135,7 +135,8 @@ pub fn side(
         Amount::Operations => {
             (sum(|measure| measure.operations).map(|number| number / 1e6), "million operations")
         }
-        Amount::Bytes | Amount::Runs => (sum(|measure| measure.bytes).map(|number| number / 1e9), "GB"),
+        Amount::Bytes => (sum(|measure| measure.bytes).map(|number| number / 1e9), "GB"),
+        Amount::Runs => (Some(measures.len() as f64), "run"),
     };
     let wasted = measures.iter().map(|measure| measure.waste).collect::<Option<Vec<Waste>>>();
     let asked = measures.iter().map(|measure| measure.requests).collect::<Option<Vec<Requests>>>();

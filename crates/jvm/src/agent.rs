@@ -138,7 +138,12 @@ impl AgentOptions {
 
     /// Reads what users write for a JVM that runs already: `key=value`, with the agent's own keys.
     pub fn read(words: &[String]) -> Result<AgentOptions> {
-        let mut options = AgentOptions::default();
+        AgentOptions::default().with(words)
+    }
+
+    /// The same with these words as well.
+    pub fn with(self, words: &[String]) -> Result<AgentOptions> {
+        let mut options = self;
         for word in words {
             let (key, value) = word
                 .split_once('=')
@@ -156,7 +161,7 @@ impl AgentOptions {
                 "times" => options.times = one_of(key, value, &["true", "false"])? == "true",
                 _ => {
                     return Err(Error::usage(format!(
-                        "'{key}' is not an option for a running JVM; use levels, core, processor, tlab, report, log, start, bound or times"
+                        "'{key}' is not an option here; use levels, core, processor, tlab, report, log, start, bound or times"
                     )));
                 }
             }

@@ -3,7 +3,7 @@
 use crate::primitive::{AtomicI32, Ordering, SharedWord};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr::NonNull;
@@ -151,6 +151,26 @@ pub fn reap(pid: u32) -> io::Result<Option<Exit>> {
     }
 }
 
+/// Where the end of a process can be waited for. An error on a kernel older than 5.3.
+pub fn ending(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: pidfd_open has no memory preconditions.
+    let found = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
+    if found < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a descriptor that was opened for us, and that nobody else knows.
+    Ok(unsafe { OwnedFd::from_raw_fd(found as i32) })
+}
+
+/// Sleeps until the process has ended, a signal comes, or the time is over.
+pub fn sleep_until(ending: &OwnedFd, limit: Duration) {
+    let mut wanted = libc::pollfd { fd: ending.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // Rounded up: a caller that waits for a moment is not to come back just before it.
+    let milliseconds = limit.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32;
+    // SAFETY: one valid pollfd. Whatever the answer, the caller looks for himself.
+    unsafe { libc::poll(&mut wanted, 1, milliseconds) };
+}
+
 /// The child dies with us, even if we are killed. Only for a child that this very thread will wait for.
 pub fn die_with_us(command: &mut Command) {
     let us = std::process::id() as libc::pid_t;
@@ -263,6 +283,19 @@ mod tests {
         };
         assert_eq!((exit.code, exit.signal), (Some(7), None));
         assert!(reap(child.id()).is_err());
+    }
+
+    #[test]
+    #[allow(clippy::zombie_processes, reason = "`reap` is what waits for it")]
+    fn an_end_is_waited_for_and_not_looked_for() {
+        let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let end = ending(child.id()).unwrap();
+        sleep_until(&end, Duration::from_millis(1));
+        assert_eq!(reap(child.id()).unwrap(), None);
+        drop(child.stdin.take());
+        sleep_until(&end, Duration::from_secs(60));
+        assert_eq!(reap(child.id()).unwrap().unwrap().code, Some(0));
+        assert!(ending(0x3fff_fff0).is_err());
     }
 
     #[test]

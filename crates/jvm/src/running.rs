@@ -5,14 +5,17 @@ use crate::os::{self, Exit};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often an ending is looked for.
+/// How often an ending is looked for where it cannot be waited for.
 const POLL: Duration = Duration::from_millis(5);
+/// How long the user's Ctrl-C may go unseen when another thread of ours got it.
+const LOOK: Duration = Duration::from_millis(500);
 /// How long a program may take to end when asked to.
 const GRACE: Duration = Duration::from_secs(10);
 /// How much of a stream is kept: its end.
@@ -22,6 +25,7 @@ const KEPT: usize = 256 * 1024;
 pub struct Running {
     name: String,
     pid: u32,
+    ending: Option<OwnedFd>,
     started: Instant,
     exit: Option<(Exit, Duration)>,
     asked_to_end: bool,
@@ -41,6 +45,7 @@ impl Running {
         Ok(Running {
             name,
             pid: child.id(),
+            ending: os::ending(child.id()).ok(),
             started,
             exit: None,
             asked_to_end: false,
@@ -70,15 +75,20 @@ impl Running {
         Ok(self.exit)
     }
 
-    /// Waits for its end, at most so long.
+    /// Waits for its end, at most so long. It sleeps meanwhile: what it would take from the program, it would take from what is
+    /// measured.
     pub fn wait(&mut self, limit: Duration) -> Result<Option<(Exit, Duration)>> {
         let deadline = Instant::now() + limit;
         loop {
             let exit = self.poll()?;
-            if exit.is_some() || Instant::now() >= deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if exit.is_some() || left.is_zero() {
                 return Ok(exit);
             }
-            std::thread::sleep(POLL);
+            match &self.ending {
+                Some(ending) => os::sleep_until(ending, left.min(LOOK)),
+                None => std::thread::sleep(left.min(POLL)),
+            }
         }
     }
 
