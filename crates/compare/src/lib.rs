@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`side`], [`words`] | what is compared: a JVM with the agent or without it, and its flags; as users write it |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
+//! | [`in_place`] | the same in a JVM that somebody else has started |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
 //! | `forks`, [`fixed`] | whole JVMs in turn; one that does fixed work |
@@ -20,6 +21,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod fixed;
 mod forks;
+pub mod in_place;
 pub mod machine;
 pub mod measure;
 pub mod noise;

@@ -73,6 +73,8 @@ const SMALLEST_TLAB: u64 = 512;
 
 struct Jvm {
     path: PathBuf,
+    /// Its number here; in a container it may know itself by another.
+    pid: u32,
     control: Control,
     cpu: Option<CpuTime>,
     threads: Threads,
@@ -88,7 +90,7 @@ impl Jvm {
         if self.accounts.is_none()
             && matches!(self.control.state(), Some(State::Installed | State::Observing))
         {
-            self.accounts = Accounts::from_settings(self.control.pid(), &settings(&self.control));
+            self.accounts = Accounts::from_settings(self.pid, &settings(&self.control));
         }
         self.allocated = self.accounts.as_mut().and_then(Accounts::read).or(self.allocated);
         self.allocated.unwrap_or_default()
@@ -116,6 +118,17 @@ impl Jvms {
             mode: None,
             found: Vec::new(),
         })
+    }
+
+    /// A JVM that runs and has the agent.
+    pub fn of_process(pid: u32) -> Result<Jvms> {
+        let control = Control::of_process(pid)?.ok_or_else(|| {
+            Error::failed(format!("process {pid} has no terrace; see 'terrace status {pid}'"))
+        })?;
+        let threads = Threads::of(pid);
+        let jvm =
+            Jvm { path: PathBuf::new(), pid, control, cpu: None, threads, accounts: None, allocated: None };
+        Ok(Jvms { found: vec![jvm], ..Jvms::new()? })
     }
 
     /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
@@ -147,8 +160,17 @@ impl Jvms {
                 if let Some(mode) = self.mode {
                     control.set_mode(mode);
                 }
-                let threads = Threads::of(control.pid());
-                self.found.push(Jvm { path, control, cpu: None, threads, accounts: None, allocated: None });
+                let pid = control.pid();
+                let threads = Threads::of(pid);
+                self.found.push(Jvm {
+                    path,
+                    pid,
+                    control,
+                    cpu: None,
+                    threads,
+                    accounts: None,
+                    allocated: None,
+                });
             }
         }
         match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
@@ -166,7 +188,7 @@ impl Jvms {
 
     /// The first of them that is up.
     pub fn process(&self) -> Option<u32> {
-        self.settled().map(|jvm| jvm.control.pid())
+        self.settled().map(|jvm| jvm.pid)
     }
 
     fn settled(&self) -> Option<&Jvm> {

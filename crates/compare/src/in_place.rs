@@ -1,0 +1,62 @@
+//! Windows inside a JVM that somebody else has started: buffers on against off, and off when it is over.
+
+use crate::estimate::{Estimate, estimate};
+use crate::measure::Amount;
+use crate::windows::{self, Subject, WindowPlan};
+use control::Mode;
+use jvm::counts::Counts;
+use jvm::observe::Jvms;
+use jvm::{Error, Result};
+use present::progress::Progress;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const WINDOW: Duration = Duration::from_millis(100);
+const SKIP: Duration = Duration::from_millis(5);
+
+struct InPlace {
+    jvms: Jvms,
+    process: PathBuf,
+}
+
+impl Subject for InPlace {
+    fn switch(&mut self, mode: Mode) {
+        self.jvms.switch(mode);
+        self.jvms.refresh_threads();
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        Ok(self.jvms.counts())
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(!self.process.exists())
+    }
+}
+
+impl Drop for InPlace {
+    fn drop(&mut self) {
+        self.jvms.switch(Mode::Off);
+    }
+}
+
+/// On against off, by the bytes that the program allocates, in a JVM that has the agent with buffers.
+pub fn measure(pid: u32, duration: Duration, seed: u64, progress: &Progress) -> Result<Estimate> {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let mut live = InPlace { jvms: Jvms::of_process(pid)?, process };
+    progress.start("comparing buffers on and off in the running JVM", duration);
+    let plan =
+        WindowPlan { a: Mode::On, b: Mode::Off, window: WINDOW, skip: SKIP, duration, precision: None, seed };
+    let pairs = windows::run(&mut live, &plan, |passed| progress.passed(passed))?;
+    progress.finish();
+    if let Some(why) = live.jvms.uncounted() {
+        return Err(Error::failed(why));
+    }
+    estimate(&pairs, Amount::Bytes).ok_or_else(|| {
+        Error::failed("the program allocated nothing meanwhile; try again while it has work to do")
+    })
+}
