@@ -131,6 +131,12 @@ pub(crate) fn publish(agent: &'static Agent) {
     INSTALLED.store(Box::leak(Box::new(agent)), Ordering::Release);
 }
 
+/// There is none any more, but for its own hooks.
+pub(crate) fn forget() {
+    // Relaxed: nothing is read through it.
+    INSTALLED.store(null_mut(), Ordering::Relaxed);
+}
+
 impl Agent {
     /// Retires every buffer. Only at a safepoint.
     pub(crate) fn retire_buffers(&self) {

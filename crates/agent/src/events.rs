@@ -2,6 +2,7 @@
 
 use crate::agent::agent_if_installed;
 use crate::install;
+use crate::observer;
 use crate::report;
 use crate::state::INTERNAL;
 use control::{Mode, State};
@@ -35,6 +36,7 @@ unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
         agent.control.count_pause();
         agent.retire_buffers();
     }
+    observer::withdraw_if_asked();
 }
 
 /// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.

@@ -63,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) bound: bool,
     /// Whether an observer times what it passes on.
     pub(crate) times: bool,
+    /// Nothing is installed; an observer withdraws.
+    pub(crate) withdraw: bool,
     /// For tests: all counters with locked additions, so that sums are exact.
     pub(crate) exact: bool,
     /// For tests: microseconds to sleep between receiving an extent and publishing it.
@@ -84,6 +86,7 @@ impl Default for Options {
             start: true,
             bound: false,
             times: false,
+            withdraw: false,
             exact: false,
             delay: 0,
         }
@@ -91,8 +94,7 @@ impl Default for Options {
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str =
-    "levels, core, processor, tlab, report, control, log, strict, start, bound, times, exact, delay";
+const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, times, withdraw, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -165,6 +167,7 @@ impl Options {
             "start" => self.start = choose(key, value, &SWITCH)?,
             "bound" => self.bound = choose(key, value, &SWITCH)?,
             "times" => self.times = choose(key, value, &SWITCH)?,
+            "withdraw" => self.withdraw = choose(key, value, &SWITCH)?,
             "exact" => self.exact = choose(key, value, &SWITCH)?,
             "delay" => {
                 self.delay = value
@@ -218,6 +221,7 @@ mod tests {
                 start: false,
                 bound: true,
                 times: false,
+                withdraw: false,
                 exact: true,
                 delay: 50,
             }

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use control::Mode;
+use jvm::Result;
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
-use jvm::{Result, switch};
+use jvm::switch::{self, Switched};
 
 /// A JVM that runs.
 #[derive(Args)]
@@ -26,12 +27,13 @@ Examples:
 No JDK is needed. The JVM may be in a container, and as root it may be another user's.
 Flags that HotSpot reads at its start keep their values: a fixed TLAB size (tlab=4k) holds
 for threads that start from then on. The agent stays until the JVM ends; 'terrace off PID'
-has the JVM go on as a stock one.")]
+has the JVM go on as a stock one. One that only counts is withdrawn by 'terrace off PID', or
+when buffers are attached.")]
 pub struct Attach {
     #[command(flatten)]
     process: Process,
 
-    /// The agent's options (docs/options.md): levels, core, processor, tlab, report, log, start, bound.
+    /// The agent's options (docs/options.md): levels, core, processor, tlab, report, log, start, bound, times.
     #[arg(value_name = "KEY=VALUE")]
     options: Vec<String>,
 }
@@ -77,7 +79,11 @@ impl Off {
 }
 
 fn switched(pid: u32, mode: Mode, name: &str) -> Result<()> {
-    let before = switch::switch(pid, mode)?;
-    println!("buffers {name}{}", if before == mode { ", as before" } else { "" });
+    match switch::switch(pid, mode)? {
+        Switched::From(before) => {
+            println!("buffers {name}{}", if before == mode { ", as before" } else { "" })
+        }
+        Switched::Withdrawn => println!("observer withdrawn"),
+    }
     Ok(())
 }

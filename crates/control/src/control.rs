@@ -114,6 +114,12 @@ impl Control {
         self.header().mode.store(mode as u32, Ordering::Relaxed);
     }
 
+    /// Tells an observer to withdraw: with the next request or collection. An agent with buffers stays.
+    pub fn ask_to_withdraw(&self) {
+        // Relaxed: as in `is_to_withdraw`.
+        self.header().withdrawal.store(1, Ordering::Relaxed);
+    }
+
     /// Counts a pause of the collector.
     pub fn count_pause(&self) {
         // Relaxed: a statistic publishes nothing.

@@ -35,6 +35,9 @@ fn what_the_agent_writes_the_command_reads() {
 
     command.set_mode(Mode::On);
     assert_eq!(agent.mode(), Mode::On);
+    assert!(!agent.is_to_withdraw());
+    command.ask_to_withdraw();
+    assert!(agent.is_to_withdraw());
     // It is the living memory, not a copy.
     agent.counters(0)[0].add(Counter::Refills, 1);
     assert_eq!(command.total(Counter::Refills), 4);

@@ -32,11 +32,14 @@ pub enum State {
     Refused = 3,
     /// The JVM is ending (VMDeath); counters are final but for its last threads.
     Ended = 4,
+    /// There was an observer; HotSpot's own functions are back in their places.
+    Withdrawn = 5,
 }
 
 impl State {
     pub(crate) fn from_number(number: u32) -> Option<State> {
-        [State::Starting, State::Installed, State::Observing, State::Refused, State::Ended]
+        use State::{Ended, Installed, Observing, Refused, Starting, Withdrawn};
+        [Starting, Installed, Observing, Refused, Ended, Withdrawn]
             .into_iter()
             .find(|state| *state as u32 == number)
     }
@@ -49,6 +52,7 @@ impl State {
             State::Observing => "observing",
             State::Refused => "refused",
             State::Ended => "ended",
+            State::Withdrawn => "withdrawn",
         }
     }
 }
@@ -88,6 +92,8 @@ pub(crate) struct Header {
     pub(crate) state: AtomicU32,
     /// [`Mode`].
     pub(crate) mode: AtomicU32,
+    /// Not 0: the observer is to withdraw. Written by the command.
+    pub(crate) withdrawal: AtomicU32,
     /// Pauses of the collector (GarbageCollectionStart).
     pub(crate) pauses: AtomicU64,
     /// Calls of `ensure_parsability`, within collections and outside.

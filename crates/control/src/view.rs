@@ -196,6 +196,13 @@ impl View {
         }
     }
 
+    /// Whether the observer is to withdraw.
+    #[inline(always)]
+    pub fn is_to_withdraw(&self) -> bool {
+        // Relaxed: nothing depends on when it is seen.
+        self.header().withdrawal.load(Ordering::Relaxed) != 0
+    }
+
     /// Pauses of the collector that JVMTI has announced (GarbageCollectionStart). A collection may have several (Shenandoah), and
     /// some pauses belong to none (G1's Remark and Cleanup).
     pub fn pauses(&self) -> u64 {

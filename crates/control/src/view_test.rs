@@ -31,7 +31,7 @@ fn read_all(view: &View) -> u64 {
         assert!(text.chars().all(|letter| !letter.is_control()), "{text:?}");
         sum = sum.wrapping_add(text.len() as u64);
     }
-    let _ = (view.state(), view.mode(), view.living());
+    let _ = (view.state(), view.mode(), view.living(), view.is_to_withdraw());
     sum
 }
 

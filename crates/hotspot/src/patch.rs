@@ -28,6 +28,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// The way back.
+    pub fn back(self) -> Exchange {
+        Exchange { original: self.function, function: self.original, ..self }
+    }
+
     fn word(&self) -> &AtomicUsize {
         debug_assert_eq!(self.entry % WORD, 0);
         // SAFETY: an aligned word of a vtable of this process (`Slot` makes no others), which stays mapped; all threads read it whole.

@@ -136,6 +136,11 @@ impl AgentOptions {
         self.levels.unwrap_or(Levels::Core)
     }
 
+    /// Whether there are no buffers of any kind.
+    pub fn observes(&self) -> bool {
+        self.levels() == Levels::None && !self.bound
+    }
+
     /// Reads what users write for a JVM that runs already: `key=value`, with the agent's own keys.
     pub fn read(words: &[String]) -> Result<AgentOptions> {
         AgentOptions::default().with(words)

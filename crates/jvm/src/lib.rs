@@ -9,6 +9,7 @@
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
+//! | [`observer`] | an agent that only counts, for as long as somebody looks |
 //! | [`refills`], [`clock`] | how long requests took that an observer passed on |
 //! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
@@ -30,6 +31,7 @@ pub mod install;
 pub mod jdk;
 pub mod launch;
 pub mod observe;
+pub mod observer;
 pub mod os;
 pub mod perfdata;
 mod primitive;

@@ -3,6 +3,7 @@
 use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
+use crate::observer;
 use crate::status::{self, Status};
 use crate::{Error, Result};
 use control::{Control, Mode, State};
@@ -25,11 +26,20 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
     if let Ok(Some(control)) = Control::of_process(pid)
         && let Some(state @ (State::Installed | State::Observing)) = control.state()
     {
+        if state == State::Observing && !options.observes() {
+            tell("an observer was there; it is withdrawn first");
+            observer::withdraw(pid, &control)?;
+            return load_into(pid, options, &library, tell);
+        }
         return Err(Error::failed(format!(
             "process {pid} has terrace already ({}); see 'terrace status {pid}', switch it with 'terrace on {pid}' and 'terrace off {pid}'",
             state.name()
         )));
     }
+    load_into(pid, options, &library, tell)
+}
+
+fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&str)) -> Result<Status> {
     let jvm = Attached::to(pid, PATIENCE)?;
     if jvm.feature().is_ok_and(|feature| feature >= WARNS_SINCE) {
         tell(
@@ -37,7 +47,7 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
               -XX:+EnableDynamicAgentLoading at its start would have it silent",
         );
     }
-    let (path, _copy) = jvm.reachable(&library)?;
+    let (path, _copy) = jvm.reachable(library)?;
     let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
     let loaded = load(&jvm, &path, &options.text()?)?;
     match (loaded, status::of(pid)) {
@@ -71,8 +81,17 @@ fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
     }
 }
 
-/// Switches the buffers; gives what was in force before.
-pub fn switch(pid: u32, mode: Mode) -> Result<Mode> {
+/// What came of switching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switched {
+    /// Buffers go another way than before, which was this, or the same.
+    From(Mode),
+    /// There were none: the observer has been withdrawn.
+    Withdrawn,
+}
+
+/// Switches the buffers. Off, an observer withdraws: the JVM goes on as a stock one.
+pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
     // Says why there is nothing to be switched.
     let status = status::of(pid)?;
     let control = Control::of_process(pid)?.ok_or_else(|| Error::failed("the JVM has just ended"))?;
@@ -80,10 +99,16 @@ pub fn switch(pid: u32, mode: Mode) -> Result<Mode> {
         Some(State::Installed) => {
             let before = control.mode();
             control.set_mode(mode);
-            Ok(before)
+            Ok(Switched::From(before))
+        }
+        Some(State::Observing) if mode == Mode::Off => {
+            observer::withdraw(pid, &control).map(|()| Switched::Withdrawn)
         }
         Some(State::Observing) => Err(Error::failed(format!(
-            "process {pid} has no buffers to be switched: its agent only counts (levels=none); start it with buffers"
+            "process {pid} has no buffers to be switched: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
+        ))),
+        Some(State::Withdrawn) => Err(Error::failed(format!(
+            "process {pid} has no buffers: its observer has withdrawn; 'terrace attach {pid}' puts buffers there"
         ))),
         _ => {
             Err(Error::failed(format!("process {pid} has no buffers ({}): {}", status.state, status.message)))

@@ -18,6 +18,7 @@ use hab::sizing::{SMALLEST, Wish};
 use hab::{Level, Source};
 use hotspot::heap::{Heap, Machine as Jvm};
 use hotspot::patch::{Exchange, Unlocked};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// An agent that is ready to be put in place.
@@ -39,8 +40,8 @@ impl Live {
     }
 
     /// Puts it in place. The only thing that can still fail comes before anything is changed: the pages of the vtable are made
-    /// writable.
-    pub(crate) fn commit(self, plan: &Plan) -> Result<(), String> {
+    /// writable. Gives what can be taken back.
+    pub(crate) fn commit(self, plan: &Plan) -> Result<Option<&'static Observer>, String> {
         let Live { built: Built { agent, observer, hooks, .. }, settings, remarks } = self;
         let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
         let control = plan.control;
@@ -54,15 +55,20 @@ impl Live {
             None => agent::publish_to_hooks(agent),
         }
         agent::publish(agent);
+        // Nobody takes back what is being put in place.
+        let in_place = observer.map(Observer::in_place);
         // SAFETY: `exchange_for` has paired hooks with functions of their types; the agent is never unloaded; what the hooks need
         // was published before, and they are those of its hierarchy (`Build::with`).
         unsafe { unlocked.exchange() };
+        if let Some(mut in_place) = in_place {
+            in_place.clone_from(&hooks);
+        }
         control.set_state(if observer.is_some() { State::Observing } else { State::Installed });
         for remark in &remarks {
             say(Severity::Warn, remark);
         }
         say(Severity::Info, &format!("installed: {}", report::without_addresses(&settings)));
-        Ok(())
+        Ok(observer)
     }
 }
 
@@ -175,6 +181,12 @@ impl Build<'_> {
     fn observing(self) -> Result<Built, String> {
         let Build { plan: Plan { options, jvm, control, .. }, heap, upper, .. } = self;
         let region = jvm.flags.number("G1HeapRegionSize");
+        let (clock, hooks) = match options.times {
+            false => hooks_of::<Untimed>(jvm),
+            #[cfg(target_arch = "x86_64")]
+            true if Ticks::are_steady() => hooks_of::<Ticks>(jvm),
+            true => hooks_of::<Monotonic>(jvm),
+        };
         let observer = Observer {
             control,
             cpu_source: self.plan.cpu_source,
@@ -182,12 +194,7 @@ impl Build<'_> {
             originals: Originals::of(&jvm.functions),
             base: heap.base(),
             lock: jvm.collector.lock(region),
-        };
-        let (clock, hooks) = match options.times {
-            false => hooks_of::<Untimed>(jvm),
-            #[cfg(target_arch = "x86_64")]
-            true if Ticks::are_steady() => hooks_of::<Ticks>(jvm),
-            true => hooks_of::<Monotonic>(jvm),
+            in_place: Mutex::default(),
         };
         let built = self.with(upper);
         Ok(Built { observer: Some(Box::leak(Box::new(observer))), clock, hooks, ..built })

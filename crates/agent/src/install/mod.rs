@@ -17,10 +17,12 @@ mod plan;
 mod settings;
 
 use crate::log::{Severity, say};
+use crate::observer::Observer;
 use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
 use control::State;
+use hotspot::flags::Change;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use live::Live;
 use plan::Plan;
@@ -31,8 +33,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static LOADED: AtomicBool = AtomicBool::new(false);
 /// What waits for VMInit.
 static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
-/// The environment that tells a refused installation of the JVM's end.
-static REFUSED: Mutex<Option<Jvmti>> = Mutex::new(None);
+/// What an installation has left that may be followed by another.
+static EARLIER: Mutex<Option<Earlier>> = Mutex::new(None);
+
+/// Refused, or an observer.
+struct Earlier {
+    /// Tells of the JVM's end, and an observer of collections.
+    jvmti: Jvmti,
+    observer: Option<&'static Observer>,
+    /// Flags that the observer's options have changed.
+    flags: Vec<Change>,
+}
+
+impl Earlier {
+    /// An end without a trace.
+    fn end(self) {
+        for change in self.flags {
+            // SAFETY: in a running JVM: as on attach, see `Plan::commit`.
+            unsafe { change.revert() };
+        }
+        self.jvmti.dispose();
+    }
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -42,21 +64,53 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///
 /// `callbacks`: what JVMTI is to call.
 pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
-    if LOADED.swap(true, Ordering::AcqRel) {
+    if options.withdraw {
         jvmti.dispose();
-        return Err(
-            "libterrace.so is already loaded: name it once, or change it through its control file".into()
-        );
+        return withdraw();
     }
-    // The end of the JVM is of no more interest to an earlier attempt.
-    if let Some(earlier) = lock(&REFUSED).take() {
-        earlier.dispose();
+    if LOADED.swap(true, Ordering::AcqRel)
+        && let Err(line) = make_room(&options)
+    {
+        jvmti.dispose();
+        return Err(line);
+    }
+    // The end of the JVM is of no more interest to it.
+    if let Some(earlier) = lock(&EARLIER).take() {
+        earlier.end();
     }
     let outcome = try_begin(jvmti, options, when, callbacks);
     if outcome.is_err() {
         give_up(jvmti);
     }
     outcome
+}
+
+/// An observer gives way to buffers, and one that has withdrawn to anything.
+fn make_room(options: &Options) -> Result<(), String> {
+    let observer = lock(&EARLIER).as_ref().and_then(|earlier| earlier.observer);
+    match observer {
+        Some(observer) if observer.has_withdrawn() || !options.observes() => {
+            observer.withdraw()?;
+            report::write_at_exit();
+            Ok(())
+        }
+        _ => {
+            Err("libterrace.so is already loaded: name it once, or change it through its control file".into())
+        }
+    }
+}
+
+/// Ends the observer, on a thread that is not in HotSpot.
+fn withdraw() -> Result<(), String> {
+    let mut earlier = lock(&EARLIER);
+    let observer = earlier.as_ref().and_then(|earlier| earlier.observer);
+    observer.ok_or("there is no observer to withdraw: 'terrace off PID' switches buffers off")?.withdraw()?;
+    report::write_at_exit();
+    if let Some(earlier) = earlier.take() {
+        earlier.end();
+    }
+    LOADED.store(false, Ordering::Release);
+    Ok(())
 }
 
 fn try_begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
@@ -106,7 +160,11 @@ fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
     for event in [Event::VmDeath, Event::CollectionStart, Event::CollectionFinish] {
         jvmti.notify(event, true)?;
     }
-    live.commit(plan)
+    if let Some(observer) = live.commit(plan)? {
+        let flags = plan.tlabs.changes.clone();
+        *lock(&EARLIER) = Some(Earlier { jvmti, observer: Some(observer), flags });
+    }
+    Ok(())
 }
 
 /// Leaves the JVM as it was, but for the end of which a control file or a report has to learn.
@@ -115,7 +173,7 @@ fn give_up(jvmti: Jvmti) {
         for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
             let _ = jvmti.notify(event, false);
         }
-        *lock(&REFUSED) = Some(jvmti);
+        *lock(&EARLIER) = Some(Earlier { jvmti, observer: None, flags: vec![] });
     } else {
         jvmti.dispose();
     }

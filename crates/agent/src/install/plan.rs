@@ -61,7 +61,8 @@ impl Plan {
         let hooks = hooks::exchanges::<&HeapSource>(&jvm.functions, jvm.hooks);
         drop(Unlocked::of(&hooks).map_err(|error| error.to_string())?);
         let mut flags = Vec::new();
-        if jvm.flags.boolean("EpsilonElasticTLAB") == Some(true)
+        if !options.observes()
+            && jvm.flags.boolean("EpsilonElasticTLAB") == Some(true)
             && jvm.flags.boolean("UseEpsilonGC") == Some(true)
         {
             let change = jvm.flags.boolean_change("EpsilonElasticTLAB", false);

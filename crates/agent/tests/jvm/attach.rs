@@ -33,9 +33,13 @@ fn load_copy(running: &mut Running<'_>, name: &str, options: &str) -> Result<Str
 
 /// Waits until the program's JVM has collected 20 times more. Whoever left something behind is found out.
 pub fn collect(running: &mut Running<'_>) -> Result<(), String> {
+    collect_times(running, 20)
+}
+
+pub fn collect_times(running: &mut Running<'_>, times: usize) -> Result<(), String> {
     let log = running.directory.join("gc.log");
     let pauses = || std::fs::read_to_string(&log).unwrap_or_default().matches("Pause").count();
-    let enough = pauses() + 20;
+    let enough = pauses() + times;
     while pauses() < enough {
         if !running.is_running() {
             return Err("the program ended while collections were waited for".into());
@@ -46,7 +50,7 @@ pub fn collect(running: &mut Running<'_>) -> Result<(), String> {
 }
 
 /// A program that collects all the time and ends when all is done.
-fn outlasting(collector: Collector) -> Launch {
+pub fn outlasting(collector: Collector) -> Launch {
     long(collector).args(&["millis=50", "gc=20", "threads=4"]).flags("-Xlog:gc:file=gc.log")
 }
 
@@ -68,7 +72,7 @@ fn long(setting: Collector) -> Launch {
 }
 
 /// All that collect.
-const COLLECTING: &[Collector] = SERVED.split_at(5).0;
+pub const COLLECTING: &[Collector] = SERVED.split_at(5).0;
 
 pub fn cases(cases: &mut Vec<Case>) {
     for options in ["core=64k", "levels=core+processor,core=32k,processor=256k,tlab=2k"] {

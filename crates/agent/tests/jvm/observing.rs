@@ -1,13 +1,22 @@
-//! `levels=none`: counting and timing what passes.
+//! `levels=none`: counting and timing what passes, and leaving without a trace.
 
-use crate::launch::{JDKS, Launch, SERVED, hazard};
-use crate::process::Finished;
+use crate::artifacts;
+use crate::attach::{COLLECTING, collect_times, outlasting};
+use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::process::{Finished, Running};
 use crate::runner::Case;
 use control::times::{Kind, Way};
-use control::{State, View};
+use control::{Control, State, View};
 use hab::Counter;
 use hotspot::collector::Collector;
+use jvm::agent::AgentOptions;
+use jvm::attach::{Attached, Loaded};
+use jvm::install::Install;
+use jvm::observer::Observer;
 use jvm::refills::RefillTimes;
+use jvm::switch;
+use std::path::Path;
+use std::time::Duration;
 
 /// A load whose collector works.
 fn observed(collector: Collector, options: &str) -> Launch {
@@ -44,7 +53,9 @@ fn timed(collector: Collector, finished: &Finished) -> Result<(), String> {
         _ if !shenandoah && all(Way::Region) > 0 => return wrong("regions are G1's"),
         _ => {}
     }
-    if (collector == Collector::Epsilon) != (all(Way::Collection) == 0) {
+    // A concurrent collector need not have anybody wait.
+    let waits = USUAL.contains(&collector);
+    if (waits && all(Way::Collection) == 0) || (collector == Collector::Epsilon && all(Way::Collection) > 0) {
         return wrong("collections");
     }
     let tlabs = times.all(Kind::Tlab).summary();
@@ -53,6 +64,152 @@ fn timed(collector: Collector, finished: &Finished) -> Result<(), String> {
         return Err(format!("{tlabs:?}"));
     }
     Ok(())
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Where the agent's library is.
+fn install() -> Install {
+    Install::at(vec![artifacts::agent().parent().unwrap_or(Path::new("/")).to_owned()])
+}
+
+/// A copy of the library: another one for HotSpot and the loader.
+fn copy(running: &Running<'_>) -> Result<Install, String> {
+    let folder = running.directory.join("copy");
+    std::fs::create_dir_all(&folder).map_err(text)?;
+    std::fs::copy(artifacts::agent(), folder.join("libterrace.so")).map_err(text)?;
+    Ok(Install::at(vec![folder]))
+}
+
+fn attach(running: &mut Running<'_>, install: &Install) -> Result<Observer, String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    Observer::attach(running.pid(), install, |_| {}).map_err(text)
+}
+
+/// Puts buffers there, and waits until they serve.
+fn put_buffers(running: &mut Running<'_>, install: &Install) -> Result<(), String> {
+    let options = AgentOptions::read(&["core=64k".into()]).map_err(text)?;
+    let status = switch::attach(running.pid(), &options, install, |_| {}).map_err(text)?;
+    if status.state != "installed" {
+        return Err(format!("{status:?}"));
+    }
+    let control = present(running)?;
+    running.wait_until("refills of the buffers", |_| Ok(control.total(Counter::Refills) > 10))
+}
+
+/// The control memory of what is there.
+fn present(running: &Running<'_>) -> Result<Control, String> {
+    Control::of_process(running.pid()).map_err(text)?.ok_or_else(|| "no control memory".into())
+}
+
+/// Waits until requests have been counted and timed.
+fn observe(running: &mut Running<'_>, observer: &Observer) -> Result<(), String> {
+    running.wait_until("requests that are timed", |_| {
+        let times = observer.refills().ok_or("no times")?;
+        Ok(times.all(Kind::Tlab).count() > 20 && observer.control().total(Counter::Passed) > 20)
+    })
+}
+
+/// Ends it, one way or another.
+fn end(running: &mut Running<'_>, observer: Observer, way: usize) -> Result<(), String> {
+    let control = present(running)?;
+    match way % 3 {
+        0 => observer.withdraw().map_err(text)?,
+        1 => drop(observer),
+        _ => {
+            control.ask_to_withdraw();
+            running.wait_until("a request that finds the word", |_| {
+                Ok(control.state() == Some(State::Withdrawn))
+            })?;
+        }
+    }
+    match control.state() {
+        Some(State::Withdrawn) => Ok(()),
+        other => Err(format!("{other:?} when withdrawn in way {way}")),
+    }
+}
+
+/// Attached and withdrawn again and again; the functions are HotSpot's own afterwards, or a copy would not find them.
+fn again(running: &mut Running<'_>) -> Result<(), String> {
+    for round in 0..20 {
+        let observer = attach(running, &install())?;
+        observe(running, &observer)?;
+        collect_times(running, 1)?;
+        end(running, observer, round)?;
+        collect_times(running, 1)?;
+    }
+    let copy = copy(running)?;
+    put_buffers(running, &copy)?;
+    collect_times(running, 20)
+}
+
+/// Loads the agent as HotSpot's own command does, without what the tools know.
+fn load(running: &Running<'_>, options: &str) -> Result<Loaded, String> {
+    let jvm = Attached::to(running.pid(), Duration::from_secs(60)).map_err(text)?;
+    jvm.load(artifacts::agent(), options).map_err(text)
+}
+
+fn is(found: Loaded, expected: Loaded) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+}
+
+/// An observer gives way to buffers, and to nothing else; buffers stay.
+fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
+    let observer = attach(running, &install())?;
+    let second = Observer::attach(running.pid(), &install(), |_| {}).err().map(text).unwrap_or_default();
+    if !second.contains("has terrace already (observing)") {
+        return Err(format!("a second observer: {second}"));
+    }
+    is(load(running, "levels=none")?, Loaded::Refused)?;
+    observe(running, &observer)?;
+    is(load(running, "core=64k,control=auto")?, Loaded::Yes)?;
+    collect_times(running, 2)?;
+    // It has been withdrawn, and nothing of what is there now goes with it.
+    drop(observer);
+    is(load(running, "withdraw=true")?, Loaded::Refused)?;
+    present(running)?.ask_to_withdraw();
+    let control = present(running)?;
+    let before = control.total(Counter::Refills);
+    running.wait_until("refills of buffers", |_| Ok(control.total(Counter::Refills) > before + 10))?;
+    collect_times(running, 2)?;
+    if control.state() == Some(State::Installed) { Ok(()) } else { Err(format!("{:?}", control.state())) }
+}
+
+/// The same by `terrace attach`.
+fn is_replaced(running: &mut Running<'_>) -> Result<(), String> {
+    let observer = attach(running, &install())?;
+    observe(running, &observer)?;
+    put_buffers(running, &install())?;
+    collect_times(running, 2)
+}
+
+/// As in a container, whose JVM has the library as a copy that is gone.
+fn without_its_file(running: &mut Running<'_>) -> Result<(), String> {
+    let copy = copy(running)?;
+    let observer = attach(running, &copy)?;
+    std::fs::remove_dir_all(running.directory.join("copy")).map_err(text)?;
+    observe(running, &observer)?;
+    observer.withdraw().map_err(text)?;
+    put_buffers(running, &install())?;
+    collect_times(running, 2)
+}
+
+/// One that came with the JVM, with a report.
+fn from_the_start(running: &mut Running<'_>) -> Result<(), String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    switch::switch(running.pid(), control::Mode::Off).map_err(text)?;
+    let report = std::fs::read_to_string(running.directory.join("report.json")).map_err(text)?;
+    if !report.contains("\"state\":\"withdrawn\"") {
+        return Err(format!("the report that is written when it withdraws: {report}"));
+    }
+    collect_times(running, 2)?;
+    put_buffers(running, &install())
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
@@ -66,5 +223,25 @@ pub fn cases(cases: &mut Vec<Case>) {
             .unreported()
             .prints(&["hello"])
             .says("times=true: only what is passed on is timed; give levels=none, without bound")
+    });
+    hazard(cases, "observing::again", JDKS, COLLECTING, |setting| {
+        outlasting(setting.collector).beside(again)
+    });
+    hazard(cases, "observing::makes_way", JDKS, USUAL, |setting| {
+        outlasting(setting.collector)
+            .says("libterrace.so is already loaded")
+            .says("there is no observer to withdraw")
+            .beside(makes_way)
+    });
+    hazard(cases, "observing::is_replaced", JDKS, COLLECTING, |setting| {
+        outlasting(setting.collector).beside(is_replaced)
+    });
+    hazard(cases, "observing::without_its_file", JDKS, COLLECTING, |setting| {
+        outlasting(setting.collector).beside(without_its_file)
+    });
+    hazard(cases, "observing::from_the_start", JDKS, USUAL, |setting| {
+        let options = "levels=none,times=true,control=auto,report=report.json";
+        let agent = format!("-agentpath:{}={options}", artifacts::agent().display());
+        outlasting(setting.collector).flags(&agent).beside(from_the_start)
     });
 }

@@ -50,6 +50,7 @@ fn read(view: &View) {
         assert!(!text.contains(char::is_control));
     }
     std::hint::black_box((view.pid(), view.state(), view.mode(), view.pauses(), view.parsability()));
+    std::hint::black_box(view.is_to_withdraw());
 }
 
 fuzz_target!(|bytes: &[u8]| {
