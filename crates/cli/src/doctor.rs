@@ -31,7 +31,8 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "5", value_parser = seconds)]
     warmup: Duration,
 
-    /// Try each remedy in the program that was given, and set what it does beside what was expected.
+    /// Try each remedy in the program that was given, and set what it does beside what was expected. In a JVM that runs only
+    /// terrace can be tried.
     #[arg(long)]
     verify: bool,
 
@@ -49,11 +50,12 @@ Examples:
   terrace doctor 4711
   terrace doctor 4711 --seconds 10 --format json
   terrace doctor 4711 --format html > page.html
+  terrace doctor 4711 --verify                       terrace on and off by turns, then off
   terrace doctor -- java -jar app.jar
   terrace doctor --verify -- java -jar app.jar       tries what it advises
   terrace doctor --workload churn --gc parallel
 
-It loads the agent as an observer (levels=none) and watches. Each finding names what would
+It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding names what would
 help, the cheapest first: a flag of HotSpot's, a change in the program, or terrace, with
 its expected effect: collections and speed as ratios to now. 'Nothing to gain here' is an
 answer, too. --verify tries flags in JVMs of their own by turns with stock ones (as 'terrace
@@ -74,15 +76,13 @@ impl Doctor {
                     "name a JVM by its PID ('jps' lists them), or write a program behind --, such as -- java -jar app.jar",
                 ));
             }
-            (Some(_), false) if self.verify => {
-                return Err(Error::usage(
-                    "--verify starts the program again, with each flag: give it behind -- instead of a PID; in a running JVM \
-                     'terrace attach PID' and 'terrace off PID' show what terrace does",
-                ));
-            }
             (Some(pid), false) => {
                 let tell = |line: &str| eprintln!("terrace: {line}");
-                Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?)
+                let mut report = Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?);
+                if self.verify {
+                    report.trials = doctor::verify::in_place(&report, self.duration, &install, &progress)?;
+                }
+                report
             }
             (None, true) => {
                 let (program, flags) = self.program.program()?;

@@ -31,6 +31,34 @@ pub struct Trial {
     pub note: String,
 }
 
+/// Tries Terrace in a JVM that runs, where that is advised: buffers on and off by turns. The agent stays, switched off. Flags
+/// cannot be tried there.
+pub fn in_place(
+    report: &Report,
+    duration: Duration,
+    install: &Install,
+    progress: &Progress,
+) -> Result<Vec<Trial>> {
+    let pid = report.evidence.jvm.pid;
+    let advised = report.findings.iter().flat_map(|finding| &finding.advice);
+    let settings = advised.filter_map(|advice| match &advice.remedy {
+        Remedy::Terrace(settings) => Some(settings),
+        _ => None,
+    });
+    // Of several settings the first: sizes of buffers are decided when they are installed.
+    let Some(settings) = settings.into_iter().next() else { return Ok(Vec::new()) };
+    let options = AgentOptions { start_on: false, ..AgentOptions::read(settings)? };
+    // What has to be known before was told when the observer came.
+    jvm::switch::attach(pid, &options, install, |_| ())?;
+    let estimate = compare::in_place::measure(pid, duration, 1, progress)?;
+    Ok(vec![Trial {
+        remedy: Remedy::Terrace(settings.clone()).text(),
+        collections: estimate.heap_use.map(|heap| heap.median),
+        speed: Some(estimate.per_second),
+        note: "the agent stays, switched off".into(),
+    }])
+}
+
 /// How remedies are tried.
 pub struct Trials<'a> {
     pub program: &'a Program,

@@ -10,6 +10,7 @@ use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
 use jvm::install::Install;
 use jvm::observe;
+use jvm::observer::Observer;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::refills::{RefillTimes, Taken};
 use jvm::thread_dump::{self, JavaThread};
@@ -87,13 +88,16 @@ pub fn watch_process(
             None
         }
     };
-    if attached.is_some()
-        && let Err(error) = jvm::switch::attach(pid, &observing(), install, tell)
-    {
+    let observer = attached.as_ref().map(|_| Observer::attach(pid, install, tell)).transpose();
+    let observer = observer.unwrap_or_else(|error| {
         missing.push(format!("where eden goes, and refills: {error}"));
-    }
-    let control = if missing.is_empty() { View::of_process(pid)? } else { None };
-    watch(&Watched { pid, control: control.as_ref(), attached: attached.as_ref(), missing }, length, progress)
+        None
+    });
+    let control = observer.as_ref().map(Observer::control);
+    let evidence = watch(&Watched { pid, control, attached: attached.as_ref(), missing }, length, progress);
+    // It goes whatever came of it. Only then is an error one.
+    let gone = observer.map(Observer::withdraw).transpose();
+    evidence.and_then(|evidence| gone.map(|_| evidence))
 }
 
 /// An agent that counts and times, and has no buffers.
