@@ -1,6 +1,6 @@
 //! A report as one screen of a terminal.
 
-use crate::evidence::{Allocation, Evidence, Refills, Times};
+use crate::evidence::{Allocation, Evidence, Group, Refills, Times};
 use crate::finding::{Advice, Finding};
 use crate::report::Report;
 use present::numbers::{count, human, quantity, ratio, share, significant};
@@ -8,6 +8,8 @@ use present::table::{Table, labelled, wrapped};
 
 /// Groups of threads that are named.
 const GROUPS: usize = 3;
+/// Groups that allocate less than this are not.
+const LEAST_PART: f64 = 0.01;
 
 pub fn report(report: &Report, columns: u16) -> String {
     let mut text = String::new();
@@ -65,7 +67,7 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
 fn eden(allocation: &Allocation, seconds: f64) -> String {
     let part = |bytes: f64| share(bytes / allocation.used);
     format!(
-        "{}/s: objects {}, unused when threads ended {}, when a collection came {}, when a TLAB was refilled {}",
+        "{}/s: objects {}; unused at threads' ends {}, at collections {}, at refills {}",
         human(allocation.used / seconds),
         part(allocation.objects),
         part(allocation.waste_ended),
@@ -93,7 +95,7 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     let one = |name: &str, times: &Times| {
         (times.count > 0).then(|| {
             format!(
-                "{name} {}/s, p50 {}, p99 {}, max {}",
+                "{name} {}/s ({}, {}, {})",
                 count(times.count as f64 / evidence.seconds),
                 quantity(times.p50_ns, "ns"),
                 quantity(times.p99_ns, "ns"),
@@ -104,8 +106,8 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     let ways = [
         one("lock-free", &refills.quick),
         one("with a lock", &refills.locked),
-        one("waiting for a collection", &refills.collecting),
-        one("objects outside TLABs", &refills.objects),
+        one("waiting for collections", &refills.collecting),
+        one("objects outside", &refills.objects),
     ];
     let mut text = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
     if text.is_empty() {
@@ -113,7 +115,7 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     }
     if let Some(cpu) = evidence.application_cpu.filter(|cpu| *cpu > 0.0) {
         let spent = (refills.quick.total_ns + refills.locked.total_ns + refills.objects.total_ns) / 1e9;
-        text += &format!("; {} of the threads' CPU time", share(spent / cpu));
+        text += &format!("; {} of CPU time; in brackets p50, p99, longest", share(spent / cpu));
     }
     text
 }
@@ -130,12 +132,12 @@ fn threads(evidence: &Evidence) -> String {
     let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
     let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let all: u64 = threads.groups.iter().map(|group| group.bytes).sum();
-    let most = threads.groups.iter().take(GROUPS).map(|group| {
-        format!("{} ({}, {})", group.name, group.threads, share(group.bytes as f64 / all as f64))
-    });
-    let most: Vec<String> = most.collect();
+    let part = |group: &Group| group.bytes as f64 / all as f64;
+    let most = threads.groups.iter().take(GROUPS).filter(|group| part(group) >= LEAST_PART);
+    let most: Vec<String> =
+        most.map(|group| format!("{} ({}, {})", group.name, group.threads, share(part(group)))).collect();
     if !most.is_empty() {
-        text += &format!("; of those that stayed most is allocated by {}", most.join(", "));
+        text += &format!("; allocating most: {}", most.join(", "));
     }
     text
 }
@@ -145,29 +147,25 @@ fn memory(evidence: &Evidence) -> String {
     let resident = memory.resident.map(|bytes| format!("{} resident", human(bytes as f64)));
     let huge = memory.resident.zip(memory.huge).filter(|(resident, _)| *resident > 0);
     let huge = huge.map(|(resident, huge)| format!("{} on huge pages", share(huge as f64 / resident as f64)));
-    let touched = memory.first_touches.map(|pages| {
-        format!("{} pages/s touched for the first time", count(pages as f64 / evidence.seconds))
-    });
+    let touched = memory
+        .first_touches
+        .map(|pages| format!("{} first touches/s", count(pages as f64 / evidence.seconds)));
     [resident, huge, touched].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn machine(evidence: &Evidence) -> String {
     let (machine, costs) = (&evidence.machine, &evidence.costs);
     let plural = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-    let mut text = format!("{}, {}", plural(machine.cpus, "CPU"), plural(machine.nodes, "memory node"));
+    let mut text = format!("{}, {}", plural(machine.cpus, "CPU"), plural(machine.nodes, "node"));
     match machine.quota {
         Some(quota) => text += &format!(", quota of {} CPUs", significant(quota)),
         None => text += ", no quota",
     }
-    text += &format!("; an atomic addition {}", quantity(costs.alone_ns, "ns"));
+    text += &format!("; atomic addition {}", quantity(costs.alone_ns, "ns"));
     if let Some(contended) = costs.contended_ns {
-        text += &format!(", {} where two share it", quantity(contended, "ns"));
+        text += &format!(", shared {}", quantity(contended, "ns"));
     }
-    format!(
-        "{text}; zeroing {}, a first touch {}",
-        quantity(costs.zero_ns.recip() * 1e9, "B/s"),
-        quantity(costs.first_touch_ns, "ns")
-    )
+    format!("{text}; first touch {}", quantity(costs.first_touch_ns, "ns"))
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {

@@ -46,15 +46,16 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let attached = evidence.threads.attached.is_some_and(|share| share > MOSTLY);
     let what = match attached {
-        true => {
-            "attach native threads once (AttachCurrentThreadAsDaemon), and do not detach after each callback"
-        }
-        false => "keep threads: a pool, or virtual threads",
+        true => "do not detach native threads",
+        false => "use a pool of threads",
     };
     advice.push(Advice {
         remedy: Remedy::Program(what.into()),
         effect: effect(evidence, allocation, 0.0),
-        note: "it saves starting the threads, too, which is not in the prediction",
+        note: match attached {
+            true => "attach each once (AttachCurrentThreadAsDaemon), and keep it; it saves attaching, too",
+            false => "or virtual threads; it saves starting the threads, too, which is not in the prediction",
+        },
     });
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),
