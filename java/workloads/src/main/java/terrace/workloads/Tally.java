@@ -30,7 +30,7 @@ public final class Tally {
     }
 
     /** The operations since the start. */
-    long total() {
+    public long total() {
         return progress.read(slot);
     }
 }
