@@ -19,7 +19,7 @@ pub fn installed() -> Install {
 }
 
 /// Where tests of the command look for the same.
-fn checked_folder() -> PathBuf {
+pub fn checked_folder() -> PathBuf {
     root().join("target/checked")
 }
 

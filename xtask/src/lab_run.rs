@@ -1,7 +1,7 @@
 //! The commands that run experiments of the lab: they build all, then call the built command.
 
-use crate::build;
 use crate::shell::{self, root};
+use crate::{applications, build};
 use jvm::jdk::Collector;
 use jvm::workload::Workload;
 use jvm::{Error, Result};
@@ -37,6 +37,25 @@ pub struct Matrix {
     /// Off against off: what measuring adds by itself.
     #[arg(long, requires = "defaults")]
     control: bool,
+
+    #[command(flatten)]
+    cells: Cells,
+}
+
+/// Options of `applications`.
+#[derive(clap::Args)]
+pub struct Applications {
+    /// Only fetch and build the programs, with digests checked; the tests and later runs then need no network.
+    #[arg(long)]
+    fetch: bool,
+
+    /// Only these programs; may be repeated.
+    #[arg(long)]
+    program: Vec<String>,
+
+    /// Only this heap: small or ample.
+    #[arg(long)]
+    heap: Option<String>,
 
     #[command(flatten)]
     cells: Cells,
@@ -114,6 +133,18 @@ impl Matrix {
             (_, false) => self.cells.run("defaults", "defaults", &["--only=compared=on / off"]),
             (_, true) => self.cells.run("defaults", "control", &["--only=compared=off / off"]),
         }
+    }
+}
+
+impl Applications {
+    pub fn run(&self) -> Result<()> {
+        applications::fetch(false)?;
+        if self.fetch {
+            return Ok(());
+        }
+        let chosen = [only("program", &self.program), only("heap", self.heap.as_ref())].concat();
+        let chosen: Vec<&str> = chosen.iter().map(String::as_str).collect();
+        self.cells.run("applications", "applications", &chosen)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
+mod applications;
 mod bench;
 mod build;
 mod cargo;
@@ -44,6 +45,8 @@ enum Command {
     Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
     Bound(lab_run::Cells),
+    /// Measure real programs: Terrace's defaults and -XX:TLABSize=4k against a stock JVM, in interleaved forks.
+    Applications(lab_run::Applications),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Waste(arguments) => arguments.waste(),
         Command::Stock(arguments) => arguments.stock(),
         Command::Bound(arguments) => arguments.bound(),
+        Command::Applications(arguments) => arguments.run(),
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),

@@ -5,7 +5,7 @@
 
 use crate::cargo::cargo;
 use crate::shell::{self, root, works};
-use crate::{build, fuzz, jdks, skipped};
+use crate::{applications, build, fuzz, jdks, skipped};
 use jvm::{Error, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -60,6 +60,13 @@ fn steps(arguments: &Arguments) -> Result<()> {
         step("Java runtimes", || java_runtimes(arguments))?;
     }
     step("programs and Java tests", build::all_with_java_tests)?;
+    if !arguments.quick {
+        step("applications", || {
+            // Without the network, and without what was fetched before, everything else can still be tested.
+            applications::fetch(true).unwrap_or_else(|error| skipped::note("applications", error));
+            Ok(())
+        })?;
+    }
     step("lints", lints)?;
     if arguments.quick {
         let mut tests = checked("test");

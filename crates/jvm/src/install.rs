@@ -86,6 +86,16 @@ impl Install {
         self.file("terrace-benchmarks.jar", |name| name == "terrace-benchmarks.jar")
     }
 
+    /// The programs of the experiment `applications`; their libraries are beside them.
+    pub fn applications(&self) -> Result<PathBuf> {
+        let jar = |folder: &PathBuf| folder.join("applications/terrace-applications.jar");
+        self.folders.iter().map(jar).find(|jar| jar.is_file()).ok_or_else(|| {
+            Error::failed(
+                "the applications are not there; fetch them once with 'cargo xtask applications --fetch' (needs the network)",
+            )
+        })
+    }
+
     /// The sources that the workload `javac` compiles.
     pub fn sources(&self) -> Result<PathBuf> {
         let matches = |name: &str| name.starts_with("commons-lang3") && name.ends_with("-sources.jar");
@@ -109,5 +119,11 @@ mod tests {
         assert!(install.benchmarks().unwrap().starts_with(first.path().canonicalize().unwrap()));
         let error = install.workloads().unwrap_err().to_string();
         assert!(error.contains("terrace-workloads.jar") && error.contains("cargo xtask build"), "{error}");
+        let error = install.applications().unwrap_err().to_string();
+        assert!(error.contains("cargo xtask applications --fetch"), "{error}");
+        let jar = second.path().join("applications/terrace-applications.jar");
+        std::fs::create_dir(jar.parent().unwrap()).unwrap();
+        std::fs::write(&jar, "").unwrap();
+        assert_eq!(install.applications().unwrap(), jar);
     }
 }

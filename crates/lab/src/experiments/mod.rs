@@ -1,5 +1,6 @@
 //! The experiments, a folder each: `docs/architecture.md` adds one.
 
+pub mod applications;
 pub mod atomics;
 pub mod baseline;
 pub mod bound;
@@ -34,6 +35,7 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (baseline::experiment(), None),
         (waste::experiment(), None),
         (startup::experiment(), None),
+        (applications::experiment(), None),
     ]
 }
 

@@ -1,11 +1,11 @@
 package terrace.workloads;
 
 /** A workload found one of its own results to be wrong, so that its measurement is worth nothing. */
-final class CheckException extends Exception {
+public final class CheckException extends Exception {
     private static final long serialVersionUID = 1L;
 
     /** Takes one line that tells what was expected and what was found. */
-    CheckException(String message) {
+    public CheckException(String message) {
         super(message);
     }
 }

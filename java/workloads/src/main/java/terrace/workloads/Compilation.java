@@ -2,30 +2,36 @@ package terrace.workloads;
 
 import java.io.Writer;
 import java.util.List;
+import java.util.Map;
 import java.util.Locale;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.IntConsumer;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 
-/** One call of the compiler, in this process. */
-final class Compilation {
-    private static final List<String> OPTIONS =
-            List.of("-proc:none", "-nowarn", "-Xlint:none", "-implicit:none");
-
-    private Compilation() {}
+/**
+ * Calls of a compiler, in this process.
+ *
+ * @param compiler that is called
+ * @param options for each call
+ */
+record Compilation(JavaCompiler compiler, List<String> options) {
+    /** Where a call reads and writes. */
+    MemoryFiles files(Map<String, List<JavaFileObject>> classPath, IntConsumer onClassWritten) {
+        return new MemoryFiles(compiler.getStandardFileManager(null, null, null), classPath, onClassWritten);
+    }
 
     /** Compiles the sources and returns the class files. */
-    static List<ClassFile> run(JavaCompiler compiler, MemoryFiles files, List<SourceFile> sources)
-            throws CheckException {
+    List<ClassFile> run(MemoryFiles files, List<SourceFile> sources) throws CheckException {
         DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
-        boolean passed = compiler.getTask(Writer.nullWriter(), files, diagnostics, OPTIONS, null, sources)
+        boolean passed = compiler.getTask(Writer.nullWriter(), files, diagnostics, options, null, sources)
                 .call();
         List<ClassFile> written = files.takeWritten();
         if (!passed) {
-            throw new CheckException("javac failed: " + firstError(diagnostics));
+            throw new CheckException("the compiler failed: " + firstError(diagnostics));
         }
         return written;
     }

@@ -3,12 +3,11 @@ package terrace.workloads;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 
 /** Compiles one part of the sources after the other. */
 final class JavacWorker implements Worker {
-    private final JavaCompiler compiler;
+    private final Compilation compilation;
     private final List<List<SourceFile>> parts;
     private final Baseline baseline;
     private final MemoryFiles files;
@@ -17,19 +16,18 @@ final class JavacWorker implements Worker {
 
     /** A worker with a file manager of its own, which begins at the part with its index. */
     JavacWorker(
-            JavaCompiler compiler,
+            Compilation compilation,
             Map<String, List<JavaFileObject>> classPath,
             List<List<SourceFile>> parts,
             Baseline baseline,
             Calls calls,
             int index,
             Tally tally) {
-        this.compiler = compiler;
+        this.compilation = compilation;
         this.parts = parts;
         this.baseline = baseline;
         this.calls = calls;
-        this.files = new MemoryFiles(
-                compiler.getStandardFileManager(null, null, null), classPath, tally::add);
+        this.files = compilation.files(classPath, tally::add);
         this.part = index % parts.size();
     }
 
@@ -37,7 +35,7 @@ final class JavacWorker implements Worker {
     public void batch() throws CheckException {
         long begin = System.nanoTime();
         long cpu = calls == null ? 0 : Allocation.threads().getCurrentThreadCpuTime();
-        List<ClassFile> classes = Compilation.run(compiler, files, parts.get(part));
+        List<ClassFile> classes = compilation.run(files, parts.get(part));
         baseline.check(part, Compilation.checksums(classes));
         if (calls != null) {
             cpu = Allocation.threads().getCurrentThreadCpuTime() - cpu;

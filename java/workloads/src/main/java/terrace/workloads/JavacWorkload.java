@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.ToolProvider;
@@ -21,7 +20,7 @@ import javax.tools.ToolProvider;
  * written, which follow the compiler's work more closely than their number: when this was chosen, windows of 200 ms of
  * CPU time differed by 12 percent (coefficient of variation) in bytes, by 18 to 21 percent in files.
  */
-final class JavacWorkload implements Workload {
+public class JavacWorkload implements Workload {
     private static final int PARTS = 28;
 
     @Override
@@ -37,16 +36,6 @@ final class JavacWorkload implements Workload {
     @Override
     public int defaultThreads() {
         return Runtime.getRuntime().availableProcessors();
-    }
-
-    @Override
-    public OptionalInt defaultSize() {
-        return OptionalInt.empty();
-    }
-
-    @Override
-    public String sizeMeaning() {
-        return "";
     }
 
     @Override
@@ -69,8 +58,9 @@ final class JavacWorkload implements Workload {
         Calls calls = Calls.inFile(parameters.calls());
         // First: without the module not even the classes that hold sources can be loaded.
         JavaCompiler compiler = compiler();
+        Compilation compilation = new Compilation(compiler, options());
         List<SourceFile> sources = SourceJar.read(parameters.sources());
-        List<ClassFile> classes = compileEverything(compiler, sources);
+        List<ClassFile> classes = compileEverything(compilation, sources);
         Map<String, List<JavaFileObject>> classPath = new HashMap<>();
         for (ClassFile file : classes) {
             classPath.computeIfAbsent(file.packageName(), name -> new ArrayList<>()).add(file);
@@ -101,7 +91,7 @@ final class JavacWorkload implements Workload {
 
             @Override
             public Worker worker(int index, Tally tally) {
-                return new JavacWorker(compiler, classPath, parts, baseline, calls, index, tally);
+                return new JavacWorker(compilation, classPath, parts, baseline, calls, index, tally);
             }
         };
     }
@@ -122,7 +112,13 @@ final class JavacWorkload implements Workload {
         return sum;
     }
 
-    private static JavaCompiler compiler() throws UsageException {
+    /** The compiler's options for compiling without warnings and annotation processors. */
+    protected List<String> options() {
+        return List.of("-proc:none", "-nowarn", "-Xlint:none", "-implicit:none");
+    }
+
+    /** The compiler; this one is the JDK's own. */
+    protected JavaCompiler compiler() throws UsageException {
         boolean there = ModuleLayer.boot().findModule("jdk.compiler").isPresent();
         JavaCompiler compiler = there ? ToolProvider.getSystemJavaCompiler() : null;
         if (compiler == null) {
@@ -132,11 +128,10 @@ final class JavacWorkload implements Workload {
         return compiler;
     }
 
-    private static List<ClassFile> compileEverything(JavaCompiler compiler, List<SourceFile> sources)
+    private static List<ClassFile> compileEverything(Compilation compilation, List<SourceFile> sources)
             throws IOException, UsageException {
-        try (MemoryFiles files =
-                new MemoryFiles(compiler.getStandardFileManager(null, null, null), Map.of(), length -> {})) {
-            return Compilation.run(compiler, files, sources);
+        try (MemoryFiles files = compilation.files(Map.of(), length -> {})) {
+            return compilation.run(files, sources);
         } catch (CheckException e) {
             throw new UsageException(e.getMessage() + ": name --sources that compile without other libraries");
         }

@@ -18,43 +18,43 @@ public final class Main {
 
     /** Runs the command and exits with its code. */
     public static void main(String[] arguments) {
-        System.exit(run(List.of(arguments), System.out, System.err));
+        System.exit(run(Workloads.OWN, List.of(arguments), System.out, System.err));
     }
 
-    /** Runs the command and returns its exit code. */
-    static int run(List<String> arguments, PrintStream out, PrintStream err) {
+    /** Runs a command with these workloads and returns its exit code. */
+    public static int run(Workloads workloads, List<String> arguments, PrintStream out, PrintStream err) {
         try {
             if (arguments.isEmpty()) {
-                throw new UsageException("no workload named: choose " + Workloads.names() + ", or see --help");
+                throw new UsageException("no workload named: choose " + workloads.names() + ", or see --help");
             }
             if (arguments.contains("--help") || arguments.contains("-h")) {
-                out.print(Help.full());
+                out.print(workloads.help().full(workloads.all()));
                 return PASSED;
             }
             if (arguments.equals(List.of("list"))) {
-                out.print(Help.list());
+                out.print(Help.list(workloads.all()));
                 return PASSED;
             }
-            if (arguments.get(0).equals("profile")) {
+            if (workloads == Workloads.OWN && arguments.get(0).equals("profile")) {
                 out.println(Profiler.run(ProfileOptions.parse(arguments.subList(1, arguments.size()))));
                 return PASSED;
             }
-            Options options = Options.parse(arguments);
+            Options options = Options.parse(arguments, workloads);
             Result result = Runner.run(options.workload(), options.parameters());
             out.println(options.text() ? result.toText() : result.toJson());
             return PASSED;
         } catch (UsageException e) {
-            err.println("terrace-workloads: " + e.getMessage());
+            err.println(workloads.command() + ": " + e.getMessage());
             return USAGE;
         } catch (CheckException e) {
-            err.println("terrace-workloads: check failed: " + e.getMessage());
+            err.println(workloads.command() + ": check failed: " + e.getMessage());
         } catch (OutOfMemoryError e) {
-            err.println("terrace-workloads: out of memory (" + e.getMessage() + "): give the JVM a larger -Xmx, or "
+            err.println(workloads.command() + ": out of memory (" + e.getMessage() + "): give the JVM a larger -Xmx, or "
                     + "fewer --threads");
         } catch (LinkageError e) {
-            err.println("terrace-workloads: this Java runtime lacks a class (" + e.getMessage() + "): run a full JDK");
+            err.println(workloads.command() + ": this Java runtime lacks a class (" + e.getMessage() + "): run a full JDK");
         } catch (Exception | Error e) {
-            err.println("terrace-workloads: cannot go on: " + e);
+            err.println(workloads.command() + ": cannot go on: " + e);
         }
         return FAILED;
     }

@@ -57,6 +57,22 @@ final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManage
         return super.list(location, packageName, kinds, recurse);
     }
 
+    /** Eclipse's compiler asks for one class at a time, javac for a package's. */
+    @Override
+    public JavaFileObject getJavaFileForInput(Location location, String className, JavaFileObject.Kind kind)
+            throws IOException {
+        if (location != StandardLocation.CLASS_PATH) {
+            return super.getJavaFileForInput(location, className, kind);
+        }
+        String packageName = className.substring(0, Math.max(0, className.lastIndexOf('.')));
+        for (JavaFileObject file : classPath.getOrDefault(packageName, List.of())) {
+            if (inferBinaryName(location, file).equals(className)) {
+                return file;
+            }
+        }
+        return null;
+    }
+
     @Override
     public String inferBinaryName(Location location, JavaFileObject file) {
         return file instanceof ClassFile classFile ? classFile.className() : super.inferBinaryName(location, file);

@@ -24,9 +24,9 @@ record Options(Workload workload, Parameters parameters, boolean text) {
     private static final double LONGEST = 86_400;
     private static final String DEFAULT_SOURCES = "commons-lang3-3.12.0-sources.jar";
 
-    /** Reads {@code NAME --option value ...}. */
-    static Options parse(List<String> arguments) throws UsageException {
-        Workload workload = Workloads.named(arguments.get(0));
+    /** Reads {@code NAME --option value ...}, where the name is that of one of these workloads. */
+    static Options parse(List<String> arguments, Workloads workloads) throws UsageException {
+        Workload workload = workloads.named(arguments.get(0));
         Map<String, String> values = values(arguments, NAMES);
         refuseUnused(workload, values);
         Parameters parameters = new Parameters(

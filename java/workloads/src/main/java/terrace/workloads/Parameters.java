@@ -15,7 +15,7 @@ import java.nio.file.Path;
  * @param work operations after which the measured window closes; 0 leaves that to {@code seconds}
  * @param calls the file in which calls are recorded; null for none
  */
-record Parameters(
+public record Parameters(
         int threads,
         double seconds,
         double warmup,

@@ -23,7 +23,7 @@ record ProfileOptions(Workload workload, Parameters parameters, int warmupRounds
         if (arguments.isEmpty()) {
             throw new UsageException("profile needs a workload: write profile javac");
         }
-        Workload workload = Workloads.named(arguments.get(0));
+        Workload workload = Workloads.OWN.named(arguments.get(0));
         Map<String, String> values = Options.values(arguments, NAMES);
         Options.refuseUnused(workload, values);
         Path sources = workload.takesSources() ? Options.sources(values) : null;

@@ -85,6 +85,11 @@ final class Progress {
         LONGS.setRelease(buffer, PHASE, (long) phase.ordinal());
     }
 
+    /** Whether the measured window is open. */
+    boolean isMeasuring() {
+        return (long) LONGS.getOpaque(buffer, PHASE) == Phase.MEASURING.ordinal();
+    }
+
     /** Whether the other process has asked for the end. */
     boolean endAsked() {
         return (long) LONGS.getOpaque(buffer, END_ASKED) != 0;

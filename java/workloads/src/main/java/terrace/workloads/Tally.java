@@ -4,7 +4,7 @@ package terrace.workloads;
  * The operations of one worker. It has no state but its slot in {@link Progress}, which lies on cache lines of its own:
  * a counter in a heap object might share its line with that of another thread.
  */
-final class Tally {
+public final class Tally {
     private final Progress progress;
     private final int slot;
 
@@ -15,7 +15,7 @@ final class Tally {
     }
 
     /** Adds finished operations. Only the worker that owns the tally calls this. */
-    void add(long operations) {
+    public void add(long operations) {
         progress.write(slot, progress.read(slot) + operations);
     }
 
@@ -24,8 +24,13 @@ final class Tally {
         return progress.sum();
     }
 
+    /** Whether the measured window is open. */
+    public boolean isMeasuring() {
+        return progress.isMeasuring();
+    }
+
     /** The operations since the start. */
-    long total() {
+    public long total() {
         return progress.read(slot);
     }
 }

@@ -7,7 +7,7 @@ package terrace.workloads;
  * <p>A worker that is to measure allocation keeps no mutable fields: worker objects may lie side by side in the heap,
  * and threads that write to neighbours contend for the cache line between them.
  */
-interface Worker {
+public interface Worker {
     /** Prepares what only this thread can prepare, before the warm-up. */
     default void begin() throws Exception {}
 

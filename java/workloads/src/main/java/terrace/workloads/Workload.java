@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /** A kind of work that threads do until they are told to stop. */
-interface Workload {
+public interface Workload {
     /** The name on the command line. */
     String name();
 
@@ -15,10 +15,14 @@ interface Workload {
     int defaultThreads();
 
     /** The value of {@code --size} without that option; empty for a workload that has no size. */
-    OptionalInt defaultSize();
+    default OptionalInt defaultSize() {
+        return OptionalInt.empty();
+    }
 
     /** What {@code --size} means here; empty for a workload that has no size. */
-    String sizeMeaning();
+    default String sizeMeaning() {
+        return "";
+    }
 
     /** The smallest {@code --size} that makes sense. */
     default int minimumSize() {
@@ -63,8 +67,11 @@ interface Workload {
             return Map.of();
         }
 
-        /** What it has found out when all is done, for the result, in the order in which it is shown. */
-        default Map<String, Object> findings() {
+        /**
+         * Checks what can be checked only when all workers have ended, and returns what was found out, for the result, in the
+         * order in which it is shown.
+         */
+        default Map<String, Object> findings() throws Exception {
             return Map.of();
         }
 

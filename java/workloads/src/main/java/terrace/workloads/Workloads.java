@@ -1,23 +1,25 @@
 package terrace.workloads;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/** All workloads there are: a new one is an entry here. */
-final class Workloads {
-    private static final List<Workload> ALL =
-            List.of(new AllocWorkload(), new SizesWorkload(), new JavacWorkload(), new ChurnWorkload(), new ThreadsWorkload());
-
-    private Workloads() {}
-
-    /** All, in the order in which they are listed. */
-    static List<Workload> all() {
-        return ALL;
-    }
+/**
+ * The workloads that a command runs.
+ *
+ * @param command its name in messages
+ * @param help the answer to {@code --help}, before the list of workloads and behind it
+ * @param all in the order in which they are listed
+ */
+public record Workloads(String command, Help help, List<Workload> all) {
+    /** Those of this package: a new one is an entry here. */
+    static final Workloads OWN = new Workloads(
+            "terrace-workloads",
+            Help.OWN,
+            List.of(new AllocWorkload(), new SizesWorkload(), new JavacWorkload(), new ChurnWorkload(), new ThreadsWorkload()));
 
     /** The workload with this name. */
-    static Workload named(String name) throws UsageException {
-        for (Workload workload : ALL) {
+    Workload named(String name) throws UsageException {
+        for (Workload workload : all) {
             if (workload.name().equals(name)) {
                 return workload;
             }
@@ -26,11 +28,7 @@ final class Workloads {
     }
 
     /** The names for a message. */
-    static String names() {
-        List<String> names = new ArrayList<>();
-        for (Workload workload : ALL) {
-            names.add(workload.name());
-        }
-        return String.join(", ", names);
+    String names() {
+        return all.stream().map(Workload::name).collect(Collectors.joining(", "));
     }
 }

@@ -22,7 +22,7 @@ class MainTest {
 
     private int run(String line) {
         List<String> arguments = line.isEmpty() ? List.of() : List.of(line.split(" "));
-        return Main.run(arguments, new PrintStream(out), new PrintStream(err));
+        return Main.run(Workloads.OWN, arguments, new PrintStream(out), new PrintStream(err));
     }
 
     @ParameterizedTest
@@ -74,7 +74,7 @@ class MainTest {
     @CsvSource({"--help", "alloc --help", "list"})
     void helpAndListNameEveryWorkload(String line) {
         assertEquals(Main.PASSED, run(line));
-        for (Workload workload : Workloads.all()) {
+        for (Workload workload : Workloads.OWN.all()) {
             assertTrue(out.toString().contains("  " + workload.name() + " "), out.toString());
         }
         assertEquals("", err.toString());

@@ -1,7 +1,5 @@
 package terrace.workloads;
 
-import java.util.OptionalInt;
-
 /** A workload of a test, which has to say only how it is prepared. */
 interface TestWorkload extends Workload {
     @Override
@@ -17,15 +15,5 @@ interface TestWorkload extends Workload {
     @Override
     default int defaultThreads() {
         return 1;
-    }
-
-    @Override
-    default OptionalInt defaultSize() {
-        return OptionalInt.empty();
-    }
-
-    @Override
-    default String sizeMeaning() {
-        return "";
     }
 }

@@ -1,0 +1,102 @@
+//! What is claimed of Terrace's defaults, and what the cells say together.
+
+use super::super::matrix::LOSS;
+use super::DEFAULTS;
+use crate::experiment::claim::OWN;
+use crate::experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term};
+use present::numbers;
+use statistics::Interval;
+
+/// Resident memory may be that much more.
+const MORE_MEMORY: f64 = 1.01;
+/// Programs whose threads come and go collect at most this share as often.
+const FEWER: f64 = 0.05;
+const COME_AND_GO: [&str; 2] = ["callbacks", "http-connection"];
+
+fn defaults(name: &str, metric: &'static str) -> Term {
+    Term::metric(name, metric).at("compared", DEFAULTS)
+}
+
+pub(super) fn claims(_: &Measured) -> Vec<Claim> {
+    let (slowest, longest) = (defaults("at worst", "speed").lowest(), defaults("at worst", "p99").highest());
+    let memory = defaults("at worst", "resident").highest();
+    let fewer = COME_AND_GO.into_iter().fold(
+        Claim::new("programs whose threads come and go collect at most a twentieth as often", OWN),
+        |claim, program| {
+            let most = defaults(program, "collections").at("program", program).highest();
+            claim.that(most.is(Relation::AtMost(1.0), FEWER))
+        },
+    );
+    vec![
+        Claim::new("no program is slower", OWN).that(slowest.is(Relation::AtLeast(LOSS), 1.0)),
+        Claim::new("no program's p99 is longer", OWN).that(longest.is(Relation::AtMost(1.0), 1.0 / LOSS)),
+        Claim::new("no program needs more than 1 % more memory", OWN)
+            .that(memory.is(Relation::AtMost(1.0), MORE_MEMORY)),
+        fewer,
+    ]
+}
+
+/// The cells of Terrace's defaults, with how fast they are.
+fn speeds<'a>(measured: &Measured<'a>) -> Vec<(&'a MeasuredCell, Interval)> {
+    let speed = |cell: &'a MeasuredCell| Some((cell, cell.metrics.get("speed")?.interval()?));
+    measured.select(&[("compared", DEFAULTS.into())]).filter_map(speed).collect()
+}
+
+pub(super) fn answer(measured: &Measured) -> String {
+    let speeds = speeds(measured);
+    let Some((cell, speed)) = speeds.iter().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)) else {
+        return NO_ANSWER.into();
+    };
+    let place = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
+    let slower = speeds.iter().filter(|(_, speed)| speed.high < 1.0).count();
+    format!(
+        "With Terrace's defaults {slower} of {} cells are slower than a stock JVM; the lowest is {} ({}, JDK {}, {} heap), {} times as \
+         fast.",
+        speeds.len(),
+        place("program"),
+        place("collector"),
+        place("jdk"),
+        place("heap"),
+        numbers::interval(speed, "")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::fixture::{cell, conclude, holds};
+    use crate::experiment::parameters;
+    use crate::experiments::applications::experiment;
+
+    fn of(program: &str, compared: &str, speed: f64, collections: f64) -> MeasuredCell {
+        let at = parameters([
+            ("program", program.into()),
+            ("collector", "g1".into()),
+            ("jdk", 25_u32.into()),
+            ("heap", "small".into()),
+            ("compared", compared.into()),
+        ]);
+        cell(at, &[("speed", speed), ("collections", collections), ("p99", 0.9), ("resident", 0.99)])
+    }
+
+    #[test]
+    fn the_lowest_cell_of_the_defaults_is_named() {
+        let cells = [
+            of("h2", DEFAULTS, 0.9, 0.8),
+            of("callbacks", DEFAULTS, 1.2, 0.01),
+            of("http-connection", DEFAULTS, 1.1, 0.02),
+            of("callbacks", "TLABSize=4k / stock", 0.5, 0.5),
+        ];
+        let (answer, checks) = conclude(&experiment(), &cells);
+        assert!(answer.contains("1 of 3 cells are slower"), "{answer}");
+        assert!(answer.contains("the lowest is h2 (g1, JDK 25, small heap), 0.900 ["), "{answer}");
+        assert_eq!(holds(&checks), [Some(false), Some(true), Some(true), Some(true)]);
+        assert_eq!(conclude(&experiment(), &[]).0, NO_ANSWER);
+    }
+
+    #[test]
+    fn what_collects_too_often_does_not_hold() {
+        let cells = [of("callbacks", DEFAULTS, 1.2, 0.3), of("http-connection", DEFAULTS, 1.1, 0.02)];
+        assert_eq!(holds(&conclude(&experiment(), &cells).1)[3], Some(false));
+    }
+}

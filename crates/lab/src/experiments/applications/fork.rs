@@ -1,0 +1,162 @@
+//! One JVM that runs a program to its end and measures itself.
+
+use super::programs::Program;
+use crate::{Error, Result};
+use jvm::agent::AgentOptions;
+use jvm::install::Install;
+use jvm::jdk::Jdk;
+use jvm::launch::Launch;
+use jvm::observe::Jvms;
+use jvm::running::Running;
+use jvm::workload::Report;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+/// How much longer than asked a program may take to begin and to end.
+const SLACK: Duration = Duration::from_secs(180);
+const POLL: Duration = Duration::from_millis(20);
+
+/// What the driver says besides what every workload says.
+#[derive(Clone, Debug, Deserialize)]
+struct Times {
+    p50_ms: f64,
+    p99_ms: f64,
+    p999_ms: f64,
+    peak_resident_bytes: f64,
+}
+
+/// What a program measured of itself.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    report: Report,
+    times: Times,
+    /// The line as it was written.
+    pub line: Value,
+    /// The agent's settings in force; `null` without an agent.
+    pub settings: Value,
+}
+
+impl Outcome {
+    pub fn read(output: &str, settings: Value) -> Result<Outcome> {
+        let report = Report::read(output)?;
+        let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let unreadable = |error: serde_json::Error| {
+            Error::failed(format!(
+                "the program's last line has no latencies ({error}); build it again with 'cargo xtask applications --fetch'"
+            ))
+        };
+        let line: Value = serde_json::from_str(line).map_err(unreadable)?;
+        let times = Times::deserialize(&line).map_err(unreadable)?;
+        Ok(Outcome { report, times, line, settings })
+    }
+
+    /// A metric's value, if the program could measure it.
+    pub fn get(&self, metric: &str) -> Option<f64> {
+        let Report { operations, seconds, cpu_seconds, collections, collection_seconds, .. } = self.report;
+        let collections = collections.map(|count| count as f64);
+        match metric {
+            "speed" => Some(operations / seconds),
+            "cpu" => cpu_seconds.map(|cpu| operations / cpu),
+            "collections" => collections.map(|count| count / operations),
+            "pauses" => collection_seconds.map(|time| time / operations),
+            "p50" => Some(self.times.p50_ms),
+            "p99" => Some(self.times.p99_ms),
+            "p999" => Some(self.times.p999_ms),
+            "resident" => Some(self.times.peak_resident_bytes),
+            "count" => collections,
+            _ => None,
+        }
+    }
+}
+
+/// A program in a JVM.
+pub(super) struct Fork<'a> {
+    pub program: &'a Program,
+    pub jdk: &'a Jdk,
+    /// The JVM's flags on all sides.
+    pub flags: &'a [String],
+    pub seconds: u64,
+    pub install: &'a Install,
+}
+
+impl Fork<'_> {
+    /// Runs it to its end, with an agent or without, and further flags.
+    pub fn run(&self, agent: Option<&AgentOptions>, more: &[&str]) -> Result<Outcome> {
+        let mut jvms = Jvms::new()?;
+        let mut arguments: Vec<OsString> = Vec::new();
+        if let Some(agent) = agent {
+            arguments.push(jvms.options(agent).flag(&self.install.agent()?)?.into());
+        }
+        arguments.extend(self.flags.iter().map(OsString::from));
+        arguments.extend(more.iter().map(OsString::from));
+        // JNA unpacks its library there: it goes with this run.
+        arguments.push(format!("-Djna.tmpdir={}", jvms.directory().display()).into());
+        arguments.extend(["-jar".into(), self.install.applications()?.into_os_string()]);
+        let numbers = [("--seconds", self.seconds), ("--warmup", self.program.warmup)];
+        arguments.push(self.program.name.into());
+        arguments.extend(numbers.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]));
+        if self.program.compiles() {
+            arguments.extend(["--sources".into(), self.install.sources()?.into_os_string()]);
+        }
+        let mut running = Running::start(&Launch::new(self.jdk.java(), arguments), false)?;
+        let limit = Duration::from_secs(self.seconds + self.program.warmup) + SLACK;
+        let since = Instant::now();
+        while running.poll()?.is_none() {
+            if since.elapsed() > limit {
+                let name = self.program.name;
+                return Err(Error::failed(format!(
+                    "{name} did not end within {} s; give it fewer --seconds, or a machine that is less busy",
+                    limit.as_secs()
+                )));
+            }
+            if agent.is_some() && !jvms.ready() {
+                jvms.refresh()?;
+            }
+            std::thread::sleep(POLL);
+        }
+        running.check()?;
+        if agent.is_some() && !jvms.ready() {
+            return Err(Error::failed(format!(
+                "{}: no agent came up in it; see -Xlog, or run it by hand with 'terrace run'",
+                self.program.name
+            )));
+        }
+        Outcome::read(&running.output(), jvms.settings())
+    }
+}
+
+/// What is kept of a side.
+pub(super) fn kept(outcome: &Outcome, flags: &[&str]) -> Value {
+    json!({ "measured": outcome.line, "agent": outcome.settings, "flags": flags })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"workload":"h2","operation":"transfer","operations":100,"seconds":2.0,"cpu_seconds":4.0,"allocated_bytes":null,
+        "collections":3,"collection_seconds":0.1,"p50_ms":0.1,"p99_ms":2.5,"p999_ms":9.0,"peak_resident_bytes":1048576,"checks":"passed"}"#;
+
+    #[test]
+    fn every_metric_is_read_from_the_last_line() {
+        let line = LINE.replace('\n', "");
+        let outcome = Outcome::read(&format!("warming up\n{line}\n"), Value::Null).unwrap();
+        let expected =
+            [("speed", 50.0), ("cpu", 25.0), ("collections", 0.03), ("pauses", 0.001), ("p99", 2.5)];
+        for (metric, value) in expected.into_iter().chain([("resident", 1_048_576.0), ("count", 3.0)]) {
+            assert_eq!(outcome.get(metric), Some(value), "{metric}");
+        }
+        assert_eq!(outcome.get("beauty"), None);
+    }
+
+    #[test]
+    fn a_wrong_result_or_no_latencies_is_an_error() {
+        let line = LINE.replace('\n', "");
+        let wrong = Outcome::read(&line.replace("passed", "a balance is wrong"), Value::Null);
+        assert!(wrong.unwrap_err().to_string().contains("a balance is wrong"));
+        let none = Outcome::read(&line.replace("p99_ms", "p98_ms"), Value::Null).unwrap_err().to_string();
+        assert!(none.contains("p99_ms") && none.contains("--fetch"), "{none}");
+    }
+}

@@ -1,0 +1,153 @@
+//! `applications`: real programs by their own operations, with Terrace's defaults, with the flag that a user would try first, and stock.
+
+mod claims;
+mod fork;
+mod order;
+mod programs;
+mod round;
+
+use crate::Result;
+use crate::experiment::compared::{AROUND, plan as plan_of, varying};
+use crate::experiment::{
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Plan, Plot, Runner, parameters,
+};
+use jvm::jdk::{Collector, Jdk};
+use programs::{PROGRAMS, Program};
+use round::Rounds;
+use std::rc::Rc;
+
+/// Seconds that are measured in a JVM.
+const SECONDS: u64 = 10;
+const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
+
+/// The sides: name, whether the agent is there, and flags.
+const SIDES: [(&str, bool, &[&str]); 3] =
+    [("stock", false, &[]), ("TLABSize=4k", false, &["-XX:TLABSize=4k"]), ("Terrace", true, &[])];
+/// What is compared: a side with another, by their numbers.
+const COMPARED: [(&str, usize, usize); 3] =
+    [("TLABSize=4k / stock", 1, 0), (DEFAULTS, 2, 0), ("Terrace / TLABSize=4k", 2, 1)];
+const DEFAULTS: &str = "Terrace / stock";
+
+/// Key, name, unit, better, definition. A ratio is a over b of one round, whose forks are neighbours.
+const METRICS: [(&str, &str, &str, Better, &str); 10] = [
+    ("speed", "per second", "ratio", Better::Higher, "operations each second, a over b"),
+    ("p99", "p99", "ratio", Better::Lower, "the time that 99 of 100 operations do not exceed, a over b"),
+    ("collections", "collections", "ratio", Better::Lower, "collections for each operation, a over b"),
+    (
+        "cpu",
+        "per CPU-second",
+        "ratio",
+        Better::Higher,
+        "operations each second of CPU time of the whole process, a over b",
+    ),
+    ("resident", "resident", "ratio", Better::Lower, "the most memory that was resident, a over b"),
+    ("pauses", "pauses", "ratio", Better::Lower, "time in collections for each operation, a over b"),
+    ("p50", "p50", "ratio", Better::Lower, "the median time of an operation, a over b"),
+    (
+        "p999",
+        "p99.9",
+        "ratio",
+        Better::Lower,
+        "the time that 999 of 1,000 operations do not exceed, a over b",
+    ),
+    ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
+    ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
+];
+
+/// The experiment.
+pub fn experiment() -> Experiment {
+    Experiment {
+        declaration: declaration(),
+        plan,
+        derive: None,
+        claims: claims::claims,
+        answer: claims::answer,
+    }
+}
+
+fn declaration() -> Declaration {
+    let metric = |(key, name, unit, better, text)| Metric::new(key, name, unit, better, text);
+    let plot = |title, metric| {
+        let plot = Plot::new(Kind::Bars, title, metric, "program", &["compared"]);
+        plot.panels(&["collector", "jdk", "heap"])
+    };
+    Declaration {
+        name: "applications".into(),
+        title: "Real programs with Terrace, and with the flag that one would try first".into(),
+        question: "What do Terrace's defaults do for real programs, and what does -XX:TLABSize=4k do alone?"
+            .into(),
+        parameters: varying(&["program", "collector", "jdk", "heap", "compared"]),
+        metrics: METRICS.map(metric).into(),
+        plots: vec![
+            plot("Operations each second", "speed").caption("Above 1 the side before the slash is faster."),
+            plot("Latency, 99th percentile", "p99").caption("Below 1 the side before the slash is better."),
+            plot("Collections for each operation", "collections"),
+        ],
+        by_name: true,
+        ..Declaration::default()
+    }
+}
+
+/// Quick: the newest JDK with G1 and a small heap.
+fn plan(bench: &Bench) -> Result<Plan> {
+    let mut cells = Vec::new();
+    for program in &PROGRAMS {
+        for collector in COLLECTORS {
+            for jdk in bench.chosen_jdks() {
+                for heap in program.heaps {
+                    let quick = collector == Collector::G1 && heap == program.heaps[0];
+                    if bench.effort == Effort::Full || quick {
+                        cells.extend(compared(bench, program, collector, jdk, heap));
+                    }
+                }
+            }
+        }
+    }
+    Ok(plan_of(bench, bench.effort.pick(2, 6), cells))
+}
+
+/// A cell for each comparison; their forks are the same.
+fn compared(
+    bench: &Bench,
+    program: &'static Program,
+    collector: Collector,
+    jdk: &Jdk,
+    (heap, flag): (&str, &str),
+) -> Vec<Cell> {
+    let seconds = bench.wanted.seconds.unwrap_or(SECONDS);
+    let rounds = flags(bench, program, collector, jdk, flag)
+        .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, &bench.install)));
+    let cell = |(number, (compared, ..)): (usize, &(&str, usize, usize))| Cell {
+        parameters: parameters([
+            ("program", program.name.into()),
+            ("collector", collector.name().into()),
+            ("jdk", jdk.feature.into()),
+            ("heap", heap.into()),
+            ("compared", (*compared).into()),
+        ]),
+        seconds: (program.warmup + seconds) as f64 + AROUND,
+        runner: match &rounds {
+            Err(error) => Runner::Unavailable(error.to_string()),
+            Ok(rounds) => {
+                let rounds = Rc::clone(rounds);
+                Runner::native(move || rounds.sample(number))
+            }
+        },
+    };
+    COMPARED.iter().enumerate().map(cell).collect()
+}
+
+/// The JVM's flags; an error where it cannot run the program.
+fn flags(
+    bench: &Bench,
+    program: &Program,
+    collector: Collector,
+    jdk: &Jdk,
+    heap: &str,
+) -> Result<Vec<String>> {
+    bench.install.applications()?;
+    program.check(jdk)?;
+    let mut flags = jdk.select(collector)?;
+    flags.push(heap.to_owned());
+    Ok(flags)
+}

@@ -1,0 +1,125 @@
+//! A round: every side once, next to each other, and each comparison's ratios of it.
+
+use super::fork::{Fork, Outcome, kept};
+use super::order::Orders;
+use super::programs::Program;
+use super::{COMPARED, METRICS, SIDES};
+use crate::Result;
+use crate::experiment::Sample;
+use jvm::agent::AgentOptions;
+use jvm::install::Install;
+use jvm::jdk::Jdk;
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// The rounds of a program in a JVM of one kind. A round's forks serve all comparisons: whose turn is first runs them, the others
+/// take what is there.
+pub(super) struct Rounds {
+    pub program: &'static Program,
+    pub jdk: Jdk,
+    pub flags: Vec<String>,
+    pub seconds: u64,
+    pub install: Install,
+    state: RefCell<State>,
+}
+
+struct State {
+    orders: Orders,
+    /// By the comparison's number: what its siblings' turn has left for it.
+    left: BTreeMap<usize, Sample>,
+}
+
+impl Rounds {
+    pub fn new(
+        program: &'static Program,
+        jdk: &Jdk,
+        flags: Vec<String>,
+        seconds: u64,
+        install: &Install,
+    ) -> Rounds {
+        // The same order for the same cell: a run that is repeated is repeated exactly.
+        let seed =
+            flags.iter().chain([&program.name.to_owned()]).flat_map(|flag| flag.bytes()).map(u64::from).sum();
+        let state = RefCell::new(State { orders: Orders::new(seed), left: BTreeMap::new() });
+        Rounds { program, jdk: jdk.clone(), flags, seconds, install: install.clone(), state }
+    }
+
+    /// This comparison's part of its next round.
+    pub fn sample(&self, compared: usize) -> Result<Sample> {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(sample) = state.left.remove(&compared) {
+            return Ok(sample);
+        }
+        let outcomes = self.run(state.orders.next())?;
+        state.left = samples(&outcomes);
+        Ok(state.left.remove(&compared).unwrap_or_default())
+    }
+
+    fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, Outcome>> {
+        let Rounds { program, jdk, flags, seconds, install, .. } = self;
+        let fork = Fork { program, jdk, flags, seconds: *seconds, install };
+        order
+            .into_iter()
+            .map(|side| {
+                let (_, terrace, more) = SIDES[side];
+                let agent = terrace.then(AgentOptions::default);
+                Ok((side, fork.run(agent.as_ref(), more)?))
+            })
+            .collect()
+    }
+}
+
+fn samples(outcomes: &BTreeMap<usize, Outcome>) -> BTreeMap<usize, Sample> {
+    let ratios = |(number, (_, a, b)): (usize, &(&str, usize, usize))| {
+        Some((number, sample((*a, outcomes.get(a)?), (*b, outcomes.get(b)?))))
+    };
+    COMPARED.iter().enumerate().filter_map(ratios).collect()
+}
+
+fn sample((a, of_a): (usize, &Outcome), (b, of_b): (usize, &Outcome)) -> Sample {
+    let settings: Map<String, Value> = [(a, of_a), (b, of_b)]
+        .map(|(side, of)| (SIDES[side].0.to_owned(), kept(of, SIDES[side].2)))
+        .into_iter()
+        .collect();
+    let mut sample = Sample { processes: 2, ..Sample::default() }.with_settings(settings.into());
+    for (metric, ..) in METRICS {
+        let value = match metric {
+            "collections_a" => of_a.get("count"),
+            "collections_b" => of_b.get("count"),
+            _ => of_a.get(metric).zip(of_b.get(metric)).filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b),
+        };
+        sample = match value {
+            Some(value) => sample.value(metric, value),
+            None => sample.lacks(metric, "the side that is compared with had none; give more --seconds"),
+        };
+    }
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(operations: u32, collections: u32) -> Outcome {
+        let line = format!(
+            r#"{{"operation":"o","operations":{operations},"seconds":2,"cpu_seconds":4,"allocated_bytes":null,"collections":{collections},
+            "collection_seconds":0,"p50_ms":1,"p99_ms":2,"p999_ms":4,"peak_resident_bytes":8,"checks":"passed"}}"#
+        );
+        Outcome::read(&line.replace('\n', ""), Value::Null).unwrap()
+    }
+
+    #[test]
+    fn every_comparison_has_the_ratios_of_its_own_sides() {
+        let outcomes = [outcome(100, 50), outcome(110, 11), outcome(120, 0)];
+        let found = samples(&outcomes.into_iter().enumerate().collect());
+        let value = |compared: usize, metric: &str| found[&compared].values.get(metric).map(|all| all[0]);
+        assert_eq!((value(0, "speed"), value(1, "speed")), (Some(1.1), Some(1.2)));
+        assert_eq!((value(0, "collections"), value(1, "collections")), (Some(0.2), Some(0.0)));
+        assert_eq!((value(1, "collections_a"), value(1, "collections_b")), (Some(0.0), Some(50.0)));
+        // Nothing over nothing is unknown, never 1 or 0.
+        assert!(value(1, "pauses").is_none() && found[&1].unavailable.contains_key("pauses"));
+        assert_eq!(COMPARED[2].0, "Terrace / TLABSize=4k");
+        assert_eq!(value(2, "speed"), Some(120.0 / 110.0));
+    }
+}

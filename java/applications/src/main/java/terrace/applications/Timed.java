@@ -1,0 +1,140 @@
+package terrace.applications;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.HdrHistogram.AbstractHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.IntCountsHistogram;
+import terrace.workloads.Parameters;
+import terrace.workloads.Tally;
+import terrace.workloads.Worker;
+import terrace.workloads.Workload;
+
+/**
+ * A workload of which each batch is one operation, whose time is recorded. Like operations, those times count that end within the
+ * measured window.
+ *
+ * @param workload that is timed
+ */
+record Timed(Workload workload) implements Workload {
+    /** A microsecond and a minute in nanoseconds: the histograms' first range; they grow where an operation takes longer. */
+    private static final long LEAST = 1_000;
+
+    private static final long USUAL = 60_000_000_000L;
+    private static final int DIGITS = 3;
+    private static final double NANOS_IN_MILLI = 1e6;
+
+    @Override
+    public String name() {
+        return workload.name();
+    }
+
+    @Override
+    public String summary() {
+        return workload.summary();
+    }
+
+    @Override
+    public int defaultThreads() {
+        return workload.defaultThreads();
+    }
+
+    @Override
+    public OptionalInt defaultSize() {
+        return workload.defaultSize();
+    }
+
+    @Override
+    public String sizeMeaning() {
+        return workload.sizeMeaning();
+    }
+
+    @Override
+    public double defaultWarmup() {
+        return workload.defaultWarmup();
+    }
+
+    @Override
+    public boolean takesSources() {
+        return workload.takesSources();
+    }
+
+    @Override
+    public boolean allocatesInWorkers() {
+        return workload.allocatesInWorkers();
+    }
+
+    @Override
+    public Prepared prepare(Parameters parameters) throws Exception {
+        Prepared prepared = workload.prepare(parameters);
+        AbstractHistogram[] histograms = new AbstractHistogram[parameters.threads()];
+        return new Prepared() {
+            @Override
+            public String operation() {
+                return prepared.operation();
+            }
+
+            @Override
+            public Map<String, Object> facts() {
+                return prepared.facts();
+            }
+
+            @Override
+            public Map<String, Object> findings() throws Exception {
+                // First: what was measured before that is the program's own.
+                long resident = Resident.mostBytes();
+                Map<String, Object> findings = new LinkedHashMap<>(percentiles(histograms));
+                findings.put("peak_resident_bytes", resident);
+                findings.putAll(prepared.findings());
+                return findings;
+            }
+
+            @Override
+            public Worker worker(int index, Tally tally) {
+                IntCountsHistogram histogram = new IntCountsHistogram(LEAST, USUAL, DIGITS);
+                histogram.setAutoResize(true);
+                // Read only when the worker's thread has been joined.
+                histograms[index] = histogram;
+                return new TimedWorker(prepared.worker(index, tally), histogram, tally);
+            }
+        };
+    }
+
+    private static Map<String, Object> percentiles(AbstractHistogram[] histograms) {
+        Histogram all = new Histogram(LEAST, USUAL, DIGITS);
+        all.setAutoResize(true);
+        for (AbstractHistogram histogram : histograms) {
+            all.add(histogram);
+        }
+        Map<String, Object> percentiles = new LinkedHashMap<>();
+        percentiles.put("timed_operations", all.getTotalCount());
+        percentiles.put("p50_ms", all.getValueAtPercentile(50) / NANOS_IN_MILLI);
+        percentiles.put("p99_ms", all.getValueAtPercentile(99) / NANOS_IN_MILLI);
+        percentiles.put("p999_ms", all.getValueAtPercentile(99.9) / NANOS_IN_MILLI);
+        percentiles.put("longest_ms", all.getMaxValue() / NANOS_IN_MILLI);
+        return percentiles;
+    }
+
+    private record TimedWorker(Worker worker, IntCountsHistogram histogram, Tally tally) implements Worker {
+        @Override
+        public void begin() throws Exception {
+            worker.begin();
+        }
+
+        @Override
+        public void batch() throws Exception {
+            long begin = System.nanoTime();
+            worker.batch();
+            long took = System.nanoTime() - begin;
+            if (tally.isMeasuring()) {
+                histogram.recordValue(took);
+            }
+        }
+
+        @Override
+        public void end() throws Exception {
+            worker.end();
+        }
+    }
+}

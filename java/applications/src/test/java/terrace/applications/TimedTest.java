@@ -1,0 +1,96 @@
+package terrace.applications;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import terrace.workloads.CheckException;
+import terrace.workloads.Help;
+import terrace.workloads.Parameters;
+import terrace.workloads.Tally;
+import terrace.workloads.Worker;
+import terrace.workloads.Workload;
+import terrace.workloads.Workloads;
+
+class TimedTest {
+    private static final long SLEEP_MILLIS = 20;
+
+    /** Operations that take 20 ms; the end is right or not. */
+    private record Sleeping(boolean right) implements Workload {
+        @Override
+        public String name() {
+            return "sleeping";
+        }
+
+        @Override
+        public String summary() {
+            return "sleeps";
+        }
+
+        @Override
+        public int defaultThreads() {
+            return 2;
+        }
+
+        @Override
+        public Prepared prepare(Parameters parameters) {
+            return new Prepared() {
+                @Override
+                public String operation() {
+                    return "sleep";
+                }
+
+                @Override
+                public Map<String, Object> findings() throws CheckException {
+                    if (!right) {
+                        throw new CheckException("slept badly");
+                    }
+                    return Map.of("own", 7);
+                }
+
+                @Override
+                public Worker worker(int index, Tally tally) {
+                    return () -> {
+                        Thread.sleep(SLEEP_MILLIS);
+                        tally.add(1);
+                    };
+                }
+            };
+        }
+    }
+
+    private static String run(boolean right, int code) {
+        Workloads programs = new Workloads("programs", new Help("", ""), List.of(new Timed(new Sleeping(right))));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        List<String> line = List.of("sleeping", "--seconds", "0.5", "--warmup", "0.2");
+        assertEquals(code, terrace.workloads.Main.run(programs, line, new PrintStream(out), new PrintStream(out)));
+        return out.toString();
+    }
+
+    private static double number(String json, String field) {
+        Matcher matcher = Pattern.compile("\"" + field + "\":([0-9.]+)").matcher(json);
+        assertTrue(matcher.find(), json);
+        return Double.parseDouble(matcher.group(1));
+    }
+
+    @Test
+    void timesAreThoseOfTheMeasuredOperations() {
+        String json = run(true, 0);
+        // Each thread may be within an operation when the window opens, and when it closes.
+        assertEquals(number(json, "operations"), number(json, "timed_operations"), 4);
+        double median = number(json, "p50_ms");
+        assertTrue(median >= SLEEP_MILLIS && median <= number(json, "p999_ms"), json);
+        assertTrue(number(json, "peak_resident_bytes") > 1 << 20 && number(json, "own") == 7, json);
+    }
+
+    @Test
+    void aWrongEndFails() {
+        assertTrue(run(false, 1).contains("check failed: slept badly"));
+    }
+}

@@ -1,0 +1,84 @@
+//! The programs of the experiment `applications`: fetched once with Maven, checked against their digests, and kept beside the command,
+//! where neither a run nor a test needs the network.
+
+use crate::build;
+use crate::shell::{root, run};
+use jvm::{Error, Result};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The digests of all libraries, as `sha256sum` writes them.
+const DIGESTS: &str = "java/applications/digests.txt";
+/// Our own jars begin so: they are built, not fetched.
+const OWN: &str = "terrace-";
+
+/// Builds the drivers with the libraries that they drive, with their tests or without, and puts them beside the command and beside the
+/// tests' command.
+pub fn fetch(test: bool) -> Result<()> {
+    let built = root().join("java/applications/target/applications");
+    // What an earlier version needed does not stay.
+    remove(&built)?;
+    let mut maven = build::maven()?;
+    maven.args(["-Papplications", "-pl", "workloads,applications", "package"]);
+    if !test {
+        maven.arg("-DskipTests");
+    }
+    run(&mut maven).map_err(|error| {
+        Error::failed(format!(
+            "the applications cannot be built: {error}; fetching them once needs the network"
+        ))
+    })?;
+    check(&built)?;
+    for folder in [build::folder(), build::checked_folder()] {
+        put(&built, &folder.join("applications"))?;
+    }
+    Ok(())
+}
+
+/// Every library has its digest, and none is there without one.
+fn check(folder: &Path) -> Result<()> {
+    let digests = root().join(DIGESTS);
+    let text = fs::read_to_string(&digests).map_err(|error| Error::failed(format!("{DIGESTS}: {error}")))?;
+    let known: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.split_once("  ").map(|(_, name)| name)).collect();
+    let there = names(folder)?;
+    let there: BTreeSet<&str> =
+        there.iter().map(String::as_str).filter(|name| !name.starts_with(OWN)).collect();
+    if let Some(name) = there.symmetric_difference(&known).next() {
+        return Err(Error::failed(format!(
+            "{name} is only in one of {DIGESTS} and what was fetched; docs/applications.md says how digests are written"
+        )));
+    }
+    let mut sums = Command::new("sha256sum");
+    run(sums.current_dir(folder).args(["--check", "--strict", "--quiet"]).arg(&digests)).map_err(|error| {
+        Error::failed(format!("a library is not the one of {DIGESTS}: {error}; nothing of it was run"))
+    })
+}
+
+fn put(from: &Path, to: &Path) -> Result<()> {
+    remove(to)?;
+    let copied = fs::create_dir_all(to).map_err(|error| failed(to, &error));
+    copied.and_then(|()| {
+        names(from)?.iter().try_for_each(|name| {
+            fs::copy(from.join(name), to.join(name)).map(drop).map_err(|error| failed(&to.join(name), &error))
+        })
+    })
+}
+
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
+    Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(folder, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::failed(format!("{}: {error}", path.display()))
+}
