@@ -96,11 +96,17 @@ impl Case {
                     method,
                     warmup: Duration::from_secs(self.warmup),
                     duration: Duration::from_secs(measured),
-                    seed: 1,
+                    seed: 0,
                     show: false,
                     install: bench.install.clone(),
                 };
-                Runner::native(move || Ok(sample(&comparison.run(&Progress::none())?)))
+                // Each round has an order of its own.
+                let round = std::cell::Cell::new(0);
+                Runner::native(move || {
+                    round.set(round.get() + 1);
+                    let comparison = Comparison { seed: round.get(), ..comparison.clone() };
+                    Ok(sample(&comparison.run(&Progress::none())?))
+                })
             }
         };
         Cell { parameters, seconds, runner }
