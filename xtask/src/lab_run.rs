@@ -30,7 +30,7 @@ pub struct Demo {
 #[derive(clap::Args)]
 pub struct Matrix {
     /// Terrace's defaults instead of fixed TLABs: alloc, sizes, churn, threads and javac, on against off in one JVM, each cell
-    /// until its intervals are within --precision.
+    /// until its intervals are within --precision; churn and threads also against stock with -XX:TLABSize=4k, in forks.
     #[arg(long)]
     defaults: bool,
 
@@ -130,7 +130,10 @@ impl Matrix {
     pub fn run(&self) -> Result<()> {
         match (self.defaults, self.control) {
             (false, _) => self.cells.run("matrix", "matrix", &[]),
-            (_, false) => self.cells.run("defaults", "defaults", &["--only=compared=on / off"]),
+            (_, false) => {
+                let compared = ["--only=compared=on / off", "--only=compared=Terrace / TLABSize=4k"];
+                self.cells.run("defaults", "defaults", &compared)
+            }
             (_, true) => self.cells.run("defaults", "control", &["--only=compared=off / off"]),
         }
     }

@@ -34,7 +34,8 @@ enum Command {
     Build,
     /// Run every test.
     Test(test::Arguments),
-    /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against stock.
+    /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against
+    /// stock, and both against the flag that a user would try.
     Demo(lab_run::Demo),
     /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
     /// workload with terrace's defaults, until 3 % can be told.

@@ -34,10 +34,16 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ),
     ("terrace compare -- java *", With("compare", "--duration 2s --warmup 0s"), "20 s by default"),
     (
-        "terrace compare --against stock *",
+        "terrace compare --b *",
         With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
         "a minute by default",
     ),
+    (
+        "terrace compare --a *",
+        With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
+        "a minute by default",
+    ),
+    ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace lab run *", Read, "measures for minutes; the command's own tests run single cells"),
     ("terrace lab machine *", Read, "needs measured latencies, which take a minute"),
     (

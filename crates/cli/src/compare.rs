@@ -103,9 +103,9 @@ Examples:
   terrace compare -- java -jar app.jar              on against off for 20 s, then SIGTERM
   terrace compare --workload alloc --gc serial --threads 16 --tlab 1k
   terrace compare --workload javac --b stock        terrace's defaults against stock
-  terrace compare --b='-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
-  terrace compare --a='-XX:+UseNUMA' --b stock -- java -jar app.jar   what a flag does
-  terrace compare --a='terrace core=512k -Xmn1g' --b='stock -Xmn1g' -- java -jar app.jar
+  terrace compare --b '-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
+  terrace compare --a '-XX:+UseNUMA' --b stock -- java -jar app.jar   what a flag does
+  terrace compare --a 'terrace core=512k -Xmn1g' --b 'stock -Xmn1g' -- java -jar app.jar
   terrace compare --workload alloc --b bound        how far from the best possible
   terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be told
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off

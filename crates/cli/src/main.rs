@@ -30,7 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   terrace run -- java -jar app.jar                 your program, with core buffers
   terrace compare -- java -jar app.jar             what they buy in it: on against off
-  terrace compare --workload churn --against stock  terrace's defaults against stock
+  terrace compare --b '-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
   terrace lab run                                  what allocation costs on this machine, in ten minutes
   terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there

@@ -48,10 +48,7 @@ fn options_that_do_not_belong_together() {
     refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
     refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
-    refused(
-        &["compare", "--levels", "none", "--", "sh"],
-        &["--levels none has no buffers", "--against stock"],
-    );
+    refused(&["compare", "--levels", "none", "--", "sh"], &["--levels none has no buffers", "--b stock"]);
     refused(&["run", "--report", "a,b", "--", "sh"], &["report", "without one"]);
 }
 

@@ -341,7 +341,7 @@ fn a_program_that_is_too_short_for_windows() {
     let output = compare(&home, &["--warmup", "0", "--", &java, "--ends-after", "0.5"]);
     assert_refused(&output, 1, &["pairs of windows", "--duration"]);
     let output = compare(&home, &["--warmup", "5s", "--", &java, "--ends-after", "0.5"]);
-    assert_refused(&output, 1, &["ended during its warm-up", "--against stock"]);
+    assert_refused(&output, 1, &["ended during its warm-up", "--forks"]);
 }
 
 #[test]

@@ -125,6 +125,32 @@ fn terrace_against_stock_in_forks() {
 }
 
 #[test]
+fn a_users_program_with_a_flag_on_one_side() {
+    let Some(folder) = installed() else { return };
+    let (jar, java) = (jar(&folder), java());
+    let program = ["--", &java, "-XX:+UseSerialGC", "-jar", &jar, "alloc", "--seconds", "60"];
+    let times = ["--warmup", "0s", "--fork-seconds", "1s", "--duration", "4s", "--format", "json"];
+    let sides =
+        |b: &'static str| [&["compare", "--a", "terrace core=64k", "--b", b], &times[..], &program].concat();
+    let compared = output(&sides("-XX:TLABSize=4k -Xmn64m"));
+    assert!(compared.status.success(), "{}", stderr(&compared));
+    let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let (a, b) = (&result["sides"]["a"], &result["sides"]["b"]);
+    assert_eq!((&a["name"], &a["settings"]["core_bytes"]), (&"terrace core=64k".into(), &65536.into()));
+    assert_eq!(b["name"], "stock -XX:TLABSize=4k -Xmn64m, observed");
+    assert!(
+        a["collections"].as_u64().unwrap() < b["collections"].as_u64().unwrap(),
+        "a small young generation: {result}"
+    );
+    for side in [a, b] {
+        assert!(side["throughput"]["median"].as_f64().unwrap() > 0.0, "bytes are counted on both: {result}");
+    }
+    let wrong = output(&sides("-XX:TLABSiez=4k"));
+    assert_eq!((wrong.status.code(), wrong.stdout.len()), (Some(1), 0), "{}", stderr(&wrong));
+    assert!(stderr(&wrong).contains("Unrecognized VM option 'TLABSiez=4k'"), "{}", stderr(&wrong));
+}
+
+#[test]
 fn a_collector_that_is_refused_is_an_error_and_no_ratio() {
     let Some(_) = installed() else { return };
     for against in ["off", "stock"] {

@@ -212,7 +212,7 @@ impl Comparison {
         let empty = |side: &Side| side.agent.as_ref().is_some_and(|agent| agent.levels() == Levels::None);
         if empty(a) || empty(b) {
             return Err(Error::usage(
-                "--levels none has no buffers to switch on; name some, or use --against stock",
+                "--levels none has no buffers to switch on; name some, or use --b stock",
             ));
         }
         if !a.shares_jvm(b) {

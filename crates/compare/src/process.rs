@@ -75,7 +75,7 @@ impl Live {
             if self.running.poll()?.is_some() {
                 self.running.check()?;
                 return Err(Error::failed(
-                    "the program ended during its warm-up; give a shorter --warmup, or use --against stock for short programs",
+                    "the program ended during its warm-up; give a shorter --warmup, or use --forks for short programs",
                 ));
             }
             let passed = since.elapsed();

@@ -37,7 +37,9 @@ impl Side {
     }
 
     fn called(name: &str, settings: &AgentOptions, agent: AgentOptions) -> Side {
-        let settings = settings.text().unwrap_or_default().replace(',', " ");
+        // Without buffers `start=off` is a matter of course.
+        let text = settings.text().unwrap_or_default();
+        let settings = text.trim_end_matches("start=off").trim_end_matches(',').replace(',', " ");
         let separator = if settings.is_empty() { "" } else { " " };
         Side { name: format!("{name}{separator}{settings}"), agent: Some(agent), flags: Vec::new() }
     }
@@ -118,6 +120,7 @@ mod tests {
                 Some(Mode::On),
             ),
             (Side::off(large()), "terrace (buffers off) core=512k", Some(Mode::Off)),
+            (Side::terrace(AgentOptions::observing()), "terrace levels=none tlab=stock", Some(Mode::On)),
             (Side::stock().with_flags(&flags[..1]), "stock -XX:TLABSize=4k", None),
         ] {
             assert_eq!((side.name.as_str(), side.mode()), (name, mode));

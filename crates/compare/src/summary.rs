@@ -40,7 +40,7 @@ pub fn choose(pairs: &[Pair]) -> (Amount, Option<String>) {
     }
     let note = format!(
         "only {each:.1} operations fall into a window, too few to count, so bytes allocated are compared; for operations use \
-         --against stock or a longer --window"
+         --forks or a longer --window"
     );
     (Amount::Bytes, Some(note))
 }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(choose(&pairs(10, 100.0, 90.0)), (Amount::Operations, None));
         let (amount, note) = choose(&pairs(10, 3.0, 2.0));
         assert_eq!(amount, Amount::Bytes);
-        assert!(note.unwrap().contains("--against stock"));
+        assert!(note.unwrap().contains("--forks"));
         let uncounted = Pair { a: Measure::default(), b: Measure::default() };
         assert_eq!(choose(&[uncounted]), (Amount::Bytes, None));
     }

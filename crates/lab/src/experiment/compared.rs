@@ -57,7 +57,7 @@ impl Case {
         self,
         bench: &Bench,
         at: Parameters,
-        sides: [fn(AgentOptions) -> Side; 2],
+        sides: [Side; 2],
         window: u64,
         seconds: u64,
         precision: Option<f64>,
@@ -66,7 +66,6 @@ impl Case {
         let precision = bench.wanted.precision.or(precision).map(Precision);
         let window = Duration::from_millis(window);
         let length = (self.warmup + seconds) as f64 + AROUND;
-        let sides = sides.map(|side| side(self.agent()));
         self.cell(bench, at, sides, Method::Windows { window, skip: SKIP, precision }, seconds, length)
     }
 
@@ -97,11 +96,17 @@ impl Case {
                     method,
                     warmup: Duration::from_secs(self.warmup),
                     duration: Duration::from_secs(measured),
-                    seed: 1,
+                    seed: 0,
                     show: false,
                     install: bench.install.clone(),
                 };
-                Runner::native(move || Ok(sample(&comparison.run(&Progress::none())?)))
+                // Each round has an order of its own.
+                let round = std::cell::Cell::new(0);
+                Runner::native(move || {
+                    round.set(round.get() + 1);
+                    let comparison = Comparison { seed: round.get(), ..comparison.clone() };
+                    Ok(sample(&comparison.run(&Progress::none())?))
+                })
             }
         };
         Cell { parameters, seconds, runner }
@@ -170,6 +175,10 @@ fn sample(outcome: &ComparisonResult) -> Sample {
         None => {
             sample.processes = 2 * outcome.pairs;
             sample.values.insert("speed".into(), outcome.ratios.clone());
+            for metric in ["heap", "untrimmed"] {
+                sample =
+                    sample.lacks(metric, "of windows in one JVM alone; whole JVMs have their collections");
+            }
         }
     }
     sample = match outcome.ratio_cpu {

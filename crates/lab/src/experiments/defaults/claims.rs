@@ -1,7 +1,7 @@
 //! What is claimed of the defaults, and what the cells say together.
 
 use super::super::matrix::LOSS;
-use super::{COMPARED, CONTROL, PRECISION};
+use super::{COMPARED, CONTROL, FLAG, PRECISION};
 use crate::experiment::claim::OWN;
 use crate::experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term, value};
 use compare::estimate::half_width;
@@ -50,6 +50,10 @@ pub(super) fn answer(measured: &Measured) -> String {
         said.push(format!("{} of {all} intervals lie entirely below {LOSS}{list}", losses.len()));
         said.push(format!("{} are wider than {} %", wide.len(), 200.0 * PRECISION));
     }
+    let (behind, flags) = which(measured, FLAG, |found| found.high < LOSS);
+    if flags > 0 {
+        said.push(format!("against -XX:TLABSize=4k {} of {flags} lie entirely below {LOSS}", behind.len()));
+    }
     if controls > 0 {
         let outside = outside.len();
         said.push(format!("off against off {outside} of {controls} exclude 1, where 1 in 20 is expected"));
@@ -74,12 +78,12 @@ mod tests {
 
     #[test]
     fn losses_are_named_and_controls_are_apart() {
-        let good = [of("alloc", "on / off", 1.005), of("alloc", CONTROL, 0.9)];
+        let good = [of("alloc", "on / off", 1.005), of("alloc", CONTROL, 0.9), of("churn", FLAG, 0.9)];
         let (answer, checks) = conclude(&experiment(), &good);
         assert_eq!(holds(&checks), [Some(true); 3]);
         assert_eq!(
             answer,
-            "0 of 2 intervals lie entirely below 0.99; 0 are wider than 3 %; off against off 1 of 2 exclude 1, where 1 in 20 is expected."
+            "0 of 2 intervals lie entirely below 0.99; 0 are wider than 3 %; against -XX:TLABSize=4k 1 of 2 lie entirely below 0.99; off against off 1 of 2 exclude 1, where 1 in 20 is expected."
         );
         let (answer, checks) = conclude(&experiment(), &[of("churn", "on / off", 0.9)]);
         assert_eq!(holds(&checks), [Some(false), Some(true), Some(true)]);

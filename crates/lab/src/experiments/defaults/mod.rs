@@ -1,5 +1,6 @@
 //! `defaults`: Terrace's defaults inside one JVM, buffers on against off. With `tlab=auto` HotSpot's flags stay as they are, so that
-//! buffers off is a stock JVM, and nothing has to be compared across processes.
+//! buffers off is a stock JVM, and nothing has to be compared across processes. Where a stock flag helps, too, Terrace is also
+//! compared with that, in forks.
 
 mod claims;
 
@@ -7,8 +8,8 @@ use super::matrix::COLLECTORS;
 use crate::Result;
 use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
 use crate::experiment::{Bench, Cell, Declaration, Effort, Experiment, Kind, Plan, Plot, parameters};
-use compare::side::Side;
-use jvm::agent::{AgentOptions, Tlab};
+use compare::words;
+use jvm::agent::Tlab;
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
 
@@ -20,13 +21,17 @@ const MOST_SECONDS: u64 = 45;
 /// Half of an interval's width at which a cell ends, as a share.
 const PRECISION: f64 = 0.015;
 /// What is compared, and what measuring adds by itself.
-const COMPARED: [(&str, Sides); 2] =
-    [("on / off", [Side::terrace, Side::off]), (CONTROL, [Side::off, Side::off])];
+const COMPARED: [(&str, [&str; 2]); 3] =
+    [("on / off", ["terrace", "off"]), (CONTROL, ["off", "off"]), (FLAG, ["terrace", "-XX:TLABSize=4k"])];
 const CONTROL: &str = "off / off";
+/// What a user would try first where threads are many.
+const FLAG: &str = "Terrace / TLABSize=4k";
+/// With so many threads, and so many seconds of a fork.
+const FLAG_THREADS: [u32; 2] = [2, 64];
+const FORK: u64 = 3;
 /// The JVM's own choice of a young generation.
 const OWN_CHOICE: &str = "own";
 
-type Sides = [fn(AgentOptions) -> Side; 2];
 type Young = (&'static str, &'static [&'static str]);
 
 /// The young generations: name, and flags.
@@ -60,7 +65,7 @@ fn declaration() -> Declaration {
     };
     Declaration {
         name: "defaults".into(),
-        title: "Terrace's defaults, buffers on against off".into(),
+        title: "Terrace's defaults, buffers on against off, and against a flag".into(),
         question: "Is any program slower with Terrace's defaults than on a stock JVM?".into(),
         parameters: varying(&["workload", "collector", "jdk", "threads", "young", "compared"]),
         metrics: metrics(&["speed", "cpu", "heap", "pairs", "untrimmed"]),
@@ -80,9 +85,14 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 for threads in threads {
                     for young in young(workload) {
                         for compared in COMPARED {
+                            let many = matches!(workload, Workload::Churn | Workload::Threads)
+                                && FLAG_THREADS.contains(threads);
+                            if compared.0 == FLAG && !(many && young.0 == OWN_CHOICE) {
+                                continue;
+                            }
                             let few = *threads <= 8 && young.0 == OWN_CHOICE && compared.0 != CONTROL;
                             if bench.effort == Effort::Full || few && collector != Collector::Serial {
-                                cells.push(cell(bench, workload, collector, jdk, *threads, young, compared));
+                                cells.push(cell(bench, workload, collector, jdk, *threads, young, compared)?);
                             }
                         }
                     }
@@ -100,8 +110,8 @@ fn cell(
     jdk: &Jdk,
     threads: u32,
     (young, flags): &Young,
-    (compared, sides): (&str, Sides),
-) -> Cell {
+    (compared, sides): (&str, [&str; 2]),
+) -> Result<Cell> {
     let case = Case {
         workload,
         parameters: WorkloadParameters {
@@ -123,7 +133,11 @@ fn cell(
         ("young", (*young).into()),
         ("compared", compared.into()),
     ]);
+    let sides = words::sides(sides, &case.agent())?;
+    if compared == FLAG {
+        return Ok(case.forks(bench, at, sides, FORK, bench.effort.pick(6, 12)));
+    }
     // With more threads than CPUs a window is long enough for many of them to have had their turn.
     let window = if threads > 16 { 100 } else { 50 };
-    case.windows(bench, at, sides, window, MOST_SECONDS, Some(PRECISION))
+    Ok(case.windows(bench, at, sides, window, MOST_SECONDS, Some(PRECISION)))
 }

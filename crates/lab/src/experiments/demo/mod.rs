@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
 use crate::experiment::{Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, parameters};
-use compare::side::Side;
+use compare::words;
 use jvm::agent::Tlab;
 use jvm::jdk::Collector::{self, G1, Parallel};
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
@@ -12,6 +12,15 @@ use present::numbers;
 const EVERYDAY: &str = "javac, defaults";
 const SHORT_LIVED: &str = "thread for each task, defaults";
 const TLAB_1K: &str = "only allocation, 1 KB TLABs";
+const STOCK: &str = "Terrace / stock";
+
+/// What is compared: its name, and the sides.
+type Compared = (&'static str, [&'static str; 2]);
+const ON_OFF: Compared = ("on / off", ["terrace", "off"]);
+const AGAINST_STOCK: Compared = (STOCK, ["terrace", "stock"]);
+/// The flag that a user would try without Terrace.
+const AGAINST_FLAG: Compared = ("Terrace / TLABSize=4k", ["terrace", "-XX:TLABSize=4k"]);
+const FLAG_AGAINST_STOCK: Compared = ("TLABSize=4k / stock", ["-XX:TLABSize=4k", "stock"]);
 
 struct Row {
     program: &'static str,
@@ -19,21 +28,17 @@ struct Row {
     collector: Collector,
     tlab: Tlab,
     flags: &'static [&'static str],
+    compared: Compared,
 }
 
-const ROWS: [Row; 6] = [
-    row(EVERYDAY, Workload::Javac, Parallel, Tlab::Auto, &["-Xmx2g"]),
-    row("javac, 4 KB TLABs", Workload::Javac, Parallel, Tlab::Bytes(4 << 10), &["-Xmx2g"]),
-    row(TLAB_1K, Workload::Alloc, Parallel, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"]),
-    row(TLAB_1K, Workload::Alloc, G1, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"]),
-    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"]),
-    row(
-        "thread for each task, TLABSize=4k",
-        Workload::Churn,
-        Parallel,
-        Tlab::Auto,
-        &["-Xmx512m", "-XX:TLABSize=4k"],
-    ),
+const ROWS: [Row; 7] = [
+    row(EVERYDAY, Workload::Javac, Parallel, Tlab::Auto, &["-Xmx2g"], ON_OFF),
+    row("javac, 4 KB TLABs", Workload::Javac, Parallel, Tlab::Bytes(4 << 10), &["-Xmx2g"], ON_OFF),
+    row(TLAB_1K, Workload::Alloc, Parallel, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"], ON_OFF),
+    row(TLAB_1K, Workload::Alloc, G1, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"], ON_OFF),
+    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], AGAINST_STOCK),
+    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], AGAINST_FLAG),
+    row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], FLAG_AGAINST_STOCK),
 ];
 
 const fn row(
@@ -42,8 +47,9 @@ const fn row(
     collector: Collector,
     tlab: Tlab,
     flags: &'static [&'static str],
+    compared: Compared,
 ) -> Row {
-    Row { program, workload, collector, tlab, flags }
+    Row { program, workload, collector, tlab, flags, compared }
 }
 
 /// The experiment.
@@ -73,10 +79,10 @@ fn declaration() -> Declaration {
 fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = Vec::new();
     for jdk in bench.chosen_jdks() {
-        for Row { program, workload, collector, tlab, flags } in ROWS {
-            // A thread for each task has its own number of them, and comes and goes: only whole JVMs tell.
-            let forks = workload == Workload::Churn;
-            let threads = (!forks).then_some(2);
+        for Row { program, workload, collector, tlab, flags, compared: (compared, sides) } in ROWS {
+            // A thread for each task has its own number of them.
+            let churn = workload == Workload::Churn;
+            let threads = (!churn).then_some(2);
             let case = Case {
                 workload,
                 parameters: WorkloadParameters { threads, ..WorkloadParameters::default() },
@@ -84,21 +90,20 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 collector,
                 flags,
                 tlab,
-                warmup: if forks { 1 } else { workload.usual_warmup() },
+                warmup: if churn { 1 } else { workload.usual_warmup() },
             };
             let at = parameters([
                 ("program", program.into()),
                 ("collector", collector.name().into()),
                 ("jdk", jdk.feature.into()),
-                ("compared", if forks { "Terrace / stock" } else { "on / off" }.into()),
+                ("compared", compared.into()),
             ]);
             let (window, seconds) = if workload == Workload::Javac { (300, 30) } else { (100, 12) };
-            cells.push(match forks {
-                true => {
-                    let sides = [Side::terrace(case.agent()), Side::stock()];
-                    case.forks(bench, at, sides, 4, 6)
-                }
-                false => case.windows(bench, at, [Side::terrace, Side::off], window, seconds, None),
+            let sides = words::sides(sides, &case.agent())?;
+            let [a, b] = &sides;
+            cells.push(match a.shares_jvm(b) {
+                true => case.windows(bench, at, sides, window, seconds, None),
+                false => case.forks(bench, at, sides, 3, 6),
             });
         }
     }
@@ -110,7 +115,8 @@ fn answer(measured: &Measured) -> String {
     if let Some(speed) = measured.get("speed", &[("program", EVERYDAY.into())]) {
         said.push(format!("javac runs {} times as fast with the defaults", numbers::interval(&speed, "")));
     }
-    let ratio = measured.median("collections_ratio", &[("program", SHORT_LIVED.into())]);
+    let ratio =
+        measured.median("collections_ratio", &[("program", SHORT_LIVED.into()), ("compared", STOCK.into())]);
     if let Some(ratio) = ratio.filter(|ratio| *ratio > 0.0) {
         said.push(format!(
             "with a new thread for each task Terrace collects {:.0} times less often for the same number of tasks",
@@ -128,20 +134,35 @@ mod tests {
     use super::*;
     use crate::experiment::Quantity;
     use crate::experiment::fixture::{cell, conclude};
+    use jvm::agent::AgentOptions;
 
     #[test]
     fn the_answer_has_the_everyday_program_and_the_short_lived_threads() {
-        let of =
-            |program: &str, metrics: &[(&str, f64)]| cell(parameters([("program", program.into())]), metrics);
+        let of = |program: &str, compared: &str, metrics: &[(&str, f64)]| {
+            cell(parameters([("program", program.into()), ("compared", compared.into())]), metrics)
+        };
         // Collections are counted over all forks: one value.
-        let mut once = of(SHORT_LIVED, &[]);
-        once.metrics.insert("collections_ratio".into(), Quantity::of(vec![0.025], ""));
-        let cells = [of(EVERYDAY, &[("speed", 1.02)]), once];
+        let once = |compared: &str, ratio: f64| {
+            let mut once = of(SHORT_LIVED, compared, &[]);
+            once.metrics.insert("collections_ratio".into(), Quantity::of(vec![ratio], ""));
+            once
+        };
+        let everyday = of(EVERYDAY, ON_OFF.0, &[("speed", 1.02)]);
+        let cells = [everyday, once(STOCK, 0.025), once(AGAINST_FLAG.0, 1.0)];
         let (answer, _) = conclude(&experiment(), &cells);
         assert!(
             answer.contains("1.02 [1.01, 1.03] times as fast") && answer.contains("40 times less"),
             "{answer}"
         );
         assert!(conclude(&experiment(), &[]).0.starts_with("It could not"));
+    }
+
+    #[test]
+    fn only_what_one_jvm_cannot_be_is_compared_in_forks() {
+        for Row { compared, tlab, .. } in ROWS {
+            let agent = AgentOptions { tlab, ..AgentOptions::default() };
+            let [a, b] = words::sides(compared.1, &agent).unwrap();
+            assert_eq!(a.shares_jvm(&b), compared == ON_OFF, "{compared:?}");
+        }
     }
 }

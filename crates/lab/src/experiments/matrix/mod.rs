@@ -85,7 +85,8 @@ pub(super) fn grid(bench: &Bench, against: fn(AgentOptions) -> Side, tlabs: &[u6
                         ("threads", (*threads).into()),
                         ("tlab", tlab.into()),
                     ]);
-                    cells.push(case.windows(bench, at, [Side::terrace, against], 100, 8, None));
+                    let sides = [Side::terrace, against].map(|side| side(case.agent()));
+                    cells.push(case.windows(bench, at, sides, 100, 8, None));
                 }
             }
         }
