@@ -5,7 +5,8 @@
 )]
 
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
-use control::Control;
+use control::size::MIN_BUFFER;
+use control::{Asked, Control};
 use hab::sizing::{Room, Wish};
 use hab::{Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
@@ -13,7 +14,7 @@ use hotspot::functions::{
 };
 use hotspot::heap::Heap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use topology::CpuSource;
 
 /// HotSpot's own functions. One that is not hooked is never called.
@@ -54,7 +55,7 @@ impl Observed {
 
 /// How the levels are sized.
 pub(crate) struct Sizes {
-    /// For each level, the threads' level first.
+    /// For each level, the threads' level first: what the installation was asked for.
     pub(crate) wishes: Vec<Wish>,
     /// The largest extent that the collector accepts, in bytes.
     pub(crate) largest_extent: usize,
@@ -63,27 +64,67 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// The levels' sizes in an eden of so many bytes.
-    pub(crate) fn in_eden(&self, eden: usize) -> Vec<usize> {
+    pub(crate) fn in_eden(&self, eden: usize, control: &Control) -> Vec<usize> {
         let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
-        match self.wishes[..] {
+        match self.present_wishes(control)[..] {
             [only] => room.sizes([only]).into(),
             [near, far] => room.sizes([near, far]).into(),
             _ => vec![],
         }
     }
 
+    /// What is asked for by now. Of what anybody may have written, only sizes count that an installation would have accepted.
+    fn present_wishes(&self, control: &Control) -> Vec<Wish> {
+        let acceptable = |bytes: usize| bytes >= MIN_BUFFER && self.shape.floor(bytes) == bytes;
+        let wish = |(level, wish): (usize, &Wish)| match control.asked(level) {
+            Asked::Automatic => Wish { asked: None, ..*wish },
+            Asked::Bytes(bytes) if acceptable(bytes as usize) => {
+                Wish { asked: Some(bytes as usize), ..*wish }
+            }
+            Asked::Bytes(_) | Asked::Nothing => *wish,
+        };
+        self.wishes.iter().enumerate().map(wish).collect()
+    }
+
     /// Whether any of them follows eden.
-    pub(crate) fn automatic(&self) -> bool {
-        self.wishes.iter().any(|wish| wish.asked.is_none())
+    pub(crate) fn automatic(&self, control: &Control) -> bool {
+        self.present_wishes(control).iter().any(|wish| wish.asked.is_none())
     }
 }
 
-/// The installed agent: made once, never changed, never freed. Hooks know the type of its hierarchy, others need not.
+/// Which single objects a buffer may serve.
+pub(crate) struct Objects {
+    /// However large the buffers are: those that the collector wants in its old generation are left to it.
+    most: usize,
+    largest: AtomicUsize,
+}
+
+impl Objects {
+    /// At most of `most` bytes, and small against the sizes: a large one would waste what it leaves behind.
+    pub(crate) fn of(most: usize, sizes: &[usize]) -> Objects {
+        let objects = Objects { most, largest: AtomicUsize::new(0) };
+        objects.follow(sizes);
+        objects
+    }
+
+    fn follow(&self, sizes: &[usize]) {
+        let by_size = sizes.first().map_or(0, |size| size / 4);
+        // Relaxed: either limit is a right one.
+        self.largest.store(by_size.min(self.most), Ordering::Relaxed);
+    }
+
+    /// Bytes of the largest.
+    #[inline(always)]
+    pub(crate) fn largest(&self) -> usize {
+        self.largest.load(Ordering::Relaxed)
+    }
+}
+
+/// The installed agent: made once, never freed. Hooks know the type of its hierarchy, others need not.
 pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) control: &'static Control,
     pub(crate) cpu_source: CpuSource,
-    /// Objects up to this many bytes may be carved from a buffer.
-    pub(crate) largest_object: usize,
+    pub(crate) objects: Objects,
     pub(crate) refill_for_objects: bool,
     /// Whether TLABs grow (`tlab=auto`).
     pub(crate) grows: bool,
@@ -148,10 +189,27 @@ impl Agent {
 
     /// Eden may have changed its size: automatic sizes follow. Only on the VM thread or a Java thread.
     pub(crate) fn follow_eden(&self) {
-        if self.sized.automatic() {
-            // SAFETY: the VM thread is known to HotSpot, and the heap exists.
-            let eden = unsafe { self.heap.tlab_capacity() };
-            self.hierarchy.resize(&self.sized.in_eden(eden));
+        if !self.control.has_taken_sizes() {
+            self.take_sizes();
+        } else if self.sized.automatic(self.control) {
+            self.resize();
         }
+    }
+
+    /// Somebody has asked for other sizes. Only on the VM thread or a Java thread in VM state.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_sizes(&self) {
+        let number = self.control.asked_number();
+        self.resize();
+        self.objects.follow(&self.hierarchy.sizes());
+        self.control.take_sizes(number);
+    }
+
+    fn resize(&self) {
+        // SAFETY: by the callers' word the thread is known to HotSpot, and the heap exists.
+        let eden = unsafe { self.heap.tlab_capacity() };
+        self.hierarchy.resize(&self.sized.in_eden(eden, self.control));
+        self.control.set_sizes(&self.hierarchy.sizes());
     }
 }

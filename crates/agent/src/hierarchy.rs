@@ -182,7 +182,6 @@ pub(crate) fn layout(machine: &Machine, map: &DomainMap, exact: bool) -> Layout 
 }
 
 /// For measuring the bound: a buffer for each thread, which nobody shares. The first [`ThreadBuffers::THREADS`] threads get one.
-#[derive(Debug)]
 pub(crate) struct ThreadBuffers(Level<'static, Private, Upper>);
 
 thread_local! {

@@ -138,7 +138,7 @@ pub(crate) unsafe extern "C" fn mem_allocate<H: Hierarchy>(
     let agent = unsafe { agent::<H>() };
     let bytes = size * WORD;
     let mode = agent.control.mode();
-    if mode == Mode::On && bytes <= agent.largest_object {
+    if mode == Mode::On && bytes <= agent.objects.largest() {
         let cpu = agent.cpu();
         let own = match agent.refill_for_objects {
             true => Request::object_with_refill(bytes),

@@ -37,8 +37,6 @@ pub(crate) enum Tlab {
     Fixed(usize),
 }
 
-/// The smallest buffer of a level that can be asked for.
-pub(crate) const MIN_BUFFER: usize = 4 << 10;
 /// The smallest TLAB that can be asked for: HotSpot keeps a reserve of some hundred bytes at each one's end.
 pub(crate) const MIN_TLAB: usize = 1 << 10;
 const MAX_DELAY: usize = 1_000_000;
@@ -115,7 +113,7 @@ fn bytes(key: &str, value: &str, least: usize) -> Result<usize, String> {
 }
 
 fn buffer(key: &str, value: &str) -> Result<Option<usize>, String> {
-    if value == "auto" { Ok(None) } else { bytes(key, value, MIN_BUFFER).map(Some) }
+    if value == "auto" { Ok(None) } else { bytes(key, value, size::MIN_BUFFER).map(Some) }
 }
 
 const SWITCH: [(&str, bool); 4] = [("true", true), ("false", false), ("on", true), ("off", false)];

@@ -1,13 +1,15 @@
 //! HotSpot's heap as a source of extents.
 
+use crate::agent::agent_if_installed;
+use control::Control;
 use hab::{CpuIndex, Extent, Source};
 use hotspot::heap::Heap;
 use std::time::Duration;
 
 /// The heap below all levels. Its methods run in hooks: on a Java thread in VM state, or on the VM thread at a safepoint.
-#[derive(Debug)]
 pub(crate) struct HeapSource {
     heap: &'static Heap,
+    control: &'static Control,
     /// The largest extent that the collector accepts, in bytes.
     largest: usize,
     /// For tests: makes a refill long. Before the heap is asked, so that what was free may be gone, and the heap collects; and after,
@@ -16,8 +18,13 @@ pub(crate) struct HeapSource {
 }
 
 impl HeapSource {
-    pub(crate) fn new(heap: &'static Heap, largest: usize, delay: Duration) -> HeapSource {
-        HeapSource { heap, largest, delay }
+    pub(crate) fn new(
+        heap: &'static Heap,
+        control: &'static Control,
+        largest: usize,
+        delay: Duration,
+    ) -> HeapSource {
+        HeapSource { heap, control, largest, delay }
     }
 
     #[inline(always)]
@@ -32,6 +39,11 @@ impl Source for &'static HeapSource {
     #[inline(never)]
     fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         self.linger();
+        if !self.control.has_taken_sizes()
+            && let Some(agent) = agent_if_installed()
+        {
+            agent.take_sizes();
+        }
         // SAFETY: in a hook of `allocate_new_tlab` or `mem_allocate`, so on a Java thread in VM state; the hierarchy holds no lock;
         // sizes are whole grains, and `desired` is at most the level's size, which is limited to the largest TLAB, or HotSpot's own
         // request.

@@ -1,10 +1,11 @@
-//! `terrace attach PID`, `terrace on PID`, `terrace off PID`.
+//! `terrace attach PID`, `terrace on PID`, `terrace off PID`, `terrace set PID`.
 
 use clap::Args;
 use control::Mode;
 use jvm::Result;
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
+use jvm::resize::{self, Wish};
 use jvm::switch::{self, Switched};
 
 /// A JVM that runs.
@@ -75,6 +76,36 @@ impl Off {
     /// Switches.
     pub fn execute(self) -> Result<()> {
         switched(self.process.pid, Mode::Off, "off")
+    }
+}
+
+/// Arguments of `set`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  terrace set 4711 core=256k
+  terrace set 4711 core=64k processor=1m
+  terrace set 4711 core=auto            the agent's own choice again
+
+A buffer takes its new size when it is refilled. A size that the heap does not bear is reduced,
+as when the agent is loaded.")]
+pub struct Set {
+    #[command(flatten)]
+    process: Process,
+
+    /// The sizes of buffers: bytes, a number with k, m or g, or auto.
+    #[arg(value_name = "LEVEL=SIZE", required = true)]
+    sizes: Vec<String>,
+}
+
+impl Set {
+    /// Asks for the sizes, and says which are in force.
+    pub fn execute(self) -> Result<()> {
+        let wishes = self.sizes.iter().map(|word| Wish::read(word)).collect::<Result<Vec<Wish>>>()?;
+        for resized in resize::resize(self.process.pid, &wishes)? {
+            println!("{resized}");
+        }
+        Ok(())
     }
 }
 

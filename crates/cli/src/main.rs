@@ -36,6 +36,7 @@ Examples:
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there
   terrace doctor 4711                              what allocation costs a JVM that runs, and what would help
   terrace attach 4711                              core buffers for a JVM that runs already
+  terrace set 4711 core=256k                       other sizes for its buffers
   terrace status 4711                              what a running JVM has, and its counters
 
 Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
@@ -63,6 +64,8 @@ enum Command {
     On(attach::On),
     /// Switch the buffers of a running JVM off: it goes on as a stock one.
     Off(attach::Off),
+    /// Change the sizes of a running JVM's buffers.
+    Set(attach::Set),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
 }
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => attach.execute(),
         Command::On(on) => on.execute(),
         Command::Off(off) => off.execute(),
+        Command::Set(set) => set.execute(),
         Command::Status(status) => status.execute(),
     };
     match done {

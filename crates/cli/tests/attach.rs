@@ -1,4 +1,4 @@
-//! `terrace attach`, `on` and `off` with real JVMs.
+//! `terrace attach`, `on`, `off` and `set` with real JVMs.
 
 #[path = "common/real.rs"]
 mod installed;
@@ -98,12 +98,52 @@ fn buffers_come_into_a_running_jvm_and_are_switched() {
 }
 
 #[test]
-fn an_observer_has_nothing_to_be_switched() {
+fn an_observer_is_withdrawn_or_makes_way() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
-    let (code, said) = jvm.ask("attach", &["levels=none"]);
+    let (code, said) = jvm.ask("attach", &["levels=none", "times=true"]);
     assert!(code == Some(0) && said.contains("observing"), "{said}");
     let (code, said) = jvm.ask("on", &[]);
     assert!(code == Some(1) && said.contains("only counts"), "{said}");
+    let (code, said) = jvm.ask("set", &["core=64k"]);
+    assert!(code == Some(1) && said.contains("only counts"), "{said}");
+    status(&jvm, |status| status["times"]["tlabs"]["all"]["count"].as_u64().is_some_and(|count| count > 10));
+
+    assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
+    assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
+    let (code, said) = jvm.ask("off", &[]);
+    assert!(code == Some(1) && said.contains("its observer has withdrawn; 'terrace attach"), "{said}");
+    let (code, said) = jvm.ask("attach", &["levels=none"]);
+    assert!(code == Some(0) && said.contains("observing"), "{said}");
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
+    assert!(code == Some(0) && said.contains("withdrawn first") && said.contains("installed"), "{said}");
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+}
+
+#[test]
+fn sizes_are_set() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+    assert_eq!(jvm.ask("set", &["core=32k"]), (Some(0), "core buffers 32k, before 64k\n".into()));
+    let shown = status(&jvm, |_| true);
+    assert_eq!(
+        (&shown["settings"]["core_bytes"], &shown["settings"]["automatic"]),
+        (&32768.into(), &false.into())
+    );
+    let (code, said) = jvm.ask("set", &["core=1g"]);
+    assert!(code == Some(0) && said.contains("(1g is more than this heap bears"), "{said}");
+    let (code, said) = jvm.ask("set", &["core=auto"]);
+    assert!(code == Some(0) && said.contains("(automatic)"), "{said}");
+    for (words, code, remedy) in [
+        (&["processor=1m"][..], 1, "has no processor buffers (levels=core)"),
+        (&["core=65537"], 2, "use a multiple of ObjectAlignmentInBytes=8"),
+    ] {
+        let (found, said) = jvm.ask("set", words);
+        assert!(
+            found == Some(code) && said.contains(remedy) && said.lines().count() == 1,
+            "{words:?}: {said}"
+        );
+    }
 }
 
 #[test]
@@ -148,6 +188,9 @@ fn a_container_of_another_user() {
         );
     }
     let Some(jvm) = Jvm::start(&before, &[]) else { return };
+    // Its library is a copy that is gone by then.
+    assert_eq!(jvm.ask("attach", &["levels=none"]).0, Some(0));
+    assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
     let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(0) && said.contains("installed"), "{said}");
     let left = std::fs::read_dir(format!("/proc/{}/root/tmp", jvm.pid)).unwrap();
@@ -167,6 +210,9 @@ fn mistakes() {
         (&["attach", us.as_str(), "cores=1"], 2, "use levels, core"),
         (&["attach", us.as_str(), "core"], 2, "write key=value"),
         (&["attach"], 2, "PID"),
+        (&["set", us.as_str(), "core=64k"], 1, "is not a JVM"),
+        (&["set", us.as_str(), "tlab=2k"], 2, "write core=SIZE"),
+        (&["set", us.as_str()], 2, "LEVEL=SIZE"),
     ] {
         let answer = output(words);
         assert_eq!(answer.status.code(), Some(code), "{words:?}");

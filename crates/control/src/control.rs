@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::copy::{self, Copy};
-use crate::header::{MAX_LEVELS, Mode, State};
+use crate::header::{Asked, MAX_LEVELS, Mode, State};
 use crate::memory::{self, Access, Memory};
 use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
@@ -118,6 +118,31 @@ impl Control {
     pub fn ask_to_withdraw(&self) {
         // Relaxed: as in `is_to_withdraw`.
         self.header().withdrawal.store(1, Ordering::Relaxed);
+    }
+
+    /// Asks for sizes from now on: for levels by their number, the threads' level first. The agent holds them to what an installation
+    /// would accept.
+    pub fn ask_for_sizes(&self, asked: &[(usize, Asked)]) {
+        for (level, size) in asked {
+            if let Some(word) = self.header().asked.get(*level) {
+                word.store(size.word(), Ordering::Relaxed);
+            }
+        }
+        // Release: who sees the number sees the sizes.
+        self.header().asked_number.fetch_add(1, Ordering::Release);
+    }
+
+    /// Writes the sizes in force.
+    pub fn set_sizes(&self, sizes: &[usize]) {
+        for (word, size) in self.header().sizes.iter().zip(sizes) {
+            word.store(*size as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that sizes asked for, up to this number, have been looked at.
+    pub fn take_sizes(&self, number: u32) {
+        // Release: who sees the number sees what is in force.
+        self.header().taken_number.store(number, Ordering::Release);
     }
 
     /// Counts a pause of the collector.

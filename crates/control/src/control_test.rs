@@ -35,6 +35,17 @@ fn what_the_agent_writes_the_command_reads() {
 
     command.set_mode(Mode::On);
     assert_eq!(agent.mode(), Mode::On);
+    command.ask_for_sizes(&[(1, Asked::Bytes(65536)), (0, Asked::Automatic), (MAX_LEVELS, Asked::Bytes(7))]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|level| agent.asked(level)),
+        [Asked::Automatic, Asked::Bytes(65536), Asked::Nothing, Asked::Nothing]
+    );
+    assert!(!command.has_taken_sizes());
+    agent.set_sizes(&[1024, 2048]);
+    agent.take_sizes(agent.asked_number());
+    assert!(command.has_taken_sizes());
+    assert_eq!([command.size(0), command.size(1), command.size(2)], [1024, 2048, 0]);
+
     assert!(!agent.is_to_withdraw());
     command.ask_to_withdraw();
     assert!(agent.is_to_withdraw());

@@ -70,6 +70,35 @@ pub enum Mode {
     Bound = 2,
 }
 
+/// A size for the buffers of a level that was asked for while they were in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// None: that of the installation holds.
+    Nothing,
+    /// The agent's formula.
+    Automatic,
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl Asked {
+    pub(crate) fn from_word(word: u64) -> Asked {
+        match word {
+            0 => Asked::Nothing,
+            u64::MAX => Asked::Automatic,
+            bytes => Asked::Bytes(bytes),
+        }
+    }
+
+    pub(crate) fn word(self) -> u64 {
+        match self {
+            Asked::Nothing => 0,
+            Asked::Automatic => u64::MAX,
+            Asked::Bytes(bytes) => bytes,
+        }
+    }
+}
+
 /// The header. All numbers are in the machine's byte order. Every word is atomic: another process may write any of them at any
 /// time, whatever it is supposed to do.
 #[repr(C, align(128))]
@@ -94,6 +123,14 @@ pub(crate) struct Header {
     pub(crate) mode: AtomicU32,
     /// Not 0: the observer is to withdraw. Written by the command.
     pub(crate) withdrawal: AtomicU32,
+    /// How often sizes were asked for. Written by the command, with release order, after `asked`.
+    pub(crate) asked_number: AtomicU32,
+    /// The last of them that the agent has looked at.
+    pub(crate) taken_number: AtomicU32,
+    /// Sizes asked for since installation, for each level: see [`Asked`].
+    pub(crate) asked: [AtomicU64; MAX_LEVELS],
+    /// Bytes of a buffer in force, for each level; 0 for a level that is not there.
+    pub(crate) sizes: [AtomicU64; MAX_LEVELS],
     /// Pauses of the collector (GarbageCollectionStart).
     pub(crate) pauses: AtomicU64,
     /// Calls of `ensure_parsability`, within collections and outside.

@@ -26,5 +26,5 @@ mod view;
 
 pub use control::Control;
 pub use error::Error;
-pub use header::{FORMAT, MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
+pub use header::{Asked, FORMAT, MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
 pub use view::{Counted, View};

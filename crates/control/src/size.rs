@@ -1,5 +1,8 @@
 //! Sizes as users write them: `4096`, `64k`, `1m`, `2G`. Both sides of the control file speak of sizes in this form.
 
+/// The smallest buffer of a level that can be asked for.
+pub const MIN_BUFFER: usize = 4 << 10;
+
 /// Bytes of a size text, or a line that says what a size looks like.
 pub fn parse(text: &str) -> Result<usize, String> {
     let wrong = || format!("'{text}' is not a size: write bytes, or a number with k, m or g (64k, 1m)");

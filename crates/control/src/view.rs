@@ -4,7 +4,7 @@
 //! never read again; any other word may have any value at any time.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
-use crate::header::{FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
+use crate::header::{Asked, FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
 use crate::memory::{MOST_BYTES, Memory};
 use crate::times::Times;
 use hab::{Counter, Counters};
@@ -201,6 +201,30 @@ impl View {
     pub fn is_to_withdraw(&self) -> bool {
         // Relaxed: nothing depends on when it is seen.
         self.header().withdrawal.load(Ordering::Relaxed) != 0
+    }
+
+    /// How often sizes were asked for.
+    pub fn asked_number(&self) -> u32 {
+        // Acquire: pairs with the release in `Control::ask_for_sizes`.
+        self.header().asked_number.load(Ordering::Acquire)
+    }
+
+    /// Whether the agent has looked at the last sizes that were asked for.
+    #[inline(always)]
+    pub fn has_taken_sizes(&self) -> bool {
+        // Acquire: pairs with the release in `Control::take_sizes`; what is in force is seen.
+        self.header().taken_number.load(Ordering::Acquire) == self.asked_number()
+    }
+
+    /// The size that was asked for since installation for a level.
+    pub fn asked(&self, level: usize) -> Asked {
+        let word = self.header().asked.get(level);
+        word.map_or(Asked::Nothing, |word| Asked::from_word(word.load(Ordering::Relaxed)))
+    }
+
+    /// Bytes of a buffer of a level in force; 0 if there is none.
+    pub fn size(&self, level: usize) -> u64 {
+        self.header().sizes.get(level).map_or(0, |size| size.load(Ordering::Relaxed))
     }
 
     /// Pauses of the collector that JVMTI has announced (GarbageCollectionStart). A collection may have several (Shenandoah), and

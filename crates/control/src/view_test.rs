@@ -27,6 +27,11 @@ fn read_all(view: &View) -> u64 {
             sum = sum.wrapping_add(histogram.sum()).wrapping_add(histogram.longest());
         }
     }
+    for level in 0..=MAX_LEVELS {
+        sum = sum.wrapping_add(view.size(level));
+        let _ = view.asked(level);
+    }
+    let _ = view.has_taken_sizes();
     for text in [view.settings(), view.message()] {
         assert!(text.chars().all(|letter| !letter.is_control()), "{text:?}");
         sum = sum.wrapping_add(text.len() as u64);

@@ -7,7 +7,7 @@
 //! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
-//! | [`attach`], [`switch`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
+//! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`observer`] | an agent that only counts, for as long as somebody looks |
 //! | [`refills`], [`clock`] | how long requests took that an observer passed on |
@@ -38,6 +38,7 @@ mod primitive;
 pub mod progress_file;
 pub mod refills;
 pub mod resident;
+pub mod resize;
 pub mod running;
 pub mod safepoints;
 pub mod show;

@@ -6,7 +6,7 @@ use crate::counts::{Counts, Requests, Waste};
 use crate::cpu::{CpuTime, Threads};
 use crate::stops::{Stop, StopLog};
 use crate::{Error, Result, os};
-use control::{Control, Mode, State, View};
+use control::{Asked, Control, Mode, State, View};
 use hab::{Counter, Counters};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -60,10 +60,30 @@ pub fn requests(control: &View) -> Requests {
     requests
 }
 
-/// The settings in force, as the agent has written them.
+/// The settings in force, as the agent has written them, with the sizes of buffers that are in force now.
 pub fn settings(control: &View) -> Value {
     let text = control.settings();
-    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+    if text.is_empty() {
+        return Value::Null;
+    }
+    let mut settings = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    let levels = settings["levels"].as_str().unwrap_or_default().to_owned();
+    let named: Vec<(usize, &str)> = levels.split('+').enumerate().collect();
+    if let Value::Object(settings) = &mut settings {
+        for (level, name) in &named {
+            let (key, size) = (format!("{name}_bytes"), control.size(*level));
+            if size > 0 && settings.contains_key(&key) {
+                settings.insert(key, size.into());
+            }
+        }
+        let asked: Vec<Asked> = named.iter().map(|(level, _)| control.asked(*level)).collect();
+        if asked.iter().all(|asked| matches!(asked, Asked::Bytes(_))) {
+            settings.insert("automatic".into(), false.into());
+        } else if asked.contains(&Asked::Automatic) {
+            settings.insert("automatic".into(), true.into());
+        }
+    }
+    settings
 }
 
 /// Enough requests to judge their mean size by.
@@ -340,6 +360,23 @@ mod tests {
         assert_eq!((counts.waste.of_bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
         assert_eq!(counts.bytes, 0, "bytes reserved are not bytes allocated");
         assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
+    }
+
+    #[test]
+    fn the_sizes_are_those_in_force() {
+        let control = Control::anonymous(&[1, 1]).unwrap();
+        control.set_settings(
+            r#"{"levels":"core+processor","core_bytes":65536,"processor_bytes":131072,"automatic":true}"#,
+        );
+        control.set_sizes(&[32768]);
+        control.ask_for_sizes(&[(0, Asked::Bytes(32768)), (1, Asked::Bytes(131072))]);
+        let found = settings(&control);
+        assert_eq!((&found["core_bytes"], &found["processor_bytes"]), (&32768.into(), &131072.into()));
+        assert_eq!(found["automatic"], false);
+        control.ask_for_sizes(&[(1, Asked::Automatic)]);
+        assert_eq!(settings(&control)["automatic"], true);
+        control.set_settings("core_bytes");
+        assert_eq!(settings(&control), "core_bytes");
     }
 
     #[test]

@@ -39,6 +39,14 @@ impl RefillTimes {
         &self.ways[kind as usize][way as usize]
     }
 
+    pub fn summaries(&self) -> Summaries {
+        let ways = |kind| {
+            let [quick, region, collection] = Way::ALL.map(|way| self.of(kind, way).summary());
+            Ways { all: self.all(kind).summary(), quick, region, collection }
+        };
+        Summaries { tlabs: ways(Kind::Tlab), objects: ways(Kind::Object) }
+    }
+
     /// By whichever way.
     pub fn all(&self, kind: Kind) -> Taken {
         let [first, others @ ..] = &self.ways[kind as usize];
@@ -140,6 +148,20 @@ impl Taken {
 }
 
 /// For people and JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Summaries {
+    pub tlabs: Ways,
+    pub objects: Ways,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Ways {
+    pub all: Summary,
+    pub quick: Summary,
+    pub region: Summary,
+    pub collection: Summary,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     pub count: u64,

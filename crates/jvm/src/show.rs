@@ -1,8 +1,9 @@
 //! A status as a table.
 
 use crate::counts::Waste;
+use crate::refills::{Summaries, Summary, Ways};
 use crate::status::Status;
-use present::numbers::{count, human};
+use present::numbers::{count, human, quantity};
 use present::table::{Table, labelled};
 use serde_json::{Map, Value};
 
@@ -33,6 +34,23 @@ pub fn brief(settings: &Value) -> String {
     }
 }
 
+/// How long requests took, and by which way.
+fn times(ways: &Ways) -> String {
+    let Ways { all, quick, region, collection } = ways;
+    let ns = |ns: u64| quantity(ns as f64, "ns");
+    let requests = |summary: &Summary| count(summary.count as f64);
+    format!(
+        "{}: p50 {}, p99 {}, max {} (quick {}, region {}, collection {})",
+        requests(all),
+        ns(all.p50_ns),
+        ns(all.p99_ns),
+        ns(all.max_ns),
+        requests(quick),
+        requests(region),
+        requests(collection)
+    )
+}
+
 pub fn status(status: &Status, columns: u16) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
@@ -57,6 +75,10 @@ pub fn status(status: &Status, columns: u16) -> String {
         human(waste.alignment_bytes as f64)
     );
     line("waste", &causes);
+    if let Some(Summaries { tlabs, objects }) = &status.times {
+        line("TLAB requests", &times(tlabs));
+        line("object requests", &times(objects));
+    }
     if status.levels.is_empty() {
         return text;
     }
@@ -101,8 +123,22 @@ pub fn status(status: &Status, columns: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Control, Mode};
+    use control::times::{Kind, Way};
+    use control::{Control, Counted, Mode};
     use hab::Counter;
+
+    #[test]
+    fn a_status_shows_how_long_requests_took() {
+        let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
+        control.set_settings(r#"{"levels":"none","clock":"monotonic"}"#);
+        for ticks in [80, 80, 90, 3_000_000] {
+            control.times()[0].record(Kind::Tlab, Way::Quick, ticks, true);
+        }
+        let text = status(&crate::status::read(&control), 200);
+        for part in ["4: p50 ", "max 3.00 ms (quick 4, region 0, collection 0)", "object requests"] {
+            assert!(text.contains(part), "'{part}' in: {text}");
+        }
+    }
 
     #[test]
     fn a_status_shows_the_domains_that_did_something() {

@@ -2,6 +2,7 @@
 
 use crate::counts::Waste;
 use crate::observe::{served, settings, waste};
+use crate::refills::{RefillTimes, Summaries};
 use crate::{Error, Result, os};
 use control::{Mode, View};
 use hab::Counter;
@@ -16,7 +17,7 @@ pub struct Status {
     /// The number of this structure's version.
     pub schema: u32,
     pub pid: u32,
-    /// starting, installed, observing, refused or ended.
+    /// starting, installed, observing, refused, ended or withdrawn.
     pub state: String,
     /// Why it refused, or what it adjusted.
     pub message: String,
@@ -31,6 +32,9 @@ pub struct Status {
     /// Bytes handed out to threads.
     pub served_bytes: u64,
     pub waste: Waste,
+    /// How long requests took, if an observer times them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<Summaries>,
     /// The counters of each level.
     pub levels: Vec<Level>,
     /// Their sum.
@@ -109,6 +113,7 @@ pub fn read(control: &View) -> Status {
         parsability: control.parsability(),
         served_bytes: served(control, bound),
         waste: waste(control, bound),
+        times: RefillTimes::read(control).map(|times| times.summaries()),
         levels: levels.collect(),
         total: counters(|counter| control.total(counter)),
         settings,

@@ -92,20 +92,30 @@ pub enum Switched {
 
 /// Switches the buffers. Off, an observer withdraws: the JVM goes on as a stock one.
 pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
-    // Says why there is nothing to be switched.
+    let (status, control) = found(pid)?;
+    if control.state() == Some(State::Observing) && mode == Mode::Off {
+        return observer::withdraw(pid, &control).map(|()| Switched::Withdrawn);
+    }
+    has_buffers(&status, &control)?;
+    let before = control.mode();
+    control.set_mode(mode);
+    Ok(Switched::From(before))
+}
+
+/// The agent in a JVM, or why there is none.
+pub(crate) fn found(pid: u32) -> Result<(Status, Control)> {
     let status = status::of(pid)?;
     let control = Control::of_process(pid)?.ok_or_else(|| Error::failed("the JVM has just ended"))?;
+    Ok((status, control))
+}
+
+/// Why there is nothing to be changed, if that is so.
+pub(crate) fn has_buffers(status: &Status, control: &Control) -> Result<()> {
+    let pid = status.pid;
     match control.state() {
-        Some(State::Installed) => {
-            let before = control.mode();
-            control.set_mode(mode);
-            Ok(Switched::From(before))
-        }
-        Some(State::Observing) if mode == Mode::Off => {
-            observer::withdraw(pid, &control).map(|()| Switched::Withdrawn)
-        }
+        Some(State::Installed) => Ok(()),
         Some(State::Observing) => Err(Error::failed(format!(
-            "process {pid} has no buffers to be switched: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
+            "process {pid} has no buffers: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
         ))),
         Some(State::Withdrawn) => Err(Error::failed(format!(
             "process {pid} has no buffers: its observer has withdrawn; 'terrace attach {pid}' puts buffers there"

@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
-use crate::agent::{self, Agent, Observed, Originals, Sizes};
+use crate::agent::{self, Agent, Objects, Observed, Originals, Sizes};
 use crate::clock::{Clock, Monotonic, Ticks, Untimed};
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
@@ -46,6 +46,7 @@ impl Live {
         let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
         let control = plan.control;
         control.set_settings(&settings);
+        control.set_sizes(&agent.hierarchy.sizes());
         if !remarks.is_empty() {
             control.set_message(&remarks.join("; "));
         }
@@ -86,7 +87,7 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
     let (largest, eden) = unsafe { (heap.max_tlab_size(), heap.tlab_capacity()) };
     let largest_extent = shape.floor(largest.min(shape.max_buffer()));
     let sized = Sizes { wishes: wishes(plan), largest_extent, shape };
-    let sizes = sized.in_eden(eden);
+    let sizes = sized.in_eden(eden, plan.control);
     for ((name, wish), bytes) in level_names(plan.options.levels).iter().zip(&sized.wishes).zip(&sizes) {
         if let Some(asked) = wish.asked.filter(|asked| bytes < asked) {
             remarks.push(format!(
@@ -97,7 +98,8 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
         }
     }
     let delay = Duration::from_micros(plan.options.delay as u64);
-    let upper: &'static HeapSource = Box::leak(Box::new(HeapSource::new(heap, largest_extent, delay)));
+    let upper: &'static HeapSource =
+        Box::leak(Box::new(HeapSource::new(heap, plan.control, largest_extent, delay)));
     let build = Build { plan, heap, sized, sizes, upper };
     match plan.options.levels {
         Levels::None if plan.options.observes() => build.observing(),
@@ -163,7 +165,7 @@ impl Build<'_> {
         let agent: &'static Agent<H> = Box::leak(Box::new(Agent {
             control,
             cpu_source: plan.cpu_source,
-            largest_object: largest_object(jvm, &sizes),
+            objects: Objects::of(most_of_object(jvm), &sizes),
             grows: plan.tlabs.grow,
             refill_for_objects: !tlab::are_used(jvm),
             observed,
@@ -205,15 +207,11 @@ fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, Vec<Exchange>) {
     (C::NAME, observer::exchanges::<C>(&jvm.functions))
 }
 
-/// Objects that a buffer may serve: small against it (a large one would waste what it leaves behind), and not those that the
-/// collector wants in its old generation.
-fn largest_object(jvm: &Jvm, sizes: &[usize]) -> usize {
-    if !jvm.hooks.objects {
-        return 0;
-    }
-    let by_size = sizes.first().map_or(0, |size| size / 4);
+/// Bytes of the largest object that a buffer may serve: not those that the collector wants in its old generation.
+fn most_of_object(jvm: &Jvm) -> usize {
     match jvm.flags.number("PretenureSizeThreshold") {
-        Some(threshold) if threshold > 0 => by_size.min(threshold - 1),
-        _ => by_size,
+        _ if !jvm.hooks.objects => 0,
+        Some(threshold) if threshold > 0 => threshold - 1,
+        _ => usize::MAX,
     }
 }

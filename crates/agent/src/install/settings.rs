@@ -25,7 +25,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         quoted(levels.name()),
         size("core"),
         size("processor"),
-        agent.sized.automatic(),
+        agent.sized.automatic(agent.control),
         quoted(&plan.tlabs.text),
         quoted(&plan.cpu_source.to_string()),
         plan.maps.iter().map(|map| map.known().to_string()).collect::<Vec<_>>().join(","),

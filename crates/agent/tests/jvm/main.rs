@@ -40,6 +40,7 @@ mod options;
 mod process;
 mod publication;
 mod report;
+mod resizing;
 mod runner;
 mod switching;
 mod tails;
@@ -62,6 +63,7 @@ fn main() -> std::process::ExitCode {
         levels::cases,
         switching::cases,
         observing::cases,
+        resizing::cases,
         control_memory::cases,
         archives::cases,
         accounting::cases,

@@ -50,7 +50,10 @@ fn read(view: &View) {
         assert!(!text.contains(char::is_control));
     }
     std::hint::black_box((view.pid(), view.state(), view.mode(), view.pauses(), view.parsability()));
-    std::hint::black_box(view.is_to_withdraw());
+    for level in 0..=terrace_control::MAX_LEVELS {
+        std::hint::black_box((view.asked(level), view.size(level)));
+    }
+    std::hint::black_box((view.is_to_withdraw(), view.has_taken_sizes()));
 }
 
 fuzz_target!(|bytes: &[u8]| {
