@@ -1,6 +1,7 @@
 //! What is claimed of Terrace's defaults, and what the cells say together.
 
 use super::super::matrix::LOSS;
+use super::super::startup::enough;
 use super::DEFAULTS;
 use crate::experiment::claim::OWN;
 use crate::experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term};
@@ -27,13 +28,14 @@ pub(super) fn claims(_: &Measured) -> Vec<Claim> {
             claim.that(most.is(Relation::AtMost(1.0), FEWER))
         },
     );
-    vec![
+    let claims = [
         Claim::new("no program is slower", OWN).that(slowest.is(Relation::AtLeast(LOSS), 1.0)),
         Claim::new("no program's p99 is longer", OWN).that(longest.is(Relation::AtMost(1.0), 1.0 / LOSS)),
         Claim::new("no program needs more than 1 % more memory", OWN)
             .that(memory.is(Relation::AtMost(1.0), MORE_MEMORY)),
         fewer,
-    ]
+    ];
+    claims.map(|claim| claim.usable(enough)).into()
 }
 
 /// The cells of Terrace's defaults, with how fast they are.
@@ -48,9 +50,9 @@ pub(super) fn answer(measured: &Measured) -> String {
         return NO_ANSWER.into();
     };
     let place = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
-    let slower = speeds.iter().filter(|(_, speed)| speed.high < 1.0).count();
+    let slower = speeds.iter().filter(|(cell, speed)| enough(cell).is_ok() && speed.high < 1.0).count();
     format!(
-        "With Terrace's defaults {slower} of {} cells are slower than a stock JVM; the lowest is {} ({}, JDK {}, {} heap), {} times as \
+        "With Terrace's defaults {slower} of {} cells are significantly slower than a stock JVM; the lowest is {} ({}, JDK {}, {} heap), {} times as \
          fast.",
         speeds.len(),
         place("program"),
@@ -76,7 +78,8 @@ mod tests {
             ("heap", "small".into()),
             ("compared", compared.into()),
         ]);
-        cell(at, &[("speed", speed), ("collections", collections), ("p99", 0.9), ("resident", 0.99)])
+        let metrics = [("speed", speed), ("collections", collections), ("p99", 0.9), ("resident", 0.99)];
+        MeasuredCell { runs: 6, ..cell(at, &metrics) }
     }
 
     #[test]
@@ -88,10 +91,16 @@ mod tests {
             of("callbacks", "TLABSize=4k / stock", 0.5, 0.5),
         ];
         let (answer, checks) = conclude(&experiment(), &cells);
-        assert!(answer.contains("1 of 3 cells are slower"), "{answer}");
+        assert!(answer.contains("1 of 3 cells are significantly slower"), "{answer}");
         assert!(answer.contains("the lowest is h2 (g1, JDK 25, small heap), 0.900 ["), "{answer}");
         assert_eq!(holds(&checks), [Some(false), Some(true), Some(true), Some(true)]);
         assert_eq!(conclude(&experiment(), &[]).0, NO_ANSWER);
+        let few = cells.map(|cell| MeasuredCell { runs: 2, ..cell });
+        let (answer, checks) = conclude(&experiment(), &few);
+        assert!(
+            answer.contains("0 of 3 cells") && holds(&checks) == [None; 4],
+            "two rounds decide nothing: {answer}"
+        );
     }
 
     #[test]

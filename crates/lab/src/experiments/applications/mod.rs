@@ -115,7 +115,7 @@ fn compared(
     (heap, flag): (&str, &str),
 ) -> Vec<Cell> {
     let seconds = bench.wanted.seconds.unwrap_or(SECONDS);
-    let rounds = flags(bench, program, collector, jdk, flag)
+    let rounds = flags(program, collector, jdk, flag)
         .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, &bench.install)));
     let cell = |(number, (compared, ..)): (usize, &(&str, usize, usize))| Cell {
         parameters: parameters([
@@ -138,14 +138,7 @@ fn compared(
 }
 
 /// The JVM's flags; an error where it cannot run the program.
-fn flags(
-    bench: &Bench,
-    program: &Program,
-    collector: Collector,
-    jdk: &Jdk,
-    heap: &str,
-) -> Result<Vec<String>> {
-    bench.install.applications()?;
+fn flags(program: &Program, collector: Collector, jdk: &Jdk, heap: &str) -> Result<Vec<String>> {
     program.check(jdk)?;
     let mut flags = jdk.select(collector)?;
     flags.push(heap.to_owned());

@@ -99,7 +99,8 @@ fn once(jdk: &Jdk, install: &Install, agent: Option<&str>) -> Result<(Duration, 
     }
 }
 
-fn enough(cell: &MeasuredCell) -> std::result::Result<(), String> {
+/// Whether a cell has so many rounds that they say something of their scatter.
+pub(super) fn enough(cell: &MeasuredCell) -> std::result::Result<(), String> {
     let few = format!("{} rounds are few; run it with --rounds {FEW_PAIRS} or more", cell.runs);
     if cell.runs < FEW_PAIRS { Err(few) } else { Ok(()) }
 }
