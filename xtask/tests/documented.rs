@@ -44,6 +44,14 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "a minute by default",
     ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
+    ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
+    ("terrace doctor -- java *", With("doctor", "--seconds 2s --warmup 0s"), "half a minute by default"),
+    (
+        "terrace doctor --verify -- java *",
+        With("doctor", "--seconds 2s --warmup 0s --duration 4s"),
+        "a minute for each remedy by default",
+    ),
+    ("terrace doctor", Read, "the command's name alone"),
     ("terrace lab run *", Read, "measures for minutes; the command's own tests run single cells"),
     ("terrace lab machine *", Read, "needs measured latencies, which take a minute"),
     (
@@ -261,7 +269,9 @@ impl Stage {
     /// Runs a command as its declaration says.
     fn execute(&self, command: &str, instead: Option<Instead>) {
         // An agent stays where it is: each attaching has a JVM of its own.
-        let fresh = command.starts_with("terrace attach").then(|| self.start(STOCK));
+        let into_stock =
+            ["terrace attach", "terrace doctor PID"].iter().any(|begin| command.starts_with(begin));
+        let fresh = into_stock.then(|| self.start(STOCK));
         let filled = self.filled(command, &fresh);
         match instead {
             None => {
