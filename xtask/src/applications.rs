@@ -30,7 +30,7 @@ pub fn fetch(test: bool) -> Result<()> {
             "the applications cannot be built: {error}; fetching them once needs the network"
         ))
     })?;
-    check(&built)?;
+    check(&built, &root().join(DIGESTS))?;
     for folder in [build::folder(), build::checked_folder()] {
         put(&built, &folder.join("applications"))?;
     }
@@ -38,9 +38,8 @@ pub fn fetch(test: bool) -> Result<()> {
 }
 
 /// Every library has its digest, and none is there without one.
-fn check(folder: &Path) -> Result<()> {
-    let digests = root().join(DIGESTS);
-    let text = fs::read_to_string(&digests).map_err(|error| Error::failed(format!("{DIGESTS}: {error}")))?;
+fn check(folder: &Path, digests: &Path) -> Result<()> {
+    let text = fs::read_to_string(digests).map_err(|error| Error::failed(format!("{DIGESTS}: {error}")))?;
     let known: BTreeSet<&str> =
         text.lines().filter_map(|line| line.split_once("  ").map(|(_, name)| name)).collect();
     let there = names(folder)?;
@@ -52,7 +51,7 @@ fn check(folder: &Path) -> Result<()> {
         )));
     }
     let mut sums = Command::new("sha256sum");
-    run(sums.current_dir(folder).args(["--check", "--strict", "--quiet"]).arg(&digests)).map_err(|error| {
+    run(sums.current_dir(folder).args(["--check", "--strict", "--quiet"]).arg(digests)).map_err(|error| {
         Error::failed(format!("a library is not the one of {DIGESTS}: {error}; nothing of it was run"))
     })
 }
@@ -81,4 +80,33 @@ fn remove(folder: &Path) -> Result<()> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Error {
     Error::failed(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_libraries_with_their_digests_pass() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, digests) = (place.path().join("jars"), place.path().join("digests.txt"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("terrace-own.jar"), "built here").unwrap();
+        fs::write(folder.join("h2.jar"), "").unwrap();
+        // Of nothing.
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        fs::write(&digests, format!("{empty}  h2.jar\n")).unwrap();
+        check(&folder, &digests).unwrap();
+        let error = |what: &str| {
+            let error = check(&folder, &digests).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        fs::write(folder.join("h2.jar"), "another").unwrap();
+        error("not the one of java/applications/digests.txt");
+        fs::write(folder.join("more.jar"), "").unwrap();
+        error("more.jar is only in one of");
+        fs::remove_file(folder.join("more.jar")).unwrap();
+        fs::remove_file(folder.join("h2.jar")).unwrap();
+        error("h2.jar is only in one of");
+    }
 }

@@ -53,12 +53,29 @@ pub struct Applications {
     #[arg(long)]
     program: Vec<String>,
 
+    /// Only this collector: g1 or parallel.
+    #[arg(long)]
+    gc: Option<Collector>,
+
+    /// Only the JDK of this feature number [default: 17 and 25].
+    #[arg(long)]
+    jdk: Option<u32>,
+
     /// Only this heap: small or ample.
     #[arg(long)]
     heap: Option<String>,
 
-    #[command(flatten)]
-    cells: Cells,
+    /// Seconds measured in each JVM [default: 10].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: Option<u64>,
+
+    /// Rounds of a cell, each of a JVM for every side [default: 6].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+
+    /// Go on with the last run.
+    #[arg(long)]
+    resume: bool,
 }
 
 /// Options of `startup`.
@@ -70,7 +87,7 @@ pub struct Startup {
 }
 
 /// Which cells of an experiment, and how much of each is measured.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct Cells {
     /// Only this collector [default: all; stock: parallel].
     #[arg(long)]
@@ -147,7 +164,9 @@ impl Applications {
         }
         let chosen = [only("program", &self.program), only("heap", self.heap.as_ref())].concat();
         let chosen: Vec<&str> = chosen.iter().map(String::as_str).collect();
-        self.cells.run("applications", "applications", &chosen)
+        let Applications { gc, jdk, seconds, rounds, resume, .. } = *self;
+        let cells = Cells { gc, jdk, seconds, rounds, resume, ..Cells::default() };
+        cells.run("applications", "applications", &chosen)
     }
 }
 
