@@ -6,7 +6,7 @@
 
 use crate::agent::{self, Observed, Originals};
 use crate::clock::Clock;
-use control::times::{Kind, Way};
+use control::times::{Kind, Times, Way};
 use control::{Control, State};
 use hab::{Counter, CpuIndex};
 use hotspot::WORD;
@@ -24,6 +24,8 @@ pub(crate) struct Observer {
     pub(crate) control: &'static Control,
     pub(crate) cpu_source: CpuSource,
     pub(crate) observed: Observed,
+    /// For each domain; empty if nothing is timed.
+    pub(crate) times: &'static [Times],
     pub(crate) originals: Originals,
     /// Where the heap begins.
     pub(crate) base: usize,
@@ -137,7 +139,7 @@ impl Observer {
         let ticks = C::now();
         let domain = self.observed.domain(CpuIndex(self.cpu_source.current().0));
         let alone = domain < self.observed.layout.exclusive;
-        if let (Some(begun), Some(times)) = (begun, self.control.times().get(domain)) {
+        if let (Some(begun), Some(times)) = (begun, self.times.get(domain)) {
             let way = if self.control.pauses() != begun.pauses {
                 Way::Collection
             } else if self.lock.taken_for(start, self.base) {

@@ -194,6 +194,7 @@ impl Build<'_> {
             cpu_source: self.plan.cpu_source,
             observed: self.observed().ok_or(INTERNAL)?,
             originals: Originals::of(&jvm.functions),
+            times: control.times(),
             base: heap.base(),
             lock: jvm.collector.lock(region),
             in_place: Mutex::default(),
