@@ -107,7 +107,9 @@ impl Accounts {
         for (thread, account) in threads.iter().zip(words.as_chunks::<5>().0) {
             let [before, start, top, again, after] = *account;
             if before == after && start == again {
-                let used = top.checked_sub(start).filter(|used| *used < LARGEST_TLAB).unwrap_or(0);
+                // A thread that gives its TLAB up clears the start first, when its account has it all: it may lose its CPU
+                // right then, and the top without a start would be an address.
+                let used = top.checked_sub(start).filter(|used| start > 0 && *used < LARGEST_TLAB).unwrap_or(0);
                 seen.insert(*thread, before.saturating_add(used));
             } else if last {
                 seen.insert(*thread, after);
@@ -207,6 +209,14 @@ mod tests {
         // Never backwards.
         std::hint::black_box(&mut heap).threads[0] = [1000, 0, 0];
         assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
+    }
+
+    #[test]
+    fn a_thread_that_is_giving_its_tlab_up_has_used_nothing_of_the_next() {
+        let mut heap = heap();
+        heap.threads[0] = [1000, 0, 0x6_8000_0000];
+        let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, 0)).unwrap();
+        assert_eq!(accounts.read(), Some(1200));
     }
 
     #[test]
