@@ -1,6 +1,5 @@
 //! HotSpot's heap as a source of extents.
 
-use crate::agent::agent_if_installed;
 use control::Control;
 use hab::{CpuIndex, Extent, Source};
 use hotspot::heap::Heap;
@@ -10,6 +9,8 @@ use std::time::Duration;
 pub(crate) struct HeapSource {
     heap: &'static Heap,
     control: &'static Control,
+    /// What has others' wishes for sizes come into force.
+    take_sizes: fn(),
     /// The largest extent that the collector accepts, in bytes.
     largest: usize,
     /// For tests: makes a refill long. Before the heap is asked, so that what was free may be gone, and the heap collects; and after,
@@ -21,10 +22,11 @@ impl HeapSource {
     pub(crate) fn new(
         heap: &'static Heap,
         control: &'static Control,
+        take_sizes: fn(),
         largest: usize,
         delay: Duration,
     ) -> HeapSource {
-        HeapSource { heap, control, largest, delay }
+        HeapSource { heap, control, take_sizes, largest, delay }
     }
 
     #[inline(always)]
@@ -39,10 +41,8 @@ impl Source for &'static HeapSource {
     #[inline(never)]
     fn acquire(&self, _cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         self.linger();
-        if !self.control.has_taken_sizes()
-            && let Some(agent) = agent_if_installed()
-        {
-            agent.take_sizes();
+        if !self.control.has_taken_sizes() {
+            (self.take_sizes)();
         }
         // SAFETY: in a hook of `allocate_new_tlab` or `mem_allocate`, so on a Java thread in VM state; the hierarchy holds no lock;
         // sizes are whole grains, and `desired` is at most the level's size, which is limited to the largest TLAB, or HotSpot's own

@@ -6,7 +6,7 @@
 //! | [`watch`], `system`, [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`] | what a rule says; a rule, a file |
-//! | [`verify`] | each remedy tried, beside what was predicted |
+//! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
 //! | [`report`], [`show`], `page` | the result, for programs, terminals and browsers |
 
 #![allow(missing_docs, reason = "not published")]
@@ -21,5 +21,6 @@ pub mod rules;
 pub mod show;
 pub mod start;
 pub mod system;
+pub mod trial;
 pub mod verify;
 pub mod watch;

@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::rules;
-use crate::verify::Trial;
+use crate::trial::Trial;
 use serde::Serialize;
 
 /// The number of this layout.

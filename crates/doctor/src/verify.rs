@@ -3,33 +3,19 @@
 
 use crate::finding::Remedy;
 use crate::report::Report;
+use crate::trial::Trial;
 use compare::side::Side;
 use compare::{Comparison, Method, Program};
 use jvm::Result;
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
 use present::progress::Progress;
-use serde::Serialize;
-use statistics::Interval;
 use std::time::Duration;
 
 /// As `terrace compare` has them.
 const WINDOW: Duration = Duration::from_millis(100);
 const SKIP: Duration = Duration::from_millis(5);
 const FORK: Duration = Duration::from_secs(3);
-
-/// What trying one gave, as ratios to the program as it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Trial {
-    /// The remedy, as its text says it.
-    pub remedy: String,
-    /// Collections for the same work.
-    pub collections: Option<f64>,
-    /// Work for each second. `None` if it could not be measured.
-    pub speed: Option<Interval>,
-    /// Why something is missing, or what else has to be known.
-    pub note: String,
-}
 
 /// Tries Terrace in a JVM that runs, where that is advised: buffers on and off by turns. The agent stays, switched off. Flags
 /// cannot be tried there.

@@ -109,7 +109,8 @@ impl Accounts {
             if before == after && start == again {
                 // A thread that gives its TLAB up clears the start first, when its account has it all: it may lose its CPU
                 // right then, and the top without a start would be an address.
-                let used = top.checked_sub(start).filter(|used| start > 0 && *used < LARGEST_TLAB).unwrap_or(0);
+                let used =
+                    top.checked_sub(start).filter(|used| start > 0 && *used < LARGEST_TLAB).unwrap_or(0);
                 seen.insert(*thread, before.saturating_add(used));
             } else if last {
                 seen.insert(*thread, after);

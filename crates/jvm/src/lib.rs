@@ -48,6 +48,7 @@ pub mod stops;
 pub mod switch;
 pub mod thread_dump;
 pub mod vm_flags;
+mod withdraw;
 pub mod workload;
 
 pub use error::{Error, Result};

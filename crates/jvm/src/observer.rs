@@ -1,17 +1,11 @@
 //! An agent that only counts and times (`levels=none,times=true`), in a JVM that runs, for as long as somebody looks.
 
 use crate::agent::AgentOptions;
-use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::refills::RefillTimes;
+use crate::withdraw::withdraw;
 use crate::{Error, Result, switch};
-use control::{Control, State, View};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// How long a JVM may take to let its observer go.
-const PATIENCE: Duration = Duration::from_secs(10);
-const STEP: Duration = Duration::from_millis(10);
+use control::{Control, View};
 
 /// An observer of ours. It withdraws when this is dropped: HotSpot's own functions are back in their places, and JVMTI tells nobody of
 /// anything. The library and its counters stay in the JVM's memory, unused.
@@ -53,83 +47,5 @@ impl Drop for Observer {
             // Nobody is left to be told; the word in its memory stays.
             let _ = withdraw(self.pid, &self.control);
         }
-    }
-}
-
-/// Has a JVM's observer withdraw. A JVM that has ended, or whose observer has withdrawn, is none to complain of.
-///
-/// On attach it goes at once and entirely. Where the library cannot be named any more (it came as a copy, from another mount namespace)
-/// or the JVM does not attach, a word in the control memory has the next request or collection put HotSpot's functions back.
-pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
-    // A process that has ended and is still waited for has no program any more.
-    let has_gone = || {
-        matches!(control.state(), Some(State::Withdrawn | State::Ended))
-            || std::fs::read_link(format!("/proc/{pid}/exe")).is_err()
-    };
-    if has_gone() {
-        return Ok(());
-    }
-    let attached = ask_on_attach(pid);
-    control.ask_to_withdraw();
-    let since = Instant::now();
-    while !has_gone() {
-        if since.elapsed() > PATIENCE {
-            let why = attached.err().map_or_else(|| control.message(), |error| error.to_string());
-            return Err(Error::failed(format!(
-                "the observer of process {pid} goes with the JVM's next request for memory, which has not come in {} s ({why})",
-                PATIENCE.as_secs()
-            )));
-        }
-        std::thread::sleep(STEP);
-    }
-    Ok(())
-}
-
-/// Asks each agent library that the JVM has loaded, by the name that it has there.
-fn ask_on_attach(pid: u32) -> Result<()> {
-    let libraries = libraries(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
-    if libraries.is_empty() {
-        return Err(Error::failed("the agent's library has no name any more"));
-    }
-    let jvm = Attached::to(pid, PATIENCE)?;
-    for library in libraries {
-        if jvm.load(&library, "withdraw=true,log=error")? == Loaded::Yes {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The agent's libraries in a process's maps that still have their names.
-fn libraries(maps: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = (maps.lines())
-        .filter_map(|line| line.find('/').map(|at| Path::new(&line[at..]).to_owned()))
-        .filter(|path| path.file_name().is_some_and(|name| name == "libterrace.so"))
-        .collect();
-    found.dedup();
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_that_can_still_be_named() {
-        let maps = "7f10-7f20 r--p 0000 08:01 11 /opt/a b/libterrace.so\n\
-                    7f20-7f30 r-xp 1000 08:01 11 /opt/a b/libterrace.so\n\
-                    7f30-7f40 r-xp 1000 08:01 12 /tmp/terrace-x/libterrace.so (deleted)\n\
-                    7f40-7f50 rw-p 0000 00:00 0 [heap]\n\
-                    7f50-7f60 r-xp 0000 08:01 13 /usr/lib/jvm/lib/server/libjvm.so\n";
-        assert_eq!(libraries(maps), [Path::new("/opt/a b/libterrace.so")]);
-    }
-
-    #[test]
-    fn an_observer_that_has_gone_is_not_asked() {
-        let control = Control::anonymous(&[1]).unwrap();
-        assert_eq!(withdraw(0x3fff_fff0, &control), Ok(()), "no such process");
-        control.set_state(State::Withdrawn);
-        assert_eq!(withdraw(std::process::id(), &control), Ok(()));
-        assert!(!control.is_to_withdraw());
     }
 }

@@ -3,8 +3,8 @@
 use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
-use crate::observer;
 use crate::status::{self, Status};
+use crate::withdraw::withdraw;
 use crate::{Error, Result};
 use control::{Control, Mode, State};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
     {
         if state == State::Observing && !options.observes() {
             tell("an observer was there; it is withdrawn first");
-            observer::withdraw(pid, &control)?;
+            withdraw(pid, &control)?;
             return load_into(pid, options, &library, tell);
         }
         return Err(Error::failed(format!(
@@ -94,7 +94,7 @@ pub enum Switched {
 pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
     let (status, control) = found(pid)?;
     if control.state() == Some(State::Observing) && mode == Mode::Off {
-        return observer::withdraw(pid, &control).map(|()| Switched::Withdrawn);
+        return withdraw(pid, &control).map(|()| Switched::Withdrawn);
     }
     has_buffers(&status, &control)?;
     let before = control.mode();

@@ -98,8 +98,13 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
         }
     }
     let delay = Duration::from_micros(plan.options.delay as u64);
+    let take_sizes = || {
+        if let Some(agent) = agent::agent_if_installed() {
+            agent.take_sizes();
+        }
+    };
     let upper: &'static HeapSource =
-        Box::leak(Box::new(HeapSource::new(heap, plan.control, largest_extent, delay)));
+        Box::leak(Box::new(HeapSource::new(heap, plan.control, take_sizes, largest_extent, delay)));
     let build = Build { plan, heap, sized, sizes, upper };
     match plan.options.levels {
         Levels::None if plan.options.observes() => build.observing(),
