@@ -2,6 +2,7 @@
 
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use jvm::vm_flags::VmFlags;
 use present::numbers::{bytes, count, human, share};
 
 /// Less of eden than this is no trouble.
@@ -36,11 +37,12 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         human((allocation.waste_ended / started) + own),
         share(lost),
     );
+    let reserve = reserve(&evidence.jvm.flags);
     let mut advice = Vec::new();
     if !evidence.jvm.flags.is_chosen("TLABSize") {
         advice.push(Advice {
             remedy: Remedy::flag(format!("-XX:TLABSize={}", bytes(FIRST_TLAB))),
-            effect: effect(evidence, allocation, started * unused_of_fixed(own, FIRST_TLAB)),
+            effect: effect(evidence, allocation, started * unused_of_fixed(own, FIRST_TLAB, reserve)),
             note: "a new thread's first TLAB only; HotSpot resizes those of threads that stay",
         });
     }
@@ -59,26 +61,38 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     });
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),
-        effect: effect(evidence, allocation, started * unused_of_growing(own)),
+        effect: effect(evidence, allocation, started * unused_of_growing(own, reserve)),
         note: "helps a JVM that runs, without a restart",
     });
     Some(Found { evidence: text, advice })
 }
 
-/// What ended threads leave when each TLAB has `size` bytes and a thread allocates `own`, on average.
-fn unused_of_fixed(own: f64, size: f64) -> f64 {
-    // Threads do not all allocate the same: of many TLABs the last one is half used, of few it is as the mean has it.
-    const MANY: f64 = 4.0;
-    if own > MANY * size { size / 2.0 } else { (own / size).ceil().max(1.0) * size - own }
+/// Bytes at a TLAB's end that hold no objects: what the processor may fetch ahead (HotSpot 17 to 25,
+/// `ThreadLocalAllocBuffer::startup_initialization`).
+fn reserve(flags: &VmFlags) -> f64 {
+    let number = |name: &str| flags.number(name).unwrap_or(0) as f64;
+    let lines = number("AllocatePrefetchLines").max(number("AllocateInstancePrefetchLines")) + 2.0;
+    number("AllocatePrefetchDistance") + number("AllocatePrefetchStepSize") * lines
 }
 
-/// The same for TLABs that begin small, each as large as all before together.
-fn unused_of_growing(own: f64) -> f64 {
-    let mut sum = FIRST_OF_TERRACE;
-    while sum < own {
-        sum *= 2.0;
+/// What an ended thread leaves when each TLAB has `size` bytes, `reserve` of them at its end, and a thread allocates `own`.
+fn unused_of_fixed(own: f64, size: f64, reserve: f64) -> f64 {
+    // Threads do not all allocate the same: of many TLABs the last one is half used, of few it is as the mean has it.
+    const MANY: f64 = 4.0;
+    let needed = own / (size - reserve).max(size / 8.0);
+    let number = if needed > MANY { needed + 0.5 } else { needed.ceil().max(1.0) };
+    number * size - own
+}
+
+/// The same for TLABs that begin small, each as large as what the thread has allocated before.
+fn unused_of_growing(own: f64, reserve: f64) -> f64 {
+    let (mut taken, mut held) = (0.0, 0.0);
+    while held < own || taken == 0.0 {
+        let size = FIRST_OF_TERRACE.max(held);
+        taken += size;
+        held += (size - reserve).max(size / 8.0);
     }
-    sum - own
+    taken - own
 }
 
 /// When ended threads leave so many bytes instead.
@@ -97,11 +111,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_end_of_a_tlab_is_as_hotspot_has_it() {
+        let line = |name: &str, value: u32| format!("int {name} = {value} {{product}} {{default}}\n");
+        let flags = [
+            ("AllocatePrefetchDistance", 256),
+            ("AllocatePrefetchStepSize", 64),
+            ("AllocatePrefetchLines", 3),
+        ];
+        let text: String = flags.iter().map(|(name, value)| line(name, *value)).collect();
+        assert_eq!((reserve(&VmFlags::parse(&text)), reserve(&VmFlags::default())), (576.0, 0.0));
+    }
+
+    #[test]
     fn what_threads_leave_follows_from_what_they_allocate() {
-        assert_eq!(unused_of_fixed(1000.0, 4096.0), 3096.0);
-        assert_eq!(unused_of_fixed(5000.0, 4096.0), 3192.0);
-        assert_eq!(unused_of_fixed(1e6, 4096.0), 2048.0);
-        assert_eq!(unused_of_growing(1000.0), 1048.0);
-        assert_eq!(unused_of_growing(5000.0), 3192.0);
+        assert_eq!(unused_of_fixed(1000.0, 4096.0, 0.0), 3096.0);
+        assert_eq!(unused_of_fixed(5000.0, 4096.0, 0.0), 3192.0);
+        assert_eq!(unused_of_fixed(1e6, 4096.0, 0.0), 2048.0);
+        assert_eq!(unused_of_growing(1000.0, 0.0), 1048.0);
+        assert_eq!(unused_of_growing(5000.0, 0.0), 3192.0);
+        // What fits 4 KB but for the end of it takes two TLABs.
+        assert_eq!(unused_of_fixed(4080.0, 4096.0, 576.0), 2.0 * 4096.0 - 4080.0);
+        assert_eq!(unused_of_growing(1400.0, 576.0), 2048.0 - 1400.0);
+        assert_eq!(unused_of_growing(1500.0, 576.0), 4096.0 - 1500.0);
     }
 }
