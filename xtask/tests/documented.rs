@@ -43,6 +43,11 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
         "a minute by default",
     ),
+    (
+        "terrace compare --a terrace --b stock --workload churn *",
+        Read,
+        "the command of a kept result, three minutes",
+    ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
     ("terrace doctor -- java *", With("doctor", "--seconds 2s --warmup 0s"), "half a minute by default"),
@@ -50,6 +55,11 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "terrace doctor --verify -- java *",
         With("doctor", "--seconds 2s --warmup 0s --duration 4s"),
         "a minute for each remedy by default",
+    ),
+    (
+        "terrace doctor --workload *",
+        Read,
+        "tries remedies for minutes; the command's own tests do it shortly",
     ),
     ("terrace doctor", Read, "the command's name alone"),
     ("terrace lab run *", Read, "measures for minutes; the command's own tests run single cells"),
