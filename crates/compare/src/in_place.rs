@@ -2,7 +2,7 @@
 
 use crate::estimate::{Estimate, estimate};
 use crate::measure::Amount;
-use crate::windows::{self, Subject, WindowPlan};
+use crate::windows::{self, SKIP, Subject, WINDOW, WindowPlan};
 use control::Mode;
 use jvm::counts::Counts;
 use jvm::observe::Jvms;
@@ -10,9 +10,6 @@ use jvm::{Error, Result};
 use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
-
-const WINDOW: Duration = Duration::from_millis(100);
-const SKIP: Duration = Duration::from_millis(5);
 
 struct InPlace {
     jvms: Jvms,

@@ -17,6 +17,11 @@ use std::time::Duration;
 /// The fewest pairs that say anything: with five an interval can just exclude 1.
 pub const FEWEST: usize = 5;
 
+/// A window's usual length.
+pub const WINDOW: Duration = Duration::from_millis(100);
+/// What is usually not counted of its start.
+pub const SKIP: Duration = Duration::from_millis(5);
+
 /// The process whose modes are compared.
 pub trait Subject {
     /// Switches to a mode.

@@ -5,6 +5,7 @@ use crate::finding::Remedy;
 use crate::report::Report;
 use crate::trial::Trial;
 use compare::side::Side;
+use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
 use jvm::Result;
 use jvm::agent::AgentOptions;
@@ -12,9 +13,7 @@ use jvm::install::Install;
 use present::progress::Progress;
 use std::time::Duration;
 
-/// As `terrace compare` has them.
-const WINDOW: Duration = Duration::from_millis(100);
-const SKIP: Duration = Duration::from_millis(5);
+/// A JVM's measured time, as `terrace compare` has it.
 const FORK: Duration = Duration::from_secs(3);
 
 /// Tries Terrace in a JVM that runs, where that is advised: buffers on and off by turns. The agent stays, switched off. Flags
