@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
  *
  * <ul>
  * <li>{@code until=FILE}: whoever works at this JVM from outside says by a file that it is done; all else counts from then on
- * <li>{@code pauses=N}: so many collections
+ * <li>{@code pauses=N}: so many collections since the program began; Shenandoah collects before the agent may count
  * <li>{@code millis=N}: at least so long
  * <li>{@code limit=N}: at most so many seconds
  * </ul>
@@ -25,7 +25,7 @@ final class Evidence {
     private final long begin = System.nanoTime();
     private boolean pending;
     private long since = begin;
-    private long before;
+    private long before = collections();
 
     Evidence(Arguments arguments) {
         String until = arguments.text("until", "");
