@@ -1,10 +1,12 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
 use crate::build;
-use crate::measure::{keep, one_of_each, table_of, to_its_end};
+use crate::measure::{keep, one_of_each, to_its_end};
 use crate::shell;
 use jvm::jdk::{Collector, Jdk};
 use jvm::{Error, Result};
+use present::numbers::{plain, three};
+use present::table::{Table, columns};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -49,9 +51,7 @@ fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words:
 }
 
 fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    statistics::median(values).unwrap_or(0.0)
 }
 
 fn compile() -> Result<PathBuf> {
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     build::all()?;
     let classes = compile()?;
     let agent = format!("-agentpath:{}", build::installed().agent()?.display());
-    let mut rows = table_of(&["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
+    let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
     let (mut cells, mut losses) = (Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
     for jdk in one_of_each().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
@@ -100,22 +100,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 let ratios = (ours.0 / stock.0.max(1.0), ours.1 / stock.1.max(0.001));
                 let row = [
                     name.clone(),
-                    format!("{:.0} : {:.0}", ours.0, stock.0),
-                    format!("{:.2}", ratios.0),
-                    format!("{:.2} : {:.2}", ours.1, stock.1),
-                    format!("{:.2}", ratios.1),
+                    format!("{} : {}", plain(ours.0), plain(stock.0)),
+                    three(ratios.0),
+                    format!("{} : {}", three(ours.1), three(stock.1)),
+                    three(ratios.1),
                 ];
                 eprintln!("{}", row.join("  "));
                 if ratios.0 > LIMIT || ratios.1 > LIMIT {
                     losses.push(name.clone());
                 }
-                rows.add_row(row);
+                rows.push(row);
                 cells.push(json!({ "name": name, "pairs": arguments.pairs,
                     "full_collections": [ours.0, stock.0], "cpu_seconds": [ours.1, stock.1] }));
             }
         }
     }
-    println!("{rows}");
+    print!("{}", rows.text(columns()));
     println!("medians of {} runs each, one growing list, {HEAP}", arguments.pairs);
     println!("rows above {LIMIT}: {}", if losses.is_empty() { "none".into() } else { losses.join("; ") });
     keep("exhaust", &json!(cells))

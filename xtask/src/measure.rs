@@ -1,7 +1,6 @@
 //! What the measuring commands share.
 
 use crate::shell::root;
-use comfy_table::{ContentArrangement, Table};
 use jvm::jdk::Jdk;
 use jvm::os::Exit;
 use jvm::{Error, Result};
@@ -9,14 +8,6 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// An empty table of the terminal's width.
-pub fn table_of(header: &[&str]) -> Table {
-    let mut rows = Table::new();
-    rows.set_content_arrangement(ContentArrangement::Dynamic).set_width(present::table::columns());
-    rows.set_header(header.iter().copied());
-    rows
-}
 
 /// Writes results to `target/terrace/NAME.json` and says so.
 pub fn keep(name: &str, value: &Value) -> Result<()> {

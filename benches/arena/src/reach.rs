@@ -5,8 +5,9 @@ use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
 use crate::memory::Held;
 use crate::objects::{Cell, Pass, SIZES};
-use statistics::{Interval, bootstrap, median};
+use present::numbers::{self, human, three};
 use serde::Serialize;
+use statistics::{Interval, bootstrap, median};
 
 /// One figure that was asked for.
 #[derive(Debug, Serialize)]
@@ -26,7 +27,7 @@ pub struct Figure {
 impl Figure {
     /// In a word, or with the figure that was not enough.
     pub fn verdict(&self) -> String {
-        if self.reached { "reached".into() } else { format!("not reached: {:.2}", self.value) }
+        if self.reached { "reached".into() } else { format!("not reached: {}", three(self.value)) }
     }
 }
 
@@ -46,7 +47,7 @@ fn figure(what: impl Into<String>, limit: Limit, value: f64, found: String) -> F
 
 /// `1.32 [1.28, 1.35]`.
 pub fn shown(interval: &Interval) -> String {
-    format!("{:.2} [{:.2}, {:.2}]", interval.median, interval.low, interval.high)
+    numbers::interval(interval, "")
 }
 
 /// The ratios a / b of the same rounds.
@@ -98,8 +99,8 @@ pub fn figures(findings: &Findings) -> Vec<Figure> {
     let mut half = |what: &str, pick: fn(&Held) -> Option<u64>| {
         let of = |contestant| held(findings, contestant, pick);
         if let (Some(core), Some(thread)) = (of(Contestant::Core), of(Contestant::Thread)) {
-            let (value, kilobytes) = (core / thread, |bytes: f64| (bytes / 1024.0).round());
-            let found = format!("{value:.2}: {} KB / {} KB", kilobytes(core), kilobytes(thread));
+            let value = core / thread;
+            let found = format!("{}: {} / {}", three(value), human(core), human(thread));
             figures.push(figure(
                 format!("core / thread, 1,000 threads, {what}"),
                 Limit::AtMost(0.5),
@@ -166,11 +167,11 @@ fn against_malloc(findings: &Findings, malloc: Contestant) -> Option<Figure> {
     let ((worst, at), (best, _)) = (ratios.first()?, ratios.last()?);
     let reached = ratios.iter().filter(|(ratio, _)| ratio.median >= LEAST).count();
     let found = format!(
-        "worst {} at {} bytes, {} threads; best {:.2}; {reached} of {} cells reach it",
+        "worst {} at {} bytes, {} threads; best {}; {reached} of {} cells reach it",
         shown(worst),
         at.bytes,
         at.threads,
-        best.median,
+        three(best.median),
         ratios.len()
     );
     let what = format!("{malloc} / thread, allocate and free all");
@@ -188,7 +189,7 @@ fn fill(filled: &Filled) -> Option<Figure> {
     let plain = best(Way::PlainOrdinary, Way::PlainStreaming)?;
     let ratios: Vec<f64> = arena.iter().zip(plain).map(|(arena, plain)| arena / plain).collect();
     let interval = bootstrap(&ratios, 1)?;
-    let found = format!("{}: {:.2} / {:.2} GB/s", shown(&interval), median(arena)?, median(plain)?);
+    let found = format!("{}: {} / {} GB/s", shown(&interval), three(median(arena)?), three(median(plain)?));
     Some(figure(
         format!("fill on {}, arena / plain memory, the better stores of each", filled.asked),
         Limit::AtLeast(0.9),

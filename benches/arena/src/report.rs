@@ -5,29 +5,20 @@ use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
 use crate::objects::{Cell, GROUPS, SIZES};
 use crate::reach::{Figure, held, middle, ratio, shown};
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{ContentArrangement, Table};
-use statistics::{Interval, bootstrap, median};
+use present::numbers::{self, three};
+use present::table::{Table, columns};
 use serde_json::{Value, json};
+use statistics::{bootstrap, median};
 
-fn table_of(header: Vec<String>) -> Table {
-    let mut rows = Table::new();
-    rows.load_style(UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(present::table::columns());
-    rows.set_header(header);
-    rows
-}
-
-fn words(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
+fn print(table: &Table) {
+    print!("{}", table.text(columns()));
 }
 
 /// One line of progress.
 pub fn line(cell: &Cell) -> String {
     let times: Vec<String> = Contestant::ALL
         .iter()
-        .filter_map(|one| Some(format!("{one} {:.2}", middle(cell, *one, |pass| pass.all)?)))
+        .filter_map(|one| Some(format!("{one} {}", three(middle(cell, *one, |pass| pass.all)?))))
         .collect();
     format!("{} bytes, {} threads, ns: {}", cell.bytes, cell.threads, times.join(", "))
 }
@@ -39,16 +30,16 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
     fresh(&findings.fresh);
     memory(findings);
     findings.fills.iter().for_each(fill);
-    let mut rows = table_of(words(&["asked for", "limit", "found: median [95 % interval]", "verdict"]));
+    let mut rows = Table::new(["asked for", "limit", "found: median [95 % interval]", "verdict"]);
     for figure in figures {
-        rows.add_row([figure.what.clone(), figure.limit.clone(), figure.found.clone(), figure.verdict()]);
+        rows.push([figure.what.clone(), figure.limit.clone(), figure.found.clone(), figure.verdict()]);
     }
-    println!("{rows}");
-    let mut rows = table_of(words(&["peer", "what is unfair in the comparison"]));
+    print(&rows);
+    let mut rows = Table::new(["peer", "what is unfair in the comparison"]);
     for one in Contestant::ALL.iter().filter(|one| !one.unfair().is_empty()) {
-        rows.add_row([one.name(), one.unfair()]);
+        rows.push([one.name(), one.unfair()]);
     }
-    println!("{rows}");
+    print(&rows);
     if findings.peers_keep_memory {
         println!(
             "mimalloc, jemalloc and glibc were told to keep freed memory; --as-shipped leaves them alone"
@@ -72,62 +63,53 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
 }
 
 fn objects(findings: &Findings) {
-    let mut header = words(&["bytes", "contestant"]);
+    let mut header = vec!["bytes".to_owned(), "contestant".to_owned()];
     header.extend(GROUPS.iter().flat_map(|group| group.iter()).map(|threads| format!("{threads} thr.")));
-    let mut ratios = table_of(header.clone());
+    let mut ratios = Table::new(header.clone());
     header.push("faults".into());
-    let mut times = table_of(header);
+    let mut times = Table::new(header);
     for bytes in SIZES {
         let cells: Vec<&Cell> = findings.cells.iter().filter(|cell| cell.bytes == bytes).collect();
         for &one in Contestant::ALL {
             let names = [bytes.to_string(), one.name().to_owned()];
             let time = |cell: &&Cell| {
-                let of = |pick: fn(&crate::objects::Pass) -> f64| middle(cell, one, pick).map(short);
+                let of = |pick: fn(&crate::objects::Pass) -> f64| middle(cell, one, pick).map(three);
                 let both = of(|pass| pass.allocate).zip(of(|pass| pass.all));
                 both.map_or("-".into(), |(allocate, all)| format!("{allocate} / {all}"))
             };
             let faults =
                 cells.iter().filter_map(|cell| middle(cell, one, |pass| pass.faults)).fold(0.0, f64::max);
-            let row = names.iter().cloned().chain(cells.iter().map(time)).chain([short(faults)]);
-            times.add_row(row);
+            let row = names.iter().cloned().chain(cells.iter().map(time)).chain([three(faults)]);
+            times.push(row);
             if one != Contestant::Thread {
                 let against = |cell: &&Cell| {
                     let found = ratio(cell, one, Contestant::Thread, |pass| pass.all);
-                    let text = |found: Interval| {
-                        format!("{} [{}, {}]", short(found.median), short(found.low), short(found.high))
-                    };
-                    found.map(text).unwrap_or_default()
+                    found.as_ref().map(shown).unwrap_or_default()
                 };
-                ratios.add_row(names.into_iter().chain(cells.iter().map(against)));
+                ratios.push(names.into_iter().chain(cells.iter().map(against)));
             }
         }
     }
-    println!("{times}");
+    print(&times);
     println!(
         "ns for each object and CPU ({} CPUs), medians of rounds: allocate / allocate and drop all; faults: page faults for each 1,000 objects, the most of the row; all objects of a pass together take at most {} MB",
         findings.cpus, findings.megabytes
     );
-    println!("{ratios}");
+    print(&ratios);
     println!(
         "allocate and drop all, over that of thread in the same round: median [bootstrap 95 % interval]"
     );
 }
 
-/// Two places after the point below 10, one below 100.
-fn short(value: f64) -> String {
-    let places = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.places$}")
-}
-
 fn memory(findings: &Findings) {
-    let mut rows = table_of(words(&["contestant", "from the reserve, KB", "resident growth, KB"]));
-    let kilobytes = |bytes: Option<f64>| bytes.map_or("-".into(), |bytes| format!("{:.0}", bytes / 1024.0));
+    let mut rows = Table::new(["contestant", "from the reserve", "resident growth"]);
+    let bytes = |bytes: Option<f64>| bytes.map_or("-".into(), numbers::human);
     for one in findings.memory.keys() {
         let used = held(findings, *one, |held| held.used);
         let resident = held(findings, *one, |held| Some(held.resident));
-        rows.add_row([one.name().to_owned(), kilobytes(used), kilobytes(resident)]);
+        rows.push([one.name().to_owned(), bytes(used), bytes(resident)]);
     }
-    println!("{rows}");
+    print(&rows);
     println!(
         "1,000 threads alive, each with 16 objects of 64 bytes; each contestant in a process of its own; floor allocates nothing. \
          glibc has set up a part of its threads' memory before: threads themselves use it"
@@ -139,18 +121,18 @@ fn fresh(all: &[crate::fresh::Fresh]) {
     use crate::fresh::Found;
     let header =
         ["bytes", "memory", "thread, ns", "mmtk NoGC, ns", "thread / mmtk", "faults", "MB on huge pages"];
-    let mut rows = table_of(words(&header));
+    let mut rows = Table::new(header);
     for one in all {
         let interval = |values: Vec<f64>| bootstrap(&values, 1).as_ref().map(shown).unwrap_or_default();
         let times = |found: &[Found]| interval(found.iter().map(|found| found.allocate).collect());
         let pairs = one.arena.iter().zip(&one.mmtk);
         let both = |pick: fn(&Found) -> f64| {
             let of = |found: &[Found]| {
-                median(&found.iter().map(pick).collect::<Vec<_>>()).map_or("-".into(), short)
+                median(&found.iter().map(pick).collect::<Vec<_>>()).map_or("-".into(), three)
             };
             format!("{} / {}", of(&one.arena), of(&one.mmtk))
         };
-        rows.add_row([
+        rows.push([
             one.bytes.to_string(),
             if one.touched { "touched".into() } else { "new".into() },
             times(&one.arena),
@@ -160,7 +142,7 @@ fn fresh(all: &[crate::fresh::Fresh]) {
             both(|found| found.huge as f64),
         ]);
     }
-    println!("{rows}");
+    print(&rows);
     println!(
         "allocate only, one thread, one pass in a process of its own, since mmtk's NoGC never takes memory back: medians of pairs of \
          processes [95 % interval]; new memory is found by the kernel while objects are allocated, which takes longer than that; \
@@ -169,12 +151,12 @@ fn fresh(all: &[crate::fresh::Fresh]) {
 }
 
 fn fill(filled: &Filled) {
-    let mut rows = table_of(vec![format!("fill on {}", filled.asked), "GB/s: median [95 % interval]".into()]);
+    let mut rows = Table::new([format!("fill on {}", filled.asked), "GB/s: median [95 % interval]".into()]);
     for way in Way::ALL {
         let rounds = filled.rounds.get(&way).and_then(|rounds| bootstrap(rounds, 1));
-        rows.add_row([way.name().to_owned(), rounds.as_ref().map(shown).unwrap_or_default()]);
+        rows.push([way.name().to_owned(), rounds.as_ref().map(shown).unwrap_or_default()]);
     }
-    println!("{rows}");
+    print(&rows);
     println!(
         "{} MB in blocks of 64 KB by {} threads, touched before; plain memory lies on {}, the arena has {}",
         filled.bytes >> 20,

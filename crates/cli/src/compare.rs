@@ -86,15 +86,15 @@ pub struct Compare {
     seed: u64,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 
     /// Write the result as JSON there as well.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Pass the program's output on to standard error.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
 

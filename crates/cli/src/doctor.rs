@@ -41,7 +41,7 @@ pub struct Doctor {
     duration: Duration,
 
     /// What to print.
-    #[arg(long, default_value = "table", value_parser = Format::of([Format::Table, Format::Json, Format::Html]))]
+    #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

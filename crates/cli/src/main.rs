@@ -135,3 +135,26 @@ fn usage(error: &clap::Error) -> ExitCode {
     eprintln!("terrace: {line}{remedy}");
     ExitCode::from(2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Options that say where and how something is told.
+    const TELLS: [&str; 5] = ["format", "out", "report", "log", "verbose"];
+
+    fn check(command: &clap::Command) {
+        for argument in command.get_arguments() {
+            let tells = TELLS.contains(&argument.get_id().as_str());
+            let heading = argument.get_help_heading() == Some("Output");
+            assert_eq!(tells, heading, "{} {}", command.get_name(), argument.get_id());
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn every_command_lists_what_it_prints_under_the_same_heading() {
+        check(&Cli::command());
+    }
+}

@@ -61,7 +61,7 @@ pub struct PlanCommand {
     chance: ChanceArguments,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

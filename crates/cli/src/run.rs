@@ -24,7 +24,7 @@ pub struct Run {
     control: String,
 
     /// Write the agent's JSON report there when the JVM ends; %p is the process number, - is standard error.
-    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     report: Option<String>,
 
     /// Do not start the JVM when terrace cannot do what is asked; otherwise the program runs without it.
@@ -32,7 +32,7 @@ pub struct Run {
     strict: bool,
 
     /// What the agent tells on standard error: error, warn, info or debug.
-    #[arg(long, value_name = "LEVEL", value_parser = ["error", "warn", "info", "debug"])]
+    #[arg(long, value_name = "LEVEL", value_parser = ["error", "warn", "info", "debug"], help_heading = "Output")]
     log: Option<String>,
 
     /// How long the workload measures itself [default: its own].
@@ -44,7 +44,7 @@ pub struct Run {
     warmup: Option<Duration>,
 
     /// Tell on standard error what is started.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Status {
     process: Process,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

@@ -2,8 +2,8 @@
 //! collections, and for JVMs that cannot be switched, such as one without us.
 
 use crate::Program;
-use crate::process::had_agent;
 use jvm::agent::AgentOptions;
+use jvm::arrival::had_agent;
 use jvm::cpu::{CpuTime, Threads};
 use jvm::install::Install;
 use jvm::observe::Jvms;

@@ -4,10 +4,10 @@
 //! we sleep, whichever side it is.
 
 use crate::measure::{Amount, Measure, Pair};
-use crate::process::{await_agent, had_agent};
 use crate::side::Side;
 use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
+use jvm::arrival::{await_agent, had_agent};
 use jvm::counts::Counts;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;

@@ -6,6 +6,7 @@ use crate::windows::{self, Subject, WindowPlan};
 use crate::{Comparison, Measured};
 use control::Mode;
 use jvm::agent::AgentOptions;
+use jvm::arrival::await_agent;
 use jvm::calls::CallFile;
 use jvm::counts::Counts;
 use jvm::observe::Jvms;
@@ -16,8 +17,6 @@ use jvm::{Error, Result};
 use present::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// How long a JVM may take to come up with the agent.
-const START: Duration = Duration::from_secs(60);
 /// How much longer than asked a workload may take to begin and to end.
 const SLACK: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(10);
@@ -27,38 +26,6 @@ const CALLS_IN_WINDOW: u32 = 5;
 const LAST_CALLS: usize = 100;
 /// Pairs for which the duration has room, however long a call takes.
 const ENOUGH_PAIRS: u32 = 8;
-
-/// What to look at when no JVM had the agent.
-const REACHED: &str = "does it start java, and does JAVA_TOOL_OPTIONS reach it?";
-
-/// Waits until a JVM of the program is up with the agent.
-pub(crate) fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
-    loop {
-        if running.wait(POLL)?.is_some() {
-            return had_agent(running, jvms);
-        }
-        jvms.refresh()?;
-        if jvms.ready() {
-            return Ok(());
-        }
-        if running.started().elapsed() > START {
-            return Err(Error::failed(format!(
-                "no JVM with terrace came up within {} s; {REACHED}",
-                START.as_secs()
-            )));
-        }
-    }
-}
-
-/// Of a program that has ended: whether it ended well, and a JVM of it was up with the agent.
-pub(crate) fn had_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
-    jvms.refresh()?;
-    running.check()?;
-    if jvms.ready() {
-        return Ok(());
-    }
-    Err(Error::failed(format!("the program ended before a JVM with terrace came up; {REACHED}")))
-}
 
 struct Live {
     running: Running,

@@ -3,7 +3,9 @@
 use crate::evidence::{Machine, Memory};
 use memory::{Obtained, transparent_setting};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+pub use topology::cgroup::Periods;
+use topology::cgroup::{self, Process};
 
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
@@ -27,27 +29,9 @@ pub fn memory(pid: u32) -> Memory {
     }
 }
 
-/// Periods of its control group's quota so far, and in how many of them the process was held back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Periods {
-    pub all: u64,
-    pub throttled: u64,
-}
-
-/// Of the process's own group. `None` without a quota, or where it cannot be seen.
+/// Periods of the quota that binds the process. `None` without one, or where it cannot be seen.
 pub fn periods(pid: u32) -> Option<Periods> {
-    let group = group(pid)?;
-    let text = fs::read_to_string(group.join("cpu.stat")).ok()?;
-    let field =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    let found = Periods { all: field("nr_periods ")?, throttled: field("nr_throttled ")? };
-    (found.all > 0).then_some(found)
-}
-
-fn group(pid: u32) -> Option<PathBuf> {
-    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    Some(Path::new("/sys/fs/cgroup").join(path.trim_start_matches('/')))
+    cgroup::periods(Path::new("/"), Process::Id(pid))
 }
 
 /// Processors that it may use, nodes, and its quota.
@@ -66,11 +50,7 @@ pub fn machine(pid: u32) -> Machine {
         let list = fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
         numbered && numbers(list.trim()).iter().any(|cpu| cpus.contains(cpu))
     };
-    let quota = group(pid).and_then(|group| {
-        let text = fs::read_to_string(group.join("cpu.max")).ok()?;
-        let (limit, period) = text.trim().split_once(' ')?;
-        Some(limit.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
-    });
+    let quota = cgroup::quota(Path::new("/"), Process::Id(pid));
     Machine { cpus: cpus.len().max(1), nodes: nodes.filter(has_cpu).count().max(1), quota, throttled: None }
 }
 

@@ -5,7 +5,7 @@
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`launch`] | command lines |
 //! | [`archive`] | JVMs that write a class data archive, and refuse agents |
-//! | [`running`], [`observe`], [`progress_file`], [`status`] | a running JVM and its counters |
+//! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
@@ -21,6 +21,7 @@
 pub mod accounts;
 pub mod agent;
 pub mod archive;
+pub mod arrival;
 pub mod attach;
 pub mod calls;
 pub mod clock;

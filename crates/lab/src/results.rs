@@ -131,7 +131,6 @@ pub struct SimulatedCell {
     pub experiment: String,
     /// The cell's values.
     pub parameters: Parameters,
-    /// The metric's key.
     pub metric: String,
     pub unit: String,
     /// Measured: the median with its interval, in `unit`.
@@ -163,7 +162,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As shown.
     pub const fn name(self) -> &'static str {
         match self {
             Origin::Calibrated => "calibrated",

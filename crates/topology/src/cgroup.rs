@@ -7,17 +7,59 @@ use std::path::{Component, Path, PathBuf};
 #[path = "cgroup_test.rs"]
 mod test;
 
-/// How many CPUs' worth of time this process may use, or `None` without a limit. `root` stands for `/`.
+/// Whose control group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Process {
+    /// This process's own.
+    Own,
+    /// That of the process with this number.
+    Id(u32),
+}
+
+/// Periods of a quota so far, and in how many of them the group was held back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Periods {
+    /// All that began with something to run.
+    pub all: u64,
+    /// Those in which the quota was used up.
+    pub throttled: u64,
+}
+
+/// How many CPUs' worth of time a process may use, or `None` without a limit. `root` stands for `/`.
 ///
 /// An outer group's limit binds the inner ones, so the lowest on the way up counts. Both versions may be mounted at once.
-pub(crate) fn quota(root: &Path) -> Option<f64> {
-    let groups = read_text(&root.join("proc/self/cgroup"))?;
+pub fn quota(root: &Path, process: Process) -> Option<f64> {
+    binding(root, process).map(|(limit, _)| limit)
+}
+
+/// The periods of the limit that [`quota`] gives. `None` without one, or where it has not begun to count.
+pub fn periods(root: &Path, process: Process) -> Option<Periods> {
+    let text = read_text(&binding(root, process)?.1.join("cpu.stat"))?;
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    let found = Periods { all: field("nr_periods ")?, throttled: field("nr_throttled ")? };
+    (found.all > 0).then_some(found)
+}
+
+/// The lowest limit, and the folder of the group that it is set in.
+fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
+    let number = match process {
+        Process::Own => "self".to_owned(),
+        Process::Id(number) => number.to_string(),
+    };
+    let groups = read_text(&root.join("proc").join(number).join("cgroup"))?;
     let mounts = read_text(&root.join("proc/self/mountinfo"))?;
-    mounts.lines().filter_map(|line| quota_of_mount(root, line, &groups)).reduce(f64::min)
+    let own = process == Process::Own;
+    let limits = mounts.lines().filter_map(|line| limit_of_mount(root, line, &groups, own));
+    limits.reduce(lower)
+}
+
+fn lower(a: (f64, PathBuf), b: (f64, PathBuf)) -> (f64, PathBuf) {
+    if b.0 < a.0 { b } else { a }
 }
 
 /// A line of mountinfo is `id parent device root point options ... - type source superoptions`.
-fn quota_of_mount(root: &Path, line: &str, groups: &str) -> Option<f64> {
+fn limit_of_mount(root: &Path, line: &str, groups: &str, own: bool) -> Option<(f64, PathBuf)> {
     let (left, right) = line.split_once(" - ")?;
     let mut right = right.split(' ');
     let (kind, options) = (right.next()?, right.nth(1).unwrap_or(""));
@@ -30,11 +72,17 @@ fn quota_of_mount(root: &Path, line: &str, groups: &str) -> Option<f64> {
     let (mount_root, point) = (unescape(left.next()?), unescape(left.next()?));
     let group = groups.lines().find_map(|line| own_group(line, kind))?;
     let point = root.join(point.trim_start_matches('/'));
-    let mut folder = point.join(below(group, &mount_root));
-    let mut lowest: Option<f64> = None;
+    // Of our own group the mounted part is all that there is to see; of another one it says nothing.
+    let below = below(group, &mount_root).or(own.then(PathBuf::new))?;
+    let mut folder = point.join(below);
+    let mut lowest: Option<(f64, PathBuf)> = None;
     loop {
         if let Some(limit) = read(&folder) {
-            lowest = Some(lowest.map_or(limit, |lowest| lowest.min(limit)));
+            let found = (limit, folder.clone());
+            lowest = Some(match lowest {
+                Some(lowest) => lower(lowest, found),
+                None => found,
+            });
         }
         if folder == point || !folder.pop() {
             return lowest;
@@ -42,7 +90,7 @@ fn quota_of_mount(root: &Path, line: &str, groups: &str) -> Option<f64> {
     }
 }
 
-/// The group in a line of `/proc/self/cgroup`: `0::/path` for version 2, `4:cpu,cpuacct:/path` for version 1.
+/// The group in a line of `/proc/PID/cgroup`: `0::/path` for version 2, `4:cpu,cpuacct:/path` for version 1.
 fn own_group<'a>(line: &'a str, kind: &str) -> Option<&'a str> {
     let (number, rest) = line.split_once(':')?;
     let (controllers, path) = rest.split_once(':')?;
@@ -54,11 +102,11 @@ fn own_group<'a>(line: &'a str, kind: &str) -> Option<&'a str> {
 }
 
 /// The group's folder relative to the mount point. A container without a namespace of its own sees the host's path, and
-/// mounts only its part of the tree; where the two do not fit, the mounted part is all there is to see.
-fn below(group: &str, mount_root: &str) -> PathBuf {
-    let rest = Path::new(group).strip_prefix(mount_root).unwrap_or(Path::new(""));
+/// mounts only its part of the tree. `None` of a group outside of that part.
+fn below(group: &str, mount_root: &str) -> Option<PathBuf> {
+    let rest = Path::new(group).strip_prefix(mount_root).ok()?;
     let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
-    if plain { rest.to_owned() } else { PathBuf::new() }
+    plain.then(|| rest.to_owned())
 }
 
 /// Blanks, tabs, line ends and backslashes are written `\040` and so on.

@@ -14,7 +14,27 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
 }
 
 fn quota_of(files: &[(&str, &str)]) -> Option<f64> {
-    quota(tree(files).path())
+    quota(tree(files).path(), Process::Own)
+}
+
+#[test]
+fn of_another_process_with_the_periods_of_the_limit_that_binds_it() {
+    let root = tree(&[
+        ("proc/self/cgroup", "0::/"),
+        ("proc/7/cgroup", "0::/pod/app"),
+        ("proc/8/cgroup", "0::/../elsewhere"),
+        ("proc/self/mountinfo", V2),
+        ("sys/fs/cgroup/cpu.max", "300000 100000"),
+        ("sys/fs/cgroup/pod/cpu.max", "150000 100000"),
+        ("sys/fs/cgroup/pod/cpu.stat", "usage_usec 9\nnr_periods 40\nnr_throttled 10\nthrottled_usec 5"),
+        ("sys/fs/cgroup/pod/app/cpu.max", "max 100000"),
+        ("sys/fs/cgroup/pod/app/cpu.stat", "usage_usec 9\nnr_periods 0\nnr_throttled 0"),
+    ]);
+    let of = |process| (quota(root.path(), process), periods(root.path(), process));
+    assert_eq!(of(Process::Id(7)), (Some(1.5), Some(Periods { all: 40, throttled: 10 })));
+    assert_eq!(of(Process::Own), (Some(3.0), None));
+    assert_eq!(of(Process::Id(8)), (None, None), "a container beside ours does not have our limit");
+    assert_eq!(of(Process::Id(9)), (None, None));
 }
 
 #[test]

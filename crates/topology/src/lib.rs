@@ -32,7 +32,7 @@
 //! perhaps not the nearest. A CPU that goes offline merely leaves its domain unused. Detect again to see the change.
 
 mod affinity;
-mod cgroup;
+pub mod cgroup;
 mod cpu_list;
 mod domain;
 mod error;

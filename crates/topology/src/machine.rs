@@ -83,7 +83,7 @@ impl Machine {
         let mut machine = Machine::from_sysfs(&root.join("sys"), allowed.as_deref())
             .unwrap_or_else(|error| Machine::assemble(Vec::new(), 1, 0, vec![error.to_string()]));
         machine.remarks.extend(denied);
-        machine.quota = cgroup::quota(root);
+        machine.quota = cgroup::quota(root, cgroup::Process::Own);
         machine
     }
 

@@ -5,10 +5,12 @@ mod plan;
 mod round;
 mod state;
 
-use crate::{build, jdks, measure, shell};
+use crate::{build, jdks, shell};
 use jvm::jdk::Jdk;
 use jvm::{Error, Result};
 use plan::{Cell, RoundPlan};
+use present::numbers;
+use present::table::{Table, columns};
 use round::Kit;
 use state::{Counts, Done, Header, State};
 use statistics::Random;
@@ -181,17 +183,16 @@ fn one(
 }
 
 fn tell(line: &str, counts: &Counts, total: &Counts, goal: u64) {
-    let millions = |refills: u64| refills as f64 / 1e6;
     let rate = total.refills as f64 / total.seconds.max(1e-9);
     let left = goal.saturating_sub(total.refills) as f64 / rate.max(1.0);
     eprintln!(
-        "{line}: {:.1} M refills in {:.0} s | {:.1} of {:.1} M, {:.2} M/s, about {:.0} min left",
-        millions(counts.refills),
-        counts.seconds,
-        millions(total.refills),
-        millions(goal),
-        millions(rate as u64),
-        left / 60.0
+        "{line}: {} refills in {} | {} of {}, {}/s, about {} left",
+        numbers::count(counts.refills as f64),
+        numbers::duration(counts.seconds),
+        numbers::count(total.refills as f64),
+        numbers::count(goal as f64),
+        numbers::count(rate),
+        numbers::duration(left)
     );
 }
 
@@ -200,33 +201,33 @@ fn table(state: &State) -> String {
     for done in &state.done {
         cells.entry(&done.cell).or_default().add(&done.counts);
     }
-    let mut table = measure::table_of(&[
+    let mut table = Table::new([
         "collector, JDK",
         "rounds",
-        "TLAB refills, M",
-        "buffer refills, M",
+        "TLAB refills",
+        "buffer refills",
         "pauses",
         "walks",
         "attaches",
         "switches",
-        "objects checked, M",
+        "objects checked",
         "errors",
     ]);
     let total = state.total();
     for (name, counts) in cells.into_iter().chain([("all", total)]) {
-        let millions = |number: u64| format!("{:.1}", number as f64 / 1e6);
-        table.add_row([
+        let rounded = |number: u64| numbers::count(number as f64);
+        table.push([
             name.to_owned(),
             counts.rounds.to_string(),
-            millions(counts.refills),
-            millions(counts.buffer_refills),
+            rounded(counts.refills),
+            rounded(counts.buffer_refills),
             counts.pauses.to_string(),
             counts.walks.to_string(),
             counts.attaches.to_string(),
             counts.switches.to_string(),
-            millions(counts.checked),
+            rounded(counts.checked),
             counts.errors.to_string(),
         ]);
     }
-    table.to_string()
+    table.text(columns())
 }

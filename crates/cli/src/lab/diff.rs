@@ -19,7 +19,7 @@ pub struct Diff {
     after: PathBuf,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

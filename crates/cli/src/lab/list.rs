@@ -12,7 +12,7 @@ use present::table::{Table, columns};
 #[derive(Args, Debug)]
 pub struct List {
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

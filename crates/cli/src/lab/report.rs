@@ -15,7 +15,7 @@ pub struct Report {
     folder: PathBuf,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table")]
+    #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

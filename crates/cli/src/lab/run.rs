@@ -43,7 +43,7 @@ pub struct Run {
     java: Vec<PathBuf>,
 
     /// The folder for results [default: terrace-lab, terrace-lab-2, ...].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Go on with the run in --out, or with the last one here.
@@ -67,7 +67,7 @@ pub struct Run {
     allow_sysctl: bool,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

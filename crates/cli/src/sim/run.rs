@@ -41,7 +41,7 @@ pub struct Run {
     threads: List<u32>,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr};
 
-/// How much is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown)]
@@ -21,7 +20,6 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// One of two values.
     pub fn pick<T>(self, quick: T, full: T) -> T {
         match self {
             Effort::Quick => quick,
@@ -29,7 +27,6 @@ impl Effort {
         }
     }
 
-    /// As the user writes it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -42,7 +39,6 @@ fn unknown(text: &str) -> Error {
 /// How much of a cell is measured, where the request says so; the experiment says the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// Runs of each cell.
     pub rounds: Option<usize>,
     /// Seconds measured in each JVM, where two ways of running one are compared.
     pub seconds: Option<u64>,

@@ -17,7 +17,6 @@ pub const OWN: &str = "this project";
 const NOT_PLANNED: &str = "no cells for it in this run; run the experiment with --full, and without --only";
 const AGAIN: &str = "measure again with --full, or on a quieter machine";
 
-/// A claim.
 #[derive(Clone, Debug)]
 pub struct Claim {
     text: &'static str,
@@ -43,9 +42,7 @@ pub struct Comparison {
 /// What one term is said to be to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relation {
-    /// More.
     Above,
-    /// Less.
     Below,
     /// This many times the other, or more.
     AtLeast(f64),
@@ -64,11 +61,9 @@ pub enum Outcome {
     Holds,
     /// At no values in the intervals.
     DoesNotHold,
-    /// Why not.
     CannotBeTold(Open),
 }
 
-/// Why something cannot be told.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Open {
     /// A term has no value, for this reason.

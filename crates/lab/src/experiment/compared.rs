@@ -21,7 +21,6 @@ const SKIP: Duration = Duration::from_millis(5);
 /// About how long a JVM takes to begin and to end, in seconds.
 pub const AROUND: f64 = 1.5;
 
-/// A workload in a JVM.
 #[derive(Clone)]
 pub struct Case {
     pub workload: Workload,
@@ -47,7 +46,6 @@ impl Case {
         Ok(flags)
     }
 
-    /// Terrace's settings in this cell.
     pub fn agent(&self) -> AgentOptions {
         AgentOptions { tlab: self.tlab, ..AgentOptions::default() }
     }
@@ -116,9 +114,7 @@ impl Case {
 /// The plan of these cells; without a JDK the one cell that says so.
 pub fn plan(bench: &Bench, rounds: usize, mut cells: Vec<Cell>) -> Plan {
     if bench.jdks.is_empty() {
-        let reason = "no JDK 17, 21 or 25 found; install one, or name it with --java".to_owned();
-        let runner = Runner::Unavailable(reason);
-        cells = vec![Cell { parameters: Parameters::new(), seconds: 0.0, runner }];
+        cells = vec![Cell::without_jdk(Parameters::new())];
     }
     Plan { cells, rounds, ..Plan::default() }
 }
@@ -150,14 +146,12 @@ pub fn varying(keys: &[&str]) -> Vec<Parameter> {
     keys.iter().map(parameter).collect()
 }
 
-/// The metrics with these keys.
 pub fn metrics(keys: &[&str]) -> Vec<Metric> {
     let found = |key: &&str| METRICS.into_iter().find(|(own, ..)| own == key);
     let metric = |(key, name, unit, better, text)| Metric::new(key, name, unit, better, text);
     keys.iter().filter_map(found).map(metric).collect()
 }
 
-/// What a comparison says.
 fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
     let mut sample = Sample::default().with_settings(a.settings.clone());

@@ -20,7 +20,6 @@ pub struct Declaration {
     /// What is measured, the most important one first.
     pub metrics: Vec<Metric>,
     pub plots: Vec<Plot>,
-    /// Published values.
     pub references: Vec<Reference>,
     /// Run only when it is named: it asks about Terrace itself, not about the machine, and may take hours.
     #[serde(default)]
@@ -33,16 +32,13 @@ impl Declaration {
         self.metrics.first().map_or("", |metric| &metric.key)
     }
 
-    /// The metric with this key.
     pub fn metric(&self, key: &str) -> Option<&Metric> {
         self.metrics.iter().find(|metric| metric.key == key)
     }
 }
 
-/// A published document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// Who.
     pub authors: String,
     pub title: String,
     /// The machine that it was measured on.
@@ -72,7 +68,6 @@ impl Parameter {
     }
 }
 
-/// Which way is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -84,7 +79,6 @@ pub enum Better {
     Neither,
 }
 
-/// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Its key in samples.
@@ -100,7 +94,6 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A metric with its definition.
     pub fn new(key: &str, name: &str, unit: &str, better: Better, definition: &str) -> Metric {
         Metric {
             key: key.into(),
@@ -110,6 +103,26 @@ impl Metric {
             definition: definition.into(),
             caveat: String::new(),
         }
+    }
+
+    /// Of which less is better.
+    pub fn lower(key: &str, name: &str, unit: &str) -> Metric {
+        Metric::new(key, name, unit, Better::Lower, "")
+    }
+
+    /// Of which more is better.
+    pub fn higher(key: &str, name: &str, unit: &str) -> Metric {
+        Metric::new(key, name, unit, Better::Higher, "")
+    }
+
+    /// Which explains.
+    pub fn neither(key: &str, name: &str, unit: &str) -> Metric {
+        Metric::new(key, name, unit, Better::Neither, "")
+    }
+
+    pub fn is(mut self, definition: &str) -> Metric {
+        self.definition = definition.into();
+        self
     }
 
     pub fn caveat(mut self, caveat: &str) -> Metric {
@@ -123,9 +136,7 @@ pub struct Plot {
     pub title: String,
     /// What to look for.
     pub caption: String,
-    /// How it is drawn.
     pub kind: Kind,
-    /// The metric's key.
     pub metric: String,
     /// The parameter across.
     pub x: String,
@@ -189,7 +200,6 @@ impl Plot {
 pub struct Reference {
     /// Where it comes from, short enough for a legend: `Opsian, Core i7-4770`.
     pub label: String,
-    /// The metric's key.
     pub metric: String,
     /// Where it belongs among the cells; parameters that the source does not give are absent.
     pub parameters: Parameters,

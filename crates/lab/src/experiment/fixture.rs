@@ -10,14 +10,12 @@ pub(crate) fn cell(parameters: Parameters, metrics: &[(&str, f64)]) -> MeasuredC
     MeasuredCell { parameters, metrics, ..MeasuredCell::default() }
 }
 
-/// An experiment's answer and checks.
 pub(crate) fn conclude(experiment: &Experiment, cells: &[MeasuredCell]) -> (String, Vec<Check>) {
     let measured = Measured { declaration: &experiment.declaration, cells };
     let checks = (experiment.claims)(&measured).iter().map(|claim| claim.check(&measured)).collect();
     ((experiment.answer)(&measured), checks)
 }
 
-/// Whether each claim holds.
 pub(crate) fn holds(checks: &[Check]) -> Vec<Option<bool>> {
     checks.iter().map(|check| check.holds).collect()
 }

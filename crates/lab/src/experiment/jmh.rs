@@ -29,7 +29,6 @@ const COUNTING_INTERVAL: u32 = 20;
 #[derive(Clone, Debug)]
 pub struct Jmh {
     pub jdk: Jdk,
-    /// Flags for the measured JVM.
     pub flags: Vec<String>,
     /// The benchmark's full name: `terrace.benchmarks.Tlab.object16`.
     pub benchmark: String,
@@ -52,7 +51,6 @@ pub struct Jmh {
 pub struct Read {
     /// JMH's label of the secondary result, such as `retries`; empty for the primary one.
     pub label: String,
-    /// The metric's key.
     pub metric: String,
     /// What JMH's number is multiplied by.
     pub factor: f64,
@@ -83,7 +81,6 @@ impl Jmh {
         total(self.warmup) + total(self.iterations) + STARTS + counting
     }
 
-    /// Runs it once.
     pub fn run(&self, bench: &Bench) -> Result<Sample> {
         let file =
             tempfile::Builder::new().prefix("jmh-").suffix(".json").tempfile_in(&bench.scratch).map_err(

@@ -1,6 +1,7 @@
 //! What was measured, as claims and answers look it up.
 
 use super::declaration::Declaration;
+use super::term::over;
 use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
 use statistics::trimmed::geometric;
@@ -14,7 +15,6 @@ pub const NO_ANSWER: &str = "It could not be measured here; see the cells for th
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Quantity {
-    /// Measured.
     Known {
         /// The median of all values with its bootstrap 95 % interval; of estimates see [`Quantity::of_runs`].
         #[serde(flatten)]
@@ -22,9 +22,7 @@ pub enum Quantity {
         /// The values in the order in which they were measured.
         values: Vec<f64>,
     },
-    /// Not to be had, and why.
     Unavailable {
-        /// Why.
         unavailable: String,
     },
 }
@@ -52,7 +50,29 @@ impl Quantity {
         }
     }
 
-    /// The interval, if it was measured.
+    /// How many times another interval, with the scatter of both: see [`over`]. `None` of what is not known.
+    pub fn over(&self, base: Interval) -> Option<Quantity> {
+        match self {
+            Quantity::Known { interval, values } => Some(Quantity::Known {
+                interval: over(interval, &base)?,
+                values: values.iter().map(|value| value / base.median).collect(),
+            }),
+            Quantity::Unavailable { .. } => None,
+        }
+    }
+
+    /// The same in another unit, or the other way up.
+    pub fn map(self, to: impl Fn(f64) -> f64) -> Quantity {
+        match self {
+            Quantity::Known { interval: Interval { median, low, high }, values } => {
+                let (one, other) = (to(low), to(high));
+                let interval = Interval { median: to(median), low: one.min(other), high: one.max(other) };
+                Quantity::Known { interval, values: values.into_iter().map(to).collect() }
+            }
+            unavailable => unavailable,
+        }
+    }
+
     pub fn interval(&self) -> Option<Interval> {
         match self {
             Quantity::Known { interval, .. } => Some(*interval),
@@ -64,28 +84,22 @@ impl Quantity {
 /// A cell with all its runs taken together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredCell {
-    /// Its values.
     pub parameters: Parameters,
-    /// How often it was run.
     pub runs: usize,
-    /// By the metric's key.
     pub metrics: BTreeMap<String, Quantity>,
     /// What a reader must know.
     pub notes: Vec<String>,
     /// What was in force in the last run.
     pub settings: serde_json::Value,
-    /// JVMs that were compared in all runs: an interval of one tells nothing of another. 0 where nothing was compared, and in the
+    /// JVMs that were measured in all runs: an interval of one tells nothing of another. 0 where the lab itself was, and in the
     /// results of versions that did not count them.
     #[serde(default)]
     pub processes: usize,
 }
 
-/// All cells of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// The experiment's declaration.
     pub declaration: &'a Declaration,
-    /// Its cells.
     pub cells: &'a [MeasuredCell],
 }
 
@@ -104,7 +118,6 @@ impl<'a> Measured<'a> {
         self.select(at).find_map(|cell| cell.metrics.get(metric)?.interval())
     }
 
-    /// The median of it.
     pub fn median(&self, metric: &str, at: &[(&str, Value)]) -> Option<f64> {
         self.get(metric, at).map(|interval| interval.median)
     }
@@ -133,7 +146,6 @@ impl<'a> Measured<'a> {
 /// A claim of a source, and whether it holds here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// The claim.
     pub claim: String,
     /// Where it was published; empty in the results of versions that did not keep it.
     #[serde(default)]
@@ -182,6 +194,17 @@ mod tests {
         assert_eq!(Quantity::of_runs(&[narrow(2.0)]).interval(), Some(narrow(2.0)));
         let both = Quantity::of_runs(&[narrow(2.0), narrow(8.0)]).interval().unwrap();
         assert!((both.median - 4.0).abs() < 1e-9 && both.low < 2.0 && both.high > 8.0, "{both:?}");
+    }
+
+    #[test]
+    fn a_ratio_of_quantities_has_the_scatter_of_both() {
+        let base = Interval { median: 4.0, low: 2.0, high: 5.0 };
+        let ratio = Quantity::of(vec![8.0], "").over(base).unwrap();
+        assert_eq!(ratio.interval(), Some(Interval { median: 2.0, low: 1.6, high: 4.0 }));
+        let turned = ratio.map(|ratio| 1.0 / ratio);
+        assert_eq!(turned.interval(), Some(Interval { median: 0.5, low: 0.25, high: 0.625 }));
+        assert!(matches!(&turned, Quantity::Known { values, .. } if *values == [0.5]));
+        assert_eq!(Quantity::of(vec![], "none").over(base), None);
     }
 
     #[test]

@@ -39,7 +39,6 @@ pub use value::{Parameters, Value, parameters};
 
 use crate::Result;
 
-/// An experiment.
 #[derive(Clone)]
 pub struct Experiment {
     /// What it asks and in what words.
@@ -52,4 +51,19 @@ pub struct Experiment {
     pub claims: fn(&Measured) -> Vec<Claim>,
     /// The question's answer in a sentence, with numbers of this run.
     pub answer: fn(&Measured) -> String,
+}
+
+impl Experiment {
+    pub fn new(
+        declaration: Declaration,
+        plan: fn(&Bench) -> Result<Plan>,
+        claims: fn(&Measured) -> Vec<Claim>,
+        answer: fn(&Measured) -> String,
+    ) -> Experiment {
+        Experiment { declaration, plan, derive: None, claims, answer }
+    }
+
+    pub fn derive(self, derive: fn(&mut [MeasuredCell])) -> Experiment {
+        Experiment { derive: Some(derive), ..self }
+    }
 }

@@ -8,12 +8,10 @@ use super::value::Parameters;
 use crate::{Error, Result};
 use compare::estimate::half_width;
 
-/// The cells of an experiment.
 #[derive(Default)]
 pub struct Plan {
     /// In the order of the first round; every second round goes backwards.
     pub cells: Vec<Cell>,
-    /// How often every cell is run.
     pub rounds: usize,
     /// What a reader must know of the plan: what was left out and why, what was scaled.
     pub notes: Vec<String>,
@@ -27,8 +25,7 @@ const FEWEST_ROUNDS: usize = 4;
 impl Plan {
     /// Whether a cell's runs are as precise as was asked, by the width of this metric's interval alone and never by where it lies.
     pub fn is_precise(&self, metric: &str, samples: &[&Sample]) -> bool {
-        let estimates: Vec<_> =
-            samples.iter().filter_map(|sample| sample.estimates.get(metric)).copied().collect();
+        let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
         let width = || Quantity::of_runs(&estimates).interval().map(|interval| half_width(&interval));
         estimates.len() >= FEWEST_ROUNDS
             && self.precision.is_some_and(|precision| width().is_some_and(|width| width <= precision))
@@ -43,15 +40,24 @@ impl Plan {
 
 /// One combination of parameters.
 pub struct Cell {
-    /// Its values.
     pub parameters: Parameters,
     /// About how many seconds a run takes, for the time left.
     pub seconds: f64,
-    /// How it is run.
     pub runner: Runner,
 }
 
-/// How a cell is run.
+impl Cell {
+    /// A cell that cannot be run here, and why.
+    pub fn unavailable(parameters: Parameters, reason: impl Into<String>) -> Cell {
+        Cell { parameters, seconds: 0.0, runner: Runner::Unavailable(reason.into()) }
+    }
+
+    /// The cell that stands for all that need a JDK, where there is none.
+    pub fn without_jdk(parameters: Parameters) -> Cell {
+        Cell::unavailable(parameters, "no JDK 17, 21 or 25 found; install one, or name it with --java HOME")
+    }
+}
+
 pub enum Runner {
     /// A function in this process.
     Native(Box<dyn Fn() -> Result<Sample>>),
@@ -67,7 +73,6 @@ impl Runner {
         Runner::Native(Box::new(function))
     }
 
-    /// Runs it once.
     pub fn run(&self, bench: &Bench) -> Result<Sample> {
         match self {
             Runner::Native(function) => function(),

@@ -1,7 +1,7 @@
 //! What one run of a cell gave.
 
 use serde::{Deserialize, Serialize};
-use statistics::Interval;
+use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
 /// What one run of a cell gave: for each metric the values of its repetitions, or why there is none.
@@ -19,10 +19,10 @@ pub struct Sample {
     pub notes: Vec<String>,
     /// What was really in force: sizes, pages, flags; `null` when there is nothing to say.
     pub settings: serde_json::Value,
-    /// JVMs that were compared; 0 where nothing was.
+    /// JVMs that were measured; 0 where the lab itself was.
     #[serde(default)]
     pub processes: usize,
-    /// The build of the agent that they were compared with: values of two builds are not mixed.
+    /// The build of the agent that was there: values of two builds are not mixed.
     #[serde(default)]
     pub agent: Option<String>,
 }
@@ -43,21 +43,45 @@ impl Sample {
         self
     }
 
+    /// What the run says of a metric as a whole, if its values are not independent: windows and iterations of one JVM share what differs
+    /// from JVM to JVM.
+    pub fn whole(&self, metric: &str) -> Option<Interval> {
+        let of_one = || (self.processes == 1).then(|| bootstrap(self.values.get(metric)?, 1)).flatten();
+        self.estimates.get(metric).copied().or_else(of_one)
+    }
+
     /// A metric that could not be had.
     pub fn lacks(mut self, metric: &str, reason: impl Into<String>) -> Sample {
         self.unavailable.insert(metric.to_owned(), reason.into());
         self
     }
 
-    /// What was in force.
     pub fn with_settings(mut self, settings: serde_json::Value) -> Sample {
         self.settings = settings;
         self
     }
 
-    /// Something to know.
     pub fn note(mut self, note: impl Into<String>) -> Sample {
         self.notes.push(note.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_jvm_are_one_estimate_and_those_of_several_are_not() {
+        let of = |processes| {
+            let sample = Sample { processes, ..Sample::default() };
+            sample.value("ns", 4.0).value("ns", 6.0).value("ns", 5.0)
+        };
+        let whole = of(1).whole("ns").unwrap();
+        assert_eq!((whole.median, whole.low, whole.high), (5.0, 4.0, 6.0));
+        assert_eq!([of(0), of(2)].map(|sample| sample.whole("ns")), [None, None]);
+        let own = Interval { median: 5.0, low: 4.9, high: 5.1 };
+        assert_eq!(of(1).estimate("ns", own).whole("ns"), Some(own));
+        assert_eq!(of(1).whole("rate"), None);
     }
 }

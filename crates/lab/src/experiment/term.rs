@@ -17,7 +17,6 @@ pub struct Term {
 #[derive(Clone, Debug)]
 enum What {
     Metric(Selection),
-    /// A ratio and its unit.
     Ratio(Box<(Term, Term)>, &'static str),
     Given(Interval),
 }
@@ -44,7 +43,6 @@ enum Take {
     First,
     Highest,
     Lowest,
-    /// The geometric mean.
     Mean,
 }
 
@@ -57,16 +55,13 @@ pub(super) struct Scope<'a, 'g> {
     pub(super) usable: fn(&MeasuredCell) -> Result<(), String>,
 }
 
-/// A term's value.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
-    /// With its interval.
     pub interval: Interval,
     /// The cell that it is of, where it is of one.
     pub cell: Option<&'a MeasuredCell>,
 }
 
-/// Why a term has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lack {
     /// No such cell was to be measured in this run.
@@ -75,7 +70,6 @@ pub enum Lack {
     Unavailable(String),
 }
 
-/// An exact value as an interval.
 pub fn exactly(value: f64) -> Interval {
     Interval { median: value, low: value, high: value }
 }
@@ -93,7 +87,6 @@ impl Term {
         Term { name: name.into(), what: What::Metric(selection) }
     }
 
-    /// A ratio of two terms.
     pub fn ratio(name: &str, unit: &'static str, above: Term, below: Term) -> Term {
         Term { name: name.into(), what: What::Ratio(Box::new((above, below)), unit) }
     }
@@ -129,12 +122,10 @@ impl Term {
         self.when(key, Condition::Largest)
     }
 
-    /// The highest of all such cells.
     pub fn highest(self) -> Term {
         self.selection(|selection| selection.take = Take::Highest)
     }
 
-    /// The lowest of all such cells.
     pub fn lowest(self) -> Term {
         self.selection(|selection| selection.take = Take::Lowest)
     }

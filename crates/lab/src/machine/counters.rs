@@ -6,17 +6,14 @@ use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Whether something can be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// It can.
     Available,
     /// It cannot: why, and the remedy if there is one.
     Unavailable(String),
 }
 
 impl Availability {
-    /// Why it cannot be had.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Availability::Available => None,

@@ -35,7 +35,6 @@ impl EventCounter {
         Ok(EventCounter(counter))
     }
 
-    /// The count so far.
     pub fn count(&mut self) -> io::Result<u64> {
         self.0.read()
     }

@@ -9,7 +9,6 @@ use std::path::Path;
 /// What a reader must know of a machine to compare it with another. What it does not tell is `unavailable: reason`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostDescription {
-    /// The CPU's name.
     pub model: String,
     /// Its clock as the kernel tells it, in MHz.
     pub clock_mhz: Option<f64>,
@@ -19,20 +18,16 @@ pub struct HostDescription {
     pub topology: String,
     /// Remarks on the topology: limits, missing files.
     pub remarks: Vec<String>,
-    /// The caches of the first CPU.
     pub caches: Vec<Cache>,
     pub memory_bytes: u64,
-    /// The kernel's release.
     pub kernel: String,
     /// What runs beneath it: `KVM`, or that nothing is known to.
     pub virtualization: String,
-    /// The clock that the kernel uses.
     pub clock_source: String,
     pub governor: String,
     /// Transparent huge pages: always, madvise or never.
     pub transparent_huge_pages: String,
     pub huge_page_pools: Vec<Pool>,
-    /// Whether hardware counters can be read.
     pub hardware_counters: String,
     pub jdks: Vec<String>,
 }
@@ -55,9 +50,7 @@ pub struct Cache {
 pub struct Pool {
     /// The size of a page in bytes.
     pub page_bytes: u64,
-    /// Pages in the pool.
     pub pages: u64,
-    /// Pages that are free.
     pub free: u64,
 }
 
@@ -116,7 +109,6 @@ fn chosen(text: &str) -> Option<String> {
 }
 
 impl HostDescription {
-    /// Of this machine.
     pub fn here(jdks: &[Jdk], hardware_counters: String) -> HostDescription {
         let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {

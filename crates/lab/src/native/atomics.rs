@@ -9,14 +9,11 @@ pub use kernels::INSTRUCTIONS;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How a thread counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A plain addition to memory: the bound. Only where every thread has a counter of its own.
     PlainAdd,
-    /// `lock add`.
     LockAdd,
-    /// `lock xadd`.
     LockXadd,
     /// A loop of load and `lock cmpxchg`.
     CompareExchange,
@@ -24,7 +21,6 @@ pub enum Operation {
     Claimed(u64),
 }
 
-/// Where the counters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One for all.
@@ -36,7 +32,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All of them.
     pub const ALL: [Layout; 3] = [Layout::Shared, Layout::Padded, Layout::FalseSharing];
 
     /// In results.

@@ -85,7 +85,6 @@ pub struct Change {
     pub parameters: Parameters,
     /// The cell in words.
     pub cell: String,
-    /// The metric's key.
     pub metric: String,
     pub name: String,
     pub unit: String,

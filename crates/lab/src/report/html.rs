@@ -28,7 +28,7 @@ pub fn page(results: &Results) -> Result<String> {
             view.duration
         ),
         footer: format!(
-            "terrace {} · {} · Medians with bootstrap 95 % intervals.",
+            "terrace {} · {} · With 95 % intervals: of medians by bootstrap, of means over JVMs by Student.",
             results.terrace, view.started
         ),
         version: &results.terrace,

@@ -30,14 +30,8 @@ pub struct Layout {
 impl Layout {
     pub fn new(findings: &Findings, plot: &Plot) -> Layout {
         let declaration = &findings.declaration;
-        let metric = declaration.metric(&plot.metric).cloned().unwrap_or_else(|| Metric {
-            key: plot.metric.clone(),
-            name: plot.metric.clone(),
-            unit: String::new(),
-            better: Better::Neither,
-            definition: String::new(),
-            caveat: String::new(),
-        });
+        let undeclared = || Metric::neither(&plot.metric, &plot.metric, "");
+        let metric = declaration.metric(&plot.metric).cloned().unwrap_or_else(undeclared);
         let cells: Vec<(usize, &Parameters)> = matching(plot, findings).collect();
         let parameter = declaration.parameters.iter().find(|parameter| parameter.key == plot.x);
         let places = different(cells.iter().filter_map(|(_, parameters)| parameters.get(&plot.x)));

@@ -79,7 +79,6 @@ fn beside(text: &mut String, results: &Results, columns: u16) {
     text.push('\n');
 }
 
-/// An experiment.
 pub fn findings(findings: &Findings, columns: u16) -> String {
     let declaration = &findings.declaration;
     let mut text = String::new();

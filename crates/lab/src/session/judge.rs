@@ -92,8 +92,7 @@ pub fn findings(
 }
 
 fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
-    let estimates: Vec<_> =
-        samples.iter().filter_map(|sample| sample.estimates.get(metric)).copied().collect();
+    let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
     if !estimates.is_empty() {
         return Quantity::of_runs(&estimates);
     }
@@ -199,4 +198,45 @@ pub fn notes(results: &Results) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What runs of one JVM each come to, of which these are the iterations.
+    fn of_processes(runs: &[&[f64]]) -> Quantity {
+        let run = |values: &&[f64]| Sample {
+            processes: 1,
+            values: [("ns".to_owned(), values.to_vec())].into(),
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = runs.iter().map(run).collect();
+        together("ns", &samples.iter().collect::<Vec<_>>(), "not run")
+    }
+
+    #[test]
+    fn each_jvm_is_one_value_however_often_it_was_measured() {
+        let near = |centre: f64| [0.99 * centre, centre, 1.01 * centre].repeat(20);
+        let (fast, slow) = (near(100.0), near(120.0));
+        let Quantity::Known { interval, values } = of_processes(&[&fast, &slow]) else { panic!() };
+        assert_eq!(values, [100.0, 120.0]);
+        assert!(
+            interval.low < 99.0 && interval.high > 121.0,
+            "what differs between them counts: {interval:?}"
+        );
+        let one = of_processes(&[&fast]).interval().unwrap();
+        assert!(one.median == 100.0 && one.low >= 99.0 && one.high <= 101.0, "{one:?}");
+        assert!(
+            of_processes(&[&[0.0, 0.0], &[2.0, 2.0]]).interval().unwrap().median == 1.0,
+            "none is a count, too"
+        );
+    }
+
+    #[test]
+    fn a_cell_of_one_jvm_is_said_to_be_that() {
+        let cell = MeasuredCell { processes: 1, ..MeasuredCell::default() };
+        assert!(noise("ns", std::slice::from_ref(&cell))[0].starts_with("one process: in 1 of 1 cells"));
+        assert!(noise("ns", &[MeasuredCell { processes: 2, ..cell }]).is_empty());
+    }
 }

@@ -44,11 +44,11 @@ pub struct Sweep {
     levels: List<Levels>,
 
     /// What is printed.
-    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table")]
+    #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table", help_heading = "Output")]
     format: Format,
 
     /// Write the grid there as well: as FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
-    #[arg(long, value_name = "FILE", value_parser = OutFile::parse)]
+    #[arg(long, value_name = "FILE", value_parser = OutFile::parse, help_heading = "Output")]
     out: Vec<OutFile>,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn sample(text: &str, reads: &[Read]) -> Result<Sample> {
             all.as_array().map_or(0, Vec::len)
         )));
     };
-    let mut sample = Sample::default().with_settings(settings(result));
+    let mut sample = Sample { processes: 1, ..Sample::default() }.with_settings(settings(result));
     for read in reads {
         let metric = match read.label.as_str() {
             "" => &result["primaryMetric"],
@@ -120,6 +120,7 @@ mod tests {
         assert_eq!(sample.values["failed"], [10.0, 0.0, 20.0]);
         assert_eq!(sample.values["cycles"], [122.1]);
         assert!(sample.unavailable.is_empty());
+        assert_eq!((sample.processes, sample.whole("rate").map(|whole| whole.median)), (1, Some(5e7)));
         assert_eq!(sample.settings["jdk"], "25.0.3+9-LTS");
         assert_eq!(sample.settings["flags"][1], "-XX:+UseSerialGC");
         assert_eq!((&sample.settings["jmh"], &sample.settings["mode"]), (&"1.37".into(), &"thrpt".into()));

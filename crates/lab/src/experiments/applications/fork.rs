@@ -3,6 +3,7 @@
 use super::programs::Program;
 use crate::{Error, Result};
 use jvm::agent::AgentOptions;
+use jvm::arrival::await_agent;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
@@ -12,11 +13,10 @@ use jvm::workload::Report;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How much longer than asked a program may take to begin and to end.
 const SLACK: Duration = Duration::from_secs(180);
-const POLL: Duration = Duration::from_millis(20);
 
 /// What the driver says besides what every workload says.
 #[derive(Clone, Debug, Deserialize)]
@@ -101,28 +101,18 @@ impl Fork<'_> {
             arguments.extend(["--sources".into(), self.install.sources()?.into_os_string()]);
         }
         let mut running = Running::start(&Launch::new(self.jdk.java(), arguments), false)?;
-        let limit = Duration::from_secs(self.seconds + self.program.warmup) + SLACK;
-        let since = Instant::now();
-        while running.poll()?.is_none() {
-            if since.elapsed() > limit {
-                let name = self.program.name;
-                return Err(Error::failed(format!(
-                    "{name} did not end within {} s; give it fewer --seconds, or a machine that is less busy",
-                    limit.as_secs()
-                )));
-            }
-            if agent.is_some() && !jvms.ready() {
-                jvms.refresh()?;
-            }
-            std::thread::sleep(POLL);
+        if agent.is_some() {
+            await_agent(&mut running, &mut jvms)?;
         }
-        running.check()?;
-        if agent.is_some() && !jvms.ready() {
+        let limit = Duration::from_secs(self.seconds + self.program.warmup) + SLACK;
+        if running.wait(limit)?.is_none() {
+            let name = self.program.name;
             return Err(Error::failed(format!(
-                "{}: no agent came up in it; see -Xlog, or run it by hand with 'terrace run'",
-                self.program.name
+                "{name} did not end within {} s; give it fewer --seconds, or a machine that is less busy",
+                limit.as_secs()
             )));
         }
+        running.check()?;
         Outcome::read(&running.output(), jvms.settings())
     }
 }

@@ -6,15 +6,14 @@ pub(super) mod simulated;
 
 use crate::Result;
 use crate::experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
-    Runner, Sample, Source, parameters,
+    Bench, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference, Runner,
+    Sample, Source, parameters,
 };
 use crate::native::atomics::{Counted, INSTRUCTIONS, Layout, Operation, count};
 use crate::native::pin;
 use serde_json::json;
 use std::time::Duration;
 
-/// As typed.
 pub const NAME: &str = "atomics";
 
 const NATIVE: &str = "native";
@@ -26,15 +25,8 @@ const COMPARE_EXCHANGE: &str = "lock cmpxchg loop";
 const CLAIMED: &str = "claimed in batches";
 const CANNOT_FAIL: &str = "this operation has no exchange that could fail";
 
-/// `atomics`.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: None,
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer)
 }
 
 fn declaration() -> Declaration {
@@ -75,38 +67,18 @@ fn declaration() -> Declaration {
             Parameter::new("batch", "Batch", "numbers"),
         ],
         metrics: vec![
-            Metric::new(
-                "ns",
-                "Time for an increment",
-                "ns",
-                Better::Lower,
-                "wall time over the increments of all threads together, as Thompson's duration over 500 million",
-            )
+            Metric::lower("ns", "Time for an increment", "ns")
+                .is("wall time over the increments of all threads together, as Thompson's duration over 500 million")
             .caveat(
                 "More threads than CPUs take turns: they say what that costs, not what more contention does. Java's figure \
                  is that of JMH, whose loop costs about 1 ns itself.",
             ),
-            Metric::new(
-                "rate",
-                "Rate",
-                "operations/s",
-                Better::Higher,
-                "increments of all threads together over wall time",
-            ),
-            Metric::new(
-                "failed",
-                "Failed exchanges for each success",
-                "",
-                Better::Lower,
-                "attempts of compare-and-exchange that found another value, over those that succeeded",
-            ),
-            Metric::new(
-                "share",
-                "Share of the CPUs",
-                "",
-                Better::Neither,
-                "CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there",
-            )
+            Metric::higher("rate", "Rate", "operations/s")
+                .is("increments of all threads together over wall time"),
+            Metric::lower("failed", "Failed exchanges for each success", "")
+                .is("attempts of compare-and-exchange that found another value, over those that succeeded"),
+            Metric::neither("share", "Share of the CPUs", "")
+                .is("CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there")
             .caveat("Where it is low, threads took turns with other programs and contended less than they should."),
         ],
         plots: vec![
@@ -144,11 +116,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = native(bench);
     match bench.jdks.first() {
         Some(jdk) => cells.extend(java::cells(bench, jdk)),
-        None => cells.push(Cell {
-            parameters: parameters([("language", JAVA.into())]),
-            seconds: 0.0,
-            runner: Runner::Unavailable("no JDK was found; name one with --java HOME".into()),
-        }),
+        None => cells.push(Cell::without_jdk(parameters([("language", JAVA.into())]))),
     }
     let mut notes = vec![
         "With one thread the layouts are the same: it is measured once, as shared. Plain additions of several threads to \
@@ -165,7 +133,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 .into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(3, 10), notes, ..Plan::default() })
 }
 
 fn native(bench: &Bench) -> Vec<Cell> {

@@ -22,7 +22,6 @@ const NOTHING: &str = "nothing: the latencies alone";
 /// Simulated time in picoseconds: thousands of transfers.
 const LENGTH: Picoseconds = 200_000_000;
 
-/// The counterpart.
 pub const SIMULATION: Simulation = Simulation {
     compare,
     name,

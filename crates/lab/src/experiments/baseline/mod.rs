@@ -36,7 +36,6 @@ fn agent(side: usize) -> Option<AgentOptions> {
     }
 }
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims, answer }
 }

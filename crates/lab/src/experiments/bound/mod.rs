@@ -13,7 +13,6 @@ use present::numbers;
 /// Core buffers are at least this many times as fast as private ones.
 const CLOSE: f64 = 0.98;
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims, answer }
 }

@@ -47,15 +47,8 @@ fn young(workload: Workload) -> &'static [Young] {
     }
 }
 
-/// The experiment.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: None,
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer)
 }
 
 fn declaration() -> Declaration {

@@ -52,7 +52,6 @@ const fn row(
     Row { program, workload, collector, tlab, flags, compared }
 }
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims: |_| Vec::new(), answer }
 }

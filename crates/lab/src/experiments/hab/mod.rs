@@ -11,8 +11,8 @@ pub(super) mod simulated;
 use crate::Result;
 use crate::experiment::measured::MeasuredCell;
 use crate::experiment::{
-    Bench, Better, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner,
-    Sample, Source, parameters,
+    Bench, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner, Sample,
+    Source, parameters,
 };
 use compare::result::ComparisonResult;
 use compare::side::Side;
@@ -23,6 +23,7 @@ use jvm::jdk::{Collector, Jdk};
 use jvm::size;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
 use present::progress::Progress;
+use statistics::Interval;
 use std::time::Duration;
 
 /// HotSpot's own strategy, as the paper calls it.
@@ -32,15 +33,8 @@ const FEWEST_SERVED: u64 = 1000;
 /// The paper's young generation in bytes.
 pub(crate) const PAPER_YOUNG: u64 = 10 << 30;
 
-/// The experiment.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: Some(over_growing),
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer).derive(over_growing)
 }
 
 fn declaration() -> Declaration {
@@ -89,79 +83,31 @@ fn declaration() -> Declaration {
 
 fn metrics() -> Vec<Metric> {
     vec![
-        Metric::new(
-            "speedup",
-            "speed-up, same TLAB",
-            "ratio",
-            Better::Higher,
-            "bytes of class files that javac writes each second with buffers over without, in neighbouring windows of one JVM",
-        ),
-        Metric::new(
-            "over_growing",
-            "speed-up over growing",
-            "ratio",
-            Better::Higher,
-            "bytes of class files each second with buffers over the median of the JVM with growing TLABs, in its windows without buffers",
-        )
+        Metric::higher("speedup", "speed-up, same TLAB", "ratio")
+            .is("bytes of class files that javac writes each second with buffers over without, in neighbouring windows of \
+                 one JVM"),
+        Metric::higher("over_growing", "speed-up over growing", "ratio")
+            .is("bytes of class files each second with buffers over those of the JVM with growing TLABs, in its windows \
+                 without buffers")
         .caveat("Two processes: their layout and their compiler's decisions differ, too."),
-        Metric::new(
-            "rate",
-            "with buffers",
-            "bytes/s",
-            Better::Higher,
-            "bytes of class files that javac writes each second in windows with buffers",
-        ),
-        Metric::new(
-            "rate_off",
-            "without buffers",
-            "bytes/s",
-            Better::Higher,
-            "bytes of class files that javac writes each second in windows without buffers, TLAB size as given",
-        ),
-        Metric::new(
-            "foreign",
-            "foreign allocations",
-            "%",
-            Better::Lower,
-            "requests served by the buffer of a domain that the thread had left, or by the tail of another domain's buffer, over \
-             all requests that buffers served",
-        ),
-        Metric::new(
-            "collections",
-            "collections with buffers",
-            "per MB of class files",
-            Better::Lower,
-            "collections in windows with buffers over bytes of class files written in them",
-        ),
-        Metric::new(
-            "collections_off",
-            "collections without",
-            "per MB of class files",
-            Better::Lower,
-            "collections in windows without buffers over bytes of class files written in them",
-        )
+        Metric::higher("rate", "with buffers", "bytes/s")
+            .is("bytes of class files that javac writes each second in windows with buffers"),
+        Metric::higher("rate_off", "without buffers", "bytes/s")
+            .is("bytes of class files that javac writes each second in windows without buffers, TLAB size as given"),
+        Metric::lower("foreign", "foreign allocations", "%")
+            .is("requests served by the buffer of a domain that the thread had left, or by the tail of another domain's \
+                 buffer, over all requests that buffers served"),
+        Metric::lower("collections", "collections with buffers", "per MB of class files")
+            .is("collections in windows with buffers over bytes of class files written in them"),
+        Metric::lower("collections_off", "collections without", "per MB of class files")
+            .is("collections in windows without buffers over bytes of class files written in them")
         .caveat("A collection falls into a window of either kind whatever filled the heap before; the sum is exact."),
-        Metric::new(
-            "waste_refill",
-            "waste at refills",
-            "%",
-            Better::Lower,
-            "bytes of tails given up when a buffer was refilled over bytes handed out",
-        ),
-        Metric::new(
-            "waste_collection",
-            "waste at collections",
-            "%",
-            Better::Lower,
-            "bytes of tails given up for a collection over bytes handed out",
-        ),
-        Metric::new(
-            "reserved",
-            "bytes reserved",
-            "per byte handed out",
-            Better::Lower,
-            "bytes that buffers and requests past them took from the heap over bytes handed out to threads",
-        ),
+        Metric::lower("waste_refill", "waste at refills", "%")
+            .is("bytes of tails given up when a buffer was refilled over bytes handed out"),
+        Metric::lower("waste_collection", "waste at collections", "%")
+            .is("bytes of tails given up for a collection over bytes handed out"),
+        Metric::lower("reserved", "bytes reserved", "per byte handed out")
+            .is("bytes that buffers and requests past them took from the heap over bytes handed out to threads"),
     ]
 }
 
@@ -294,7 +240,8 @@ fn comparison(
 fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
     let mut sample = Sample { processes: 1, settings: a.settings.clone(), ..Sample::default() };
-    for (metric, values) in [("speedup", &outcome.ratios), ("rate", &a.rates), ("rate_off", &b.rates)] {
+    sample = sample.estimate("speedup", outcome.ratio);
+    for (metric, values) in [("rate", &a.rates), ("rate_off", &b.rates)] {
         sample.values.insert(metric.into(), values.clone());
     }
     let waste = a.waste.filter(|waste| waste.of_bytes > 0);
@@ -323,10 +270,10 @@ fn sample(outcome: &ComparisonResult) -> Sample {
 
 /// The rate with buffers over that of growing TLABs without any, for the same threads, level and size.
 fn over_growing(cells: &mut [MeasuredCell]) {
-    let base: Vec<(MeasuredCell, f64)> = cells
+    let base: Vec<(MeasuredCell, Interval)> = cells
         .iter()
         .filter(|cell| cell.parameters.get("tlab") == Some(&GROWING.into()))
-        .filter_map(|cell| Some((cell.clone(), cell.metrics.get("rate_off")?.interval()?.median)))
+        .filter_map(|cell| Some((cell.clone(), cell.metrics.get("rate_off")?.interval()?)))
         .collect();
     for cell in cells {
         let same = |other: &MeasuredCell| {
@@ -334,15 +281,10 @@ fn over_growing(cells: &mut [MeasuredCell]) {
                 .iter()
                 .all(|key| other.parameters.get(*key) == cell.parameters.get(*key))
         };
-        let base =
-            base.iter().find(|(other, _)| same(other)).map(|(_, rate)| *rate).filter(|rate| *rate > 0.0);
-        let quantity = match (base, cell.metrics.get("rate")) {
-            (Some(base), Some(Quantity::Known { values, .. })) => {
-                Quantity::of(values.iter().map(|rate| rate / base).collect(), "")
-            }
-            _ => Quantity::Unavailable { unavailable: "the JVM with growing TLABs was not measured".into() },
-        };
-        cell.metrics.insert("over_growing".into(), quantity);
+        let base = base.iter().find(|(other, _)| same(other)).map(|(_, rate)| *rate);
+        let quantity = base.and_then(|base| cell.metrics.get("rate")?.over(base));
+        let lacking = || Quantity::of(vec![], "the JVM with growing TLABs was not measured");
+        cell.metrics.insert("over_growing".into(), quantity.unwrap_or_else(lacking));
     }
 }
 
@@ -371,6 +313,10 @@ mod tests {
         over_growing(&mut cells);
         let of = |cell: &MeasuredCell| cell.metrics["over_growing"].interval().unwrap().median;
         assert_eq!((of(&cells[0]), of(&cells[1])), (1.0, 1.05));
+        let mut wide = [cell("1k", &[90.0, 110.0], &[50.0]), cell(GROWING, &[105.0], &[80.0, 120.0])];
+        over_growing(&mut wide);
+        let found = wide[0].metrics["over_growing"].interval().unwrap();
+        assert_eq!((found.low, found.high), (90.0 / 120.0, 110.0 / 80.0), "the scatter of both");
         let mut alone = [cell("1k", &[90.0], &[50.0])];
         over_growing(&mut alone);
         assert!(alone[0].metrics["over_growing"].interval().is_none());

@@ -23,7 +23,6 @@ const SMALLEST_EDEN: usize = 1 << 20;
 /// Assumed cycles of a request to the shared heap besides its accesses.
 const HEAP_CYCLES: f64 = 30.0;
 
-/// The counterpart.
 pub const SIMULATION: Simulation = Simulation {
     compare,
     name,

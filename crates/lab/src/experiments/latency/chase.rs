@@ -46,7 +46,6 @@ impl Ring {
         Ok(Ring { mapping, lines, at: base })
     }
 
-    /// Lines in it.
     pub fn lines(&self) -> usize {
         self.lines
     }

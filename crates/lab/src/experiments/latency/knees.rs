@@ -6,7 +6,6 @@ use statistics::Interval;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub bytes: f64,
-    /// Time for a load.
     pub time: Interval,
 }
 

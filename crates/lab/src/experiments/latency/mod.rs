@@ -22,7 +22,6 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// As typed.
 pub const NAME: &str = "latency";
 
 const LOADS: &str = "random loads";
@@ -32,15 +31,8 @@ const SMALL: &str = "4 KB";
 const HUGE: &str = "huge";
 const NO_CLOCK: &str = "on this architecture there is no loop that tells the core's clock";
 
-/// `latency`.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: None,
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer)
 }
 
 fn declaration() -> Declaration {
@@ -174,7 +166,6 @@ fn data(caches: &[Cache]) -> impl Iterator<Item = &Cache> {
     caches.iter().filter(|cache| cache.kind != "Instruction")
 }
 
-/// Bytes that programs could get now.
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -17,7 +17,6 @@ pub(super) const COLLECTORS: [Collector; 3] = [Collector::Serial, Collector::Par
 /// A cell whose whole interval lies below this is a loss.
 pub(super) const LOSS: f64 = 0.99;
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims, answer }
 }

@@ -20,11 +20,8 @@ const COUNTED: [(&str, &str); 2] = [("dtlb", "dTLB-load-misses"), ("itlb", "iTLB
 
 pub(super) fn cells(bench: &Bench, megabytes: u64) -> Vec<Cell> {
     let Some(jdk) = bench.jdks.first() else {
-        return vec![Cell {
-            parameters: parameters([("language", JAVA.into()), ("megabytes", megabytes.into())]),
-            seconds: 0.0,
-            runner: Runner::Unavailable("no JDK was found; name one with --java HOME".into()),
-        }];
+        let place = parameters([("language", JAVA.into()), ("megabytes", megabytes.into())]);
+        return vec![Cell::without_jdk(place)];
     };
     // Asked once: perf is started for it.
     let missing = COUNTED.map(|(_, event)| counters::event(event).reason().map(str::to_owned));

@@ -3,7 +3,6 @@
 use crate::experiment::{Bench, Runner};
 use ::pages::{Error, PageSize, Policy, Reservation, small_page_bytes};
 
-/// As shown.
 pub(super) fn name(policy: Policy) -> String {
     match policy {
         Policy::Small => format!("{} KB", small_page_bytes() >> 10),
@@ -16,7 +15,6 @@ pub(super) fn name(policy: Policy) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     pub(super) policy: Policy,
-    /// In bytes.
     pub(super) bytes: usize,
     /// Whether a pool may be filled for it.
     pub(super) may_fill: bool,

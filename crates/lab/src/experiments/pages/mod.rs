@@ -14,6 +14,7 @@ use crate::experiment::{
     Source,
 };
 use ::pages::{PageSize, Policy};
+use statistics::Interval;
 
 const JAVA: &str = "java";
 const NATIVE: &str = "native";
@@ -26,15 +27,8 @@ const FILE: &str = "mapped file";
 const COLD: &str = "cold page cache";
 const WARM: &str = "warm page cache";
 
-/// `pages`.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: Some(relative),
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer).derive(relative)
 }
 
 fn declaration() -> Declaration {
@@ -80,14 +74,9 @@ fn metrics() -> Vec<Metric> {
             "wall time over reads of elements of a tensor with four dimensions; reads do not depend on one another, \
              so that several are under way at once",
         ),
-        Metric::new(
-            "relative",
-            "Speed against 4 KB pages",
-            "x",
-            Better::Higher,
-            "time for a read on 4 KB pages over the time on these; native: in turns in the same run of the cell, \
-             Java: over the median of the other cell",
-        )
+        Metric::higher("relative", "Speed against 4 KB pages", "x")
+            .is("time for a read on 4 KB pages over the time on these; native: in turns in the same run of the cell, Java: \
+                 over that of the other cell")
         .caveat(
             "In a virtual machine the host's pages count as well: where it has small ones, a huge page of the guest \
              still takes many entries of the TLB, and the gain is smaller. The TLB misses tell.",
@@ -208,7 +197,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
             "Pools of explicit huge pages are filled for the cells that need them, and put back.".into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 6), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(3, 6), notes, ..Plan::default() })
 }
 
 /// The sizes in MB, each at most what this machine has room for: a tensor, as much on small pages beside it, and a JVM's heap.
@@ -223,9 +212,9 @@ fn fitting(sizes: &[u64], memory_bytes: u64) -> Vec<u64> {
 fn relative(cells: &mut [MeasuredCell]) {
     let small = kind::name(Policy::Small);
     let is = |cell: &MeasuredCell, key: &str, word: &str| cell.parameters.get(key) == Some(&word.into());
-    let bases: Vec<(MeasuredCell, f64)> = (cells.iter())
+    let bases: Vec<(MeasuredCell, Interval)> = (cells.iter())
         .filter(|cell| is(cell, "language", JAVA) && is(cell, "pages", &small))
-        .filter_map(|cell| Some((cell.clone(), cell.metrics.get("ns")?.interval()?.median)))
+        .filter_map(|cell| Some((cell.clone(), cell.metrics.get("ns")?.interval()?)))
         .collect();
     for cell in cells.iter_mut().filter(|cell| is(cell, "language", JAVA)) {
         let same = |other: &MeasuredCell| {
@@ -233,13 +222,13 @@ fn relative(cells: &mut [MeasuredCell]) {
                 .iter()
                 .all(|key| other.parameters.get(*key) == cell.parameters.get(*key))
         };
-        let base = bases.iter().find(|(other, _)| same(other)).map(|(_, median)| *median);
-        let quantity = match (base, cell.metrics.get("ns")) {
-            _ if is(cell, "pages", &small) => Quantity::of(vec![], native::IS_THE_BASE),
-            (Some(base), Some(Quantity::Known { values, .. })) => {
-                Quantity::of(values.iter().map(|ns| base / ns).collect(), "")
-            }
-            _ => Quantity::of(vec![], "this or the cell on 4 KB pages was not measured"),
+        let base = bases.iter().find(|(other, _)| same(other)).map(|(_, ns)| *ns);
+        let speed = || Some(cell.metrics.get("ns")?.over(base?)?.map(|time| 1.0 / time));
+        let quantity = if is(cell, "pages", &small) {
+            Quantity::of(vec![], native::IS_THE_BASE)
+        } else {
+            let reason = "this or the cell on 4 KB pages was not measured";
+            speed().unwrap_or_else(|| Quantity::of(vec![], reason))
         };
         cell.metrics.insert("relative".into(), quantity);
     }

@@ -14,10 +14,8 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All of them.
     pub const ALL: [Pattern; 3] = [Pattern::Random, Pattern::Stride, Pattern::Order];
 
-    /// As shown.
     pub const fn name(self) -> &'static str {
         match self {
             Pattern::Random => "random",
@@ -42,7 +40,6 @@ impl Shape {
         Shape { bits: [i, j, k, bits - i - j - k] }
     }
 
-    /// Where an element lies.
     #[inline(always)]
     fn index(self, [i, j, k, l]: [u64; 4]) -> usize {
         let [_, of_j, of_k, of_l] = self.bits;

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 const MOST: [(&str, &str, f64); 2] =
     [("wall", "loading the agent takes at most 15 ms", 15.0), ("resident", "it takes at most 2 MB", 2.0)];
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims, answer }
 }

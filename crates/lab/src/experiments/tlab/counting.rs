@@ -6,7 +6,6 @@ use crate::machine::counters::{self, Availability};
 
 /// A metric that counters give.
 pub(super) struct Counted {
-    /// Its key.
     pub(super) key: &'static str,
     /// The event on processors of different ages, the source's first. One is taken.
     events: &'static [&'static str],
@@ -52,7 +51,6 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// On this machine.
     pub(super) fn here() -> Counting {
         match counters::perf() {
             Availability::Available => Counting::by(counters::event),
@@ -81,13 +79,11 @@ impl Counting {
         counting
     }
 
-    /// The events to count.
     pub(super) fn events(&self) -> Vec<String> {
         let misses = self.found.iter().any(|(metric, _)| *metric == LOADS.key).then_some(MISSES);
         self.found.iter().map(|(_, event)| *event).chain(misses).map(str::to_owned).collect()
     }
 
-    /// How they are read.
     pub(super) fn reads(&self) -> Vec<Read> {
         let misses = self.found.iter().any(|(metric, _)| *metric == LOADS.key).then_some((TAKEN, MISSES));
         let reads = self.found.iter().copied().chain(misses);

@@ -38,21 +38,11 @@ fn metrics() -> Vec<Metric> {
             .caveat("Counted for the whole process, collector and compiler included, over the objects allocated meanwhile.")
     };
     vec![
-        Metric::new(
-            "rate",
-            "objects allocated",
-            "objects/s",
-            Better::Higher,
-            "objects that all threads together allocate each second, collections included",
-        ),
-        Metric::new(
-            "ns",
-            "time for an object",
-            "ns",
-            Better::Lower,
-            "threads over objects allocated each second: the time that its thread spends on an object",
-        )
-        .caveat("With more threads than CPUs it includes waiting for a CPU."),
+        Metric::higher("rate", "objects allocated", "objects/s")
+            .is("objects that all threads together allocate each second, collections included"),
+        Metric::lower("ns", "time for an object", "ns")
+            .is("threads over objects allocated each second: the time that its thread spends on an object")
+            .caveat("With more threads than CPUs it includes waiting for a CPU."),
         counted("cycles", "cycles", Better::Lower, "core cycles over objects"),
         counted("instructions", "instructions", Better::Lower, "instructions retired over objects"),
         counted(
@@ -67,13 +57,9 @@ fn metrics() -> Vec<Metric> {
             Better::Lower,
             "cycles in which no instruction was executed (Intel: cycle_activity.cycles_no_execute) over objects",
         ),
-        Metric::new(
-            "memory_stalls",
-            "stalled on memory",
-            "%",
-            Better::Lower,
-            "cycles in which nothing was executed while a load was under way (Intel: cycle_activity.stalls_ldm_pending) over cycles",
-        ),
+        Metric::lower("memory_stalls", "stalled on memory", "%")
+            .is("cycles in which nothing was executed while a load was under way (Intel: \
+                 cycle_activity.stalls_ldm_pending) over cycles"),
         counted(
             "lock_loads",
             "locked loads",
@@ -86,14 +72,9 @@ fn metrics() -> Vec<Metric> {
             Better::Lower,
             "loads that found their line modified in another core's cache (Intel: xsnp_hitm) over objects",
         ),
-        Metric::new(
-            "l1_hits",
-            "L1 hits",
-            "%",
-            Better::Higher,
-            "loads that did not miss the first-level data cache over all loads",
-        )
-        .caveat("What counts as a miss differs between processors; lines fetched ahead may or may not."),
+        Metric::higher("l1_hits", "L1 hits", "%")
+            .is("loads that did not miss the first-level data cache over all loads")
+            .caveat("What counts as a miss differs between processors; lines fetched ahead may or may not."),
     ]
 }
 

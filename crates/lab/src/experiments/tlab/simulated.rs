@@ -19,7 +19,6 @@ const EDEN: usize = (YOUNG << 20) / 4 * 3;
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
 const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
-/// The counterpart.
 pub const SIMULATION: Simulation = Simulation { compare, name, caveat: "" };
 
 fn name(cell: &SimulatedCell) -> String {

@@ -27,7 +27,6 @@ const COLLECTIONS: u64 = 22;
 const MOST: f64 = 1.01;
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment { declaration: declaration(), plan, derive: None, claims, answer }
 }

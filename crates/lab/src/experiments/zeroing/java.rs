@@ -20,11 +20,7 @@ const TOUCHING: f64 = 0.6;
 
 pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
     let Some(jdk) = bench.jdks.first() else {
-        return vec![Cell {
-            parameters: parameters([("language", JAVA.into())]),
-            seconds: 0.0,
-            runner: Runner::Unavailable("no JDK was found; name one with --java HOME".into()),
-        }];
+        return vec![Cell::without_jdk(parameters([("language", JAVA.into())]))];
     };
     let mut cells = Vec::new();
     for &bytes in bench.effort.pick(&QUICK_SIZES[..], &SIZES) {

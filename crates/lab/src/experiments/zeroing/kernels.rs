@@ -21,10 +21,8 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them.
     pub const ALL: [Method; 4] = [Method::Memset, Method::RepStosb, Method::NonTemporal, Method::None];
 
-    /// As shown.
     pub const fn name(self) -> &'static str {
         match self {
             Method::Memset => "memset",
@@ -34,7 +32,6 @@ impl Method {
         }
     }
 
-    /// Whether this processor has it.
     pub const fn exists(self) -> bool {
         cfg!(target_arch = "x86_64") || matches!(self, Method::Memset | Method::None)
     }

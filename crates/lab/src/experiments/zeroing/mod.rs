@@ -13,6 +13,7 @@ use crate::experiment::{
     Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity,
     Reference, Source, Value,
 };
+use statistics::Interval;
 
 const JAVA: &str = "java";
 /// Java with a watcher and a log beside it: for pauses, not for times.
@@ -25,15 +26,8 @@ const FRESH_SMALL: &str = "fresh small pages";
 const FRESH_HUGE: &str = "fresh huge pages";
 const BANDWIDTH: &str = "write bandwidth";
 
-/// `zeroing`.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: Some(shares),
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer).derive(shares)
 }
 
 fn declaration() -> Declaration {
@@ -64,42 +58,22 @@ fn declaration() -> Declaration {
 fn metrics() -> Vec<Metric> {
     let lower = |key, name, unit, definition| Metric::new(key, name, unit, Better::Lower, definition);
     vec![
-        Metric::new(
-            "ns",
-            "Time for an object",
-            "ns",
-            Better::Lower,
-            "Java: time of a thread for a byte array of this length, collections included (JMH, average time). Native: \
-             time to zero so many bytes, object after object through memory that is several times the largest cache",
-        )
+        Metric::lower("ns", "Time for an object", "ns")
+            .is("Java: time of a thread for a byte array of this length, collections included (JMH, average time). Native: \
+                 time to zero so many bytes, object after object through memory that is several times the largest cache")
         .caveat(
             "Java's heap was touched before (-XX:+AlwaysPreTouch), so that the kernel's zeroing of new pages is not in \
              it; it is what the fresh pages show. 'none' stores into the first byte alone, as a header does. What does \
              not fit into a TLAB, and everything above 1 MB, the JVM's slow path zeroes even when asked not to.",
         ),
-        Metric::new(
-            "rate",
-            "Rate",
-            "GB/s",
-            Better::Higher,
-            "bytes of the objects of all threads over time, 10^9 bytes; of Java's arrays with header and padding",
-        )
+        Metric::higher("rate", "Rate", "GB/s")
+            .is("bytes of the objects of all threads over time, 10^9 bytes; of Java's arrays with header and padding")
         .caveat("An uninitialized array counts with all its bytes although hardly any are written."),
-        Metric::new(
-            "share",
-            "Share of the write bandwidth",
-            "%",
-            Better::Higher,
-            "rate over the write bandwidth with as many threads; native ways: both measured in turns in the same run of the cell; \
-             Java: over the median of the bandwidth's cell",
-        ),
-        Metric::new(
-            "used",
-            "Time to zero and use an object",
-            "ns",
-            Better::Lower,
-            "as the time for an object, and one byte of every cache line is read and written right after the zeroing",
-        )
+        Metric::higher("share", "Share of the write bandwidth", "%")
+            .is("rate over the write bandwidth with as many threads; native ways: both measured in turns in the same run \
+                 of the cell; Java: over that of the bandwidth's cell"),
+        Metric::lower("used", "Time to zero and use an object", "ns")
+            .is("as the time for an object, and one byte of every cache line is read and written right after the zeroing")
         .caveat("What goes around the caches must be fetched from memory when it is used: this is what a program pays."),
         lower(
             "watched_count",
@@ -212,27 +186,26 @@ fn plan(bench: &Bench) -> Result<Plan> {
             "Quick: short iterations, native zeroing with one thread and five sizes; --full has all.".into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(2, 10), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(3, 10), notes, ..Plan::default() })
 }
 
 /// The share of the write bandwidth that Java's zeroed arrays come to.
 fn shares(cells: &mut [MeasuredCell]) {
     let is = |cell: &MeasuredCell, key: &str, word: &str| cell.parameters.get(key) == Some(&word.into());
-    let bandwidths: Vec<(Option<Value>, f64)> = (cells.iter())
+    let bandwidths: Vec<(Option<Value>, Interval)> = (cells.iter())
         .filter(|cell| is(cell, "method", BANDWIDTH))
         .filter_map(|cell| {
-            let median = cell.metrics.get("rate")?.interval()?.median;
-            Some((cell.parameters.get("threads").cloned(), median))
+            Some((cell.parameters.get("threads").cloned(), cell.metrics.get("rate")?.interval()?))
         })
         .collect();
     for cell in cells.iter_mut().filter(|cell| is(cell, "language", JAVA)) {
         let most = bandwidths.iter().find(|(threads, _)| cell.parameters.get("threads") == threads.as_ref());
-        let quantity = match (most, cell.metrics.get("rate")) {
-            _ if is(cell, "method", UNINITIALIZED) => Quantity::of(vec![], "its bytes are not written"),
-            (Some((_, most)), Some(Quantity::Known { values, .. })) => {
-                Quantity::of(values.iter().map(|rate| 100.0 * rate / most).collect(), "")
-            }
-            _ => Quantity::of(vec![], "the write bandwidth with as many threads was not measured"),
+        let share = || Some(cell.metrics.get("rate")?.over(most?.1)?.map(|share| 100.0 * share));
+        let quantity = if is(cell, "method", UNINITIALIZED) {
+            Quantity::of(vec![], "its bytes are not written")
+        } else {
+            let reason = "the write bandwidth with as many threads was not measured";
+            share().unwrap_or_else(|| Quantity::of(vec![], reason))
         };
         cell.metrics.insert("share".into(), quantity);
     }
