@@ -23,7 +23,12 @@ const WARNS_SINCE: u32 = 21;
 /// Loads the agent into a JVM; `tell` gets what should be known before.
 pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn(&str)) -> Result<Status> {
     let library = install.agent()?;
-    if let Ok(Some(control)) = Control::of_process(pid)
+    let present = match Control::of_process(pid) {
+        Err(error) if error.is_of_other_version() => return Err(error.into()),
+        // What cannot be looked into says so when it is asked.
+        other => other.ok().flatten(),
+    };
+    if let Some(control) = present
         && let Some(state @ (State::Installed | State::Observing)) = control.state()
     {
         if state == State::Observing && !options.observes() {

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Monotonic, Ticks, Untimed};
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
 use crate::log::{Severity, say};
-use crate::observer::{self, Observer};
+use crate::observer::{self, Observer, Pauses};
 use crate::options::Levels;
 use crate::report::{self, level_names};
 use crate::source::HeapSource;
@@ -188,7 +188,7 @@ impl Build<'_> {
     fn observing(self) -> Result<Built, String> {
         let Build { plan: Plan { options, jvm, control, .. }, heap, upper, .. } = self;
         let region = jvm.flags.number("G1HeapRegionSize");
-        let (clock, hooks) = match options.times {
+        let (clock, now, hooks) = match options.times {
             false => hooks_of::<Untimed>(jvm),
             #[cfg(target_arch = "x86_64")]
             true if Ticks::are_steady() => hooks_of::<Ticks>(jvm),
@@ -202,6 +202,8 @@ impl Build<'_> {
             times: control.times(),
             base: heap.base(),
             lock: jvm.collector.lock(region),
+            now,
+            pauses: Pauses::none(),
             in_place: Mutex::default(),
         };
         let built = self.with(upper);
@@ -209,8 +211,9 @@ impl Build<'_> {
     }
 }
 
-fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, Vec<Exchange>) {
-    (C::NAME, observer::exchanges::<C>(&jvm.functions))
+/// A clock's name, its reading, and the hooks that time by it.
+fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, fn() -> u64, Vec<Exchange>) {
+    (C::NAME, C::now, observer::exchanges::<C>(&jvm.functions))
 }
 
 /// Bytes of the largest object that a buffer may serve: not those that the collector wants in its old generation.
