@@ -38,6 +38,7 @@ unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent {
         agent.control.count_pause();
         agent.retire_buffers();
+        agent.withdraw_if_asked();
     }
 }
 

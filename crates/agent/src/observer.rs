@@ -5,19 +5,19 @@
 //! next request or collection after a word in the control memory. Threads may be in the hooks for as long as they like. Whether requests are timed is a matter of which hooks are put in place, not of a branch in them.
 #![allow(clippy::disallowed_types, reason = "the observer is found by all threads through one pointer")]
 
-use crate::agent::{self, Observed, Originals};
+use crate::agent::{Observed, Originals};
 use crate::clock::Clock;
+use crate::in_place::InPlace;
+use control::Control;
 use control::times::{Kind, Look, Times, Way};
-use control::{Control, State};
 use hab::{Counter, CpuIndex};
 use hotspot::WORD;
 use hotspot::collector::Lock;
 use hotspot::functions::Functions;
-use hotspot::patch::{Exchange, Unlocked};
+use hotspot::patch::Exchange;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use topology::CpuSource;
 
 /// What the hooks work with: made once, never changed, never freed.
@@ -34,8 +34,7 @@ pub(crate) struct Observer {
     /// What requests are timed by.
     pub(crate) now: fn() -> u64,
     pub(crate) pauses: Pauses,
-    /// What was put in place, until it is taken back.
-    pub(crate) in_place: Mutex<Vec<Exchange>>,
+    pub(crate) in_place: &'static InPlace,
 }
 
 /// When the collector's last pauses were announced, in ticks, each where its number leads.
@@ -72,9 +71,6 @@ pub(crate) fn pause() {
     // SAFETY: null, or stored by `publish` and never freed.
     let Some(observer) = (unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }) else { return };
     observer.pauses.begin(observer.control.pauses(), (observer.now)());
-    if observer.control.is_to_withdraw() {
-        observer.try_withdraw();
-    }
 }
 
 /// The observer, in one of its hooks.
@@ -107,54 +103,6 @@ struct Begun {
 }
 
 impl Observer {
-    /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
-    /// that does the same.
-    pub(crate) fn withdraw(&self) -> Result<(), String> {
-        self.take_back(&mut self.in_place())
-    }
-
-    /// Whether they are back.
-    pub(crate) fn has_withdrawn(&self) -> bool {
-        self.in_place().is_empty()
-    }
-
-    /// For whoever changes it.
-    pub(crate) fn in_place(&self) -> MutexGuard<'_, Vec<Exchange>> {
-        self.in_place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// [`Observer::withdraw`] in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once.
-    #[cold]
-    #[inline(never)]
-    fn try_withdraw(&self) {
-        let mut in_place = match self.in_place.try_lock() {
-            Ok(in_place) => in_place,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        if let Err(line) = self.take_back(&mut in_place)
-            && self.control.message() != line
-        {
-            self.control.set_message(&line);
-        }
-    }
-
-    fn take_back(&self, in_place: &mut Vec<Exchange>) -> Result<(), String> {
-        if in_place.is_empty() {
-            return Ok(());
-        }
-        // The last first: as it was put in place, the other way round.
-        let back: Vec<Exchange> = in_place.iter().rev().map(|exchange| exchange.back()).collect();
-        let unlocked =
-            Unlocked::of(&back).map_err(|error| format!("the observer cannot withdraw: {error}"))?;
-        // SAFETY: HotSpot's own functions, of the entries' types.
-        unsafe { unlocked.exchange() };
-        in_place.clear();
-        agent::forget();
-        self.control.set_state(State::Withdrawn);
-        Ok(())
-    }
-
     #[inline(always)]
     fn domain(&self) -> usize {
         self.observed.domain(CpuIndex(self.cpu_source.current().0))
@@ -207,7 +155,7 @@ impl Observer {
             }
         }
         if self.control.is_to_withdraw() {
-            self.try_withdraw();
+            self.in_place.try_take_back();
         }
     }
 

@@ -39,7 +39,7 @@ pub enum State {
     Refused = 3,
     /// The JVM is ending (VMDeath); counters are final but for its last threads.
     Ended = 4,
-    /// There was an observer; HotSpot's own functions are back in their places.
+    /// There was an observer, or buffers; HotSpot's own functions are back in their places.
     Withdrawn = 5,
 }
 
@@ -128,7 +128,7 @@ pub(crate) struct Header {
     pub(crate) state: AtomicU32,
     /// [`Mode`].
     pub(crate) mode: AtomicU32,
-    /// Not 0: the observer is to withdraw. Written by the command.
+    /// Not 0: the agent is to withdraw. Written by the command.
     pub(crate) withdrawal: AtomicU32,
     /// How often sizes were asked for. Written by the command, with release order, after `asked`.
     pub(crate) asked_number: AtomicU32,

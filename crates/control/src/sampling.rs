@@ -78,7 +78,7 @@ impl Sampling {
             .wrapping_add(1_442_695_040_888_963_407);
         self.random.store(random, Ordering::Relaxed);
         let bound = u64::from(2 * self.every() - 1);
-        self.left.store(((random >> 32) * bound >> 32) as u32, Ordering::Relaxed);
+        self.left.store((((random >> 32) * bound) >> 32) as u32, Ordering::Relaxed);
     }
 
     /// A request that was looked at as [`Look::Timed`] has ended now: the next ones follow at a distance.
