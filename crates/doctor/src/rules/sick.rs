@@ -16,6 +16,7 @@ fn healthy() -> Evidence {
         p50_ns: 120.0,
         p99_ns: 500.0,
         max_ns: 9e4,
+        ..Times::default()
     };
     Evidence {
         jvm: Jvm { pid: 1, version: "25".into(), collector: "Parallel".into(), flags: flags("") },
@@ -39,14 +40,14 @@ fn healthy() -> Evidence {
             first_touches: Some(100),
             available: Some(8e9 as u64),
         },
-        machine: Machine { cpus: 2, nodes: 1, quota: None, throttled: None },
+        machine: Machine { cpus: 2, nodes: 1, ..Machine::default() },
         costs: crate::evidence::Costs {
             alone_ns: 5.0,
             contended_ns: Some(20.0),
             zero_ns: 0.05,
             first_touch_ns: 500.0,
         },
-        missing: vec![],
+        ..Evidence::default()
     }
 }
 
