@@ -76,7 +76,7 @@ fn samples_tell_what_timing_all_of_them_would() {
         let random = request.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         match request % 256 {
             0 => (Way::Region, 20_000 + random % 20_000),
-            _ if random % 50 == 0 => (Way::Quick, 8_000 + random % 8_000),
+            _ if random.is_multiple_of(50) => (Way::Quick, 8_000 + random % 8_000),
             _ => (Way::Quick, 80 + random % 60),
         }
     };
