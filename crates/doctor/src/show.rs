@@ -307,3 +307,66 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Machine, Placement, Threads};
+
+    fn shown(evidence: Evidence) -> String {
+        let facts = facts(&Evidence { seconds: 10.0, ..evidence });
+        facts.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+    }
+
+    #[test]
+    fn what_buffers_keep_from_the_heap() {
+        let mut buffers =
+            Buffers { levels: "core".into(), on: true, requests: 1_000_000, to_heap: 10_000, waste: 0.0 };
+        let text =
+            |buffers: &Buffers| shown(Evidence { terrace: Some(buffers.clone()), ..Evidence::default() });
+        let on = text(&buffers);
+        assert!(on.contains("it saves 99") && on.contains("1.00 k reach it"), "{on}");
+        buffers.on = false;
+        assert!(text(&buffers).contains("'terrace on 0' switches it on"), "{}", text(&buffers));
+        assert!(!shown(Evidence::default()).contains("Terrace"));
+    }
+
+    #[test]
+    fn where_a_process_runs() {
+        let machine = Machine { cpus: 3, online: Some(8), nodes: 1, ..Machine::default() };
+        let text = |machine: &Machine, placement| {
+            shown(Evidence {
+                machine: machine.clone(),
+                placement,
+                migrations: Some(50),
+                ..Evidence::default()
+            })
+        };
+        let one = text(&machine, None);
+        assert!(one.contains("placement: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
+        let machine = Machine { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
+        let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
+        let two = text(&machine, Some(placement));
+        for part in ["cpuset 2-4 of 8 CPUs", "held back in 50", "2 nodes: 25"] {
+            assert!(two.contains(part), "{part} in {two}");
+        }
+    }
+
+    #[test]
+    fn threads_that_ended_have_their_share() {
+        let living = Group { name: "worker-N".into(), threads: 3, bytes: 100 };
+        let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
+        let text = shown(Evidence { threads, ..Evidence::default() });
+        assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");
+    }
+
+    #[test]
+    fn a_sample_is_called_one() {
+        let quick = Times { count: 1000, timed: 10, ..Times::default() };
+        let of = |quick| Some(Refills { quick, ..Refills::default() });
+        let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
+        assert!(text.contains("all were counted, 1"), "{text}");
+        let all = Times { timed: 1000, ..quick };
+        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains("were counted"));
+    }
+}

@@ -150,6 +150,29 @@ fn what_is_already_chosen_is_not_advised_again() {
 }
 
 #[test]
+fn terrace_is_not_advised_where_it_is_on() {
+    let terrace = |on| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.terrace = Some(crate::evidence::Buffers { levels: "core".into(), on, ..Default::default() });
+        let found = examine(&evidence);
+        found[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
+    };
+    assert!(terrace(false) && !terrace(true));
+}
+
+#[test]
+fn memory_beside_its_threads_is_no_trouble() {
+    let placed = |remote| {
+        rules_for(|e| {
+            e.machine.nodes = 2;
+            e.placement = Some(crate::evidence::Placement { remote, ..Default::default() });
+        })
+    };
+    assert_eq!((placed(0.01), placed(0.4)), (vec![], vec!["memory nodes"]));
+}
+
+#[test]
 fn native_threads_are_told_not_to_detach() {
     let advice = |attached| {
         let mut evidence = healthy();
