@@ -5,8 +5,9 @@
 )]
 
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
+use crate::in_place::InPlace;
 use control::size::MIN_BUFFER;
-use control::{Asked, Control};
+use control::{Asked, Control, Mode};
 use hab::sizing::{Room, Wish};
 use hab::{Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
@@ -134,6 +135,7 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) heap: &'static Heap,
     pub(crate) shape: Shape,
     pub(crate) sized: Sizes,
+    pub(crate) in_place: &'static InPlace,
     pub(crate) hierarchy: H,
 }
 
@@ -184,6 +186,19 @@ impl Agent {
         self.hierarchy.retire_buffers();
         if let Some(bound) = &self.bound {
             bound.retire_buffers();
+        }
+    }
+
+    /// Puts HotSpot's own functions back, if this was asked for and nothing is lost without the hooks. Only at a safepoint, with all
+    /// buffers retired.
+    ///
+    /// A thread in a hook is waiting inside HotSpot's own function by now. If it does so for a buffer, that is being refilled, and there will be a tail to fill. If for itself alone, its request
+    /// goes nowhere else afterwards (`hab::Level::allocate_slowly`). None is on its way into a hook: in VM state it would have held the safepoint back.
+    pub(crate) fn withdraw_if_asked(&self) {
+        let unused =
+            || !self.hierarchy.serves() || (self.control.mode() == Mode::Off && self.hierarchy.is_idle());
+        if self.control.is_to_withdraw() && self.bound.is_none() && unused() {
+            self.in_place.try_take_back();
         }
     }
 

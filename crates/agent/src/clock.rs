@@ -1,11 +1,21 @@
 //! The clocks that requests are timed by.
 
+use control::times::Pace;
+
 /// What a hook reads before and after.
 pub(crate) trait Clock: 'static {
     /// Its name in the settings; `None`: nothing is timed.
     const NAME: Option<&'static str>;
+    /// How often it is read.
+    const PACE: Pace;
 
     fn now() -> u64;
+
+    /// About now, where it need not be exact: what comes before may still be under way.
+    #[inline(always)]
+    fn about_now() -> u64 {
+        Self::now()
+    }
 }
 
 /// None: nothing is timed.
@@ -13,6 +23,7 @@ pub(crate) enum Untimed {}
 
 impl Clock for Untimed {
     const NAME: Option<&'static str> = None;
+    const PACE: Pace = Pace { ticks_apart: 0, begins_up_to: 0 };
 
     #[inline(always)]
     fn now() -> u64 {
@@ -38,6 +49,8 @@ impl Ticks {
 #[cfg(target_arch = "x86_64")]
 impl Clock for Ticks {
     const NAME: Option<&'static str> = Some("tsc");
+    // 0.1 to 0.3 ms at 2 to 5 GHz. A reading takes some 10 ns: of 32 requests that are 0.3 us, in a tenth of a millisecond.
+    const PACE: Pace = Pace { ticks_apart: 1 << 19, begins_up_to: 32 };
 
     #[inline(always)]
     fn now() -> u64 {
@@ -50,6 +63,12 @@ impl Clock for Ticks {
             _rdtsc()
         }
     }
+
+    #[inline(always)]
+    fn about_now() -> u64 {
+        // SAFETY: as in `now`.
+        unsafe { std::arch::x86_64::_rdtsc() }
+    }
 }
 
 /// `CLOCK_MONOTONIC`, in nanoseconds.
@@ -57,6 +76,8 @@ pub(crate) enum Monotonic {}
 
 impl Clock for Monotonic {
     const NAME: Option<&'static str> = Some("monotonic");
+    // 0.26 ms. A reading may be a system call.
+    const PACE: Pace = Pace { ticks_apart: 1 << 18, begins_up_to: 2 };
 
     #[inline(always)]
     fn now() -> u64 {

@@ -32,11 +32,14 @@ unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread: *mut c_voi
 
 /// A collection begins: on the VM thread, at a safepoint, before anything is moved or marked.
 unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
-    if let Some(agent) = agent_if_installed() {
+    let agent = agent_if_installed();
+    // First: who sees the pause counted finds when it began.
+    observer::pause();
+    if let Some(agent) = agent {
         agent.control.count_pause();
         agent.retire_buffers();
+        agent.withdraw_if_asked();
     }
-    observer::withdraw_if_asked();
 }
 
 /// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.

@@ -2,7 +2,7 @@
 
 use crate::options::Levels;
 use crate::source::HeapSource;
-use hab::{Access, CpuIndex, Extent, Layout, Level, Private, Request, Shape, Shared, Source};
+use hab::{Access, CpuIndex, Extent, Layout, Level, Private, Request, Shape, Shared, Source, State};
 use std::cell::Cell;
 use topology::{DomainMap, Machine, Places};
 
@@ -102,6 +102,9 @@ pub(crate) trait Buffers {
     /// Bytes that they hold at this moment.
     fn remaining(&self) -> usize;
 
+    /// Whether none of them holds anything, or is being refilled.
+    fn is_idle(&self) -> bool;
+
     /// The size of each, in bytes.
     fn size(&self) -> usize;
 
@@ -116,6 +119,10 @@ impl<A: Access, S: Source> Buffers for Level<'_, A, S> {
 
     fn remaining(&self) -> usize {
         self.remaining()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.states().all(|state| state == State::Empty)
     }
 
     fn size(&self) -> usize {
@@ -136,6 +143,11 @@ impl dyn Hierarchy {
     /// Bytes that the buffers of each level hold at this moment, the threads' level first.
     pub(crate) fn remaining(&self) -> Vec<usize> {
         self.of_each(|level| level.remaining())
+    }
+
+    /// Whether no buffer holds anything, or is being refilled.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.of_each(|level| usize::from(!level.is_idle())).iter().all(|busy| *busy == 0)
     }
 
     /// The sizes in force, the threads' level first.

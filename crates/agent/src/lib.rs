@@ -29,6 +29,7 @@ mod events;
 mod growth;
 mod hierarchy;
 mod hooks;
+mod in_place;
 mod install;
 mod log;
 mod observer;

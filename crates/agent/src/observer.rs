@@ -1,22 +1,23 @@
-//! `levels=none`: hooks that count what they pass on, and with `times=true` time it.
+//! `levels=none`: hooks that count what they pass on, and with `times=true` time it: all requests where they are rare or slow, a sample of them where they are neither
+//! (`control::times`).
 //!
 //! They hold no memory of the heap, so that HotSpot's own functions can be put back at any time: at once on attach (`withdraw=true`), and with the
 //! next request or collection after a word in the control memory. Threads may be in the hooks for as long as they like. Whether requests are timed is a matter of which hooks are put in place, not of a branch in them.
 #![allow(clippy::disallowed_types, reason = "the observer is found by all threads through one pointer")]
 
-use crate::agent::{self, Observed, Originals};
+use crate::agent::{Observed, Originals};
 use crate::clock::Clock;
-use control::times::{Kind, Times, Way};
-use control::{Control, State};
+use crate::in_place::InPlace;
+use control::Control;
+use control::times::{Kind, Look, Times, Way};
 use hab::{Counter, CpuIndex};
 use hotspot::WORD;
 use hotspot::collector::Lock;
 use hotspot::functions::Functions;
-use hotspot::patch::{Exchange, Unlocked};
+use hotspot::patch::Exchange;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use topology::CpuSource;
 
 /// What the hooks work with: made once, never changed, never freed.
@@ -30,8 +31,30 @@ pub(crate) struct Observer {
     /// Where the heap begins.
     pub(crate) base: usize,
     pub(crate) lock: Lock,
-    /// What was put in place, until it is taken back.
-    pub(crate) in_place: Mutex<Vec<Exchange>>,
+    /// What requests are timed by.
+    pub(crate) now: fn() -> u64,
+    pub(crate) pauses: Pauses,
+    pub(crate) in_place: &'static InPlace,
+}
+
+/// When the collector's last pauses were announced, in ticks, each where its number leads.
+pub(crate) struct Pauses([AtomicU64; 64]);
+
+impl Pauses {
+    pub(crate) fn none() -> Pauses {
+        Pauses([const { AtomicU64::new(0) }; 64])
+    }
+
+    fn begin(&self, number: u64, ticks: u64) {
+        // Relaxed: who looks for it was held back by the safepoint at which this is written.
+        self.0[number as usize % self.0.len()].store(ticks, Ordering::Relaxed);
+    }
+
+    /// The first of those with the numbers `from` up to `to`, as long as it is remembered.
+    fn first(&self, from: u64, to: u64) -> Option<u64> {
+        let word = &self.0[from as usize % self.0.len()];
+        (to.wrapping_sub(from) <= self.0.len() as u64).then(|| word.load(Ordering::Relaxed))
+    }
 }
 
 /// The one that the hooks work with.
@@ -43,14 +66,11 @@ pub(crate) fn publish(observer: &'static Observer) {
     OBSERVER.store(std::ptr::from_ref(observer).cast_mut(), Ordering::Release);
 }
 
-/// Where the collector's pauses are announced: withdraws if this was asked for.
-pub(crate) fn withdraw_if_asked() {
+/// A pause of the collector is announced, and not yet counted.
+pub(crate) fn pause() {
     // SAFETY: null, or stored by `publish` and never freed.
-    if let Some(observer) = unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }
-        && observer.control.is_to_withdraw()
-    {
-        observer.try_withdraw();
-    }
+    let Some(observer) = (unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }) else { return };
+    observer.pauses.begin(observer.control.pauses(), (observer.now)());
 }
 
 /// The observer, in one of its hooks.
@@ -73,71 +93,38 @@ pub(crate) fn exchanges<C: Clock>(functions: &Functions) -> Vec<Exchange> {
     exchanges
 }
 
-/// A request that is being timed.
+/// A request under way, where requests are timed.
+#[derive(Clone, Copy)]
 struct Begun {
+    look: Look,
     pauses: u64,
+    /// Of no use when it is only counted.
     ticks: u64,
 }
 
 impl Observer {
-    /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
-    /// that does the same.
-    pub(crate) fn withdraw(&self) -> Result<(), String> {
-        self.take_back(&mut self.in_place())
-    }
-
-    /// Whether they are back.
-    pub(crate) fn has_withdrawn(&self) -> bool {
-        self.in_place().is_empty()
-    }
-
-    /// For whoever changes it.
-    pub(crate) fn in_place(&self) -> MutexGuard<'_, Vec<Exchange>> {
-        self.in_place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// [`Observer::withdraw`] in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once.
-    #[cold]
-    #[inline(never)]
-    fn try_withdraw(&self) {
-        let mut in_place = match self.in_place.try_lock() {
-            Ok(in_place) => in_place,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        if let Err(line) = self.take_back(&mut in_place)
-            && self.control.message() != line
-        {
-            self.control.set_message(&line);
-        }
-    }
-
-    fn take_back(&self, in_place: &mut Vec<Exchange>) -> Result<(), String> {
-        if in_place.is_empty() {
-            return Ok(());
-        }
-        // The last first: as it was put in place, the other way round.
-        let back: Vec<Exchange> = in_place.iter().rev().map(|exchange| exchange.back()).collect();
-        let unlocked =
-            Unlocked::of(&back).map_err(|error| format!("the observer cannot withdraw: {error}"))?;
-        // SAFETY: HotSpot's own functions, of the entries' types.
-        unsafe { unlocked.exchange() };
-        in_place.clear();
-        agent::forget();
-        self.control.set_state(State::Withdrawn);
-        Ok(())
+    #[inline(always)]
+    fn domain(&self) -> usize {
+        self.observed.domain(CpuIndex(self.cpu_source.current().0))
     }
 
     #[inline(always)]
     fn begin<C: Clock>(&self) -> Option<Begun> {
-        C::NAME.map(|_| Begun { pauses: self.control.pauses(), ticks: C::now() })
+        C::NAME?;
+        let look = self.times.get(self.domain())?.look(C::PACE);
+        let pauses = self.control.pauses();
+        let ticks = match look {
+            Look::Timed => C::now(),
+            Look::IfSlow => C::about_now(),
+            Look::Counted => 0,
+        };
+        Some(Begun { look, pauses, ticks })
     }
 
     /// Counts what was passed on: `bytes` at `start`, or nothing at 0.
     #[inline(always)]
     fn end<C: Clock>(&self, begun: Option<Begun>, kind: Kind, start: usize, bytes: usize) {
-        let ticks = C::now();
-        let domain = self.observed.domain(CpuIndex(self.cpu_source.current().0));
+        let domain = self.domain();
         let alone = domain < self.observed.layout.exclusive;
         if let (Some(begun), Some(times)) = (begun, self.times.get(domain)) {
             let way = if self.control.pauses() != begun.pauses {
@@ -147,8 +134,14 @@ impl Observer {
             } else {
                 Way::Quick
             };
-            // A thread may have come from a CPU whose counter is a little ahead.
-            times.record(kind, way, ticks.saturating_sub(begun.ticks), alone);
+            if begun.look == Look::Timed
+                || way == Way::Collection
+                || (way, begun.look) == (Way::Region, Look::IfSlow)
+            {
+                self.time::<C>(times, begun, (kind, way), alone);
+            } else {
+                times.pass(kind, way, alone);
+            }
         }
         if start != 0
             && let Some(counters) = self.observed.counters.get(domain)
@@ -162,7 +155,27 @@ impl Observer {
             }
         }
         if self.control.is_to_withdraw() {
-            self.try_withdraw();
+            self.in_place.try_take_back();
+        }
+    }
+
+    /// A request has ended that is to be timed.
+    #[cold]
+    #[inline(never)]
+    fn time<C: Clock>(&self, times: &Times, begun: Begun, (kind, way): (Kind, Way), alone: bool) {
+        let now = C::now();
+        let began = match begun.look {
+            Look::Timed | Look::IfSlow => Some(begun.ticks),
+            // It waited since the pause was announced, at least.
+            Look::Counted => self.pauses.first(begun.pauses, self.control.pauses()),
+        };
+        match began {
+            // A thread may have come from a CPU whose counter is a little ahead.
+            Some(began) => times.record(kind, way, now.saturating_sub(began), alone),
+            None => times.pass(kind, way, alone),
+        }
+        if begun.look == Look::Timed {
+            times.follow(now, C::PACE);
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct Doctor {
     warmup: Duration,
 
     /// Try each remedy in the program that was given, and set what it does beside what was expected. In a JVM that runs only
-    /// terrace can be tried.
+    /// terrace can be tried, and leaves with a collection.
     #[arg(long)]
     verify: bool,
 
@@ -50,7 +50,7 @@ Examples:
   terrace doctor 4711
   terrace doctor 4711 --seconds 10 --format json
   terrace doctor 4711 --format html > page.html
-  terrace doctor 4711 --verify                       terrace on and off by turns, then off
+  terrace doctor 4711 --verify                       terrace on and off by turns, then gone
   terrace doctor -- java -jar app.jar
   terrace doctor --verify -- java -jar app.jar       tries what it advises
   terrace doctor --workload churn --gc parallel

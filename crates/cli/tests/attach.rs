@@ -2,80 +2,11 @@
 
 #[path = "common/real.rs"]
 mod installed;
+#[path = "common/jvm.rs"]
+mod running;
 
-use installed::{Busy, installed, jar, java, output, stderr, stdout};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Commands of ours for a JVM, and what came of them.
-struct Jvm {
-    busy: Busy,
-    pid: u32,
-}
-
-impl Jvm {
-    /// A JVM without terrace that allocates in small TLABs, by way of `before` (as `unshare`, whose descendant it then is).
-    fn start(before: &[&str], flags: &[&str]) -> Option<Jvm> {
-        let folder = installed()?;
-        let (java, jar) = (java(), jar(&folder));
-        let program = [
-            java.as_str(),
-            "-Xmx64m",
-            "-XX:+EnableDynamicAgentLoading",
-            "-XX:TLABSize=4k",
-            "-XX:-ResizeTLAB",
-        ];
-        let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
-        let words = words.concat();
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let pid = the_jvm(child.id());
-        Some(Jvm { busy: Busy(child), pid })
-    }
-
-    /// A JVM that is asked too early, or is too busy, says so.
-    fn ask(&self, command: &str, options: &[&str]) -> (Option<i32>, String) {
-        let until = Instant::now() + Duration::from_secs(120);
-        loop {
-            let answer = output(&[&[command, &self.pid.to_string()], options].concat());
-            let said = stdout(&answer) + &stderr(&answer);
-            if !said.contains("try again") || Instant::now() > until {
-                return (answer.status.code(), said);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-impl Drop for Jvm {
-    fn drop(&mut self) {
-        // What is between us and it does not take it along: a change of user clears that wish.
-        jvm::os::signal(self.pid, 9);
-    }
-}
-
-/// The process at the end of a chain of children, as soon as it is a JVM.
-fn the_jvm(mut pid: u32) -> u32 {
-    let until = Instant::now() + Duration::from_secs(120);
-    loop {
-        let children =
-            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        match children.split_whitespace().next() {
-            Some(child) => pid = child.parse().unwrap(),
-            None if maps.contains("libjvm.so") => return pid,
-            None => {}
-        }
-        assert!(Instant::now() < until, "no JVM below");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// What the counters say, as soon as `ready` is content.
-fn status(jvm: &Jvm, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-    jvm.busy.status_of(jvm.pid, ready)
-}
+use installed::{output, stderr};
+use running::{Jvm, container, status};
 
 #[test]
 fn buffers_come_into_a_running_jvm_and_are_switched() {
@@ -111,7 +42,7 @@ fn an_observer_is_withdrawn_or_makes_way() {
     assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
     assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
     let (code, said) = jvm.ask("off", &[]);
-    assert!(code == Some(1) && said.contains("its observer has withdrawn; 'terrace attach"), "{said}");
+    assert!(code == Some(1) && said.contains("its agent has withdrawn; 'terrace attach"), "{said}");
     let (code, said) = jvm.ask("attach", &["levels=none"]);
     assert!(code == Some(0) && said.contains("observing"), "{said}");
     let (code, said) = jvm.ask("attach", &["core=64k"]);
@@ -162,40 +93,13 @@ fn a_jvm_that_does_not_attach_says_how_it_was_started() {
 
 #[test]
 fn a_container_of_another_user() {
-    if jvm::os::user() != 0 {
-        return skips::skip!("namespaces and another user: only root makes them");
-    }
-    let setting =
-        "mount -t tmpfs none /tmp && cd / && exec setpriv --reuid 4711 --regid 4711 --clear-groups \"$@\"";
-    let before = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", setting, "sh"];
-    let works = Command::new(before[0]).args(&before[1..]).arg("true").stderr(Stdio::null()).status();
-    if !works.is_ok_and(|status| status.success()) {
-        return skips::skip!(
-            "namespaces and another user: unshare, mount and setpriv are not allowed or not there"
-        );
-    }
-    // The programs of this test may lie where only root looks.
-    let readable = |path: &str| {
-        Command::new("setpriv")
-            .args(["--reuid", "4711", "--regid", "4711", "--clear-groups", "test", "-r", path])
-            .status()
-            .is_ok_and(|status| status.success())
-    };
-    let Some(folder) = installed() else { return };
-    if !readable(&java()) || !readable(&jar(&folder)) || jar(&folder).starts_with("/tmp/") {
-        return skips::skip!(
-            "namespaces and another user: java or the workloads lie where another user cannot read"
-        );
-    }
-    let Some(jvm) = Jvm::start(&before, &[]) else { return };
+    let Some(jvm) = container() else { return };
     // Its library is a copy that is gone by then.
     assert_eq!(jvm.ask("attach", &["levels=none"]).0, Some(0));
     assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
     let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(0) && said.contains("installed"), "{said}");
-    let left = std::fs::read_dir(format!("/proc/{}/root/tmp", jvm.pid)).unwrap();
-    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
-    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("terrace")), "{left:?}");
+    assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
     assert_eq!(jvm.ask("off", &[]).0, Some(0));
 }

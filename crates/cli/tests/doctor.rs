@@ -2,8 +2,11 @@
 
 #[path = "common/real.rs"]
 mod installed;
+#[path = "common/jvm.rs"]
+mod running;
 
-use installed::{Busy, installed, jar, java, output, stderr, stdout};
+use installed::{Busy, installed, jar, java, output, stderr, stdout, terrace};
+use running::{Jvm, container, status};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,7 +24,11 @@ fn start(flags: &[&str], workload: &[&str]) -> Option<Busy> {
 
 /// What it says of a JVM, once that is far enough to be asked.
 fn report(jvm: &Busy) -> Value {
-    let (pid, until) = (jvm.0.id().to_string(), Instant::now() + Duration::from_secs(180));
+    report_of(jvm.0.id())
+}
+
+fn report_of(pid: u32) -> Value {
+    let (pid, until) = (pid.to_string(), Instant::now() + Duration::from_secs(180));
     loop {
         let answer = output(&["doctor", &pid, "--seconds", "2", "--format", "json"]);
         if answer.status.success() {
@@ -33,6 +40,11 @@ fn report(jvm: &Busy) -> Value {
         }
         assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
     }
+}
+
+/// Without the ends of lines.
+fn words(said: &str) -> String {
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn rules(report: &Value) -> Vec<&str> {
@@ -77,15 +89,112 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     let trial = &report["trials"][0];
     assert_eq!(trial["remedy"], "terrace", "{report:#}");
     assert!(trial["collections"].as_f64() < Some(1.0), "{trial:#}");
-    let status = jvm.status(|status| status["state"] == "installed");
-    assert_eq!(status["mode"], "off");
-    // Whoever is there is not disturbed.
+    assert!(trial["note"].as_str().unwrap().contains("has left"), "{trial:#}");
+    // It collects all the time.
+    assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
+    // Whoever is there is looked at, and stays as it is.
+    assert!(output(&["attach", &pid]).status.success() && output(&["off", &pid]).status.success());
     let answer = output(&["doctor", &pid, "--seconds", "1"]);
+    let said = words(&stdout(&answer));
+    assert!(answer.status.success() && said.contains("off (core buffers)"), "{said}{}", stderr(&answer));
+    assert!(said.contains(&format!("'terrace on {pid}' switches it on")), "{said}");
+    let found = jvm.status(|_| true);
+    assert_eq!((&found["state"], &found["mode"]), (&"installed".into(), &"off".into()));
+    // Switched on, it is tried and left on.
+    assert!(output(&["on", &pid]).status.success());
+    let answer = output(&["doctor", &pid, "--seconds", "1", "--verify", "--duration", "4"]);
+    let said = words(&stdout(&answer));
+    assert!(said.contains("terrace on against off: speed "), "{said}{}", stderr(&answer));
+    assert_eq!(jvm.status(|_| true)["mode"], "on");
+}
+
+#[test]
+fn buffers_that_are_there_are_looked_at_and_stay() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    let report = report_of(jvm.pid);
+    let (terrace, allocation) = (&report["evidence"]["terrace"], &report["evidence"]["allocation"]);
+    let number = |of: &Value, name: &str| of[name].as_f64().unwrap_or_else(|| panic!("{name} of {report:#}"));
+    assert_eq!((&terrace["levels"], &terrace["on"]), (&"core".into(), &true.into()), "{report:#}");
+    // Sixteen TLABs of 4 KB fit a buffer.
+    assert!(number(terrace, "to_heap") * 8.0 < number(terrace, "requests"), "{terrace:#}");
+    assert!(number(allocation, "objects") > 0.5 * number(allocation, "used"), "{allocation:#}");
+    for finding in report["findings"].as_array().unwrap() {
+        let advice = finding["advice"].as_array().unwrap();
+        assert!(advice.iter().all(|advice| advice["remedy"]["kind"] != "terrace"), "{finding:#}");
+    }
+    let shown = status(&jvm, |_| true);
+    assert_eq!((&shown["state"], &shown["mode"]), (&"installed".into(), &"on".into()));
+    let (code, said) = jvm.ask("doctor", &["--seconds", "1"]);
+    let said = words(&said);
     assert!(
-        answer.status.success() && stdout(&answer).contains("has terrace already"),
-        "{}",
-        stdout(&answer)
+        code == Some(0) && said.contains("on (core buffers): it saves") && said.contains("terrace compare"),
+        "{said}"
     );
+}
+
+#[test]
+fn an_observer_that_is_there_is_used_and_stays() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["levels=none", "times=true"]).0, Some(0));
+    let report = report_of(jvm.pid);
+    let quick = &report["evidence"]["refills"]["quick"];
+    assert!(quick["count"].as_u64() > Some(0) && quick["timed"].as_u64() > Some(0), "{report:#}");
+    assert!(
+        report["evidence"]["missing"].to_string().contains("an observer was there already"),
+        "{report:#}"
+    );
+    assert_eq!(status(&jvm, |_| true)["state"], "observing");
+}
+
+#[test]
+fn a_jvm_of_another_user_in_a_container() {
+    let Some(jvm) = container() else { return };
+    let report = report_of(jvm.pid);
+    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    assert_eq!(report["evidence"]["jvm"]["pid"], jvm.pid);
+    assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
+    assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
+}
+
+#[test]
+fn a_jvm_that_does_not_attach_is_seen_from_outside() {
+    let Some(jvm) = Jvm::start(&[], &["-XX:+DisableAttachMechanism"]) else { return };
+    let until = Instant::now() + Duration::from_secs(120);
+    let report = loop {
+        let answer = output(&["doctor", &jvm.pid.to_string(), "--seconds", "2", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        if report["evidence"]["eden"]["collections"].as_u64() > Some(0) {
+            break report;
+        }
+        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
+    };
+    assert!(report["evidence"]["missing"].to_string().contains("-XX:+DisableAttachMechanism"), "{report:#}");
+    assert!(
+        report["evidence"]["allocation"].is_null()
+            && report["evidence"]["threads"]["alive"].as_u64() > Some(0)
+    );
+}
+
+#[test]
+fn a_program_that_ends_meanwhile_is_told() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let pid = jvm.pid.to_string();
+    // It may be asked too early.
+    report_of(jvm.pid);
+    let doctor = terrace(&["doctor", &pid, "--seconds", "600"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    status(&jvm, |status| status["state"] == "observing");
+    jvm::os::signal(jvm.pid, 9);
+    let answer = doctor.wait_with_output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(1), "{said}");
+    let line = said.lines().last().unwrap_or_default();
+    assert!(line.contains(&format!("process {pid} ended while it was watched")), "{said}");
+    assert!(stdout(&answer).is_empty());
 }
 
 #[test]

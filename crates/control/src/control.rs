@@ -114,10 +114,17 @@ impl Control {
         self.header().mode.store(mode as u32, Ordering::Relaxed);
     }
 
-    /// Tells an observer to withdraw: with the next request or collection. An agent with buffers stays.
+    /// Tells the agent to withdraw: an observer with the next request or collection, buffers with the first collection that finds them
+    /// switched off and none of them being refilled.
     pub fn ask_to_withdraw(&self) {
         // Relaxed: as in `is_to_withdraw`.
         self.header().withdrawal.store(1, Ordering::Relaxed);
+    }
+
+    /// Takes that back.
+    pub fn ask_to_stay(&self) {
+        // Relaxed: as in `is_to_withdraw`.
+        self.header().withdrawal.store(0, Ordering::Relaxed);
     }
 
     /// Asks for sizes from now on: for levels by their number, the threads' level first. The agent holds them to what an installation

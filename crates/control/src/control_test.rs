@@ -1,4 +1,5 @@
 use super::*;
+use crate::header::FORMAT;
 use hab::Counter;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -52,6 +53,34 @@ fn what_the_agent_writes_the_command_reads() {
     // It is the living memory, not a copy.
     agent.counters(0)[0].add(Counter::Refills, 1);
     assert_eq!(command.total(Counter::Refills), 4);
+}
+
+#[test]
+fn an_agent_of_another_version_is_told_as_such() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let agent = Control::create(&path, &[1]).unwrap();
+    agent.header().format.store(FORMAT + 7, Ordering::Relaxed);
+    agent.set_state(State::Installed);
+    let said = View::open(&path).err().expect("another version").to_string();
+    assert!(
+        said.contains(&format!("(control format {}, this command knows {FORMAT})", FORMAT + 7)),
+        "{said}"
+    );
+    assert_eq!(crate::Error::of_other_version(&path).unwrap().to_string(), said);
+    // A process that has its memory open.
+    let memory = std::fs::File::open(format!("/proc/self/fd/{}", agent.living().unwrap().1)).unwrap();
+    let mut child = std::process::Command::new("sleep").arg("60").stdin(memory).spawn().unwrap();
+    let error = View::of_process(child.id()).err().expect("another version");
+    assert!(
+        error.is_of_other_version() && error.to_string().contains(&format!("in process {}", child.id())),
+        "{error}"
+    );
+    agent.header().format.store(FORMAT, Ordering::Relaxed);
+    assert!(View::of_process(child.id()).unwrap().is_none(), "ours, of a process that forked");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(crate::Error::of_other_version(directory.path()).is_none());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! on. A lock on it tells a file of a JVM that runs from one that was left behind.
 
 use crate::Error;
-use crate::header::{MAGIC, State};
+use crate::header::{MAGIC, State, other_format};
 use crate::memory::{Access, MOST_BYTES, Memory};
 use crate::process::{self, user};
 use crate::view::View;
@@ -157,5 +157,24 @@ fn read(path: &Path) -> Result<(View, u32), Error> {
     }
     let mut bytes = Vec::new();
     file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if let Some(error) = other_version(path, &bytes) {
+        return Err(error);
+    }
     Ok((View::of_bytes(&bytes).ok_or_else(foreign)?, found.uid()))
+}
+
+/// That a file's beginning is of an agent of another version, if it is.
+fn other_version(path: &Path, bytes: &[u8]) -> Option<Error> {
+    let format = other_format(*bytes.first_chunk()?)?;
+    Some(Error::other_version(&format_args!("that made {}", path.display()), format))
+}
+
+impl Error {
+    /// Why a control file cannot be opened, if it is there and of an agent of another version: it will not become another.
+    pub fn of_other_version(path: &Path) -> Option<Error> {
+        let mut beginning = [0; 12];
+        let file = OpenOptions::new().read(true).custom_flags(CAREFULLY).open(path).ok()?;
+        file.read_exact_at(&mut beginning, 0).ok()?;
+        other_version(path, &beginning)
+    }
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 /// The most levels that have counters: a level each for core and processor, and the comparison level with private buffers.
 pub const MAX_LEVELS: usize = 3;
 /// Bytes of room for the settings in force (JSON text).
@@ -17,6 +17,13 @@ pub const MAX_DOMAINS: usize = 8192;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
+
+/// The format's number, where what is ours begins with another one than [`FORMAT`]. Mark and number stand at the beginning in every format.
+pub(crate) fn other_format(beginning: [u8; 12]) -> Option<u32> {
+    let [mark @ .., a, b, c, d] = beginning;
+    let format = u32::from_ne_bytes([a, b, c, d]);
+    (mark == MAGIC && format != FORMAT).then_some(format)
+}
 
 /// What the agent is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +39,7 @@ pub enum State {
     Refused = 3,
     /// The JVM is ending (VMDeath); counters are final but for its last threads.
     Ended = 4,
-    /// There was an observer; HotSpot's own functions are back in their places.
+    /// There was an observer, or buffers; HotSpot's own functions are back in their places.
     Withdrawn = 5,
 }
 
@@ -121,7 +128,7 @@ pub(crate) struct Header {
     pub(crate) state: AtomicU32,
     /// [`Mode`].
     pub(crate) mode: AtomicU32,
-    /// Not 0: the observer is to withdraw. Written by the command.
+    /// Not 0: the agent is to withdraw. Written by the command.
     pub(crate) withdrawal: AtomicU32,
     /// How often sizes were asked for. Written by the command, with release order, after `asked`.
     pub(crate) asked_number: AtomicU32,

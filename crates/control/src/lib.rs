@@ -10,7 +10,7 @@
 //! | `header` | what stands at its beginning |
 //! | `view` | reading it |
 //! | `control` | writing it |
-//! | [`times`] | how long requests took |
+//! | [`times`], `sampling` | how long requests took, and which of them are timed |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
 
@@ -20,6 +20,7 @@ mod error;
 mod header;
 mod memory;
 mod process;
+mod sampling;
 pub mod size;
 pub mod times;
 mod view;

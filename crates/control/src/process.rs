@@ -3,10 +3,11 @@
 //! The kernel names them, so that neither names in a directory nor process IDs in a container's own numbering can be mistaken, and it
 //! lets only those look who may read the process's memory anyway: its user, and root.
 
-use crate::header::State;
+use crate::header::{State, other_format};
 use crate::memory::{self, Access, Identity, LINK, Memory};
 use crate::view::View;
 use crate::{Control, Error};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn user() -> u32 {
@@ -69,21 +70,27 @@ fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
     };
     let process = Process::of(&directory).ok_or_else(|| cannot(&"it does not say whose it is"))?;
     let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;
-    let mut found = None;
+    let (mut found, mut other) = (None, None);
     for link in descriptors.flatten().map(|entry| entry.path()) {
-        if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK)
-            && let Some(view) = open(&link, &process, access, |_| true)
-            // A child that was forked and has not become another program has it, too.
-            && process.own_pid.is_none_or(|own| view.pid() == own)
-        {
-            // A second agent that was refused has memory, too.
-            if matches!(view.state(), Some(State::Installed | State::Observing)) {
-                return Ok(Some(view));
+        if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK) {
+            match open(&link, &process, access, |_| true) {
+                // A child that was forked and has not become another program has it, too.
+                Opened::Ours(view) if process.own_pid.is_none_or(|own| view.pid() == own) => {
+                    // A second agent that was refused has memory, too.
+                    if matches!(view.state(), Some(State::Installed | State::Observing)) {
+                        return Ok(Some(view));
+                    }
+                    found = Some(view);
+                }
+                Opened::OfFormat(format) => other = Some(format),
+                Opened::Ours(_) | Opened::Nothing => {}
             }
-            found = Some(view);
         }
     }
-    Ok(found)
+    match (found, other) {
+        (None, Some(format)) => Err(Error::other_version(&format_args!("in process {pid}"), format)),
+        (found, _) => Ok(found),
+    }
 }
 
 /// The living memory that a copy speaks of, if the process still runs. Only what belongs to the copy's `owner`.
@@ -92,7 +99,8 @@ pub(crate) fn of_copy(copy: &View, owner: u32, access: Access) -> Option<View> {
     let right = |found: Identity| found.inode == inode && found.owner == owner;
     let in_process = |directory: PathBuf| {
         let process = Process::of(&directory)?;
-        let view = open(&directory.join(format!("fd/{descriptor}")), &process, access, right)?;
+        let link = directory.join(format!("fd/{descriptor}"));
+        let Opened::Ours(view) = open(&link, &process, access, right) else { return None };
         (view.living() == copy.living() && view.pid() == copy.pid()).then_some(view)
     };
     // In a container's own numbering it may be another process, or none: then it is looked for among all.
@@ -105,10 +113,27 @@ pub(crate) fn of_copy(copy: &View, owner: u32, access: Access) -> Option<View> {
     })
 }
 
-fn open(link: &Path, process: &Process, access: Access, right: impl Fn(Identity) -> bool) -> Option<View> {
-    let (file, found) = memory::take(link, access, |found| process.lets(access, found) && right(found))?;
-    if found.bytes > memory::MOST_BYTES || found.bytes == 0 {
-        return None;
+/// What is behind a descriptor.
+enum Opened {
+    Ours(View),
+    /// An agent's of another version.
+    OfFormat(u32),
+    Nothing,
+}
+
+fn open(link: &Path, process: &Process, access: Access, right: impl Fn(Identity) -> bool) -> Opened {
+    let lets = |found| process.lets(access, found) && right(found);
+    let Some((file, found)) = memory::take(link, access, lets) else { return Opened::Nothing };
+    let file = std::fs::File::from(file);
+    let mut beginning = [0; 12];
+    if file.read_exact_at(&mut beginning, 0).is_ok()
+        && let Some(format) = other_format(beginning)
+    {
+        return Opened::OfFormat(format);
     }
-    View::over(Memory::shared(&file, found.bytes, access).ok()?)
+    if found.bytes > memory::MOST_BYTES || found.bytes == 0 {
+        return Opened::Nothing;
+    }
+    let memory = Memory::shared(&file.into(), found.bytes, access).ok();
+    memory.and_then(View::over).map_or(Opened::Nothing, Opened::Ours)
 }

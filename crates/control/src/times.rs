@@ -1,8 +1,11 @@
 //! How long requests took that the agent passed on: a histogram for each kind of request and each way to the heap, in each domain.
 //!
-//! A histogram is log-linear: four buckets an octave, so that a bucket's bounds are at most a quarter apart. Sum and maximum are exact.
+//! A histogram is log-linear: four buckets an octave, so that a bucket's bounds are at most a quarter apart. Where requests come often, one of so many is timed and stands
+//! for the others ([`crate::sampling`]); their number is exact all the same.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
+use crate::sampling::Sampling;
+pub use crate::sampling::{Look, Pace};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What was asked for.
@@ -78,27 +81,38 @@ pub struct Histogram {
     buckets: [AtomicU64; BUCKETS],
     sum: AtomicU64,
     longest: AtomicU64,
+    timed: AtomicU64,
 }
 
 impl Histogram {
-    /// Counts a request. `alone`: the domain has one CPU, and plain additions do, as in [`hab::Counters::add_plainly`].
+    /// Counts a request that was timed, and stands for `weight` of them. `alone`: the domain has one CPU, and plain additions do, as
+    /// in [`hab::Counters::add_plainly`].
     #[inline(always)]
-    fn record(&self, ticks: u64, alone: bool) {
-        let bucket = &self.buckets[bucket(ticks)];
+    fn record(&self, ticks: u64, weight: u64, alone: bool) {
+        let amounts = [
+            (&self.buckets[bucket(ticks)], weight),
+            (&self.sum, ticks.wrapping_mul(weight)),
+            (&self.timed, 1),
+        ];
         // Relaxed, all of it: statistics publish nothing.
-        if alone {
-            bucket.store(bucket.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-            self.sum.store(self.sum.load(Ordering::Relaxed).wrapping_add(ticks), Ordering::Relaxed);
-        } else {
-            bucket.fetch_add(1, Ordering::Relaxed);
-            self.sum.fetch_add(ticks, Ordering::Relaxed);
+        for (word, amount) in amounts {
+            if alone {
+                word.store(word.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+            } else {
+                word.fetch_add(amount, Ordering::Relaxed);
+            }
         }
         if ticks > self.longest.load(Ordering::Relaxed) {
             self.longest.fetch_max(ticks, Ordering::Relaxed);
         }
     }
 
-    /// Requests in a bucket.
+    /// Requests that were timed.
+    pub fn timed(&self) -> u64 {
+        self.timed.load(Ordering::Relaxed)
+    }
+
+    /// Requests in a bucket, with those that others stand for.
     pub fn count(&self, bucket: usize) -> u64 {
         self.buckets.get(bucket).map_or(0, |count| count.load(Ordering::Relaxed))
     }
@@ -108,7 +122,7 @@ impl Histogram {
         self.sum.load(Ordering::Relaxed)
     }
 
-    /// Ticks of the longest.
+    /// Ticks of the longest that was timed.
     pub fn longest(&self) -> u64 {
         self.longest.load(Ordering::Relaxed)
     }
@@ -118,20 +132,49 @@ impl Histogram {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Times {
+    sampling: Sampling,
     all: [[Histogram; Way::ALL.len()]; Kind::ALL.len()],
 }
 
 impl Times {
-    /// Counts a request; `alone` if the domain has one CPU.
+    /// What a request that begins is looked at for.
+    #[inline(always)]
+    pub fn look(&self, pace: Pace) -> Look {
+        self.sampling.look(pace)
+    }
+
+    /// One that was to be timed has ended now.
+    #[inline(always)]
+    pub fn follow(&self, now: u64, pace: Pace) {
+        self.sampling.follow(now, pace);
+    }
+
+    /// Counts a request that was not timed; `alone` if the domain has one CPU.
+    #[inline(always)]
+    pub fn pass(&self, kind: Kind, way: Way, alone: bool) {
+        self.sampling.pass(kind, way, alone);
+    }
+
+    /// Counts a request that was, and that stands for those passed over since the last one.
     #[inline(always)]
     pub fn record(&self, kind: Kind, way: Way, ticks: u64, alone: bool) {
-        self.of(kind, way).record(ticks, alone);
+        self.of(kind, way).record(ticks, self.sampling.take(kind, way), alone);
     }
 
     /// One of them.
     #[inline(always)]
     pub fn of(&self, kind: Kind, way: Way) -> &Histogram {
         &self.all[kind as usize][way as usize]
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sampling(&self) -> &Sampling {
+        &self.sampling
+    }
+
+    /// Requests that were passed over, and that none stands for yet.
+    pub fn passed(&self, kind: Kind, way: Way) -> u64 {
+        self.sampling.passed(kind, way)
     }
 }
 

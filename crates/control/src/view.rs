@@ -196,7 +196,7 @@ impl View {
         }
     }
 
-    /// Whether the observer is to withdraw.
+    /// Whether the agent is to withdraw.
     #[inline(always)]
     pub fn is_to_withdraw(&self) -> bool {
         // Relaxed: nothing depends on when it is seen.

@@ -24,7 +24,8 @@ fn read_all(view: &View) -> u64 {
         for (kind, way) in Kind::ALL.into_iter().flat_map(|kind| Way::ALL.map(|way| (kind, way))) {
             let histogram = times.of(kind, way);
             sum = (0..=BUCKETS).fold(sum, |sum, bucket| sum.wrapping_add(histogram.count(bucket)));
-            sum = sum.wrapping_add(histogram.sum()).wrapping_add(histogram.longest());
+            let words = [histogram.sum(), histogram.longest(), histogram.timed(), times.passed(kind, way)];
+            sum = words.into_iter().fold(sum, u64::wrapping_add);
         }
     }
     for level in 0..=MAX_LEVELS {

@@ -9,9 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Short enough to get through between two switches of a busy machine's CPU.
-const ADDITIONS: u32 = 1 << 15;
-/// As many times as long where two threads share.
-const TOGETHER: u32 = 16;
+const SWAPS: u32 = 1 << 15;
+/// How long those that share meet each time, and how often.
+const TOGETHER: Duration = Duration::from_millis(10);
+const MEETINGS: usize = 7;
+/// Between two looks at the clock.
+const AT_ONCE: u32 = 64;
 const BYTES: usize = 2 << 20;
 const RUNS: usize = 32;
 
@@ -22,45 +25,60 @@ struct Alone(AtomicU64);
 /// Measures. What could not be had is zero, and no rule rests on it.
 pub fn measure(cpus: usize) -> Costs {
     let word = Alone(AtomicU64::new(0));
-    let alone = best(|| additions(&word));
-    // Long enough that the two meet, and the middle one: the quickest would be one in which they did not.
-    let contended = (cpus > 1).then(|| {
-        let mut times = [(); 7].map(|()| {
-            let (shared, start) = (Alone(AtomicU64::new(0)), Barrier::new(2));
-            let run = || {
-                start.wait();
-                (0..TOGETHER).map(|_| additions(&shared)).sum::<Duration>() / TOGETHER
-            };
-            std::thread::scope(|scope| {
-                let other = scope.spawn(run);
-                run().max(other.join().unwrap_or_default())
-            })
-        });
-        times.sort_unstable();
-        times[times.len() / 2]
+    let alone = best(|| {
+        let since = Instant::now();
+        (0..SWAPS).for_each(|_| swap(&word));
+        since.elapsed()
     });
-    let each = |time: Duration, count: f64| time.as_secs_f64() * 1e9 / count;
+    let alone_ns = alone.as_secs_f64() * 1e9 / f64::from(SWAPS);
     let (zero, touch) = memory_costs().unwrap_or_default();
+    let each = |time: Duration, count: usize| time.as_secs_f64() * 1e9 / count as f64;
     Costs {
-        alone_ns: each(alone, f64::from(ADDITIONS)),
-        // As either thread sees it. On a busy machine the two may hardly have met.
-        contended_ns: contended.map(|time| each(time.max(alone), f64::from(ADDITIONS))),
-        zero_ns: each(zero, BYTES as f64),
-        first_touch_ns: each(touch, (BYTES / Policy::Small.granule()) as f64),
+        alone_ns,
+        // On a busy machine they may hardly have met.
+        contended_ns: (cpus > 1).then(|| contended(cpus).max(alone_ns)),
+        zero_ns: each(zero, BYTES),
+        first_touch_ns: each(touch, BYTES / Policy::Small.granule()),
     }
+}
+
+/// Nanoseconds that a thread takes for one of its own to succeed where so many threads try: the middle of a few meetings, because the quickest would be one in which
+/// they did not meet.
+fn contended(threads: usize) -> f64 {
+    let mut times = [(); MEETINGS].map(|()| {
+        let (word, start) = (Alone(AtomicU64::new(0)), Barrier::new(threads));
+        let run = || {
+            start.wait();
+            let since = Instant::now();
+            let mut done = 0;
+            while since.elapsed() < TOGETHER {
+                (0..AT_ONCE).for_each(|_| swap(&word));
+                done += AT_ONCE;
+            }
+            since.elapsed().as_secs_f64() * 1e9 / f64::from(done)
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+            let own = run();
+            let all = others.into_iter().map(|other| other.join().unwrap_or_default());
+            all.chain([own]).sum::<f64>() / threads as f64
+        })
+    });
+    times.sort_by(f64::total_cmp);
+    times[MEETINGS / 2]
 }
 
 fn best(run: impl FnMut() -> Duration) -> Duration {
     std::iter::repeat_with(run).take(RUNS).min().unwrap_or_default()
 }
 
-fn additions(word: &Alone) -> Duration {
-    let since = Instant::now();
-    for _ in 0..ADDITIONS {
-        // Relaxed: the value is nobody's.
-        black_box(word.0.fetch_add(1, Ordering::Relaxed));
+/// As a heap whose top threads share gives memory away.
+fn swap(word: &Alone) {
+    // Relaxed: the value is nobody's.
+    let mut found = word.0.load(Ordering::Relaxed);
+    while let Err(now) = word.0.compare_exchange(found, found + 1, Ordering::Relaxed, Ordering::Relaxed) {
+        found = now;
     }
-    since.elapsed()
 }
 
 /// To zero memory, and to touch it for the first time.
@@ -87,6 +105,7 @@ mod tests {
         let costs = measure(2);
         assert!(costs.alone_ns > 0.0 && costs.zero_ns > 0.0 && costs.first_touch_ns > 0.0, "{costs:?}");
         assert!(costs.contended_ns.is_some_and(|time| time > 0.0));
+        assert!(costs.contended_ns >= Some(costs.alone_ns), "{costs:?}");
         assert_eq!(measure(1).contended_ns, None);
     }
 }

@@ -15,10 +15,16 @@ pub struct Evidence {
     pub collector_cpu: Option<f64>,
     pub eden: Eden,
     pub allocation: Option<Allocation>,
+    /// Terrace's own buffers, where the JVM has them.
+    pub terrace: Option<Buffers>,
     pub refills: Option<Refills>,
     pub threads: Threads,
     pub memory: Memory,
     pub machine: Machine,
+    /// `None` on one node.
+    pub placement: Option<Placement>,
+    /// Times that threads were moved to another CPU.
+    pub migrations: Option<u64>,
     pub costs: Costs,
     /// What could not be seen, with the remedy.
     pub missing: Vec<String>,
@@ -60,13 +66,37 @@ pub struct Allocation {
     pub waste_collection: f64,
     /// Of TLABs that were given up for a new one.
     pub waste_refill: f64,
+    /// Of Terrace's buffers.
+    pub waste_buffers: f64,
     /// Bytes that an ended thread had allocated, on average. `None` when none ended.
     pub of_ended_thread: Option<f64>,
 }
 
 impl Allocation {
     pub fn waste(&self) -> f64 {
-        self.waste_ended + self.waste_collection + self.waste_refill
+        self.waste_ended + self.waste_collection + self.waste_refill + self.waste_buffers
+    }
+}
+
+/// What Terrace's buffers did meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Buffers {
+    /// `core`, `processor` or `core+processor`.
+    pub levels: String,
+    /// When watching ended.
+    pub on: bool,
+    /// TLABs and single objects that threads asked for.
+    pub requests: u64,
+    /// Requests to the heap that all threads share: the buffers' own, and what passed them.
+    pub to_heap: u64,
+    /// Bytes reserved and never allocated.
+    pub waste: f64,
+}
+
+impl Buffers {
+    /// Of the threads' requests those that did not reach the heap.
+    pub fn saved_share(&self) -> Option<f64> {
+        (self.requests > 0).then(|| (1.0 - self.to_heap as f64 / self.requests as f64).max(0.0))
     }
 }
 
@@ -87,6 +117,8 @@ pub struct Refills {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
     pub count: u64,
+    /// Of these, how many were timed; they stand for the others.
+    pub timed: u64,
     pub total_ns: f64,
     /// Nine of ten took longer: what one takes that nobody disturbs.
     pub p10_ns: f64,
@@ -112,8 +144,10 @@ pub struct Threads {
     pub allocating: Option<u64>,
     /// Of the threads seen that were younger than the watching: the share that native code has attached.
     pub attached: Option<f64>,
-    /// Who allocates, the most first.
+    /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,
+    /// Bytes that threads allocated that had ended by then: what objects took without the groups'. Their names nobody has seen.
+    pub of_ended: Option<u64>,
 }
 
 /// Threads whose names differ in numbers only.
@@ -144,6 +178,10 @@ pub struct Memory {
 pub struct Machine {
     /// CPUs that the process may use.
     pub cpus: usize,
+    /// CPUs of the machine.
+    pub online: Option<usize>,
+    /// CPUs of its control group, by their numbers; `None` where that cannot be seen.
+    pub cpuset: Option<String>,
     /// Memory nodes with CPUs.
     pub nodes: usize,
     /// CPUs' worth of time that its control group may use.
@@ -152,12 +190,22 @@ pub struct Machine {
     pub throttled: Option<f64>,
 }
 
+/// Where threads and memory of a process are, on a machine with several nodes. Shares for each node, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Placement {
+    /// Of its private memory, as seen from where its threads ran: on another node.
+    pub remote: f64,
+    pub pages: Vec<f64>,
+    /// Of the CPU time.
+    pub threads: Vec<f64>,
+}
+
 /// What things cost on this machine, measured before watching.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Costs {
-    /// An atomic addition by one thread.
+    /// A compare-and-swap of a word that one thread has for itself.
     pub alone_ns: f64,
-    /// The same where two threads share the word; `None` with one CPU.
+    /// Until one succeeds where all CPUs that the process may use share the word, as they share the top of the heap; `None` with one CPU.
     pub contended_ns: Option<f64>,
     /// To zero a byte of memory that was touched before.
     pub zero_ns: f64,

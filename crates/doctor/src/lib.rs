@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
-//! | [`watch`], `system`, [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`watch`], `moment`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`] | what a rule says; a rule, a file |
 //! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
@@ -14,8 +14,10 @@
 pub mod costs;
 pub mod evidence;
 pub mod finding;
+mod moment;
 #[cfg(feature = "pages")]
 pub mod page;
+pub mod placement;
 pub mod report;
 pub mod rules;
 pub mod show;

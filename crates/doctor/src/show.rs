@@ -1,7 +1,8 @@
 //! A report as one screen of a terminal.
 
-use crate::evidence::{Allocation, Evidence, Group, Refills, Times};
+use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, Times};
 use crate::finding::{Advice, Finding};
+use crate::placement;
 use crate::report::Report;
 use present::numbers::{count, human, quantity, ratio, share, significant};
 use present::table::{Table, labelled, wrapped};
@@ -27,6 +28,29 @@ pub fn report(report: &Report, columns: u16) -> String {
             text += &format!("{line}\n");
         }
         text += &advice(finding, report).text(columns);
+    }
+    let advised = |remedy: &str| {
+        let mut advice = report.findings.iter().flat_map(|finding| &finding.advice);
+        advice.any(|advice| advice.remedy.text() == remedy)
+    };
+    for trial in &report.trials {
+        // What was there before is no advice.
+        if let Some(speed) = trial.speed.as_ref().filter(|_| !advised(&trial.remedy)) {
+            let collections = trial.collections.map(|ratio| format!(", collections {ratio:.3}"));
+            let line = format!(
+                "{} on against off: speed {}{}",
+                trial.remedy,
+                ratio(speed),
+                collections.unwrap_or_default()
+            );
+            text += &format!("{}\n", wrapped(&line, usize::from(columns)).join("\n"));
+        }
+        if trial.speed.is_some() && !trial.note.is_empty() {
+            text += &format!(
+                "{}\n",
+                wrapped(&format!("{}: {}", trial.remedy, trial.note), usize::from(columns)).join("\n")
+            );
+        }
     }
     if !report.findings.is_empty() {
         let legend = "Expected: ratios to now, for the same work; speed above 1 is faster.";
@@ -55,9 +79,13 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     if let Some(refills) = &evidence.refills {
         facts.push(("TLAB refills", refill(refills, evidence)));
     }
+    if let Some(buffers) = &evidence.terrace {
+        facts.push(("Terrace", terrace(buffers, evidence)));
+    }
     facts.push(("threads", threads(evidence)));
     facts.push(("memory", memory(evidence)));
     facts.push(("machine", machine(evidence)));
+    facts.push(("placement", placement(evidence)));
     if !evidence.missing.is_empty() {
         facts.push(("not seen", evidence.missing.join("; ")));
     }
@@ -66,14 +94,38 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
 
 fn eden(allocation: &Allocation, seconds: f64) -> String {
     let part = |bytes: f64| share(bytes / allocation.used);
-    format!(
+    let mut text = format!(
         "{}/s: objects {}; unused at threads' ends {}, at collections {}, at refills {}",
         human(allocation.used / seconds),
         part(allocation.objects),
         part(allocation.waste_ended),
         part(allocation.waste_collection),
         part(allocation.waste_refill),
-    )
+    );
+    if allocation.waste_buffers > 0.0 {
+        text += &format!(", in Terrace's buffers {}", part(allocation.waste_buffers));
+    }
+    text
+}
+
+/// That Terrace is there, and what that comes to.
+fn terrace(buffers: &Buffers, evidence: &Evidence) -> String {
+    let (pid, rate) = (evidence.jvm.pid, |number: u64| count(number as f64 / evidence.seconds));
+    match (buffers.on, buffers.saved_share()) {
+        (false, _) => format!(
+            "off ({} buffers): {} requests/s go to the heap; 'terrace on {pid}' switches it on",
+            buffers.levels,
+            rate(buffers.requests)
+        ),
+        (true, None) => format!("on ({} buffers); no requests meanwhile", buffers.levels),
+        (true, Some(saved)) => format!(
+            "on ({} buffers): it saves {} of {} requests/s to the shared heap, {} reach it; 'terrace compare' tells what that is worth",
+            buffers.levels,
+            share(saved),
+            rate(buffers.requests),
+            rate(buffers.to_heap),
+        ),
+    }
 }
 
 fn collections(evidence: &Evidence) -> String {
@@ -117,6 +169,12 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
         let spent = (refills.quick.total_ns + refills.locked.total_ns + refills.objects.total_ns) / 1e9;
         text += &format!("; {} of CPU time; in brackets p50, p99, longest", share(spent / cpu));
     }
+    let all = [&refills.quick, &refills.locked, &refills.collecting, &refills.objects];
+    let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
+    let (number, timed) = (sum(|times| times.count), sum(|times| times.timed));
+    if timed < number {
+        text += &format!("; all were counted, {} of them timed", share(timed as f64 / number as f64));
+    }
     text
 }
 
@@ -131,11 +189,17 @@ fn threads(evidence: &Evidence) -> String {
         .map(|part| format!("{} of these by native code", share(part)));
     let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
     let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let all: u64 = threads.groups.iter().map(|group| group.bytes).sum();
-    let part = |group: &Group| group.bytes as f64 / all as f64;
-    let most = threads.groups.iter().take(GROUPS).filter(|group| part(group) >= LEAST_PART);
-    let most: Vec<String> =
-        most.map(|group| format!("{} ({}, {})", group.name, group.threads, share(part(group)))).collect();
+    let living: u64 = threads.groups.iter().map(|group| group.bytes).sum();
+    let ended = threads.of_ended.unwrap_or(0);
+    let part = |bytes: u64| bytes as f64 / living.saturating_add(ended) as f64;
+    let one = |group: &Group| {
+        (group.bytes, format!("{} ({}, {})", group.name, group.threads, share(part(group.bytes))))
+    };
+    let mut most: Vec<(u64, String)> = threads.groups.iter().take(GROUPS).map(one).collect();
+    most.push((ended, format!("threads that ended ({})", share(part(ended)))));
+    most.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let most = most.into_iter().filter(|(bytes, _)| part(*bytes) >= LEAST_PART);
+    let most: Vec<String> = most.map(|(_, text)| text).collect();
     if !most.is_empty() {
         text += &format!("; allocating most: {}", most.join(", "));
     }
@@ -155,17 +219,52 @@ fn memory(evidence: &Evidence) -> String {
 
 fn machine(evidence: &Evidence) -> String {
     let (machine, costs) = (&evidence.machine, &evidence.costs);
-    let plural = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-    let mut text = format!("{}, {}", plural(machine.cpus, "CPU"), plural(machine.nodes, "node"));
-    match machine.quota {
-        Some(quota) => text += &format!(", quota of {} CPUs", significant(quota)),
-        None => text += ", no quota",
-    }
-    text += &format!("; atomic addition {}", quantity(costs.alone_ns, "ns"));
+    let mut text = plural(machine.online.unwrap_or(machine.cpus), "CPU");
+    text += &format!("; compare-and-swap {}", quantity(costs.alone_ns, "ns"));
     if let Some(contended) = costs.contended_ns {
-        text += &format!(", shared {}", quantity(contended, "ns"));
+        text +=
+            &format!(", {} where {} share the word", quantity(contended, "ns"), plural(machine.cpus, "CPU"));
     }
     format!("{text}; first touch {}", quantity(costs.first_touch_ns, "ns"))
+}
+
+fn plural(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Where it may run, and how far its memory is.
+fn placement(evidence: &Evidence) -> String {
+    let machine = &evidence.machine;
+    let mut parts = Vec::new();
+    match (&machine.cpuset, machine.online) {
+        (Some(cpuset), Some(online)) if placement::numbers(cpuset).len() < online => {
+            parts.push(format!("cpuset {cpuset} of {}", plural(online, "CPU")));
+        }
+        (_, Some(online)) if machine.cpus < online => {
+            parts.push(format!("affinity to {} of {online}", plural(machine.cpus, "CPU")));
+        }
+        _ => parts.push("all CPUs".into()),
+    }
+    parts.push(match machine.quota {
+        Some(quota) => format!("quota of {} CPUs", significant(quota)),
+        None => "no quota".into(),
+    });
+    if let Some(throttled) = machine.throttled {
+        parts.push(format!("held back in {} of the periods", share(throttled)));
+    }
+    parts.push(match &evidence.placement {
+        Some(placement) => format!(
+            "{}: {} of the memory is on another node than its threads",
+            plural(placement.pages.len(), "node"),
+            share(placement.remote)
+        ),
+        None if machine.nodes == 1 => "one node".into(),
+        None => plural(machine.nodes, "node"),
+    });
+    parts.extend(
+        evidence.migrations.map(|number| format!("{} migrations/s", count(number as f64 / evidence.seconds))),
+    );
+    parts.join(", ")
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
@@ -206,5 +305,68 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Machine, Placement, Threads};
+
+    fn shown(evidence: Evidence) -> String {
+        let facts = facts(&Evidence { seconds: 10.0, ..evidence });
+        facts.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+    }
+
+    #[test]
+    fn what_buffers_keep_from_the_heap() {
+        let mut buffers =
+            Buffers { levels: "core".into(), on: true, requests: 1_000_000, to_heap: 10_000, waste: 0.0 };
+        let text =
+            |buffers: &Buffers| shown(Evidence { terrace: Some(buffers.clone()), ..Evidence::default() });
+        let on = text(&buffers);
+        assert!(on.contains("it saves 99") && on.contains("1.00 k reach it"), "{on}");
+        buffers.on = false;
+        assert!(text(&buffers).contains("'terrace on 0' switches it on"), "{}", text(&buffers));
+        assert!(!shown(Evidence::default()).contains("Terrace"));
+    }
+
+    #[test]
+    fn where_a_process_runs() {
+        let machine = Machine { cpus: 3, online: Some(8), nodes: 1, ..Machine::default() };
+        let text = |machine: &Machine, placement| {
+            shown(Evidence {
+                machine: machine.clone(),
+                placement,
+                migrations: Some(50),
+                ..Evidence::default()
+            })
+        };
+        let one = text(&machine, None);
+        assert!(one.contains("placement: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
+        let machine = Machine { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
+        let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
+        let two = text(&machine, Some(placement));
+        for part in ["cpuset 2-4 of 8 CPUs", "held back in 50", "2 nodes: 25"] {
+            assert!(two.contains(part), "{part} in {two}");
+        }
+    }
+
+    #[test]
+    fn threads_that_ended_have_their_share() {
+        let living = Group { name: "worker-N".into(), threads: 3, bytes: 100 };
+        let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
+        let text = shown(Evidence { threads, ..Evidence::default() });
+        assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");
+    }
+
+    #[test]
+    fn a_sample_is_called_one() {
+        let quick = Times { count: 1000, timed: 10, ..Times::default() };
+        let of = |quick| Some(Refills { quick, ..Refills::default() });
+        let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
+        assert!(text.contains("all were counted, 1"), "{text}");
+        let all = Times { timed: 1000, ..quick };
+        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains("were counted"));
     }
 }

@@ -7,6 +7,7 @@ use crate::trial::Trial;
 use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
+use control::Mode;
 use jvm::Result;
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
@@ -16,8 +17,8 @@ use std::time::Duration;
 /// A JVM's measured time, as `terrace compare` has it.
 const FORK: Duration = Duration::from_secs(3);
 
-/// Tries Terrace in a JVM that runs, where that is advised: buffers on and off by turns. The agent stays, switched off. Flags
-/// cannot be tried there.
+/// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off by turns. An agent that came for this leaves; one that was there is
+/// left as it was. Flags cannot be tried there.
 pub fn in_place(
     report: &Report,
     duration: Duration,
@@ -27,20 +28,37 @@ pub fn in_place(
     let pid = report.evidence.jvm.pid;
     let advised = report.findings.iter().flat_map(|finding| &finding.advice);
     let settings = advised.filter_map(|advice| match &advice.remedy {
-        Remedy::Terrace(settings) => Some(settings),
+        Remedy::Terrace(settings) => Some(settings.clone()),
         _ => None,
     });
+    let present = report.evidence.terrace.as_ref();
     // Of several settings the first: sizes of buffers are decided when they are installed.
-    let Some(settings) = settings.into_iter().next() else { return Ok(Vec::new()) };
-    let options = AgentOptions { start_on: false, ..AgentOptions::read(settings)? };
-    // What has to be known before was told when the observer came.
-    jvm::switch::attach(pid, &options, install, |_| ())?;
-    let estimate = compare::in_place::measure(pid, duration, 1, progress)?;
+    let Some(settings) = present.map(|_| Vec::new()).or_else(|| settings.into_iter().next()) else {
+        return Ok(Vec::new());
+    };
+    if present.is_none() {
+        let options = AgentOptions { start_on: false, ..AgentOptions::read(&settings)? };
+        // What has to be known before was told when the observer came.
+        jvm::switch::attach(pid, &options, install, |_| ())?;
+    }
+    let estimate = compare::in_place::measure(pid, duration, 1, progress);
+    let note = match present {
+        Some(buffers) if buffers.on => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
+        Some(_) => Ok(String::new()),
+        None => jvm::switch::remove(pid).map(|gone| match gone {
+            true => "the agent has left the JVM again".into(),
+            false => format!(
+                "the agent leaves process {pid} with the JVM's next collection; until then it passes every request on"
+            ),
+        }),
+    };
+    // Whatever came of it, it is not left on.
+    let (estimate, note) = (estimate?, note?);
     Ok(vec![Trial {
-        remedy: Remedy::Terrace(settings.clone()).text(),
+        remedy: Remedy::Terrace(settings).text(),
         collections: estimate.heap_use.map(|heap| heap.median),
         speed: Some(estimate.per_second),
-        note: "the agent stays, switched off".into(),
+        note,
     }])
 }
 

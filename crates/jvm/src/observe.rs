@@ -175,7 +175,10 @@ impl Jvms {
             if !numbered || self.found.iter().any(|jvm| jvm.path == path) {
                 continue;
             }
-            // A file that is still being made cannot be opened yet; it is looked at again.
+            // A file that is still being made cannot be opened yet; it is looked at again. One of another version stays so.
+            if let Some(error) = control::Error::of_other_version(&path) {
+                return Err(error.into());
+            }
             if let Ok(control) = Control::open(&path) {
                 if let Some(mode) = self.mode {
                     control.set_mode(mode);

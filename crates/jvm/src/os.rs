@@ -106,6 +106,13 @@ pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Resu
     Ok(())
 }
 
+/// Whether a process is there and has not ended: one that nobody has waited for is still listed.
+pub fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
 /// Asks a JVM to listen, and any other program to end.
 pub const QUIT: i32 = libc::SIGQUIT;
 
@@ -260,6 +267,19 @@ impl Drop for SharedWords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_does_not_run_until_somebody_waits_for_it() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        assert!(is_running(child.id()) && is_running(std::process::id()) && !is_running(0x3fff_fff0));
+        // It ends, and stays in the list.
+        drop(child.stdin.take());
+        while is_running(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(child.try_wait().unwrap().is_some());
+    }
 
     #[test]
     fn our_own_cpu_time_grows() {

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::observe::settings;
 use control::View;
-use control::times::{BUCKETS, Histogram, Kind, Way, least};
+use control::times::{BUCKETS, Kind, Times, Way, least};
 use serde::Serialize;
 
 /// The times of all domains, by what was asked for and how it was served.
@@ -22,8 +22,8 @@ impl RefillTimes {
         let clock = Clock::named(settings(view)["clock"].as_str()?)?;
         let ways = Kind::ALL.map(|kind| {
             Way::ALL.map(|way| {
-                let domains = view.times().iter().map(|times| times.of(kind, way));
-                domains.fold(Taken::none(clock), |sum, domain| sum.and(&Taken::read(domain, clock)))
+                let domains = view.times().iter().map(|times| Taken::read(times, kind, way, clock));
+                domains.fold(Taken::none(clock), |sum, domain| sum.and(&domain))
             })
         });
         Some(RefillTimes { ways })
@@ -54,24 +54,32 @@ impl RefillTimes {
     }
 }
 
-/// The times of one way. Sums stop at the largest number, whatever an agent has written.
+/// The times of one way. Where requests come often, one of so many is timed and stands for the others. Sums stop at the largest number, whatever an agent has written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taken {
     clock: Clock,
+    /// With those that are stood for.
     buckets: [u64; BUCKETS],
     /// In ticks.
     sum: u64,
     longest: u64,
+    timed: u64,
+    /// With those that none stands for yet.
+    count: u64,
 }
 
 impl Taken {
     fn none(clock: Clock) -> Taken {
-        Taken { clock, buckets: [0; BUCKETS], sum: 0, longest: 0 }
+        Taken { clock, buckets: [0; BUCKETS], sum: 0, longest: 0, timed: 0, count: 0 }
     }
 
-    fn read(histogram: &Histogram, clock: Clock) -> Taken {
+    fn read(times: &Times, kind: Kind, way: Way, clock: Clock) -> Taken {
+        let histogram = times.of(kind, way);
+        let passed = times.passed(kind, way);
         let buckets = std::array::from_fn(|bucket| histogram.count(bucket));
-        Taken { clock, buckets, sum: histogram.sum(), longest: histogram.longest() }
+        let count = buckets.iter().copied().fold(passed, u64::saturating_add);
+        let (sum, longest) = (histogram.sum(), histogram.longest());
+        Taken { clock, buckets, sum, longest, timed: histogram.timed(), count }
     }
 
     fn and(&self, other: &Taken) -> Taken {
@@ -80,6 +88,8 @@ impl Taken {
             buckets: std::array::from_fn(|at| self.buckets[at].saturating_add(other.buckets[at])),
             sum: self.sum.saturating_add(other.sum),
             longest: self.longest.max(other.longest),
+            timed: self.timed.saturating_add(other.timed),
+            count: self.count.saturating_add(other.count),
         }
     }
 
@@ -94,15 +104,38 @@ impl Taken {
             None => 0,
         };
         let longest = if self.longest > earlier.longest { self.longest } else { bound };
-        Taken { clock: self.clock, buckets, sum: self.sum.saturating_sub(earlier.sum), longest }
+        Taken {
+            clock: self.clock,
+            buckets,
+            sum: self.sum.saturating_sub(earlier.sum),
+            longest,
+            timed: self.timed.saturating_sub(earlier.timed),
+            count: self.count.saturating_sub(earlier.count),
+        }
     }
 
+    /// All of them: exact.
     pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Of these, how many were timed.
+    pub fn timed(&self) -> u64 {
+        self.timed
+    }
+
+    /// Those that were timed, and those that they stand for.
+    fn stood_for(&self) -> u64 {
         self.buckets.iter().copied().fold(0, u64::saturating_add)
     }
 
     pub fn total_ns(&self) -> u64 {
-        self.clock.ns(self.sum)
+        match self.stood_for() {
+            0 => 0,
+            known if known == self.count => self.clock.ns(self.sum),
+            // What none stands for yet took what the others did.
+            known => (self.clock.ns(self.sum) as f64 * (self.count as f64 / known as f64)) as u64,
+        }
     }
 
     /// The sum of those that took no longer than `most`: what takes longer without a lock has lost its CPU meanwhile.
@@ -114,14 +147,14 @@ impl Taken {
             .fold(0, |sum, (count, time)| sum.saturating_add(count.saturating_mul(time)))
     }
 
-    /// The longest. Since an earlier reading, of which it was a longer one: to the end of its bucket, a quarter more at most.
+    /// The longest that was timed. Since an earlier reading, of which it was a longer one: to the end of its bucket, a quarter more at most.
     pub fn max_ns(&self) -> u64 {
         self.clock.ns(self.longest)
     }
 
     /// The time that a share (0 to 1) of them does not exceed, to a quarter of it; `None` of none.
     pub fn percentile_ns(&self, share: f64) -> Option<u64> {
-        let count = self.count();
+        let count = self.stood_for();
         let rank = ((count as f64 * share.clamp(0.0, 1.0)).ceil() as u64).clamp(1, count.max(1));
         let mut below = 0_u64;
         for (bucket, inside) in self.buckets.iter().copied().enumerate().filter(|(_, inside)| *inside > 0) {
@@ -139,6 +172,7 @@ impl Taken {
         let percentile = |share| self.percentile_ns(share).unwrap_or(0);
         Summary {
             count: self.count(),
+            timed: self.timed(),
             total_ns: self.total_ns(),
             p50_ns: percentile(0.5),
             p99_ns: percentile(0.99),
@@ -165,6 +199,8 @@ pub struct Ways {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     pub count: u64,
+    /// Of these, how many were timed; they stand for the others.
+    pub timed: u64,
     pub total_ns: u64,
     pub p50_ns: u64,
     pub p99_ns: u64,
@@ -203,6 +239,28 @@ mod tests {
     }
 
     #[test]
+    fn those_that_are_passed_over_are_counted_and_stood_for() {
+        let control = control();
+        let times = &control.times()[0];
+        for _ in 0..9 {
+            times.pass(Kind::Tlab, Way::Quick, true);
+        }
+        times.record(Kind::Tlab, Way::Quick, 100, true);
+        times.record(Kind::Tlab, Way::Quick, 200, true);
+        let earlier = RefillTimes::read(&control).unwrap();
+        let quick = earlier.of(Kind::Tlab, Way::Quick);
+        assert_eq!((quick.count(), quick.timed(), quick.total_ns()), (11, 2, 1200));
+        assert!(quick.percentile_ns(0.9).unwrap() < 128, "{:?}", quick.percentile_ns(0.9));
+        // None stands for these yet.
+        times.pass(Kind::Tlab, Way::Quick, true);
+        let later = RefillTimes::read(&control).unwrap();
+        assert_eq!(later.of(Kind::Tlab, Way::Quick).total_ns(), 1200 * 12 / 11);
+        let since = later.since(&earlier);
+        let since = since.of(Kind::Tlab, Way::Quick);
+        assert_eq!((since.count(), since.timed(), since.total_ns()), (1, 0, 0));
+    }
+
+    #[test]
     fn what_came_since() {
         let control = control();
         let record = |ticks| control.times()[0].record(Kind::Object, Way::Region, ticks, false);
@@ -237,12 +295,12 @@ mod tests {
         }
         let times = RefillTimes::read(&control).unwrap();
         let mut worst = times.all(Kind::Tlab);
-        worst.buckets = [u64::MAX; BUCKETS];
+        (worst.buckets, worst.count) = ([u64::MAX; BUCKETS], u64::MAX);
         for share in [f64::NAN, -1.0, 0.0, 0.5, 1.0, 7.0] {
             assert!(worst.percentile_ns(share).is_some());
         }
         assert_eq!((worst.count(), worst.since(&times.all(Kind::Tlab)).longest), (u64::MAX, u64::MAX));
-        let nothing = Taken { longest: 0, sum: 0, ..worst.clone() };
+        let nothing = Taken { longest: 0, sum: 0, count: 0, ..worst.clone() };
         assert!(nothing.since(&worst).count() == 0 && nothing.percentile_ns(0.5).is_some());
     }
 }

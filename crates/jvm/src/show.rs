@@ -39,8 +39,12 @@ fn times(ways: &Ways) -> String {
     let Ways { all, quick, region, collection } = ways;
     let ns = |ns: u64| quantity(ns as f64, "ns");
     let requests = |summary: &Summary| count(summary.count as f64);
+    let sampled = match all.timed < all.count {
+        true => format!(" ({} of them timed)", count(all.timed as f64)),
+        false => String::new(),
+    };
     format!(
-        "{}: p50 {}, p99 {}, max {} (quick {}, region {}, collection {})",
+        "{}{sampled}: p50 {}, p99 {}, max {} (quick {}, region {}, collection {})",
         requests(all),
         ns(all.p50_ns),
         ns(all.p99_ns),

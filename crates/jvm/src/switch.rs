@@ -4,7 +4,7 @@ use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::status::{self, Status};
-use crate::withdraw::withdraw;
+use crate::withdraw::{leave, withdraw};
 use crate::{Error, Result};
 use control::{Control, Mode, State};
 use std::path::Path;
@@ -23,7 +23,12 @@ const WARNS_SINCE: u32 = 21;
 /// Loads the agent into a JVM; `tell` gets what should be known before.
 pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn(&str)) -> Result<Status> {
     let library = install.agent()?;
-    if let Ok(Some(control)) = Control::of_process(pid)
+    let present = match Control::of_process(pid) {
+        Err(error) if error.is_of_other_version() => return Err(error.into()),
+        // What cannot be looked into says so when it is asked.
+        other => other.ok().flatten(),
+    };
+    if let Some(control) = present
         && let Some(state @ (State::Installed | State::Observing)) = control.state()
     {
         if state == State::Observing && !options.observes() {
@@ -98,8 +103,19 @@ pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
     }
     has_buffers(&status, &control)?;
     let before = control.mode();
+    if mode == Mode::On {
+        control.ask_to_stay();
+    }
     control.set_mode(mode);
     Ok(Switched::From(before))
+}
+
+/// Switches buffers off and has them leave a JVM. Whether they have gone: otherwise they go with the JVM's next collection.
+pub fn remove(pid: u32) -> Result<bool> {
+    let (status, control) = found(pid)?;
+    has_buffers(&status, &control)?;
+    control.set_mode(Mode::Off);
+    Ok(leave(pid, &control))
 }
 
 /// The agent in a JVM, or why there is none.
@@ -118,7 +134,7 @@ pub(crate) fn has_buffers(status: &Status, control: &Control) -> Result<()> {
             "process {pid} has no buffers: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
         ))),
         Some(State::Withdrawn) => Err(Error::failed(format!(
-            "process {pid} has no buffers: its observer has withdrawn; 'terrace attach {pid}' puts buffers there"
+            "process {pid} has no buffers: its agent has withdrawn; 'terrace attach {pid}' puts buffers there"
         ))),
         _ => {
             Err(Error::failed(format!("process {pid} has no buffers ({}): {}", status.state, status.message)))

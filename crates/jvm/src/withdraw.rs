@@ -1,7 +1,7 @@
-//! The end of an observer: HotSpot's own functions are put back.
+//! The end of an observer, or of buffers that were only tried: HotSpot's own functions are put back.
 
 use crate::attach::{Attached, Loaded};
-use crate::{Error, Result};
+use crate::{Error, Result, os};
 use control::{Control, State};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,18 +15,13 @@ const STEP: Duration = Duration::from_millis(10);
 /// On attach it goes at once and entirely. Where the library cannot be named any more (it came as a copy, from another mount namespace)
 /// or the JVM does not attach, a word in the control memory has the next request or collection put HotSpot's functions back.
 pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
-    // A process that has ended and is still waited for has no program any more.
-    let has_gone = || {
-        matches!(control.state(), Some(State::Withdrawn | State::Ended))
-            || std::fs::read_link(format!("/proc/{pid}/exe")).is_err()
-    };
-    if has_gone() {
+    if has_gone(pid, control) {
         return Ok(());
     }
     let attached = ask_on_attach(pid);
     control.ask_to_withdraw();
     let since = Instant::now();
-    while !has_gone() {
+    while !has_gone(pid, control) {
         if since.elapsed() > PATIENCE {
             let why = attached.err().map_or_else(|| control.message(), |error| error.to_string());
             return Err(Error::failed(format!(
@@ -37,6 +32,26 @@ pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
         std::thread::sleep(STEP);
     }
     Ok(())
+}
+
+/// Has buffers that are switched off leave a JVM: at a collection at which none is being refilled. Whether they have gone; otherwise the word in the control memory stays.
+pub(crate) fn leave(pid: u32, control: &Control) -> bool {
+    control.ask_to_withdraw();
+    let since = Instant::now();
+    while !has_gone(pid, control) {
+        if since.elapsed() > PATIENCE || os::stopped_by().is_some() {
+            return false;
+        }
+        std::thread::sleep(STEP);
+    }
+    // What JVMTI still tells finds no agent; where the JVM cannot be asked it stays so.
+    let _ = ask_on_attach(pid);
+    true
+}
+
+/// A process that has ended and is still waited for has no program any more.
+fn has_gone(pid: u32, control: &Control) -> bool {
+    matches!(control.state(), Some(State::Withdrawn | State::Ended)) || !os::is_running(pid)
 }
 
 /// Asks each agent library that the JVM has loaded, by the name that it has there.

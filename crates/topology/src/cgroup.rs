@@ -1,4 +1,4 @@
-//! The control group's limit on CPU time, version 1 and 2.
+//! The control group's limit on CPU time, and its CPUs, version 1 and 2.
 
 use crate::sysfs::read_text;
 use std::path::{Component, Path, PathBuf};
@@ -41,62 +41,84 @@ pub fn periods(root: &Path, process: Process) -> Option<Periods> {
     (found.all > 0).then_some(found)
 }
 
+/// The CPUs that the group of a process may use, as the kernel lists them (`0-3,8`), from the nearest group on the way up that says so.
+/// `None` where no cpuset controller is seen.
+pub fn cpuset(root: &Path, process: Process) -> Option<String> {
+    groups(root, process, "cpuset").into_iter().find_map(|(version, folders)| {
+        let file = match version {
+            Version::One => "cpuset.effective_cpus",
+            Version::Two => "cpuset.cpus.effective",
+        };
+        let found = folders.iter().filter_map(|folder| read_text(&folder.join(file)));
+        found.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
+    })
+}
+
 /// The lowest limit, and the folder of the group that it is set in.
 fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
+    let limits = groups(root, process, "cpu").into_iter().flat_map(|(version, folders)| {
+        let read = match version {
+            Version::One => read_v1,
+            Version::Two => read_v2,
+        };
+        folders.into_iter().filter_map(move |folder| Some((read(&folder)?, folder)))
+    });
+    limits.reduce(|a, b| if b.0 < a.0 { b } else { a })
+}
+
+/// Of control groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The folders of a process's group and of those around it, from the inside, in every hierarchy that may have this controller.
+fn groups(root: &Path, process: Process, controller: &str) -> Vec<(Version, Vec<PathBuf>)> {
     let number = match process {
         Process::Own => "self".to_owned(),
         Process::Id(number) => number.to_string(),
     };
-    let groups = read_text(&root.join("proc").join(number).join("cgroup"))?;
-    let mounts = read_text(&root.join("proc/self/mountinfo"))?;
+    let groups = read_text(&root.join("proc").join(number).join("cgroup")).unwrap_or_default();
+    let mounts = read_text(&root.join("proc/self/mountinfo")).unwrap_or_default();
     let own = process == Process::Own;
-    let limits = mounts.lines().filter_map(|line| limit_of_mount(root, line, &groups, own));
-    limits.reduce(lower)
-}
-
-fn lower(a: (f64, PathBuf), b: (f64, PathBuf)) -> (f64, PathBuf) {
-    if b.0 < a.0 { b } else { a }
+    mounts.lines().filter_map(|line| of_mount(root, line, &groups, controller, own)).collect()
 }
 
 /// A line of mountinfo is `id parent device root point options ... - type source superoptions`.
-fn limit_of_mount(root: &Path, line: &str, groups: &str, own: bool) -> Option<(f64, PathBuf)> {
+fn of_mount(
+    root: &Path,
+    line: &str,
+    groups: &str,
+    controller: &str,
+    own: bool,
+) -> Option<(Version, Vec<PathBuf>)> {
     let (left, right) = line.split_once(" - ")?;
     let mut right = right.split(' ');
     let (kind, options) = (right.next()?, right.nth(1).unwrap_or(""));
-    let read: fn(&Path) -> Option<f64> = match kind {
-        "cgroup2" => read_v2,
-        "cgroup" if options.split(',').any(|option| option == "cpu") => read_v1,
+    let version = match kind {
+        "cgroup2" => Version::Two,
+        "cgroup" if options.split(',').any(|option| option == controller) => Version::One,
         _ => return None,
     };
     let mut left = left.split(' ').skip(3);
     let (mount_root, point) = (unescape(left.next()?), unescape(left.next()?));
-    let group = groups.lines().find_map(|line| own_group(line, kind))?;
+    let group = groups.lines().find_map(|line| group_of_line(line, version, controller))?;
     let point = root.join(point.trim_start_matches('/'));
     // Of our own group the mounted part is all that there is to see; of another one it says nothing.
     let below = below(group, &mount_root).or(own.then(PathBuf::new))?;
-    let mut folder = point.join(below);
-    let mut lowest: Option<(f64, PathBuf)> = None;
-    loop {
-        if let Some(limit) = read(&folder) {
-            let found = (limit, folder.clone());
-            lowest = Some(match lowest {
-                Some(lowest) => lower(lowest, found),
-                None => found,
-            });
-        }
-        if folder == point || !folder.pop() {
-            return lowest;
-        }
-    }
+    let folder = point.join(below);
+    let up = folder.ancestors().take_while(|folder| folder.starts_with(&point));
+    Some((version, up.map(Path::to_owned).collect()))
 }
 
 /// The group in a line of `/proc/PID/cgroup`: `0::/path` for version 2, `4:cpu,cpuacct:/path` for version 1.
-fn own_group<'a>(line: &'a str, kind: &str) -> Option<&'a str> {
+fn group_of_line<'a>(line: &'a str, version: Version, controller: &str) -> Option<&'a str> {
     let (number, rest) = line.split_once(':')?;
     let (controllers, path) = rest.split_once(':')?;
-    let ours = match kind {
-        "cgroup2" => number == "0" && controllers.is_empty(),
-        _ => controllers.split(',').any(|controller| controller == "cpu"),
+    let ours = match version {
+        Version::Two => number == "0" && controllers.is_empty(),
+        Version::One => controllers.split(',').any(|named| named == controller),
     };
     ours.then_some(path)
 }

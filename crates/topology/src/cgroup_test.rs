@@ -130,3 +130,26 @@ fn garbage_is_no_limit() {
         }
     }
 }
+
+#[test]
+fn a_cpuset_is_that_of_the_nearest_group_that_has_one() {
+    let cpuset_of = |files: &[(&str, &str)]| {
+        let root = tree(files);
+        cpuset(root.path(), Process::Id(7))
+    };
+    let two = ("proc/self/mountinfo", V2);
+    let inner = [
+        two,
+        ("proc/7/cgroup", "0::/a/b\n"),
+        ("sys/fs/cgroup/cpuset.cpus.effective", "0-7\n"),
+        ("sys/fs/cgroup/a/cpuset.cpus.effective", "2-4\n"),
+    ];
+    assert_eq!(cpuset_of(&inner).as_deref(), Some("2-4"));
+    assert_eq!(cpuset_of(&[two, ("proc/7/cgroup", "0::/a/b\n")]), None);
+    let one = [
+        ("proc/self/mountinfo", "31 23 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"),
+        ("proc/7/cgroup", "3:cpu:/elsewhere\n4:cpuset:/a\n"),
+        ("sys/fs/cgroup/cpuset/a/cpuset.effective_cpus", "0,3\n"),
+    ];
+    assert_eq!(cpuset_of(&one).as_deref(), Some("0,3"));
+}

@@ -6,8 +6,9 @@ use crate::agent::{self, Agent, Objects, Observed, Originals, Sizes};
 use crate::clock::{Clock, Monotonic, Ticks, Untimed};
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
+use crate::in_place::InPlace;
 use crate::log::{Severity, say};
-use crate::observer::{self, Observer};
+use crate::observer::{self, Observer, Pauses};
 use crate::options::Levels;
 use crate::report::{self, level_names};
 use crate::source::HeapSource;
@@ -18,7 +19,6 @@ use hab::sizing::{SMALLEST, Wish};
 use hab::{Level, Source};
 use hotspot::heap::{Heap, Machine as Jvm};
 use hotspot::patch::{Exchange, Unlocked};
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// An agent that is ready to be put in place.
@@ -41,7 +41,7 @@ impl Live {
 
     /// Puts it in place. The only thing that can still fail comes before anything is changed: the pages of the vtable are made
     /// writable. Gives what can be taken back.
-    pub(crate) fn commit(self, plan: &Plan) -> Result<Option<&'static Observer>, String> {
+    pub(crate) fn commit(self, plan: &Plan) -> Result<&'static InPlace, String> {
         let Live { built: Built { agent, observer, hooks, .. }, settings, remarks } = self;
         let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
         let control = plan.control;
@@ -57,19 +57,17 @@ impl Live {
         }
         agent::publish(agent);
         // Nobody takes back what is being put in place.
-        let in_place = observer.map(Observer::in_place);
+        let mut in_place = agent.in_place.exchanges();
         // SAFETY: `exchange_for` has paired hooks with functions of their types; the agent is never unloaded; what the hooks need
         // was published before, and they are those of its hierarchy (`Build::with`).
         unsafe { unlocked.exchange() };
-        if let Some(mut in_place) = in_place {
-            in_place.clone_from(&hooks);
-        }
+        in_place.clone_from(&hooks);
         control.set_state(if observer.is_some() { State::Observing } else { State::Installed });
         for remark in &remarks {
             say(Severity::Warn, remark);
         }
         say(Severity::Info, &format!("installed: {}", report::without_addresses(&settings)));
-        Ok(observer)
+        Ok(agent.in_place)
     }
 }
 
@@ -179,6 +177,7 @@ impl Build<'_> {
             heap,
             shape: plan.shape,
             sized,
+            in_place: Box::leak(Box::new(InPlace::nothing(control))),
             hierarchy,
         }));
         Built { agent, observer: None, clock: None, hooks: hooks::exchanges::<H>(&jvm.functions, jvm.hooks) }
@@ -186,9 +185,11 @@ impl Build<'_> {
 
     /// The agent without buffers, and its observer.
     fn observing(self) -> Result<Built, String> {
-        let Build { plan: Plan { options, jvm, control, .. }, heap, upper, .. } = self;
+        let Build { plan: Plan { options, jvm, control, cpu_source, .. }, heap, upper, .. } = self;
+        let observed = self.observed().ok_or(INTERNAL)?;
+        let built = self.with(upper);
         let region = jvm.flags.number("G1HeapRegionSize");
-        let (clock, hooks) = match options.times {
+        let (clock, now, hooks) = match options.times {
             false => hooks_of::<Untimed>(jvm),
             #[cfg(target_arch = "x86_64")]
             true if Ticks::are_steady() => hooks_of::<Ticks>(jvm),
@@ -196,21 +197,23 @@ impl Build<'_> {
         };
         let observer = Observer {
             control,
-            cpu_source: self.plan.cpu_source,
-            observed: self.observed().ok_or(INTERNAL)?,
+            cpu_source: *cpu_source,
+            observed,
             originals: Originals::of(&jvm.functions),
             times: control.times(),
             base: heap.base(),
             lock: jvm.collector.lock(region),
-            in_place: Mutex::default(),
+            now,
+            pauses: Pauses::none(),
+            in_place: built.agent.in_place,
         };
-        let built = self.with(upper);
         Ok(Built { observer: Some(Box::leak(Box::new(observer))), clock, hooks, ..built })
     }
 }
 
-fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, Vec<Exchange>) {
-    (C::NAME, observer::exchanges::<C>(&jvm.functions))
+/// A clock's name, its reading, and the hooks that time by it.
+fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, fn() -> u64, Vec<Exchange>) {
+    (C::NAME, C::now, observer::exchanges::<C>(&jvm.functions))
 }
 
 /// Bytes of the largest object that a buffer may serve: not those that the collector wants in its old generation.

@@ -16,8 +16,8 @@ mod live;
 mod plan;
 mod settings;
 
+use crate::in_place::InPlace;
 use crate::log::{Severity, say};
-use crate::observer::Observer;
 use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
@@ -36,12 +36,14 @@ static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
 /// What an installation has left that may be followed by another.
 static EARLIER: Mutex<Option<Earlier>> = Mutex::new(None);
 
-/// Refused, or an observer.
+/// Refused, or what is in place and may be taken back.
 struct Earlier {
-    /// Tells of the JVM's end, and an observer of collections.
+    /// Tells of the JVM's end, and of collections.
     jvmti: Jvmti,
-    observer: Option<&'static Observer>,
-    /// Flags that the observer's options have changed.
+    in_place: Option<&'static InPlace>,
+    /// Whether that has no buffers: it goes at any time. Buffers go when a collection finds them unused.
+    observes: bool,
+    /// Flags that its options have changed.
     flags: Vec<Change>,
 }
 
@@ -85,12 +87,12 @@ pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callb
     outcome
 }
 
-/// An observer gives way to buffers, and one that has withdrawn to anything.
+/// An observer gives way to buffers, and what has withdrawn to anything.
 fn make_room(options: &Options) -> Result<(), String> {
-    let observer = lock(&EARLIER).as_ref().and_then(|earlier| earlier.observer);
-    match observer {
-        Some(observer) if observer.has_withdrawn() || !options.observes() => {
-            observer.withdraw()?;
+    let in_place = lock(&EARLIER).as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
+    match in_place {
+        Some((in_place, observes)) if in_place.is_back() || (observes && !options.observes()) => {
+            in_place.take_back()?;
             report::write_at_exit();
             Ok(())
         }
@@ -100,11 +102,12 @@ fn make_room(options: &Options) -> Result<(), String> {
     }
 }
 
-/// Ends the observer, on a thread that is not in HotSpot.
+/// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
 fn withdraw() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
-    let observer = earlier.as_ref().and_then(|earlier| earlier.observer);
-    observer.ok_or("there is no observer to withdraw: 'terrace off PID' switches buffers off")?.withdraw()?;
+    let in_place = earlier.as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
+    let goes = in_place.filter(|(in_place, observes)| *observes || in_place.is_back());
+    goes.ok_or("there is no observer to withdraw: 'terrace off PID' switches buffers off")?.0.take_back()?;
     report::write_at_exit();
     if let Some(earlier) = earlier.take() {
         earlier.end();
@@ -160,10 +163,10 @@ fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
     for event in [Event::VmDeath, Event::CollectionStart, Event::CollectionFinish] {
         jvmti.notify(event, true)?;
     }
-    if let Some(observer) = live.commit(plan)? {
-        let flags = plan.tlabs.changes.clone();
-        *lock(&EARLIER) = Some(Earlier { jvmti, observer: Some(observer), flags });
-    }
+    let in_place = live.commit(plan)?;
+    let flags = plan.changes().copied().collect();
+    let observes = plan.options.observes();
+    *lock(&EARLIER) = Some(Earlier { jvmti, in_place: Some(in_place), observes, flags });
     Ok(())
 }
 
@@ -173,7 +176,7 @@ fn give_up(jvmti: Jvmti) {
         for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
             let _ = jvmti.notify(event, false);
         }
-        *lock(&EARLIER) = Some(Earlier { jvmti, observer: None, flags: vec![] });
+        *lock(&EARLIER) = Some(Earlier { jvmti, in_place: None, observes: false, flags: vec![] });
     } else {
         jvmti.dispose();
     }

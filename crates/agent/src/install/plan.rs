@@ -92,9 +92,14 @@ impl Plan {
         })
     }
 
+    /// Flags that it sets.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.flags.iter().chain(&self.tlabs.changes)
+    }
+
     /// Sets what the heap's construction reads. Before it, on the only thread; on attach, when everything else is in place.
     pub(crate) fn commit(&self) {
-        for change in self.flags.iter().chain(&self.tlabs.changes) {
+        for change in self.changes() {
             // SAFETY: in Agent_OnLoad one thread runs, and the heap's construction reads the flags later. On attach TLABSize and MinTLABSize
             // are read when a thread starts, ResizeTLAB at a collection, EpsilonElasticTLAB at a request: any mixture is a right one.
             unsafe { change.apply() };
@@ -108,7 +113,7 @@ impl Plan {
     /// Sets the flags back. What the heap's construction has read by now stays: TLABs of the size asked for until the first
     /// collection, and no inlined allocation in a JVM without TLABs.
     pub(crate) fn revert(&self) {
-        for change in self.flags.iter().chain(&self.tlabs.changes) {
+        for change in self.changes() {
             // SAFETY: at VMInit: as on attach, see `commit`.
             unsafe { change.revert() };
         }

@@ -6,7 +6,7 @@ use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
 use crate::process::{Finished, Running};
 use crate::runner::Case;
 use control::times::{Kind, Way};
-use control::{Control, State, View};
+use control::{Control, Mode, State, View};
 use hab::Counter;
 use hotspot::collector::Collector;
 use jvm::agent::AgentOptions;
@@ -179,6 +179,47 @@ fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
     if control.state() == Some(State::Installed) { Ok(()) } else { Err(format!("{:?}", control.state())) }
 }
 
+/// Buffers that were tried leave at a collection, once they are switched off; the functions are HotSpot's own afterwards, or a copy would
+/// not find them.
+fn buffers_leave(running: &mut Running<'_>) -> Result<(), String> {
+    for round in 0..6 {
+        // At times another hierarchy than before.
+        let options =
+            ["levels=core,core=64k", "levels=core+processor,core=16k,processor=128k,delay=100"][round % 2];
+        is(load(running, &format!("{options},control=auto"))?, Loaded::Yes)?;
+        let control = present(running)?;
+        running.wait_until("refills of the buffers", |_| Ok(control.total(Counter::Refills) > 10))?;
+        control.ask_to_withdraw();
+        collect_times(running, 1)?;
+        if control.state() != Some(State::Installed) {
+            return Err(format!("{:?} while they are on", control.state()));
+        }
+        if round % 3 == 0 {
+            control.ask_to_stay();
+            control.set_mode(Mode::Off);
+            collect_times(running, 1)?;
+            if control.state() != Some(State::Installed) {
+                return Err(format!("{:?} though they were to stay", control.state()));
+            }
+        }
+        if round % 3 == 1 {
+            if !switch::remove(running.pid()).map_err(text)? {
+                return Err("they have not gone".into());
+            }
+        } else {
+            control.set_mode(Mode::Off);
+            control.ask_to_withdraw();
+        }
+        running.wait_until("a collection at which none is being refilled", |_| {
+            Ok(control.state() == Some(State::Withdrawn))
+        })?;
+        collect_times(running, 2)?;
+    }
+    let copy = copy(running)?;
+    put_buffers(running, &copy)?;
+    collect_times(running, 10)
+}
+
 /// The same by `terrace attach`.
 fn is_replaced(running: &mut Running<'_>) -> Result<(), String> {
     let observer = attach(running, &install())?;
@@ -232,6 +273,14 @@ pub fn cases(cases: &mut Vec<Case>) {
             .says("libterrace.so is already loaded")
             .says("there is no observer to withdraw")
             .beside(makes_way)
+    });
+    hazard(cases, "observing::buffers_leave", JDKS, COLLECTING, |setting| {
+        outlasting(setting.collector).beside(|running| {
+            if !running.wait_for("running") {
+                return Err("the program ended before it began".into());
+            }
+            buffers_leave(running)
+        })
     });
     hazard(cases, "observing::is_replaced", JDKS, COLLECTING, |setting| {
         outlasting(setting.collector).beside(is_replaced)

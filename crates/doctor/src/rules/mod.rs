@@ -16,7 +16,7 @@ mod young_generation;
 mod sick;
 
 use crate::evidence::Evidence;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Remedy, Rule};
 
 /// All of them. What changes the most stands first.
 pub const ALL: [Rule; 11] = [
@@ -36,7 +36,11 @@ pub const ALL: [Rule; 11] = [
 /// What all rules find.
 pub fn examine(evidence: &Evidence) -> Vec<Finding> {
     let found = |rule: &Rule| {
-        let found = (rule.examine)(evidence)?;
+        let mut found = (rule.examine)(evidence)?;
+        if evidence.terrace.as_ref().is_some_and(|buffers| buffers.on) {
+            // It is there already.
+            found.advice.retain(|advice| !matches!(advice.remedy, Remedy::Terrace(_)));
+        }
         Some(Finding { rule: rule.name, evidence: found.evidence, advice: found.advice, source: rule.source })
     };
     ALL.iter().filter_map(found).collect()

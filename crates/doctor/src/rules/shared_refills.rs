@@ -23,7 +23,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let number = refills.quick.count + refills.locked.count;
-    let text = format!(
+    let mut text = format!(
         "{} TLAB refills/s take {} of the threads' time ({} p50, {} p99); the quickest tenth take {}.",
         count(number as f64 / evidence.seconds),
         share(spent / cpu),
@@ -31,6 +31,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         quantity(refills.quick.p99_ns, "ns"),
         quantity(refills.quick.p10_ns, "ns"),
     );
+    if let Some(contended) = evidence.costs.contended_ns {
+        text += &format!(
+            " A compare-and-swap alone takes {} here, and {} where all its CPUs share the word.",
+            quantity(evidence.costs.alone_ns, "ns"),
+            quantity(contended, "ns"),
+        );
+    }
     let mut advice = Vec::new();
     let flags = &evidence.jvm.flags;
     let speed = |gained: f64| Effect {

@@ -16,6 +16,7 @@ fn healthy() -> Evidence {
         p50_ns: 120.0,
         p99_ns: 500.0,
         max_ns: 9e4,
+        ..Times::default()
     };
     Evidence {
         jvm: Jvm { pid: 1, version: "25".into(), collector: "Parallel".into(), flags: flags("") },
@@ -39,14 +40,14 @@ fn healthy() -> Evidence {
             first_touches: Some(100),
             available: Some(8e9 as u64),
         },
-        machine: Machine { cpus: 2, nodes: 1, quota: None, throttled: None },
+        machine: Machine { cpus: 2, nodes: 1, ..Machine::default() },
         costs: crate::evidence::Costs {
             alone_ns: 5.0,
             contended_ns: Some(20.0),
             zero_ns: 0.05,
             first_touch_ns: 500.0,
         },
-        missing: vec![],
+        ..Evidence::default()
     }
 }
 
@@ -146,6 +147,29 @@ fn what_is_already_chosen_is_not_advised_again() {
     assert!(chosen("UseTransparentHugePages=true", |e| e.memory.huge = Some(0)).is_empty());
     assert!(chosen("UseNUMA=true", |e| e.machine.nodes = 2).is_empty());
     assert!(chosen("UseCondCardMark=true", |e| e.application_cpu = Some(160.0)).is_empty());
+}
+
+#[test]
+fn terrace_is_not_advised_where_it_is_on() {
+    let terrace = |on| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.terrace = Some(crate::evidence::Buffers { levels: "core".into(), on, ..Default::default() });
+        let found = examine(&evidence);
+        found[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
+    };
+    assert!(terrace(false) && !terrace(true));
+}
+
+#[test]
+fn memory_beside_its_threads_is_no_trouble() {
+    let placed = |remote| {
+        rules_for(|e| {
+            e.machine.nodes = 2;
+            e.placement = Some(crate::evidence::Placement { remote, ..Default::default() });
+        })
+    };
+    assert_eq!((placed(0.01), placed(0.4)), (vec![], vec!["memory nodes"]));
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! JVMs that know nothing of terrace, and commands of ours for them.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use crate::installed::{Busy, installed, jar, java, output, stderr, stdout};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Commands of ours for a JVM, and what came of them.
+pub struct Jvm {
+    pub busy: Busy,
+    pub pid: u32,
+}
+
+impl Jvm {
+    /// A JVM without terrace that allocates in small TLABs, by way of `before` (as `unshare`, whose descendant it then is).
+    pub fn start(before: &[&str], flags: &[&str]) -> Option<Jvm> {
+        let folder = installed()?;
+        let (java, jar) = (java(), jar(&folder));
+        let program = [
+            java.as_str(),
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-XX:TLABSize=4k",
+            "-XX:-ResizeTLAB",
+        ];
+        let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
+        let words = words.concat();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = the_jvm(child.id());
+        Some(Jvm { busy: Busy(child), pid })
+    }
+
+    /// A JVM that is asked too early, or is too busy, says so.
+    pub fn ask(&self, command: &str, options: &[&str]) -> (Option<i32>, String) {
+        let until = Instant::now() + Duration::from_secs(120);
+        loop {
+            let answer = output(&[&[command, &self.pid.to_string()], options].concat());
+            let said = stdout(&answer) + &stderr(&answer);
+            if !said.contains("try again") || Instant::now() > until {
+                return (answer.status.code(), said);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What of ours lies in the /tmp that it sees.
+    pub fn left_in_tmp(&self) -> Vec<String> {
+        let left = std::fs::read_dir(format!("/proc/{}/root/tmp", self.pid)).unwrap();
+        let names = left.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("terrace")).collect()
+    }
+}
+
+impl Drop for Jvm {
+    fn drop(&mut self) {
+        // What is between us and it does not take it along: a change of user clears that wish.
+        jvm::os::signal(self.pid, 9);
+    }
+}
+
+/// The process at the end of a chain of children, as soon as it is a JVM.
+fn the_jvm(mut pid: u32) -> u32 {
+    let until = Instant::now() + Duration::from_secs(120);
+    loop {
+        let children =
+            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        match children.split_whitespace().next() {
+            Some(child) => pid = child.parse().unwrap(),
+            None if maps.contains("libjvm.so") => return pid,
+            None => {}
+        }
+        assert!(Instant::now() < until, "no JVM below");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What the counters say, as soon as `ready` is content.
+pub fn status(jvm: &Jvm, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+    jvm.busy.status_of(jvm.pid, ready)
+}
+
+/// A JVM of another user in other mount and PID namespaces, as in a container. Only root makes them.
+pub fn container() -> Option<Jvm> {
+    if jvm::os::user() != 0 {
+        skips::skip!("namespaces and another user: only root makes them");
+        return None;
+    }
+    let setting =
+        "mount -t tmpfs none /tmp && cd / && exec setpriv --reuid 4711 --regid 4711 --clear-groups \"$@\"";
+    let before = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", setting, "sh"];
+    let works = Command::new(before[0]).args(&before[1..]).arg("true").stderr(Stdio::null()).status();
+    if !works.is_ok_and(|status| status.success()) {
+        skips::skip!("namespaces and another user: unshare, mount and setpriv are not allowed or not there");
+        return None;
+    }
+    // The programs of this test may lie where only root looks.
+    let readable = |path: &str| {
+        Command::new("setpriv")
+            .args(["--reuid", "4711", "--regid", "4711", "--clear-groups", "test", "-r", path])
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    let folder = installed()?;
+    if !readable(&java()) || !readable(&jar(&folder)) || jar(&folder).starts_with("/tmp/") {
+        skips::skip!("namespaces and another user: java or the workloads lie where another user cannot read");
+        return None;
+    }
+    Jvm::start(&before, &[])
+}

@@ -1,0 +1,244 @@
+//! A JVM's counters at two moments, and what follows from them.
+
+use crate::evidence::{Allocation, Buffers, Eden, Evidence, Group, Refills, Threads, Times};
+use crate::placement::Periods;
+use control::times::{Kind, Way};
+use control::{Mode, View};
+use hab::Counter;
+use jvm::cpu;
+use jvm::observe;
+use jvm::perfdata::PerfData;
+use jvm::refills::{RefillTimes, Taken};
+use jvm::thread_dump::JavaThread;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// A word of the heap, in which HotSpot counts waste.
+const WORD: f64 = 8.0;
+
+/// What is counted since the JVM's start.
+pub(crate) struct Moment {
+    pub(crate) at: Instant,
+    pub(crate) perf: Option<PerfData>,
+    /// Handed out to threads, in bytes.
+    pub(crate) used: u64,
+    /// Of Terrace's own buffers, where there are any.
+    pub(crate) buffers: Option<Requests>,
+    pub(crate) pauses: u64,
+    pub(crate) objects: Option<u64>,
+    pub(crate) times: Option<RefillTimes>,
+    pub(crate) cpu: Option<cpu::CpuTime>,
+    pub(crate) touches: Option<u64>,
+    pub(crate) periods: Option<Periods>,
+}
+
+/// What Terrace's buffers were asked for, and did.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Requests {
+    all: u64,
+    to_heap: u64,
+    waste: u64,
+}
+
+impl Requests {
+    /// `None` of an agent without buffers.
+    pub(crate) fn read(view: &View, settings: &serde_json::Value) -> Option<Requests> {
+        let names = settings["levels"].as_str().filter(|names| *names != "none")?;
+        let levels = names.split('+').count().clamp(1, view.levels().max(1));
+        let of = |level: usize, counters: &[Counter]| {
+            let domains = view.counters(level).iter();
+            let all = domains.flat_map(|domain| counters.iter().map(|counter| domain.get(*counter)));
+            all.fold(0, u64::saturating_add)
+        };
+        // Past the buffers: off, or not served by any.
+        let past = of(0, &[Counter::Passed, Counter::Missed]);
+        let near = of(0, &[Counter::Buffers, Counter::Objects, Counter::Stolen, Counter::Direct]);
+        let far = of(levels - 1, &[Counter::Refills, Counter::Direct]);
+        let waste = observe::waste(view, false);
+        Some(Requests {
+            all: near.saturating_add(past),
+            to_heap: far.saturating_add(past),
+            waste: waste.total(),
+        })
+    }
+}
+
+/// Terrace's buffers between two moments.
+pub(crate) fn buffers(
+    first: &Moment,
+    last: &Moment,
+    view: &View,
+    settings: &serde_json::Value,
+) -> Option<Buffers> {
+    let (from, to) = (first.buffers?, last.buffers?);
+    Some(Buffers {
+        levels: settings["levels"].as_str().unwrap_or_default().to_owned(),
+        on: view.mode() != Mode::Off,
+        requests: to.all.saturating_sub(from.all),
+        to_heap: to.to_heap.saturating_sub(from.to_heap),
+        waste: to.waste.saturating_sub(from.waste) as f64,
+    })
+}
+
+/// Waste in TLABs, as HotSpot publishes it at each collection, of the time since the one before.
+#[derive(Default)]
+pub(crate) struct Waste {
+    collections: u64,
+    at_collection: f64,
+    at_refill: f64,
+    threads: f64,
+}
+
+impl Waste {
+    pub(crate) fn add(&mut self, perf: &PerfData, seen: &mut Option<u64>) {
+        let now = perf.collections();
+        let before = seen.replace(now);
+        if before.is_none_or(|before| before == now) {
+            return;
+        }
+        let words = |name: &str| perf.get(&format!("sun.gc.tlab.{name}")).map(|words| words as f64 * WORD);
+        let (Some(at_collection), Some(at_refill)) =
+            (words("gcWaste"), words("refillWaste").or_else(|| words("slowWaste")))
+        else {
+            return;
+        };
+        self.collections += 1;
+        self.at_collection += at_collection;
+        self.at_refill += at_refill;
+        self.threads += perf.get("sun.gc.tlab.allocThreads").unwrap_or(0) as f64;
+    }
+
+    /// Of all collections, as many as there were: of those that were seen the mean.
+    fn of(&self, sum: f64, collections: f64) -> f64 {
+        if self.collections == 0 { 0.0 } else { sum / self.collections as f64 * collections }
+    }
+}
+
+pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
+    let perf = last.perf.as_ref();
+    let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
+    let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
+    let seconds = |moment: &Moment| moment.perf.as_ref()?.seconds("sun.rt.safepointTime");
+    Eden {
+        bytes: counter("sun.gc.generation.0.space.0.capacity"),
+        most_bytes: counter("sun.gc.generation.0.maxCapacity"),
+        // HotSpot's own count has the collections only, the agent's each pause of a concurrent one, too.
+        collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
+        stopped: seconds(first).zip(seconds(last)).map(|(from, to)| to - from),
+    }
+}
+
+pub(crate) fn threads(
+    first: &Moment,
+    last: &Moment,
+    looks: &[Vec<JavaThread>],
+    waste: &Waste,
+    seconds: f64,
+) -> Threads {
+    let counter = |moment: &Moment, name: &str| moment.perf.as_ref()?.get(name);
+    let started = counter(first, "java.threads.started").zip(counter(last, "java.threads.started"));
+    let mut seen = BTreeSet::new();
+    // Young ones only: who stays is no trouble, however it came.
+    let young: Vec<&JavaThread> =
+        looks.iter().flatten().filter(|thread| thread.elapsed < seconds && seen.insert(thread.id)).collect();
+    let with_frames = young.iter().filter(|thread| thread.outermost.is_some()).count();
+    let attached = young.iter().filter(|thread| thread.is_called_from_native()).count();
+    Threads {
+        alive: counter(last, "java.threads.live"),
+        started: started.map(|(from, to)| to.saturating_sub(from)),
+        allocating: (waste.collections > 0)
+            .then(|| (waste.threads / waste.collections as f64).round() as u64),
+        attached: (with_frames > 0).then(|| attached as f64 / with_frames as f64),
+        groups: groups(looks),
+        of_ended: None,
+    }
+}
+
+/// What threads of each name allocated between the first look and the last.
+fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Vec::new() };
+    let before: BTreeMap<(u64, &str), u64> = first
+        .iter()
+        .filter_map(|thread| Some(((thread.id, thread.name.as_str()), thread.allocated?)))
+        .collect();
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for thread in last {
+        let group = groups.entry(thread.group()).or_insert_with_key(|name| Group {
+            name: name.clone(),
+            threads: 0,
+            bytes: 0,
+        });
+        let had = before.get(&(thread.id, thread.name.as_str())).copied().unwrap_or(0);
+        group.threads += 1;
+        group.bytes += thread.allocated.unwrap_or(0).saturating_sub(had);
+    }
+    let mut groups: Vec<Group> = groups.into_values().filter(|group| group.bytes > 0).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.bytes));
+    groups
+}
+
+pub(crate) fn allocation(
+    first: &Moment,
+    last: &Moment,
+    waste: &Waste,
+    evidence: &Evidence,
+) -> Option<Allocation> {
+    let waste_buffers = evidence.terrace.as_ref().map_or(0.0, |buffers| buffers.waste);
+    let used = last.used.saturating_sub(first.used) as f64 + waste_buffers;
+    let objects = last.objects?.saturating_sub(first.objects?) as f64;
+    if used <= 0.0 {
+        return None;
+    }
+    let collections = evidence.eden.collections.unwrap_or(0) as f64;
+    let lost = (used - waste_buffers - objects).max(0.0);
+    let at_collection = waste.of(waste.at_collection, collections).min(lost);
+    let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);
+    let ended = evidence.threads.of_ended.zip(evidence.threads.started);
+    Some(Allocation {
+        used,
+        objects: objects.min(used),
+        waste_collection: at_collection,
+        waste_refill: at_refill,
+        waste_buffers,
+        waste_ended: lost - at_collection - at_refill,
+        of_ended_thread: ended.map(|(bytes, started)| bytes as f64 / started as f64),
+    })
+}
+
+/// Bytes of objects that no thread alive at the end has allocated: threads that had ended by then did.
+pub(crate) fn of_ended(first: &Moment, last: &Moment, evidence: &Evidence, looks: usize) -> Option<u64> {
+    let objects = last.objects?.saturating_sub(first.objects?);
+    let staying = evidence.threads.groups.iter().map(|group| group.bytes).fold(0, u64::saturating_add);
+    (looks > 1 && evidence.threads.started? > 0).then(|| objects.saturating_sub(staying))
+}
+
+/// Without a lock nothing takes so long: the thread has lost its CPU, which is no refill's cost.
+const PREEMPTED_NS: u64 = 50_000;
+
+pub(crate) fn refills(first: &Moment, last: &Moment) -> Option<Refills> {
+    let between = last.times.as_ref()?.since(first.times.as_ref()?);
+    let of = |kind, way| times(between.of(kind, way));
+    let on_cpu = |kind| {
+        let taken = between.of(kind, Way::Quick);
+        Times { total_ns: taken.total_within_ns(PREEMPTED_NS) as f64, ..times(taken) }
+    };
+    Some(Refills {
+        quick: on_cpu(Kind::Tlab),
+        locked: of(Kind::Tlab, Way::Region),
+        collecting: of(Kind::Tlab, Way::Collection),
+        objects: on_cpu(Kind::Object),
+    })
+}
+
+fn times(taken: &Taken) -> Times {
+    let percentile = |share| taken.percentile_ns(share).unwrap_or(0) as f64;
+    Times {
+        count: taken.count(),
+        timed: taken.timed(),
+        total_ns: taken.total_ns() as f64,
+        p10_ns: percentile(0.1),
+        p50_ns: percentile(0.5),
+        p99_ns: percentile(0.99),
+        max_ns: taken.max_ns() as f64,
+    }
+}
