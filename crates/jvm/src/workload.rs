@@ -135,6 +135,18 @@ pub fn launch(
     Ok(Launch::new(jdk.java(), arguments))
 }
 
+/// Times of the operations of one stretch of time.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+pub struct Stretch {
+    #[serde(rename = "stretch")]
+    pub number: u64,
+    #[serde(rename = "timed_operations")]
+    pub operations: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    pub p999_ms: f64,
+}
+
 /// What a workload says of itself on the last line of its output.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Report {
@@ -158,6 +170,9 @@ pub struct Report {
     /// Collections between those two (`sizes`).
     #[serde(default)]
     pub marked_collections: Option<u64>,
+    /// Times of operations by the stretch that the reader had begun (applications).
+    #[serde(default)]
+    pub stretches: Vec<Stretch>,
     /// `passed`, or else the run counts for nothing.
     pub checks: String,
 }
