@@ -1,6 +1,9 @@
 //! The programs of the experiment `applications`: fetched once with Maven, checked against their digests, and kept beside the command,
 //! where neither a run nor a test needs the network.
 
+mod callbacks;
+mod keycloak;
+
 use crate::build;
 use crate::shell::{root, run};
 use jvm::{Error, Result};
@@ -21,7 +24,7 @@ pub fn fetch(test: bool) -> Result<()> {
     // What an earlier version needed does not stay.
     remove(&built)?;
     let mut maven = build::maven()?;
-    maven.args(["-Papplications", "-pl", "workloads,applications", "package"]);
+    maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package"]);
     if !test {
         maven.arg("-DskipTests");
     }
@@ -31,6 +34,8 @@ pub fn fetch(test: bool) -> Result<()> {
         ))
     })?;
     check(&built, &root().join(DIGESTS))?;
+    callbacks::build(&built)?;
+    keycloak::build(&built)?;
     for folder in [build::folder(), build::checked_folder()] {
         put(&built, &folder.join("applications"))?;
     }
@@ -56,19 +61,35 @@ fn check(folder: &Path, digests: &Path) -> Result<()> {
     })
 }
 
+/// The same files under another name where the file system can do that: they are many, and nobody writes to them.
 fn put(from: &Path, to: &Path) -> Result<()> {
     remove(to)?;
-    let copied = fs::create_dir_all(to).map_err(|error| failed(to, &error));
-    copied.and_then(|()| {
-        names(from)?.iter().try_for_each(|name| {
-            fs::copy(from.join(name), to.join(name)).map(drop).map_err(|error| failed(&to.join(name), &error))
-        })
-    })
+    for name in names(from)? {
+        let (from, to) = (from.join(&name), to.join(&name));
+        let parent = to.parent().unwrap_or(&to);
+        fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
+        fs::hard_link(&from, &to)
+            .or_else(|_| fs::copy(&from, &to).map(drop))
+            .map_err(|error| failed(&to, &error))?;
+    }
+    Ok(())
 }
 
+/// Every file in it, by its path from there.
 fn names(folder: &Path) -> Result<Vec<String>> {
-    let entries = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
-    Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+    let mut found = Vec::new();
+    let mut left = vec![String::new()];
+    while let Some(under) = left.pop() {
+        let at = folder.join(&under);
+        for entry in fs::read_dir(&at).map_err(|error| failed(&at, &error))? {
+            let entry = entry.map_err(|error| failed(&at, &error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = if under.is_empty() { name } else { format!("{under}/{name}") };
+            let kind = entry.file_type().map_err(|error| failed(&at, &error))?;
+            if kind.is_dir() { left.push(name) } else { found.push(name) }
+        }
+    }
+    Ok(found)
 }
 
 fn remove(folder: &Path) -> Result<()> {
@@ -85,6 +106,19 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_are_put_with_what_is_in_them() {
+        let place = tempfile::tempdir().unwrap();
+        let (from, to) = (place.path().join("from"), place.path().join("to"));
+        fs::create_dir_all(from.join("keycloak/lib")).unwrap();
+        fs::write(from.join("keycloak/lib/one.jar"), "1").unwrap();
+        fs::create_dir_all(to.join("of-an-earlier-version")).unwrap();
+        put(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("keycloak/lib/one.jar")).unwrap(), "1");
+        assert_eq!(names(&to).unwrap(), ["keycloak/lib/one.jar"]);
+        assert!(!to.join("of-an-earlier-version").exists());
+    }
 
     #[test]
     fn only_libraries_with_their_digests_pass() {
@@ -106,6 +140,10 @@ mod tests {
         fs::write(folder.join("more.jar"), "").unwrap();
         error("more.jar is only in one of");
         fs::remove_file(folder.join("more.jar")).unwrap();
+        fs::create_dir(folder.join("spark")).unwrap();
+        fs::write(folder.join("spark/own.jar"), "").unwrap();
+        error("spark/own.jar is only in one of");
+        fs::remove_file(folder.join("spark/own.jar")).unwrap();
         fs::remove_file(folder.join("h2.jar")).unwrap();
         error("h2.jar is only in one of");
     }

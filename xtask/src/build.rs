@@ -56,12 +56,17 @@ pub fn checked() -> Result<()> {
     put_jars(&installed(), &checked_folder())
 }
 
-/// Maven with the project's wrapper, on the oldest compiler found: all Java is compiled for 17.
-pub fn maven() -> Result<Command> {
-    let jdks = jdk::discover();
-    let jdk = jdks.iter().filter(|jdk| jdk.has_compiler).min_by_key(|jdk| jdk.feature).ok_or_else(|| {
+/// The oldest JDK with a compiler: all Java is compiled for 17.
+pub fn compiler_jdk() -> Result<jdk::Jdk> {
+    let jdks = jdk::discover().into_iter().filter(|jdk| jdk.has_compiler);
+    jdks.min_by_key(|jdk| jdk.feature).ok_or_else(|| {
         Error::failed("no JDK with a compiler found; install one (17 or later), or set JAVA_HOME")
-    })?;
+    })
+}
+
+/// Maven with the project's wrapper, on that JDK.
+pub fn maven() -> Result<Command> {
+    let jdk = compiler_jdk()?;
     let mut maven = Command::new(root().join("java/mvnw"));
     maven.current_dir(root().join("java")).env("JAVA_HOME", &jdk.home).args(["--quiet", "--batch-mode"]);
     Ok(maven)

@@ -29,11 +29,11 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "SIZE", value_parser = jvm::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
-    /// Lengths of arrays in turn (sizes): 100000,64x20 is one of 100,000 bytes, then twenty of 64.
+    /// Lengths of arrays (sizes), or bytes of tasks (churn), in turn: 100000,64x20 is one of 100,000 bytes, then twenty of 64.
     #[arg(long, value_name = "LIST", conflicts_with = "size", help_heading = "Workload")]
     pub sizes: Option<String>,
 
-    /// Lengths of arrays, log-uniform within a range (sizes), such as 16..200k.
+    /// The same, log-uniform within a range, such as 16..200k.
     #[arg(long, value_name = "RANGE", conflicts_with_all = ["size", "sizes"], help_heading = "Workload")]
     pub mixture: Option<String>,
 
@@ -89,9 +89,9 @@ impl ProgramArguments {
                         workload.name()
                     )));
                 }
-                if workload != Workload::Sizes && self.lengths().is_some() {
+                if !workload.takes_lengths() && self.lengths().is_some() {
                     return Err(Error::usage(
-                        "--sizes and --mixture are for --workload sizes; leave them out, or use that",
+                        "--sizes and --mixture are for --workload sizes and churn; leave them out, or use one of these",
                     ));
                 }
                 let jdk = match &self.java {

@@ -4,8 +4,12 @@
 mod installed;
 
 use installed::{installed, java, output, stderr, stdout};
+use jvm::application::Application;
 use jvm::install::Install;
-use std::path::PathBuf;
+use jvm::jdk::Jdk;
+use std::path::{Path, PathBuf};
+
+const TWO_SECONDS: [&str; 2] = ["--seconds", "2"];
 
 /// The folder of the command, where the programs are.
 fn fetched() -> Option<PathBuf> {
@@ -22,14 +26,20 @@ fn fetched() -> Option<PathBuf> {
 /// The program's own result, with the agent in its JVM.
 fn run(name: &str, more: &[&str]) -> Option<serde_json::Value> {
     let install = Install::at(vec![fetched()?]);
-    let reports = tempfile::tempdir().unwrap();
-    let report = reports.path().join("report.json");
-    let jar = install.applications().unwrap();
-    let jna = format!("-Djna.tmpdir={}", reports.path().display());
+    let place = tempfile::tempdir().unwrap();
+    let report = place.path().join("report.json");
     let (report_path, java) = (report.to_str().unwrap(), java());
-    let program =
-        ["run", "--report", report_path, "--", &java, "-Xmx256m", &jna, "-jar", jar.to_str().unwrap(), name];
-    let ran = output(&[&program[..], &["--seconds", "2", "--warmup", "1"], more].concat());
+    let jdk = Jdk::at(Path::new(&java)).unwrap();
+    let program = match Application::named(name).unwrap().arguments(&jdk, &install, place.path()) {
+        Ok(words) => words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>(),
+        Err(error) => {
+            skips::skip!("{error}");
+            return None;
+        }
+    };
+    let words = ["run", "--report", report_path, "--", &java, "-Xmx512m"].into_iter();
+    let words: Vec<&str> = words.chain(program.iter().map(String::as_str)).collect();
+    let ran = output(&[&words[..], &["--warmup", "1"], more].concat());
     assert!(ran.status.success(), "{name}: {}", stderr(&ran));
     let text = stdout(&ran);
     let result: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap();
@@ -42,51 +52,62 @@ fn run(name: &str, more: &[&str]) -> Option<serde_json::Value> {
     Some(result)
 }
 
-fn sources() -> Option<String> {
-    Some(Install::at(vec![fetched()?]).sources().unwrap().to_str().unwrap().to_owned())
-}
-
 #[test]
 fn h2() {
-    let Some(result) = run("h2", &[]) else { return };
+    let Some(result) = run("h2", &TWO_SECONDS) else { return };
     assert_eq!(result["parameters"]["threads"], 64);
 }
 
 #[test]
 fn callbacks() {
-    let Some(result) = run("callbacks", &[]) else { return };
+    let Some(result) = run("callbacks", &TWO_SECONDS) else { return };
     assert!(result["operations"].as_u64().unwrap() > 100, "{result}");
 }
 
 #[test]
+fn callbacks_jni() {
+    let Some(result) = run("callbacks-jni", &TWO_SECONDS) else { return };
+    assert!(result["operations"].as_u64().unwrap() > 100, "{result}");
+}
+
+#[test]
+fn keycloak() {
+    run("keycloak", &["--operations", "20", "--threads", "4"]);
+}
+
+#[test]
+fn spark() {
+    let Some(result) = run("spark", &["--operations", "4"]) else { return };
+    assert_eq!(result["parameters"]["spark"], "4.0.1", "{result}");
+}
+
+#[test]
 fn http_connection() {
-    run("http-connection", &[]);
+    run("http-connection", &TWO_SECONDS);
 }
 
 #[test]
 fn http_request() {
-    run("http-request", &["--threads", "4"]);
+    run("http-request", &["--seconds", "2", "--threads", "4"]);
 }
 
 #[test]
 fn lucene() {
-    let Some(result) = run("lucene", &[]) else { return };
+    let Some(result) = run("lucene", &TWO_SECONDS) else { return };
     assert!(result["indexed_documents"].as_u64().unwrap() > 0, "{result}");
 }
 
 #[test]
 fn javac() {
-    let Some(sources) = sources() else { return };
-    run("javac", &["--sources", &sources]);
+    run("javac", &TWO_SECONDS);
 }
 
 #[test]
 fn ecj() {
-    let Some(sources) = sources() else { return };
-    run("ecj", &["--sources", &sources]);
+    run("ecj", &TWO_SECONDS);
 }
 
-/// One round of one program, from the command to the table: three JVMs, whose forks serve all comparisons.
+/// One round of one program, from the command to the table: a JVM that is switched, and three whose forks serve all other comparisons.
 #[cfg(feature = "lab")]
 #[test]
 fn the_experiment_sets_each_side_beside_stock() {
@@ -100,7 +121,7 @@ fn the_experiment_sets_each_side_beside_stock() {
         "--only",
         "program=callbacks",
         "--rounds=1",
-        "--seconds=1",
+        "--seconds=4",
         "--out",
         out,
     ];
@@ -110,13 +131,27 @@ fn the_experiment_sets_each_side_beside_stock() {
     let results = std::fs::read_to_string(folder.path().join("results.json")).unwrap();
     let results: serde_json::Value = serde_json::from_str(&results).unwrap();
     let cells = results["experiments"][0]["cells"].as_array().unwrap();
-    let of = |number: usize, metric: &str| cells[number]["metrics"][metric]["median"].as_f64().unwrap();
-    assert_eq!(cells.len(), 3, "{results}");
+    let of = |compared: &str| {
+        let cell = cells.iter().find(|cell| cell["parameters"]["compared"] == compared);
+        cell.unwrap_or_else(|| panic!("{compared}: {results}"))
+    };
+    let median = |cell: &serde_json::Value, metric: &str| cell["metrics"][metric]["median"].as_f64().unwrap();
+    let [flag, terrace, both, switched] =
+        ["TLABSize=4k / stock", "Terrace / stock", "Terrace / TLABSize=4k", "on / off, one process"].map(of);
+    assert_eq!(cells.len(), 4, "{results}");
     // The same three forks: the ratios of two of the comparisons make the third.
-    assert!((of(2, "speed") - of(1, "speed") / of(0, "speed")).abs() < 1e-9, "{results}");
-    assert!(of(1, "resident") > 0.5 && of(1, "p99") > 0.0, "{results}");
+    let third = median(terrace, "speed") / median(flag, "speed");
+    assert!((median(both, "speed") - third).abs() < 1e-9, "{results}");
+    assert!(median(terrace, "resident") > 0.5 && median(terrace, "p99") > 0.0, "{results}");
     // Everyone's threads come and go: the agent was there, and not on the other side.
-    assert!(of(1, "collections_a") < of(1, "collections_b"), "{results}");
-    assert!(cells[1]["settings"]["Terrace"]["agent"]["levels"].is_string(), "{results}");
-    assert!(cells[1]["settings"]["stock"]["agent"].is_null(), "{results}");
+    assert!(median(terrace, "collections_a") < median(terrace, "collections_b"), "{results}");
+    assert!(terrace["settings"]["Terrace"]["agent"]["levels"].is_string(), "{results}");
+    assert!(terrace["settings"]["stock"]["agent"].is_null(), "{results}");
+    // The switched one has an interval of its own, and times of both sides.
+    assert!(
+        switched["metrics"]["speed"]["low"].as_f64() < switched["metrics"]["speed"]["high"].as_f64(),
+        "{results}"
+    );
+    assert!(median(switched, "p50") > 0.0 && median(switched, "heap") > 0.0, "{results}");
+    assert!(switched["settings"]["levels"].is_string(), "{results}");
 }

@@ -107,6 +107,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
         flags: [a.flags, b.flags],
         command: a.command,
         window: None,
+        latency: None,
         notes,
     })
 }

@@ -6,6 +6,7 @@
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`in_place`] | the same in a JVM that somebody else has started |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
+//! | [`latency`] | times of operations by side, where the program tells windows apart |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
 //! | `forks`, [`fixed`] | whole JVMs in turn; one that does fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
@@ -22,6 +23,7 @@ pub mod evidence;
 pub mod fixed;
 mod forks;
 pub mod in_place;
+pub mod latency;
 pub mod machine;
 pub mod measure;
 pub mod noise;
@@ -34,6 +36,7 @@ pub mod summary;
 pub mod windows;
 pub mod words;
 
+use crate::latency::Latency;
 use crate::machine::Host;
 use crate::measure::{Amount, Pair};
 use crate::result::{ComparisonResult, SCHEMA, Sides};
@@ -51,7 +54,7 @@ use present::progress::Progress;
 use serde_json::Value;
 use statistics::{RESAMPLES, verdict};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The program that is run.
@@ -59,6 +62,12 @@ use std::time::Duration;
 pub enum Program {
     /// One of ours.
     Workload(Workload, Parameters, Jdk),
+    /// A program that is driven as ours are: `--seconds`, `--warmup`, `--progress` and the result on its last line.
+    Driven {
+        java: PathBuf,
+        /// Behind the JVM's flags.
+        arguments: Vec<OsString>,
+    },
     /// The user's.
     Command(Vec<OsString>),
 }
@@ -76,6 +85,14 @@ impl Program {
             Program::Workload(workload, parameters, jdk) => {
                 workload::launch(*workload, parameters, jdk, flags, (progress, calls), install)
             }
+            Program::Driven { java, arguments } => {
+                let mut words: Vec<OsString> = flags.iter().map(OsString::from).collect();
+                words.extend(arguments.iter().cloned());
+                words.extend(
+                    progress.iter().flat_map(|file| ["--progress".into(), file.as_os_str().to_owned()]),
+                );
+                Ok(Launch::new(java.clone(), words))
+            }
             Program::Command(words) => {
                 let mut launch = Launch::command(words)?;
                 launch.inject(flags);
@@ -92,6 +109,16 @@ impl Program {
                 let parameters = Parameters { seconds: Some(seconds), warmup, ..parameters.clone() };
                 Program::Workload(*workload, parameters, jdk.clone())
             }
+            Program::Driven { java, arguments } => {
+                let warmup = warmup.as_secs_f64().ceil() as u64;
+                let times = [("--seconds", seconds), ("--warmup", warmup)];
+                let times =
+                    times.into_iter().flat_map(|(name, value)| [name.into(), value.to_string().into()]);
+                Program::Driven {
+                    java: java.clone(),
+                    arguments: arguments.iter().cloned().chain(times).collect(),
+                }
+            }
             Program::Command(_) => self.clone(),
         }
     }
@@ -101,9 +128,9 @@ impl Program {
         matches!(self, Program::Workload(Workload::Javac, ..))
     }
 
-    /// Whether it is one of ours.
+    /// Whether it counts its operations, as ours do.
     pub fn is_workload(&self) -> bool {
-        matches!(self, Program::Workload(..))
+        matches!(self, Program::Workload(..) | Program::Driven { .. })
     }
 }
 
@@ -160,6 +187,7 @@ pub(crate) struct Measured {
     pub command: String,
     /// A window's length, where there are windows.
     pub window: Option<Duration>,
+    pub latency: Option<Latency>,
     pub notes: Vec<String>,
 }
 
@@ -240,8 +268,18 @@ impl Comparison {
     }
 
     fn outcome(&self, measured: Measured, machine: Host) -> Result<ComparisonResult> {
-        let Measured { pairs, amount, operation, names, settings, flags, command, window, mut notes } =
-            measured;
+        let Measured {
+            pairs,
+            amount,
+            operation,
+            names,
+            settings,
+            flags,
+            command,
+            window,
+            latency,
+            mut notes,
+        } = measured;
         let (amount, coarse) = match amount {
             Some(amount) => (amount, None),
             None => summary::choose(&pairs),
@@ -269,7 +307,7 @@ impl Comparison {
         }
         let jdk = match &self.program {
             Program::Workload(_, _, jdk) => jdk.describe(),
-            Program::Command(_) => {
+            Program::Driven { .. } | Program::Command(_) => {
                 settings[0]["jdk"].as_str().unwrap_or("unavailable: the agent did not say").to_owned()
             }
         };
@@ -306,6 +344,7 @@ impl Comparison {
             ratio,
             ratio_cpu,
             estimate,
+            latency,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
             verdict: verdict(&ratio, found.pairs),
             sides: Sides { a, b },

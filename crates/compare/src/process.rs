@@ -1,6 +1,7 @@
 //! Process mode: one JVM with the agent, switched between two modes.
 
 use crate::evidence::Evidence;
+use crate::latency::{self, Latency};
 use crate::stopping::Precision;
 use crate::windows::{self, Subject, WindowPlan};
 use crate::{Comparison, Measured};
@@ -105,6 +106,11 @@ impl Subject for Live {
         Ok(counts)
     }
 
+    fn mark(&mut self, window: Option<(usize, usize)>) -> Result<()> {
+        let stretch = window.map_or(0, |(block, side)| latency::stretch(block, side));
+        self.operations.as_ref().map_or(Ok(()), |file| file.begin_stretch(stretch))
+    }
+
     fn evidence(&mut self) -> Evidence {
         Evidence { stops: self.jvms.stops(), calls: self.calls.as_mut().map(|calls| calls.read().to_vec()) }
     }
@@ -162,6 +168,7 @@ pub(crate) fn measure(
     Ok(Measured {
         pairs,
         amount: None,
+        latency: report.as_ref().and_then(|report| Latency::of(&report.stretches)),
         operation: report.map(|report| report.operation),
         names: comparison.sides.each_ref().map(|side| side.name.clone()),
         settings: [settings.clone(), settings],

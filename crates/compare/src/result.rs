@@ -1,6 +1,7 @@
 //! What a comparison found: the JSON that is printed and kept. The field `schema` changes when a field changes meaning.
 
 use crate::estimate::Estimate;
+use crate::latency::Latency;
 use crate::machine::Host;
 use jvm::counts::{Requests, Waste};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,9 @@ pub struct ComparisonResult {
     /// What the interval permits to say of side a.
     pub verdict: Verdict,
     pub sides: Sides,
+    /// Times of operations in windows; `null` where they are not told apart.
+    #[serde(default)]
+    pub latency: Option<Latency>,
     /// How it was measured.
     pub method: Method,
     pub machine: Host,

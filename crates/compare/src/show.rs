@@ -115,6 +115,7 @@ mod tests {
             pairs: 98,
             ratio: interval,
             ratio_cpu: None,
+            latency: None,
             estimate: None,
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,

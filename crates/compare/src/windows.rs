@@ -28,6 +28,10 @@ pub trait Subject {
     fn switch(&mut self, mode: Mode);
     /// Lets time pass.
     fn wait(&mut self, time: Duration);
+    /// What is counted from here on is of this block and side; of neither with `None`.
+    fn mark(&mut self, _window: Option<(usize, usize)>) -> Result<()> {
+        Ok(())
+    }
     /// The counters and the time.
     fn counts(&mut self) -> Result<Counts>;
     /// What was found out beside the counters so far.
@@ -68,7 +72,7 @@ pub fn run(
     let mut blocks = Vec::new();
     let start = subject.counts()?.at;
     loop {
-        let block = block(subject, random.coin(), plan)?;
+        let block = block(subject, random.coin(), blocks.len(), plan)?;
         // A window in which the process ended is no window.
         if subject.ended()? {
             break;
@@ -98,20 +102,24 @@ fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &WindowPlan) ->
     estimate(&pairs, amount).is_some_and(|estimate| precision.is_reached(&estimate))
 }
 
-fn block(subject: &mut impl Subject, a_outside: bool, plan: &WindowPlan) -> Result<Block> {
-    let (outer, inner) = if a_outside { (plan.a, plan.b) } else { (plan.b, plan.a) };
-    let first = window(subject, outer, plan)?;
-    let between = [window(subject, inner, plan)?, window(subject, inner, plan)?];
-    let around = [first, window(subject, outer, plan)?];
+fn block(subject: &mut impl Subject, a_outside: bool, number: usize, plan: &WindowPlan) -> Result<Block> {
+    let (outer, inner) = if a_outside { ((plan.a, 0), (plan.b, 1)) } else { ((plan.b, 1), (plan.a, 0)) };
+    let mut window = |(mode, side)| window(subject, mode, (number, side), plan);
+    let first = window(outer)?;
+    let between = [window(inner)?, window(inner)?];
+    let around = [first, window(outer)?];
     Ok(if a_outside { Block { a: around, b: between } } else { Block { a: between, b: around } })
 }
 
-fn window(subject: &mut impl Subject, mode: Mode, plan: &WindowPlan) -> Result<Span> {
+fn window(subject: &mut impl Subject, mode: Mode, place: (usize, usize), plan: &WindowPlan) -> Result<Span> {
     subject.switch(mode);
     subject.wait(plan.skip);
+    subject.mark(Some(place))?;
     let from = subject.counts()?;
     subject.wait(plan.window.saturating_sub(plan.skip));
-    Ok(Span { from, to: subject.counts()? })
+    let to = subject.counts()?;
+    subject.mark(None)?;
+    Ok(Span { from, to })
 }
 
 #[cfg(test)]

@@ -24,12 +24,18 @@ struct Simulated {
     bytes: f64,
     ends_at: Option<Duration>,
     order: Vec<Mode>,
+    marks: Vec<Option<(usize, usize)>>,
 }
 
 impl Subject for Simulated {
     fn switch(&mut self, mode: Mode) {
         self.mode = Some(mode);
         self.order.push(mode);
+    }
+
+    fn mark(&mut self, window: Option<(usize, usize)>) -> Result<()> {
+        self.marks.push(window);
+        Ok(())
     }
 
     fn wait(&mut self, time: Duration) {
@@ -76,6 +82,18 @@ fn the_order_is_random_within_pairs_and_the_seeds() {
     assert!((12..38).contains(&on_first));
     assert_eq!(first, order(1));
     assert_ne!(first, order(2));
+}
+
+#[test]
+fn each_window_is_marked_with_its_block_and_side_from_skip_to_end() {
+    let mut subject = Simulated::default();
+    run(&mut subject, &plan(1), |_| {}).unwrap();
+    assert!(subject.marks.chunks(2).all(|window| window[0].is_some() && window[1].is_none()));
+    let marked: Vec<(usize, usize)> = subject.marks.iter().copied().flatten().collect();
+    let side = |mode| usize::from(mode == Mode::Off);
+    let expected: Vec<(usize, usize)> =
+        subject.order.iter().enumerate().map(|(number, mode)| (number / 4, side(*mode))).collect();
+    assert_eq!(marked, expected);
 }
 
 #[test]

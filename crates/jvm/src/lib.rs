@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
-//! | [`agent`], [`workload`], [`launch`] | command lines |
+//! | [`agent`], [`workload`], [`application`], [`launch`] | command lines |
 //! | [`archive`] | JVMs that write a class data archive, and refuse agents |
 //! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
@@ -20,6 +20,7 @@
 
 pub mod accounts;
 pub mod agent;
+pub mod application;
 pub mod archive;
 pub mod arrival;
 pub mod attach;

@@ -1,6 +1,7 @@
 //! The file in which a workload's workers count their operations while they run.
 //!
-//! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride, whether a reader asks for the end; then one slot for each worker, its operations first.
+//! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride, whether a reader asks for the end, the stretch of time that a reader has
+//! begun; then one slot for each worker, its operations first.
 
 use crate::os::SharedWords;
 use crate::{Error, Result};
@@ -11,6 +12,8 @@ const MAGIC: u64 = u64::from_ne_bytes(*b"TERRPROG");
 const HEADER: usize = 128;
 /// Where a reader asks for the end: a word of the header that is not 0.
 const END_ASKED: u64 = 32;
+/// Where a reader says which stretch of time it has begun.
+const STRETCH: u64 = 40;
 const MOST_SLOTS: u64 = 1 << 20;
 
 /// What the workload is doing.
@@ -64,12 +67,21 @@ impl ProgressFile {
 
     /// Asks the workload to close its measured window now. One that has already is not disturbed.
     pub fn ask_to_end(&self) -> Result<()> {
+        self.tell(END_ASKED, 1)
+    }
+
+    /// Says that a stretch of time begins; 0 ends it.
+    pub fn begin_stretch(&self, number: u64) -> Result<()> {
+        self.tell(STRETCH, number)
+    }
+
+    fn tell(&self, at: u64, word: u64) -> Result<()> {
         use std::os::unix::fs::FileExt;
-        let asked = File::options()
+        let told = File::options()
             .write(true)
             .open(&self.path)
-            .and_then(|file| file.write_all_at(&1_u64.to_ne_bytes(), END_ASKED));
-        asked.map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
+            .and_then(|file| file.write_all_at(&word.to_ne_bytes(), at));
+        told.map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
     }
 
     /// Operations of all workers since the start. `None` before there is a file.
@@ -106,7 +118,9 @@ mod tests {
         put(8, 3);
         assert_eq!((progress.phase(), progress.operations()), (Phase::Finished, Some(13)));
         progress.ask_to_end().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap()[32], 1);
+        progress.begin_stretch(6).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!((bytes[32], bytes[40]), (1, 6));
         assert_eq!(progress.operations(), Some(13));
     }
 

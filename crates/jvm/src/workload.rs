@@ -44,6 +44,11 @@ impl Workload {
         !matches!(self, Workload::Javac)
     }
 
+    /// Whether its sizes can be a list or a mixture.
+    pub const fn takes_lengths(self) -> bool {
+        matches!(self, Workload::Sizes | Workload::Churn)
+    }
+
     /// What it does, in a line.
     pub const fn about(self) -> &'static str {
         match self {
@@ -52,7 +57,7 @@ impl Workload {
                 "threads that allocate arrays of one size, a list of sizes in turn, or a mixture"
             }
             Workload::Javac => "javac in process over the sources of commons-lang3",
-            Workload::Churn => "a new thread for each task of a few KB",
+            Workload::Churn => "a new thread for each task, of a few KB or as large as is said",
             Workload::Threads => "1,000 threads, most nearly idle",
         }
     }
@@ -62,7 +67,7 @@ fn unknown(text: &str) -> Error {
     Error::usage(format!("no workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
 }
 
-/// Lengths of the arrays that `sizes` allocates, in the workload's own words.
+/// Lengths of the arrays that `sizes` allocates, or bytes of the tasks of `churn`, in the workload's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
     /// In turn: `100000,64x20`.
@@ -78,7 +83,7 @@ pub struct Parameters {
     pub threads: Option<u32>,
     /// Bytes of an array (`alloc`, `sizes`), of all that a task allocates (`churn`), or a request (`threads`).
     pub size: Option<u64>,
-    /// Other lengths than one (`sizes`).
+    /// Other lengths than one (`sizes`, `churn`).
     pub lengths: Option<Lengths>,
     /// Operations after which it ends, instead of after `seconds`.
     pub work: Option<u64>,
@@ -130,6 +135,18 @@ pub fn launch(
     Ok(Launch::new(jdk.java(), arguments))
 }
 
+/// Times of the operations of one stretch of time.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+pub struct Stretch {
+    #[serde(rename = "stretch")]
+    pub number: u64,
+    #[serde(rename = "timed_operations")]
+    pub operations: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    pub p999_ms: f64,
+}
+
 /// What a workload says of itself on the last line of its output.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Report {
@@ -153,6 +170,9 @@ pub struct Report {
     /// Collections between those two (`sizes`).
     #[serde(default)]
     pub marked_collections: Option<u64>,
+    /// Times of operations by the stretch that the reader had begun (applications).
+    #[serde(default)]
+    pub stretches: Vec<Stretch>,
     /// `passed`, or else the run counts for nothing.
     pub checks: String,
 }

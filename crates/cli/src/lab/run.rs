@@ -20,7 +20,7 @@ Examples:
   terrace lab run                          everything, quickly, on the newest JDK
   terrace lab run atomics latency --full   two experiments, every point of their sources
   terrace lab run --resume                 go on with what Ctrl-C interrupted
-  terrace lab run demo                     what Terrace does here, in five minutes")]
+  terrace lab run demo                     what Terrace does here, in eight minutes")]
 pub struct Run {
     /// The experiments; none means all that are not run only when named. 'terrace lab list' shows them.
     #[arg(value_name = "NAME")]

@@ -1,8 +1,8 @@
 //! One JVM that runs a program to its end and measures itself.
 
-use super::programs::Program;
 use crate::{Error, Result};
 use jvm::agent::AgentOptions;
+use jvm::application::Application;
 use jvm::arrival::await_agent;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
@@ -73,7 +73,7 @@ impl Outcome {
 
 /// A program in a JVM.
 pub(super) struct Fork<'a> {
-    pub program: &'a Program,
+    pub program: &'a Application,
     pub jdk: &'a Jdk,
     /// The JVM's flags on all sides.
     pub flags: &'a [String],
@@ -91,15 +91,9 @@ impl Fork<'_> {
         }
         arguments.extend(self.flags.iter().map(OsString::from));
         arguments.extend(more.iter().map(OsString::from));
-        // JNA unpacks its library there: it goes with this run.
-        arguments.push(format!("-Djna.tmpdir={}", jvms.directory().display()).into());
-        arguments.extend(["-jar".into(), self.install.applications()?.into_os_string()]);
+        arguments.extend(self.program.arguments(self.jdk, self.install, jvms.directory())?);
         let numbers = [("--seconds", self.seconds), ("--warmup", self.program.warmup)];
-        arguments.push(self.program.name.into());
         arguments.extend(numbers.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]));
-        if self.program.compiles() {
-            arguments.extend(["--sources".into(), self.install.sources()?.into_os_string()]);
-        }
         let mut running = Running::start(&Launch::new(self.jdk.java(), arguments), false)?;
         if agent.is_some() {
             await_agent(&mut running, &mut jvms)?;

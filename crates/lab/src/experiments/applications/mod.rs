@@ -2,22 +2,23 @@
 
 mod claims;
 mod fork;
+mod in_process;
 mod order;
-mod programs;
 mod round;
 
 use crate::Result;
 use crate::experiment::compared::{AROUND, plan as plan_of, varying};
 use crate::experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Plan, Plot, Runner, parameters,
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameters, Plan, Plot, Runner,
+    parameters,
 };
+use jvm::application::{APPLICATIONS, Application};
 use jvm::jdk::{Collector, Jdk};
-use programs::{PROGRAMS, Program};
 use round::Rounds;
 use std::rc::Rc;
 
-/// Seconds that are measured in a JVM.
-const SECONDS: u64 = 10;
+/// Seconds that are measured in a JVM of one side.
+const SECONDS: u64 = 5;
 const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
 
 /// The sides: name, whether the agent is there, and flags.
@@ -27,9 +28,11 @@ const SIDES: [(&str, bool, &[&str]); 3] =
 const COMPARED: [(&str, usize, usize); 3] =
     [("TLABSize=4k / stock", 1, 0), (DEFAULTS, 2, 0), ("Terrace / TLABSize=4k", 2, 1)];
 const DEFAULTS: &str = "Terrace / stock";
+/// Windows in one JVM: with buffers off and the defaults it is a stock JVM.
+const ON_OFF: &str = "on / off, one process";
 
-/// Key, name, unit, better, definition. A ratio is a over b of one round, whose forks are neighbours.
-const METRICS: [(&str, &str, &str, Better, &str); 10] = [
+/// Key, name, unit, better, definition. A ratio is a over b of one round: of forks that are neighbours, or of the windows of one JVM.
+const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("speed", "per second", "ratio", Better::Higher, "operations each second, a over b"),
     ("p99", "p99", "ratio", Better::Lower, "the time that 99 of 100 operations do not exceed, a over b"),
     ("collections", "collections", "ratio", Better::Lower, "collections for each operation, a over b"),
@@ -49,6 +52,13 @@ const METRICS: [(&str, &str, &str, Better, &str); 10] = [
         "ratio",
         Better::Lower,
         "the time that 999 of 1,000 operations do not exceed, a over b",
+    ),
+    (
+        "heap",
+        "heap used up",
+        "ratio",
+        Better::Lower,
+        "heap used up for the same work, a over b, in one process",
     ),
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
@@ -91,40 +101,35 @@ fn declaration() -> Declaration {
 /// Quick: the newest JDK with G1 and a small heap.
 fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = Vec::new();
-    for program in &PROGRAMS {
+    for program in &APPLICATIONS {
         for collector in COLLECTORS {
             for jdk in bench.chosen_jdks() {
                 for heap in program.heaps {
                     let quick = collector == Collector::G1 && heap == program.heaps[0];
                     if bench.effort == Effort::Full || quick {
+                        cells.push(in_process::cell(bench, program, collector, jdk, heap));
                         cells.extend(compared(bench, program, collector, jdk, heap));
                     }
                 }
             }
         }
     }
-    Ok(plan_of(bench, bench.effort.pick(2, 6), cells))
+    Ok(plan_of(bench, bench.effort.pick(1, 6), cells))
 }
 
 /// A cell for each comparison; their forks are the same.
 fn compared(
     bench: &Bench,
-    program: &'static Program,
+    program: &'static Application,
     collector: Collector,
     jdk: &Jdk,
     (heap, flag): (&str, &str),
 ) -> Vec<Cell> {
     let seconds = bench.wanted.seconds.unwrap_or(SECONDS);
-    let rounds = flags(program, collector, jdk, flag)
+    let rounds = flags(bench, program, collector, jdk, flag)
         .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, &bench.install)));
     let cell = |(number, (compared, ..)): (usize, &(&str, usize, usize))| Cell {
-        parameters: parameters([
-            ("program", program.name.into()),
-            ("collector", collector.name().into()),
-            ("jdk", jdk.feature.into()),
-            ("heap", heap.into()),
-            ("compared", (*compared).into()),
-        ]),
+        parameters: place(program, collector, jdk, heap, compared),
         seconds: (program.warmup + seconds) as f64 + AROUND,
         runner: match &rounds {
             Err(error) => Runner::Unavailable(error.to_string()),
@@ -137,9 +142,25 @@ fn compared(
     COMPARED.iter().enumerate().map(cell).collect()
 }
 
+fn place(program: &Application, collector: Collector, jdk: &Jdk, heap: &str, compared: &str) -> Parameters {
+    parameters([
+        ("program", program.name.into()),
+        ("collector", collector.name().into()),
+        ("jdk", jdk.feature.into()),
+        ("heap", heap.into()),
+        ("compared", compared.into()),
+    ])
+}
+
 /// The JVM's flags; an error where it cannot run the program.
-fn flags(program: &Program, collector: Collector, jdk: &Jdk, heap: &str) -> Result<Vec<String>> {
-    program.check(jdk)?;
+fn flags(
+    bench: &Bench,
+    program: &Application,
+    collector: Collector,
+    jdk: &Jdk,
+    heap: &str,
+) -> Result<Vec<String>> {
+    program.arguments(jdk, &bench.install, &bench.scratch)?;
     let mut flags = jdk.select(collector)?;
     flags.push(heap.to_owned());
     Ok(flags)

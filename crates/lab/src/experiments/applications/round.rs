@@ -2,11 +2,11 @@
 
 use super::fork::{Fork, Outcome, kept};
 use super::order::Orders;
-use super::programs::Program;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
 use crate::experiment::Sample;
 use jvm::agent::AgentOptions;
+use jvm::application::Application;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// The rounds of a program in a JVM of one kind. A round's forks serve all comparisons: whose turn is first runs them, the others
 /// take what is there.
 pub(super) struct Rounds {
-    pub program: &'static Program,
+    pub program: &'static Application,
     pub jdk: Jdk,
     pub flags: Vec<String>,
     pub seconds: u64,
@@ -32,7 +32,7 @@ struct State {
 
 impl Rounds {
     pub fn new(
-        program: &'static Program,
+        program: &'static Application,
         jdk: &Jdk,
         flags: Vec<String>,
         seconds: u64,
@@ -87,6 +87,10 @@ fn sample((a, of_a): (usize, &Outcome), (b, of_b): (usize, &Outcome)) -> Sample 
         let value = match metric {
             "collections_a" => of_a.get("count"),
             "collections_b" => of_b.get("count"),
+            "heap" => {
+                sample = sample.lacks(metric, "of one process alone; whole JVMs have their collections");
+                continue;
+            }
             _ => of_a.get(metric).zip(of_b.get(metric)).filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b),
         };
         sample = match value {

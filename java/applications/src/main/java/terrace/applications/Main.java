@@ -1,6 +1,7 @@
 package terrace.applications;
 
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -38,18 +39,23 @@ public final class Main {
               java -XX:+UseParallelGC -Xmx512m -jar terrace-applications.jar h2 --format text
             """);
 
-    /** All programs: a new one is an entry here. */
+    /**
+     * All programs: a new one is an entry here, or, where its libraries get along with no others, a service in a jar of its own.
+     */
     static final Workloads PROGRAMS = new Workloads(
             "terrace-applications",
             HELP,
-            Stream.of(
-                            new H2(),
-                            new Callbacks(),
-                            new Http(Http.Connections.ONE_FOR_EACH_REQUEST),
-                            new Http(Http.Connections.KEPT),
-                            new Lucene(),
-                            new JavacWorkload(),
-                            new Ecj())
+            Stream.concat(
+                            Stream.of(
+                                    new H2(),
+                                    new Callbacks(),
+                                    new CallbacksJni(),
+                                    new Http(Http.Connections.ONE_FOR_EACH_REQUEST),
+                                    new Http(Http.Connections.KEPT),
+                                    new Keycloak(),
+                                    new JavacWorkload(),
+                                    new Ecj()),
+                            ServiceLoader.load(Workload.class).stream().map(ServiceLoader.Provider::get))
                     .<Workload>map(Timed::new)
                     .toList());
 

@@ -19,10 +19,10 @@ import terrace.workloads.Workload;
  */
 record Timed(Workload workload) implements Workload {
     /** A microsecond and a minute in nanoseconds: the histograms' first range; they grow where an operation takes longer. */
-    private static final long LEAST = 1_000;
+    static final long LEAST = 1_000;
 
-    private static final long USUAL = 60_000_000_000L;
-    private static final int DIGITS = 3;
+    static final long USUAL = 60_000_000_000L;
+    static final int DIGITS = 3;
     private static final double NANOS_IN_MILLI = 1e6;
 
     @Override
@@ -69,6 +69,7 @@ record Timed(Workload workload) implements Workload {
     public Prepared prepare(Parameters parameters) throws Exception {
         Prepared prepared = workload.prepare(parameters);
         AbstractHistogram[] histograms = new AbstractHistogram[parameters.threads()];
+        Stretches stretches = new Stretches();
         return new Prepared() {
             @Override
             public String operation() {
@@ -84,7 +85,8 @@ record Timed(Workload workload) implements Workload {
             public Map<String, Object> findings() throws Exception {
                 // First: what was measured before that is the program's own.
                 long resident = Resident.mostBytes();
-                Map<String, Object> findings = new LinkedHashMap<>(percentiles(histograms));
+                Map<String, Object> findings = new LinkedHashMap<>(percentiles(sum(histograms)));
+                findings.put("stretches", stretches.percentiles());
                 findings.put("peak_resident_bytes", resident);
                 findings.putAll(prepared.findings());
                 return findings;
@@ -96,17 +98,22 @@ record Timed(Workload workload) implements Workload {
                 histogram.setAutoResize(true);
                 // Read only when the worker's thread has been joined.
                 histograms[index] = histogram;
-                return new TimedWorker(prepared.worker(index, tally), histogram, tally);
+                return new TimedWorker(prepared.worker(index, tally), histogram, stretches, tally);
             }
         };
     }
 
-    private static Map<String, Object> percentiles(AbstractHistogram[] histograms) {
+    private static Histogram sum(AbstractHistogram[] histograms) {
         Histogram all = new Histogram(LEAST, USUAL, DIGITS);
         all.setAutoResize(true);
         for (AbstractHistogram histogram : histograms) {
             all.add(histogram);
         }
+        return all;
+    }
+
+    /** What a histogram of nanoseconds says. */
+    static Map<String, Object> percentiles(AbstractHistogram all) {
         Map<String, Object> percentiles = new LinkedHashMap<>();
         percentiles.put("timed_operations", all.getTotalCount());
         percentiles.put("p50_ms", all.getValueAtPercentile(50) / NANOS_IN_MILLI);
@@ -116,7 +123,8 @@ record Timed(Workload workload) implements Workload {
         return percentiles;
     }
 
-    private record TimedWorker(Worker worker, IntCountsHistogram histogram, Tally tally) implements Worker {
+    private record TimedWorker(Worker worker, IntCountsHistogram histogram, Stretches stretches, Tally tally)
+            implements Worker {
         @Override
         public void begin() throws Exception {
             worker.begin();
@@ -124,11 +132,15 @@ record Timed(Workload workload) implements Workload {
 
         @Override
         public void batch() throws Exception {
+            long stretch = tally.stretch();
             long begin = System.nanoTime();
             worker.batch();
             long took = System.nanoTime() - begin;
             if (tally.isMeasuring()) {
                 histogram.recordValue(took);
+                if (stretch == tally.stretch()) {
+                    stretches.record(stretch, took);
+                }
             }
         }
 

@@ -1,8 +1,13 @@
 package terrace.workloads;
 
+import java.util.Arrays;
+import java.util.Map;
 import java.util.OptionalInt;
 
-/** A new platform thread for each task, as servers without a pool do: many buffers are opened, little is put in. */
+/**
+ * A new platform thread for each task, as servers without a pool do. With small tasks many buffers are opened and little is put in; with
+ * large ones a thread is busy for all of its short life.
+ */
 final class ChurnWorkload implements Workload {
     @Override
     public String name() {
@@ -11,7 +16,7 @@ final class ChurnWorkload implements Workload {
 
     @Override
     public String summary() {
-        return "each task of a few KB runs in a new thread; --threads start and join them, one at a time each";
+        return "each task runs in a new thread; --threads start and join them, one at a time each";
     }
 
     /** Twice the CPUs: half of the starters wait for their task at any time. */
@@ -27,7 +32,7 @@ final class ChurnWorkload implements Workload {
 
     @Override
     public String sizeMeaning() {
-        return "bytes that each task allocates, in objects of " + Chain.LINK_BYTES;
+        return "bytes that each task allocates, in objects of " + Chain.LINK_BYTES + "; or --sizes, --mixture";
     }
 
     @Override
@@ -41,8 +46,14 @@ final class ChurnWorkload implements Workload {
     }
 
     @Override
+    public boolean takesLengths() {
+        return true;
+    }
+
+    @Override
     public Prepared prepare(Parameters parameters) {
-        int links = Chain.links(parameters.size());
+        Lengths lengths = parameters.lengths() == null ? Lengths.one(parameters.size()) : parameters.lengths();
+        int[] links = Arrays.stream(lengths.sequence()).map(Chain::links).toArray();
         return new Prepared() {
             @Override
             public String operation() {
@@ -50,27 +61,29 @@ final class ChurnWorkload implements Workload {
             }
 
             @Override
+            public Map<String, Object> facts() {
+                return parameters.lengths() == null ? Map.of() : Map.of("sizes", lengths.description());
+            }
+
+            @Override
             public Worker worker(int index, Tally tally) {
-                return new Starter(links, index, tally);
+                // Not all starters have the same task at the same time.
+                return new Starter(links, index * (links.length / parameters.threads()), (long) index << 32, tally);
             }
         };
     }
 
-    /** Starts a thread, waits until it has ended, and checks its result. */
-    private static final class Starter implements Worker {
-        private final int links;
-        private final long seed;
-        private final Tally tally;
-
-        Starter(int links, int index, Tally tally) {
-            this.links = links;
-            this.seed = (long) index << 32;
-            this.tally = tally;
-        }
-
+    /**
+     * Starts a thread, waits until it has ended, and checks its result.
+     *
+     * @param links of each task, in turn
+     * @param first of them to begin with
+     */
+    private record Starter(int[] links, int first, long seed, Tally tally) implements Worker {
         @Override
         public void batch() throws Exception {
-            ChurnTask task = new ChurnTask(links, seed + tally.total());
+            int own = links[(int) ((first + tally.total()) % links.length)];
+            ChurnTask task = new ChurnTask(own, seed + tally.total());
             Thread thread = new Thread(task, "terrace-task");
             thread.start();
             thread.join();

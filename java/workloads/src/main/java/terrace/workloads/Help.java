@@ -26,8 +26,8 @@ public record Help(String before, String after) {
               --seconds S      length of the measured window (default 10)
               --warmup S       seconds of work before it, so that the JIT compiler is done
               --size BYTES     what is allocated at a time; its meaning is the workload's; 100k is 102,400
-              --sizes LIST     sizes: these lengths in turn; 100000,64x20 is one of 100,000, then twenty of 64
-              --mixture RANGE  sizes: lengths log-uniform within 16..200k, the same sequence on every run
+              --sizes LIST     sizes, churn: these in turn; 100000,64x20 is one of 100,000, then twenty of 64
+              --mixture RANGE  sizes, churn: lengths log-uniform within 16..200k, the same sequence on every run
               --bytes N        sizes: ends after so many bytes, such as 20g, instead of --seconds
               --operations N   ends after so many operations, instead of --seconds
               --sources JAR    sources for javac (default: commons-lang3's beside this jar)

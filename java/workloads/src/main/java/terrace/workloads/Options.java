@@ -68,10 +68,13 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         if (!workload.takesSources() && values.containsKey("--sources")) {
             throw new UsageException(workload.name() + " compiles nothing: leave --sources out");
         }
-        for (String name : List.of("--sizes", "--mixture", "--bytes")) {
+        for (String name : List.of("--sizes", "--mixture")) {
             if (!workload.takesLengths() && values.containsKey(name)) {
-                throw new UsageException(name + " is for the workload sizes: leave it out, or run sizes");
+                throw new UsageException(name + " is for the workloads sizes and churn: leave it out, or run one of them");
             }
+        }
+        if (!workload.countsBytes() && values.containsKey("--bytes")) {
+            throw new UsageException("--bytes is for the workload sizes: leave it out, or run sizes");
         }
         if (!workload.recordsCalls() && values.containsKey("--calls")) {
             throw new UsageException("--calls is for the workload javac: leave it out, or run javac");

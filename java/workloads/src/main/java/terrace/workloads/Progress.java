@@ -15,8 +15,9 @@ import java.util.Arrays;
 /**
  * What every worker has done so far, in memory that another process can map.
  *
- * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride, and
- * one that is not 0 when the other process asks for the measured window to close.
+ * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride, one that is
+ * not 0 when the other process asks for the measured window to close, and the number of the stretch of time that it has begun,
+ * 0 outside of any.
  * Slot {@code i} is the 64-bit word at {@code stride * (1 + i)}: the operations of worker {@code i} since the start.
  */
 final class Progress {
@@ -40,6 +41,7 @@ final class Progress {
     private static final int SLOTS = 16;
     private static final int STRIDE_FIELD = 24;
     private static final int END_ASKED = 32;
+    private static final int STRETCH = 40;
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -93,6 +95,11 @@ final class Progress {
     /** Whether the other process has asked for the end. */
     boolean endAsked() {
         return (long) LONGS.getOpaque(buffer, END_ASKED) != 0;
+    }
+
+    /** The stretch of time that the other process has begun; 0 outside of any. */
+    long stretch() {
+        return (long) LONGS.getOpaque(buffer, STRETCH);
     }
 
     /** The operations in one slot. */

@@ -37,6 +37,11 @@ final class SizesWorkload implements Workload {
     }
 
     @Override
+    public boolean countsBytes() {
+        return true;
+    }
+
+    @Override
     public Prepared prepare(Parameters parameters) {
         Lengths lengths = parameters.lengths() == null ? Lengths.one(parameters.size()) : parameters.lengths();
         CollectionMarks marks = new CollectionMarks();

@@ -29,6 +29,11 @@ public final class Tally {
         return progress.isMeasuring();
     }
 
+    /** The stretch of time that whoever watches has begun; 0 outside of any. */
+    public long stretch() {
+        return progress.stretch();
+    }
+
     /** The operations since the start. */
     public long total() {
         return progress.read(slot);

@@ -39,8 +39,13 @@ public interface Workload {
         return false;
     }
 
-    /** True for a workload that reads {@code --sizes} and {@code --mixture}, and whose operations are bytes. */
+    /** True for a workload that reads {@code --sizes} and {@code --mixture}. */
     default boolean takesLengths() {
+        return false;
+    }
+
+    /** True for a workload whose operations are bytes, so that {@code --bytes} says how many. */
+    default boolean countsBytes() {
         return false;
     }
 

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +52,18 @@ class ProgressTest {
         Progress.inFile(file, 1).phase(Progress.Phase.WARMING_UP);
         assertEquals(8192, Files.size(file));
         assertEquals(1, bytes(file).getLong(8));
+    }
+
+    @Test
+    void theWatchersStretchIsRead() throws Exception {
+        Path file = directory.resolve("progress");
+        Tally tally = new Tally(Progress.inFile(file, 1), 0);
+        assertEquals(0, tally.stretch());
+        ByteBuffer number = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putLong(0, 7);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(number, 40);
+        }
+        assertEquals(7, tally.stretch());
     }
 
     @Test

@@ -36,6 +36,15 @@ class RunnerTest {
     }
 
     @Test
+    void churnTakesItsTasksInTurn() throws Exception {
+        Lengths lengths = Lengths.list("48x3,2m");
+        Result result = Runner.run(
+                new ChurnWorkload(), new Parameters(1, 10, 0, 4096, null, null, lengths, 40, null));
+        assertTrue(result.operations() >= 40, "tasks: " + result.operations());
+        assertTrue(result.toJson().contains("\"sizes\":\"48x3,2m\""), result.toJson());
+    }
+
+    @Test
     void threadsRunsSleepersAndEndsAtOnce() throws Exception {
         long start = System.nanoTime();
         Result result = Runner.run(new ThreadsWorkload(), parameters(200, 0.6, 1024));

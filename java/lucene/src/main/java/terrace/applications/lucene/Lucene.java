@@ -1,4 +1,4 @@
-package terrace.applications;
+package terrace.applications.lucene;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ import terrace.workloads.Workload;
  * Lucene: threads that search, beside four that index at a steady pace. What they index replaces what is there, so that the index keeps
  * its size and a search its work.
  */
-final class Lucene implements Workload {
+public final class Lucene implements Workload {
     private static final int DOCUMENTS = 10_000;
     private static final int WORDS = 5_000;
     private static final int WORDS_IN_DOCUMENT = 60;
