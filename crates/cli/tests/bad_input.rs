@@ -142,3 +142,8 @@ fn help_teaches_by_examples() {
         assert!(help.contains("Examples:\n  terrace ") && output.stderr.is_empty(), "{help}");
     }
 }
+
+#[test]
+fn completions_are_for_known_shells() {
+    refused(&["completions", "tcsh"], &["'tcsh'", "bash", "zsh", "fish"]);
+}

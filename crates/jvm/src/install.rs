@@ -12,8 +12,8 @@ pub struct Install {
 }
 
 impl Install {
-    /// `TERRACE_HOME` if it is set, and nothing else then; otherwise the running program's folder and `../lib/terrace` beside
-    /// it.
+    /// `TERRACE_HOME` if it is set, and nothing else then; otherwise the running program's folder, and `../lib` and
+    /// `../lib/terrace` beside it.
     pub fn here() -> Result<Install> {
         if let Some(home) = std::env::var_os("TERRACE_HOME").filter(|home| !home.is_empty()) {
             let home = PathBuf::from(home);
@@ -24,13 +24,13 @@ impl Install {
                     home.display()
                 )));
             }
-            return Ok(Install { folders: vec![home.clone(), home.join("lib/terrace")] });
+            return Ok(Install { folders: vec![home.clone(), home.join("lib"), home.join("lib/terrace")] });
         }
         let program = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
             Error::failed(format!("cannot find this program's own folder: {error}; set TERRACE_HOME"))
         })?;
         let beside = program.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(Install { folders: vec![beside.clone(), beside.join("../lib/terrace")] })
+        Ok(Install { folders: ["", "../lib", "../lib/terrace"].map(|folder| beside.join(folder)).into() })
     }
 
     /// These folders, for tests and for the developer's commands.

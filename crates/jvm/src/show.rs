@@ -55,6 +55,13 @@ fn times(ways: &Ways) -> String {
     )
 }
 
+/// Agent and command were not made together.
+fn differs(settings: &Value) -> Option<String> {
+    const OWN: &str = env!("CARGO_PKG_VERSION");
+    let agent = settings["terrace"].as_str().filter(|agent| *agent != OWN)?;
+    Some(format!("the agent is {agent}, this command {OWN}; use both of one version"))
+}
+
 pub fn status(status: &Status, columns: u16) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
@@ -62,6 +69,9 @@ pub fn status(status: &Status, columns: u16) -> String {
     line("state", &status.state);
     if !status.message.is_empty() {
         line("message", &status.message);
+    }
+    if let Some(differs) = differs(&status.settings) {
+        line("version", &differs);
     }
     line("buffers", &status.mode);
     if !status.settings.is_null() {
@@ -130,6 +140,21 @@ mod tests {
     use control::times::{Kind, Way};
     use control::{Control, Counted, Mode};
     use hab::Counter;
+
+    #[test]
+    fn an_agent_of_another_version_is_told() {
+        let told = |version: &str| {
+            let control = Control::anonymous(&[1]).unwrap();
+            control.set_settings(&format!(r#"{{"terrace":"{version}"}}"#));
+            status(&crate::status::read(&control), 100)
+        };
+        let other = told("0.0.9");
+        assert!(
+            other.contains("the agent is 0.0.9, this command") && other.contains("one version"),
+            "{other}"
+        );
+        assert!(!told(env!("CARGO_PKG_VERSION")).contains("this command"));
+    }
 
     #[test]
     fn a_status_shows_how_long_requests_took() {

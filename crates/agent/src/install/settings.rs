@@ -16,10 +16,11 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
     let accounts = &jvm.accounts;
     let clock = clock.map(|clock| format!("\"clock\":{},", quoted(clock))).unwrap_or_default();
     format!(
-        "{{\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
+        "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
          \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",
+        quoted(env!("CARGO_PKG_VERSION")),
         quoted(jvm.version),
         quoted(jvm.collector.name()),
         quoted(levels.name()),

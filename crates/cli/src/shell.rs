@@ -1,0 +1,44 @@
+//! `terrace completions SHELL`, and the manual pages that a release brings along.
+
+use crate::Cli;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use jvm::{Error, Result};
+use std::path::PathBuf;
+
+/// Arguments of `completions`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  terrace completions bash > ~/.local/share/bash-completion/completions/terrace
+  terrace completions zsh > \"${fpath[1]}/_terrace\"
+  terrace completions fish > ~/.config/fish/completions/terrace.fish")]
+pub struct Completions {
+    shell: Shell,
+}
+
+impl Completions {
+    /// Prints them.
+    pub fn execute(self) -> Result<()> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "terrace", &mut text);
+        print!("{}", String::from_utf8_lossy(&text));
+        Ok(())
+    }
+}
+
+/// Arguments of `manual`.
+#[derive(Args)]
+pub struct Manual {
+    /// The folder for the pages.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Manual {
+    /// Writes `terrace.1` and a page for each command.
+    pub fn execute(self) -> Result<()> {
+        clap_mangen::generate_to(Cli::command(), &self.out)
+            .map_err(|error| Error::failed(format!("{}: {error}", self.out.display())))
+    }
+}

@@ -1,0 +1,110 @@
+//! The tree of a release, and of the Debian package.
+
+use super::build::{self, Built};
+use super::{at, fresh, write};
+use crate::shell::{root, run};
+use jvm::{Error, Result};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A staged release.
+pub struct Release {
+    pub files: PathBuf,
+    pub debug: PathBuf,
+}
+
+/// Where the shells look for completions: shell, file.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/terrace"),
+    ("zsh", "share/zsh/site-functions/_terrace"),
+    ("fish", "share/fish/vendor_completions.d/terrace.fish"),
+];
+
+/// Puts everything into place, and what debuggers want beside it. JMH is under the GPL, so its benchmarks stay with the sources.
+pub fn release(folder: &Path, built: &Built) -> Result<Release> {
+    let release = Release { files: folder.join("files"), debug: folder.join("debug") };
+    fresh(&release.files)?;
+    fresh(&release.debug)?;
+    let to = |name: &str| release.files.join(name);
+    for folder in ["bin", "include", "lib/terrace", "lib/pkgconfig", "share/man/man1"] {
+        fs::create_dir_all(to(folder)).map_err(at(&to(folder)))?;
+    }
+
+    // Named as it is loaded; the name without a number is for the linker.
+    let arena = "lib/libterrace_arena.so.0";
+    for (from, name) in
+        [(&built.command, "bin/terrace"), (&built.agent, "lib/libterrace.so"), (&built.arena, arena)]
+    {
+        copy(from, &to(name))?;
+        let debug = format!("{}.debug", to(name).file_name().unwrap_or_default().to_string_lossy());
+        build::strip(&to(name), &release.debug.join(debug))?;
+    }
+    symlink("libterrace_arena.so.0", to("lib/libterrace_arena.so")).map_err(at(&to(arena)))?;
+    copy(&built.arena_static, &to("lib/libterrace_arena.a"))?;
+    run(Command::new("strip")
+        .args(["--strip-debug", "--enable-deterministic-archives"])
+        .arg(to("lib/libterrace_arena.a")))?;
+    copy(&root().join("crates/arena-c/include/terrace_arena.h"), &to("include/terrace_arena.h"))?;
+    let pc = fs::read_to_string(root().join("crates/arena-c/terrace_arena.pc.in"))
+        .map_err(at(Path::new("terrace_arena.pc.in")))?;
+    // Wherever it is unpacked.
+    let pc = pc.replace("@prefix@", "${pcfiledir}/../..").replace("@version@", super::VERSION);
+    write(&to("lib/pkgconfig/terrace_arena.pc"), &pc)?;
+
+    let java = crate::build::installed();
+    for jar in [java.workloads()?, java.sources()?] {
+        copy(&jar, &to("lib/terrace").join(jar.file_name().unwrap_or_default()))?;
+    }
+    for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
+        copy(&root().join(file), &to(file))?;
+    }
+    let terrace = to("bin/terrace");
+    run(Command::new(&terrace).args(["manual", "--out"]).arg(to("share/man/man1")))?;
+    for (shell, name) in COMPLETIONS {
+        let path = to(name);
+        let folder = path.parent().unwrap_or(&path);
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        let output = Command::new(&terrace).args(["completions", shell]).output().map_err(at(&terrace))?;
+        if !output.status.success() {
+            return Err(Error::failed(format!(
+                "completions for {shell}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            )));
+        }
+        fs::write(&path, output.stdout).map_err(at(&path))?;
+    }
+    Ok(release)
+}
+
+/// The same files where Debian's policy wants them.
+pub fn debian(folder: &Path, release: &Release) -> Result<PathBuf> {
+    let staged = folder.join("debian");
+    fresh(&staged)?;
+    let documents = staged.join("usr/share/doc/terrace");
+    fs::create_dir_all(&documents).map_err(at(&documents))?;
+    for part in ["bin", "lib", "include", "share"] {
+        run(Command::new("cp").arg("--archive").arg(release.files.join(part)).arg(staged.join("usr")))?;
+    }
+    // A library that only JVMs load is no one else's to find.
+    let usr = staged.join("usr/lib");
+    super::rename(&usr.join("libterrace.so"), &usr.join("terrace/libterrace.so"))?;
+    for file in ["README.md", "CHANGELOG.md"] {
+        copy(&release.files.join(file), &documents.join(file))?;
+    }
+    let mut licences = String::from(
+        "Terrace is licensed under the Apache License 2.0 or the MIT licence, at your choice.\n",
+    );
+    for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let path = release.files.join(file);
+        licences += "\n";
+        licences += &fs::read_to_string(&path).map_err(at(&path))?;
+    }
+    write(&documents.join("copyright"), &licences)?;
+    Ok(staged)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(|_| ()).map_err(at(from))
+}

