@@ -31,7 +31,7 @@ impl Completions {
 #[derive(Args)]
 pub struct Manual {
     /// The folder for the pages.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
 }
 
