@@ -20,7 +20,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
          \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",
-        quoted(jvm.version),
+        quoted(&jvm.version),
         quoted(jvm.collector.name()),
         quoted(levels.name()),
         size("core"),
