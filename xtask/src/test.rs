@@ -23,6 +23,9 @@ pub struct Arguments {
     /// JDK, in turn.
     #[arg(long)]
     all: bool,
+    /// Fetch every Java runtime that terrace serves first (cargo xtask jdks --all).
+    #[arg(long)]
+    all_jdks: bool,
     /// Go on without a Java runtime that cannot be installed.
     #[arg(long, value_name = "FEATURE")]
     without_jdk: Vec<u32>,
@@ -173,6 +176,9 @@ fn loom() -> Command {
 
 /// A runtime 21 is installed where the machine has none; all tests see it.
 fn java_runtimes(arguments: &Arguments) -> Result<()> {
+    if arguments.all_jdks {
+        jdks::install_all()?;
+    }
     match jdks::install() {
         Ok(()) => Ok(()),
         Err(error) if arguments.without_jdk.contains(&jdks::FEATURE) => {

@@ -1,6 +1,7 @@
 //! The functions that stand in the heap's vtable instead of HotSpot's own.
 //!
 //! They have HotSpot's signatures: sizes of `allocate_new_tlab` and `mem_allocate` in words, of `unsafe_max_tlab_alloc` in bytes.
+//! Those that have lost their last argument since JDK 26 hand on what they were called with (`hotspot::functions`).
 //! What each of them may rely on is told in docs/allocation-walkthrough.md.
 
 use crate::agent::{Agent, agent, agent_if_installed};
@@ -214,7 +215,7 @@ pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer:
     }
 }
 
-/// For `CollectedHeap::supports_inline_contig_alloc()` of JDK 17 without TLABs: compiled code must not take memory from eden past
+/// For `CollectedHeap::supports_inline_contig_alloc()` of JDK 11 and 17 without TLABs: compiled code must not take memory from eden past
 /// the buffers.
 ///
 /// # Safety

@@ -55,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) control: Option<String>,
     pub(crate) log: Severity,
     pub(crate) strict: bool,
+    /// Whether a JDK newer than all that are known may be tried.
+    pub(crate) try_unknown: bool,
     /// Whether buffers are on from the beginning.
     pub(crate) start: bool,
     /// Whether private buffers are kept ready for measuring the bound.
@@ -81,6 +83,7 @@ impl Default for Options {
             control: None,
             log: Severity::Warn,
             strict: false,
+            try_unknown: false,
             start: true,
             bound: false,
             times: false,
@@ -92,7 +95,7 @@ impl Default for Options {
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, start, bound, times, withdraw, exact, delay";
+const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, unknown, start, bound, times, withdraw, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -162,6 +165,7 @@ impl Options {
             "control" => self.control = Some(path(key, value)?),
             "log" => self.log = choose(key, value, &Severity::ALL)?,
             "strict" => self.strict = choose(key, value, &SWITCH)?,
+            "unknown" => self.try_unknown = choose(key, value, &[("refuse", false), ("try", true)])?,
             "start" => self.start = choose(key, value, &SWITCH)?,
             "bound" => self.bound = choose(key, value, &SWITCH)?,
             "times" => self.times = choose(key, value, &SWITCH)?,
@@ -200,8 +204,8 @@ mod tests {
     #[test]
     fn every_option() {
         let (options, result) = Options::parse(
-            "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,log=debug,strict=true,start=off,\
-             bound=on,exact=on,delay=50",
+            "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,log=debug,strict=true,\
+             unknown=try,start=off,bound=on,exact=on,delay=50",
         );
         assert_eq!(result, Ok(()));
         assert_eq!(
@@ -216,6 +220,7 @@ mod tests {
                 control: Some("auto".into()),
                 log: Severity::Debug,
                 strict: true,
+                try_unknown: true,
                 start: false,
                 bound: true,
                 times: false,
@@ -240,6 +245,7 @@ mod tests {
             ("tlab=512", "use at least 1k"),
             ("levels=l3", "use one of none, core, processor, core+processor"),
             ("strict=maybe", "use one of true, false"),
+            ("unknown=maybe", "use one of refuse, try"),
             ("report=", "name a path"),
             ("times=true", "give levels=none"),
             ("times=true,levels=none,bound=true", "without bound"),

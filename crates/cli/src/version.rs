@@ -11,7 +11,7 @@ pub static LONG: LazyLock<String> = LazyLock::new(|| {
     format!("{SHORT}{}\n{SUPPORTED}", commit.unwrap_or_default())
 });
 
-const SUPPORTED: &str = "for HotSpot JDK 17, 21 and 25 on Linux x86-64";
+const SUPPORTED: &str = "for HotSpot JDK 11, 17, 21, 25, 26, 27 and 28 on Linux x86-64";
 
 #[cfg(test)]
 mod tests {
@@ -19,7 +19,7 @@ mod tests {
 
     #[test]
     fn it_names_the_jdks_that_the_agent_takes() {
-        let features = hotspot::collector::Feature::SUPPORTED.map(|feature| feature.0.to_string());
+        let features = hotspot::version::Feature::SUPPORTED.map(|feature| feature.0.to_string());
         let (last, others) = features.split_last().unwrap();
         assert!(SUPPORTED.contains(&format!("JDK {} and {last} on", others.join(", "))), "{SUPPORTED}");
     }

@@ -38,6 +38,6 @@ fn every_command_has_a_manual_page() {
 fn the_version_names_the_jdks() {
     let home = Home::new("exit 0");
     let long = shown(&home.terrace(&["--version"]).output().unwrap());
-    assert!(long.starts_with("terrace 0.") && long.contains("JDK 17, 21"), "{long}");
+    assert!(long.starts_with("terrace 0.") && long.contains("JDK 11, 17, 21"), "{long}");
     assert_eq!(shown(&home.terrace(&["-V"]).output().unwrap()).lines().count(), 1);
 }

@@ -5,6 +5,13 @@
 
 use crate::Error;
 use crate::structs::Structs;
+use crate::version::{Feature, Since};
+
+/// `ThreadsSMRSupport::_java_thread_list`.
+pub(crate) const THREAD_LIST: &str = "_ZN17ThreadsSMRSupport17_java_thread_listE";
+
+/// Offsets of `ThreadsList::_length` and `_threads` where HotSpot's table does not tell them: as in threadSMR.hpp.
+const UNTOLD: Since<Option<(usize, usize)>> = Since(&[(11, Some((0, 16))), (17, None)]);
 
 /// Addresses in this process, and offsets in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +33,26 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Finds them; `exited` is that symbol's address, if there is one.
-    pub(crate) fn of(structs: &Structs, exited: Option<usize>) -> Result<Accounts, Error> {
+    /// Finds them; `list` and `exited` are those symbols' addresses, if there are such.
+    pub(crate) fn of(
+        structs: &Structs,
+        feature: Feature,
+        list: Option<usize>,
+        exited: Option<usize>,
+    ) -> Result<Accounts, Error> {
+        let (list, length, threads) = match (list, UNTOLD.in_version(feature).flatten()) {
+            (Some(list), Some((length, threads))) => (list, length, threads),
+            _ => (
+                structs.static_field("ThreadsSMRSupport", "_java_thread_list")?,
+                structs.offset("ThreadsList", "_length")?,
+                structs.offset("ThreadsList", "_threads")?,
+            ),
+        };
         let tlab = structs.offset("Thread", "_tlab")?;
         Ok(Accounts {
-            list: structs.static_field("ThreadsSMRSupport", "_java_thread_list")?,
-            length: structs.offset("ThreadsList", "_length")?,
-            threads: structs.offset("ThreadsList", "_threads")?,
+            list,
+            length,
+            threads,
             allocated: structs.offset("Thread", "_allocated_bytes")?,
             tlab_start: tlab + structs.offset("ThreadLocalAllocBuffer", "_start")?,
             tlab_top: tlab + structs.offset("ThreadLocalAllocBuffer", "_top")?,

@@ -1,8 +1,9 @@
-//! Which collectors and JDK versions are supported, and which hooks each of them needs.
+//! Which collectors are supported, and which hooks each of them needs.
 //!
 //! A new collector is one more entry of [`Collector::ALL`] here.
 
 use crate::Error;
+use crate::version::{Feature, Since};
 
 /// A collector of HotSpot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,24 +22,6 @@ pub enum Collector {
     Epsilon,
     /// ZGC: refused.
     Z,
-}
-
-/// The JDK's feature number: 17, 21, 25.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Feature(pub u32);
-
-impl Feature {
-    /// The versions whose sources were read and whose builds are tested.
-    pub const SUPPORTED: [Feature; 3] = [Feature(17), Feature(21), Feature(25)];
-
-    /// Refuses versions whose demands are not known.
-    pub fn check(self, full: &str) -> Result<(), Error> {
-        if Feature::SUPPORTED.contains(&self) {
-            Ok(())
-        } else {
-            Err(Error::Version { found: full.to_owned() })
-        }
-    }
 }
 
 /// Which of the optional hooks a collector needs. `allocate_new_tlab` and the event GarbageCollectionStart are needed by all.
@@ -79,6 +62,9 @@ impl Lock {
         }
     }
 }
+
+/// Collectors of which terrace knows no more than the flag that chooses them and their name.
+pub(crate) const UNSUPPORTED: [(&str, &str); 1] = [("UseConcMarkSweepGC", "CMS")];
 
 impl Collector {
     /// All of them.
@@ -147,6 +133,14 @@ impl Collector {
             Collector::Shenandoah | Collector::GenerationalShenandoah => Lock::Always,
             _ => Lock::Unknown,
         }
+    }
+
+    /// Whether it still collects after VMDeath where no hook sees it: HotSpot stops a collector's own threads before VMDeath (`before_exit`),
+    /// since 26 behind it.
+    pub fn collects_unseen_at_end(self, feature: Feature) -> bool {
+        const STOPPED_BEHIND: Since<bool> = Since(&[(11, false), (26, true)]);
+        matches!(self, Collector::Shenandoah | Collector::GenerationalShenandoah)
+            && STOPPED_BEHIND.in_version(feature) == Some(true)
     }
 
     /// The hooks that it needs, or why it is refused.

@@ -1,5 +1,6 @@
 //! Why terrace does not install itself, with what to do about it.
 
+use crate::version::Supported;
 use std::fmt;
 
 /// A refusal. The text is one line.
@@ -9,6 +10,11 @@ pub enum Error {
     NoLibrary,
     /// A HotSpot of a version whose demands are not known.
     Version {
+        /// The version as HotSpot tells it.
+        found: String,
+    },
+    /// A HotSpot newer than all that are known.
+    Newer {
         /// The version as HotSpot tells it.
         found: String,
     },
@@ -60,8 +66,13 @@ impl fmt::Display for Error {
                 write!(f, "no libjvm.so in this process: load terrace into a HotSpot JVM (-agentpath:...)")
             }
             Error::Version { found } => {
-                write!(f, "JDK {found} is not supported: use JDK 17, 21 or 25")
+                write!(f, "JDK {found} is not supported: use JDK {Supported}")
             }
+            Error::Newer { found } => write!(
+                f,
+                "JDK {found} is newer than this terrace knows: update terrace, use JDK {Supported}, or give unknown=try to \
+                 install where every check holds"
+            ),
             Error::Zgc => write!(
                 f,
                 "ZGC already allocates from per-CPU pages, there is nothing to add: run without terrace, or choose another \
@@ -82,7 +93,7 @@ impl fmt::Display for Error {
             Error::Missing { what } => {
                 write!(
                     f,
-                    "{what} not found as expected in libjvm.so: use an unmodified JDK 17, 21 or 25 build"
+                    "{what} not found as expected in libjvm.so: use an unmodified build of JDK {Supported}"
                 )
             }
             Error::Replaced { path } => write!(

@@ -1,4 +1,8 @@
 //! The heap's virtual functions, each with its type: the only place where an address becomes a function.
+//!
+//! A type is that of the versions that have the most arguments. Since 26 three functions have lost their last one: on the platforms
+//! served (System V x86-64, AAPCS64) it is in a register, which a caller need not set and a callee does not read. A hook that gets one of
+//! unknown value may only hand it on.
 
 use crate::collector::Hooks;
 use crate::patch::Exchange;
@@ -11,15 +15,15 @@ use std::marker::PhantomData;
 pub type AllocateNewTlab = unsafe extern "C" fn(*mut c_void, usize, usize, *mut usize) -> *mut c_void;
 /// `CollectedHeap::ensure_parsability`.
 pub type EnsureParsability = unsafe extern "C" fn(*mut c_void, bool);
-/// `CollectedHeap::unsafe_max_tlab_alloc`: bytes.
+/// `CollectedHeap::unsafe_max_tlab_alloc`: bytes. The thread is of no meaning since 26.
 pub type UnsafeMaxTlabAlloc = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
 /// `CollectedHeap::trace_heap`.
 pub type TraceHeap = unsafe extern "C" fn(*mut c_void, i32, *const c_void);
-/// `CollectedHeap::mem_allocate`: words.
+/// `CollectedHeap::mem_allocate`: words. The flag's address is of no meaning since 26.
 pub type MemAllocate = unsafe extern "C" fn(*mut c_void, usize, *mut bool) -> *mut c_void;
 /// `CollectedHeap::max_tlab_size`: words.
 pub type MaxTlabSize = unsafe extern "C" fn(*const c_void) -> usize;
-/// `CollectedHeap::tlab_capacity`: bytes.
+/// `CollectedHeap::tlab_capacity`: bytes. The thread is of no meaning since 26.
 pub type TlabCapacity = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
 /// `CollectedHeap::supports_inline_contig_alloc`.
 pub type SupportsInlineContigAlloc = unsafe extern "C" fn(*const c_void) -> bool;
@@ -60,7 +64,8 @@ impl<F: Function> Slot<F> {
     pub fn original(&self) -> F {
         const { assert!(size_of::<F>() == WORD) };
         // SAFETY: the address stood in the entry that the function's full mangled name was found at (`Functions::of` pairs names and
-        // types), so it is a function of that type; `Function` vouches for the conversion.
+        // types), so it is a function of that type, or of the same without its last argument, which the platform's calling
+        // convention allows (see the module); `Function` vouches for the conversion.
         unsafe { std::mem::transmute_copy(&self.original) }
     }
 
@@ -89,7 +94,7 @@ pub struct Functions {
     pub ensure_parsability: Option<Slot<EnsureParsability>>,
     /// Called at the begin and the end of a collection; only where it is needed.
     pub trace_heap: Option<Slot<TraceHeap>>,
-    /// Whether compiled code may take memory from eden itself (JDK 17).
+    /// Whether compiled code may take memory from eden itself (JDK 11 and 17).
     pub supports_inline_contig_alloc: Option<Slot<SupportsInlineContigAlloc>>,
 }
 

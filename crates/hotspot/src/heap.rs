@@ -1,13 +1,14 @@
 //! The JVM as it was found, and the live heap: its functions, callable, and the numbers that a buffer has to respect.
 
-use crate::accounts::Accounts;
-use crate::collector::{Collector, Feature, Hooks};
+use crate::accounts::{Accounts, THREAD_LIST};
+use crate::collector::{Collector, Hooks, UNSUPPORTED};
 use crate::flags::Flags;
 use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, TlabCapacity, UnsafeMaxTlabAlloc};
 use crate::library::Library;
-use crate::slots;
+use crate::slots::{self, Vtable};
 use crate::structs::{Structs, peek};
 use crate::symbols::Symbols;
+use crate::version::{Feature, Since};
 use crate::{Error, WORD};
 use std::ffi::c_void;
 
@@ -25,7 +26,7 @@ pub struct Machine {
     /// The JDK's feature number.
     pub feature: Feature,
     /// HotSpot's version text.
-    pub version: &'static str,
+    pub version: String,
     /// The collector in force.
     pub collector: Collector,
     /// The hooks that it needs.
@@ -44,7 +45,11 @@ pub struct Machine {
     safepoint_state: usize,
 }
 
-const FILL_WITH_OBJECT: &str = "_ZN13CollectedHeap16fill_with_objectEPP12HeapWordImplmb";
+/// `CollectedHeap::fill_with_object(HeapWord*, size_t, bool)`; what a `HeapWord` is has changed, not the function.
+const FILL_WITH_OBJECT: Since<&str> = Since(&[
+    (11, "_ZN13CollectedHeap16fill_with_objectEP8HeapWordmb"),
+    (17, "_ZN13CollectedHeap16fill_with_objectEPP12HeapWordImplmb"),
+]);
 const CURRENT_THREAD: &str = "_ZN18ThreadLocalStorage6threadEv";
 const SAFEPOINT_STATE: &str = "_ZN20SafepointSynchronize6_stateE";
 const STRUCTS: &str = "gHotSpotVMStructs";
@@ -58,29 +63,37 @@ pub fn chosen(flags: &Flags) -> Result<Collector, Error> {
             flags.boolean(collector.flag()) == Some(true)
                 && collector.mode().is_none_or(|(flag, value)| flags.text(flag) == Some(value))
         })
-        .ok_or_else(|| Error::Collector { found: "of this JVM".into() })
+        .ok_or_else(|| {
+            let known = UNSUPPORTED.iter().find(|(flag, _)| flags.boolean(flag) == Some(true));
+            Error::Collector { found: known.map_or("of this JVM", |(_, name)| name).into() }
+        })
 }
 
 impl Machine {
-    /// Looks at the JVM of this process: version, collector, symbols, vtable.
-    pub fn find() -> Result<Machine, Error> {
+    /// Looks at the JVM of this process: version, collector, symbols, vtable. `try_unknown`: see [`Feature::check`].
+    pub fn find(try_unknown: bool) -> Result<Machine, Error> {
         let library = Library::find()?;
         let structs = Structs::of(&library)?;
         let (major, version) = structs.version()?;
         let feature = Feature(major);
-        feature.check(version)?;
+        feature.check(&version, try_unknown)?;
         let flags = Flags::of(&structs)?;
         let collector = chosen(&flags)?;
         let hooks = collector.hooks()?;
         let symbols = Symbols::open(library.path())?;
         library.check(&symbols)?;
+        let missing = |what: &str| Error::Missing { what: what.to_owned() };
+        let fill_with_object =
+            FILL_WITH_OBJECT.in_version(feature).ok_or_else(|| missing("the filler's name"))?;
         let names = slots::find(
             &symbols,
-            &[collector.vtable()],
-            &[FILL_WITH_OBJECT, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES, STRUCTS],
+            &Collector::ALL.map(Collector::vtable),
+            &[fill_with_object, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES, STRUCTS, THREAD_LIST],
         )?;
-        let missing = |what: &str| Error::Missing { what: what.to_owned() };
-        let vtable = names.vtables[0].ok_or_else(|| missing(collector.vtable()))?;
+        let mut vtables = names.vtables;
+        let own =
+            Collector::ALL.iter().position(|other| *other == collector).and_then(|at| vtables[at].take());
+        let vtable = own.ok_or_else(|| missing(collector.vtable()))?;
         let place = |at: usize| names.others.get(at).copied().flatten().map(|place| place + library.base());
         let address = |at: usize, what: &str| place(at).ok_or_else(|| missing(what));
         // Another witness for builds without an identifier: the loader and the file must agree where an exported symbol is.
@@ -89,12 +102,16 @@ impl Machine {
             return Err(Error::Replaced { path: library.path().display().to_string() });
         }
         let vtable_address = vtable.address + library.base();
-        let originals: Vec<usize> = (0..vtable.entries)
+        let words = |vtable: Vtable| -> Vec<usize> {
+            let first = vtable.address + library.base();
             // SAFETY: the symbol table gives the vtable's place and length; the loader has relocated it.
-            .map(|at| unsafe { peek(vtable_address + at * WORD) })
-            .collect();
-        let linked: Vec<usize> = originals.iter().map(|word| word.wrapping_sub(library.base())).collect();
-        let slots = slots::resolve(&symbols, &linked)?;
+            (0..vtable.entries).map(|at| unsafe { peek(first + at * WORD) }).collect()
+        };
+        let originals = words(vtable);
+        let linked = |words: &[usize]| words.iter().map(|word| word.wrapping_sub(library.base())).collect();
+        let mut tables: Vec<Vec<usize>> = vec![linked(&originals)];
+        tables.extend(vtables.into_iter().flatten().map(|other| linked(&words(other))));
+        let slots = slots::resolve(&symbols, feature, &tables)?;
         let functions = Functions::of(hooks, |function| {
             let slot = slots.of(function).map_err(|error| {
                 // A function of somebody else has no name of HotSpot's.
@@ -115,10 +132,10 @@ impl Machine {
             hooks,
             flags,
             functions,
-            accounts: Accounts::of(&structs, place(3))?,
+            accounts: Accounts::of(&structs, feature, place(5), place(3))?,
             structs,
             vtable: vtable_address,
-            fill_with_object: address(0, FILL_WITH_OBJECT)?,
+            fill_with_object: address(0, fill_with_object)?,
             current_thread: address(1, CURRENT_THREAD)?,
             safepoint_state: address(2, SAFEPOINT_STATE)?,
         })
@@ -154,7 +171,7 @@ impl Machine {
         let start = reserved + self.structs.offset("MemRegion", "_start")?;
         let words = reserved + self.structs.offset("MemRegion", "_word_size")?;
         // SAFETY: the fields were looked up in HotSpot's own table. The two functions have the types that their mangled names, which
-        // were matched in full, and the C++ ABI of the platform give them.
+        // were matched in full, and the C++ ABI of the platform give them, up to a last argument (`functions`).
         unsafe {
             Ok(Heap {
                 object: object as *mut c_void,

@@ -2,7 +2,8 @@
 //!
 //! | part | what it knows |
 //! |---|---|
-//! | [`collector`] | which collectors and JDK versions are supported, and which hooks each one needs |
+//! | [`version`] | which JDK versions are supported, and how to say what differs between them |
+//! | [`collector`] | which collectors are supported, and which hooks each one needs |
 //! | [`symbols`] | names and addresses in a `libjvm.so` or its separate debug file |
 //! | [`slots`] | at which places of a heap class's vtable its virtual functions stand |
 //! | [`library`] | the `libjvm.so` of this process |
@@ -31,6 +32,7 @@ pub mod patch;
 pub mod slots;
 pub mod structs;
 pub mod symbols;
+pub mod version;
 
 pub use error::Error;
 

@@ -6,6 +6,7 @@
 //! only one.
 
 use crate::symbols::Symbols;
+use crate::version::{Feature, Since};
 use crate::{Error, WORD};
 
 /// A virtual function of `CollectedHeap`.
@@ -16,17 +17,17 @@ pub enum Virtual {
     AllocateNewTlab,
     /// `void ensure_parsability(bool retire_tlabs)`.
     EnsureParsability,
-    /// `size_t unsafe_max_tlab_alloc(Thread*) const`, in bytes.
+    /// `size_t unsafe_max_tlab_alloc(Thread*) const`, in bytes; without the thread since 26.
     UnsafeMaxTlabAlloc,
     /// `void trace_heap(GCWhen::Type, const GCTracer*)`.
     TraceHeap,
-    /// `HeapWord* mem_allocate(size_t size, bool* overhead_limit_was_exceeded)`, in words.
+    /// `HeapWord* mem_allocate(size_t size, bool* overhead_limit_was_exceeded)`, in words; the size alone since 26.
     MemAllocate,
     /// `size_t max_tlab_size() const`, in words.
     MaxTlabSize,
-    /// `size_t tlab_capacity(Thread*) const`, in bytes.
+    /// `size_t tlab_capacity(Thread*) const`, in bytes; without the thread since 26.
     TlabCapacity,
-    /// `bool supports_inline_contig_alloc() const` (JDK 17).
+    /// `bool supports_inline_contig_alloc() const` (JDK 11 and 17).
     SupportsInlineContigAlloc,
 }
 
@@ -57,38 +58,48 @@ impl Virtual {
         }
     }
 
-    /// The end of the mangled name: function and parameter types, so that another signature is another function.
-    const fn mangled_end(self) -> &'static str {
-        match self {
-            Virtual::AllocateNewTlab => "17allocate_new_tlabEmmPm",
-            Virtual::EnsureParsability => "18ensure_parsabilityEb",
-            Virtual::UnsafeMaxTlabAlloc => "21unsafe_max_tlab_allocEP6Thread",
-            Virtual::TraceHeap => "10trace_heapEN6GCWhen4TypeEPK8GCTracer",
-            Virtual::MemAllocate => "12mem_allocateEmPb",
-            Virtual::MaxTlabSize => "13max_tlab_sizeEv",
-            Virtual::TlabCapacity => "13tlab_capacityEP6Thread",
-            Virtual::SupportsInlineContigAlloc => "28supports_inline_contig_allocEv",
-        }
+    /// The end of the mangled name: function and parameter types, so that another signature is another function. `None`: the version does
+    /// not have it.
+    const fn mangled_end(self) -> Since<Option<&'static str>> {
+        Since(match self {
+            Virtual::AllocateNewTlab => &[(11, Some("17allocate_new_tlabEmmPm"))],
+            Virtual::EnsureParsability => &[(11, Some("18ensure_parsabilityEb"))],
+            Virtual::UnsafeMaxTlabAlloc => {
+                &[(11, Some("21unsafe_max_tlab_allocEP6Thread")), (26, Some("21unsafe_max_tlab_allocEv"))]
+            }
+            Virtual::TraceHeap => &[(11, Some("10trace_heapEN6GCWhen4TypeEPK8GCTracer"))],
+            Virtual::MemAllocate => &[(11, Some("12mem_allocateEmPb")), (26, Some("12mem_allocateEm"))],
+            Virtual::MaxTlabSize => &[(11, Some("13max_tlab_sizeEv"))],
+            Virtual::TlabCapacity => {
+                &[(11, Some("13tlab_capacityEP6Thread")), (26, Some("13tlab_capacityEv"))]
+            }
+            Virtual::SupportsInlineContigAlloc => {
+                &[(11, Some("28supports_inline_contig_allocEv")), (18, None)]
+            }
+        })
     }
+}
 
-    /// Whether `name` is this function of a heap class: `_ZN` or `_ZNK`, the class, the function.
-    fn is(self, name: &str) -> bool {
-        let Some(class) = name.strip_suffix(self.mangled_end()) else { return false };
-        class.starts_with("_ZN") && class.ends_with("Heap")
-    }
+/// Whether `name` is the function of a heap class whose mangled name ends so: `_ZN` or `_ZNK`, the class, the function.
+fn is(name: &str, mangled_end: &str) -> bool {
+    let Some(class) = name.strip_suffix(mangled_end) else { return false };
+    class.starts_with("_ZN") && class.ends_with("Heap")
 }
 
 /// The entry numbers of the functions that have exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
     entries: [Option<usize>; Virtual::ALL.len()],
+    /// What was looked for.
+    ends: [Option<&'static str>; Virtual::ALL.len()],
 }
 
 impl Slots {
     /// The entry of a function, or why there is none.
     pub fn of(&self, function: Virtual) -> Result<usize, Error> {
-        self.entries[function as usize].ok_or_else(|| Error::Missing {
-            what: format!("the heap's virtual function {} ({})", function.name(), function.mangled_end()),
+        self.entries[function as usize].ok_or_else(|| {
+            let end = self.ends[function as usize].unwrap_or("not in this version");
+            Error::Missing { what: format!("the heap's virtual function {} ({end})", function.name()) }
         })
     }
 }
@@ -131,29 +142,64 @@ pub fn find(symbols: &Symbols, vtables: &[&str], others: &[&str]) -> Result<Name
     Ok(names)
 }
 
-/// Finds the entries of the functions in a vtable whose entries are `words` (addresses as linked).
-pub fn resolve(symbols: &Symbols, words: &[usize]) -> Result<Slots, Error> {
-    let mut sorted: Vec<(usize, usize)> =
-        words.iter().copied().enumerate().map(|(at, word)| (word, at)).collect();
+/// Finds the entries of the functions in the first of some vtables, by their entries (addresses as linked). The others are those of further
+/// heap classes, in which a function of their common base has the same place: where the linker has folded a function of the first with
+/// another one of it, they tell which of the two places is which.
+pub fn resolve(symbols: &Symbols, feature: Feature, vtables: &[Vec<usize>]) -> Result<Slots, Error> {
+    let ends = Virtual::ALL.map(|function| function.mangled_end().in_version(feature).flatten());
+    let mut sorted: Vec<(usize, usize, usize)> = (vtables.iter().enumerate())
+        .flat_map(|(table, words)| words.iter().enumerate().map(move |(at, word)| (*word, table, at)))
+        .collect();
     sorted.sort_unstable();
     let entries_at = |address: usize| {
-        let first = sorted.partition_point(|(word, _)| *word < address);
-        sorted[first..].iter().take_while(move |(word, _)| *word == address).map(|(_, at)| *at)
+        let first = sorted.partition_point(|(word, ..)| *word < address);
+        sorted[first..].iter().take_while(move |(word, ..)| *word == address)
     };
     let mut found = [const { Vec::new() }; Virtual::ALL.len()];
     symbols.each(
         |address, is_data| !is_data && entries_at(address).next().is_some(),
         |symbol| {
-            for function in Virtual::ALL {
-                if function.is(symbol.name) {
-                    let places: &mut Vec<usize> = &mut found[function as usize];
-                    places.extend(
-                        entries_at(symbol.address).filter(|at| !places.contains(at)).collect::<Vec<_>>(),
-                    );
+            for (places, end) in found.iter_mut().zip(&ends) {
+                if end.is_some_and(|end| is(symbol.name, end)) {
+                    places.extend(entries_at(symbol.address).map(|(_, table, at)| (*table, *at)));
                 }
             }
         },
     )?;
-    let entries = found.map(|places| if let [only] = places[..] { Some(only) } else { None });
-    Ok(Slots { entries })
+    let entries = found.map(|mut places| {
+        places.sort_unstable();
+        places.dedup();
+        only_place(&places, vtables.len())
+    });
+    Ok(Slots { entries, ends })
+}
+
+/// A function's place in vtable 0: the only one, or the one of several that all who have only one agree on.
+fn only_place(places: &[(usize, usize)], tables: usize) -> Option<usize> {
+    let of = |table: usize| places.iter().filter(move |place| place.0 == table).map(|place| place.1);
+    let only = |table: usize| {
+        let mut places = of(table);
+        places.next().filter(|_| places.next().is_none())
+    };
+    only(0).or_else(|| {
+        let mut witnesses = (1..tables).filter_map(only);
+        let agreed = witnesses.next()?;
+        (witnesses.all(|place| place == agreed) && of(0).any(|place| place == agreed)).then_some(agreed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only_place;
+
+    #[test]
+    fn a_folded_function_needs_witnesses_that_agree() {
+        assert_eq!(only_place(&[(0, 7)], 1), Some(7));
+        assert_eq!(only_place(&[(0, 3), (0, 7)], 1), None);
+        assert_eq!(only_place(&[(0, 3), (0, 7), (1, 7), (2, 7)], 3), Some(7));
+        assert_eq!(only_place(&[(0, 3), (0, 7), (1, 7), (2, 3)], 3), None);
+        assert_eq!(only_place(&[(0, 3), (0, 7), (1, 3), (1, 7)], 2), None);
+        assert_eq!(only_place(&[(0, 3), (0, 7), (1, 8)], 2), None);
+        assert_eq!(only_place(&[(1, 7)], 2), None);
+    }
 }

@@ -155,11 +155,14 @@ impl Structs {
     }
 
     /// HotSpot's feature number and full version text (`Abstract_VM_Version`).
-    pub fn version(&self) -> Result<(u32, &'static str), Error> {
+    pub fn version(&self) -> Result<(u32, String), Error> {
         let major = self.static_field("Abstract_VM_Version", "_vm_major_version")?;
         let release = self.static_field("Abstract_VM_Version", "_s_vm_release")?;
         // SAFETY: the table says that the first is an int and the second a string that HotSpot never changes.
-        unsafe { Ok((peek::<i32>(major) as u32, text(peek(release)))) }
+        let (major, text) = unsafe { (peek::<i32>(major) as u32, text(peek(release))) };
+        // JDK 8 numbers its HotSpot 25; its flags are of a type that was renamed before 11.
+        let is_8 = self.bytes_of("JVMFlag").is_err() && self.bytes_of("Flag").is_ok();
+        Ok(if is_8 { (8, format!("8 (HotSpot {text})")) } else { (major, text.to_owned()) })
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) tlabs: Tlabs,
     /// What the user should know though it works.
     pub(crate) remarks: Vec<String>,
-    /// The hook that has to be in place before the JVM makes its interpreter (JDK 17 without TLABs).
+    /// The hook that has to be in place before the JVM makes its interpreter (JDK 11 and 17 without TLABs).
     early: Vec<Exchange>,
     /// Flags other than TLABs'.
     flags: Vec<Change>,
@@ -46,7 +46,7 @@ impl Plan {
         let control = make_control(&options, &maps, &mut remarks)?;
         set_control(control);
 
-        let jvm = Jvm::find().map_err(|refusal| refusal.to_string())?;
+        let jvm = Jvm::find(options.try_unknown).map_err(|refusal| refusal.to_string())?;
         if !tlab::are_used(&jvm) && !options.levels_asked {
             // Compiled code of such a JVM takes memory from eden by itself; buffers would put a call into its way.
             options.levels = Levels::None;

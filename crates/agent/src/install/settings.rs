@@ -21,7 +21,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",
         quoted(env!("CARGO_PKG_VERSION")),
-        quoted(jvm.version),
+        quoted(&jvm.version),
         quoted(jvm.collector.name()),
         quoted(levels.name()),
         size("core"),

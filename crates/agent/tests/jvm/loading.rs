@@ -85,10 +85,14 @@ fn changed_copy(jdk: &Jdk, to: &Path, tool: &str, arguments: &[&str]) -> Result<
     if !done(Command::new("cp").arg("-rs").arg(&jdk.home).arg(to)) {
         return Ok(None);
     }
-    for file in ["bin/java", "lib/libjli.so", "release"] {
-        let place = to.join(file);
-        std::fs::remove_file(&place).map_err(|error| error.to_string())?;
-        std::fs::copy(jdk.home.join(file), &place).map_err(|error| error.to_string())?;
+    for file in
+        ["bin/java", "bin/java.loader", "bin/java.program", "lib/libjli.so", "lib/jli/libjli.so", "release"]
+    {
+        let (own, place) = (jdk.home.join(file), to.join(file));
+        if own.is_file() {
+            let copied = std::fs::remove_file(&place).and_then(|()| std::fs::copy(&own, &place));
+            copied.map_err(|error| error.to_string())?;
+        }
     }
     let library = to.join("lib/server/libjvm.so");
     std::fs::remove_file(&library).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! Fillers and alignment: whatever shape objects have, tails can be filled and walks find only objects.
 
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, since};
 use crate::runner::Case;
 use hotspot::collector::Collector;
 
@@ -22,7 +22,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "wide_pointers", JDKS, USUAL, |_| {
         walked().flags("-XX:-UseCompressedOops -XX:-UseCompressedClassPointers")
     });
-    hazard(cases, "compact_headers", &[25], SERVED, |setting| {
+    hazard(cases, "compact_headers", since(25), SERVED, |setting| {
         let launch = Launch::new("Load").flags("-XX:+UseCompactObjectHeaders");
         if setting.collector == Collector::Epsilon {
             return launch.args(&["most=500m"]).flags("-Xmx1g");

@@ -1,6 +1,6 @@
 //! Double publication: a refill is under way while a collection retires the buffers. Only its owner may publish.
 
-use crate::launch::{JDKS, Launch, Setting, hazard};
+use crate::launch::{JDKS, Launch, Setting, hazard, since};
 use crate::runner::Case;
 use crate::switching;
 use hab::Counter;
@@ -23,5 +23,5 @@ fn publication(_: Setting) -> Launch {
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "publication", JDKS, &[Collector::Serial, Collector::G1], publication);
     // Before 25 Parallel's allocation of a TLAB is one exchange: no collection can come in between.
-    hazard(cases, "publication", &[25], &[Collector::Parallel], publication);
+    hazard(cases, "publication", since(25), &[Collector::Parallel], publication);
 }

@@ -1,7 +1,7 @@
 //! Threads of every kind: virtual ones, pinned and not, and native ones that attach themselves.
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, hazard};
+use crate::launch::{JDKS, Launch, SERVED, hazard, since};
 use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;
@@ -22,7 +22,7 @@ fn at_least(key: &'static str, least: u64) -> impl Fn(&Finished) -> Result<(), S
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    hazard(cases, "virtual_threads", &[21, 25], SERVED, |setting| {
+    hazard(cases, "virtual_threads", since(21), SERVED, |setting| {
         // More carriers than a small machine has CPUs, so that threads change them.
         let launch = with_library("Virtual")
             .flags("-Djdk.virtualThreadScheduler.parallelism=4")

@@ -1,0 +1,106 @@
+//! The Java runtimes of the tests that the machine need not have: fetched once by name, checked against their digests, and kept in
+//! `target/jdks`, where no test needs the network.
+
+mod debian;
+mod wheel;
+
+use crate::shell::root;
+use jvm::jdk::{self, Jdk};
+use jvm::{Error, Result};
+use std::path::PathBuf;
+
+/// The version that every full test run needs, and that few machines have.
+pub const FEATURE: u32 = 21;
+/// Those that a machine for developing has itself.
+const OF_THE_MACHINE: [u32; 2] = [17, 25];
+
+/// Options of `jdks`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Fetch all that can be had.
+    #[arg(long)]
+    all: bool,
+    /// Those to fetch [default: 21, if the machine has none].
+    #[arg(conflicts_with = "all")]
+    features: Vec<u32>,
+}
+
+/// Fetches what was asked for, and tells what is there.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let wanted: Vec<u32> = if arguments.all { known() } else { arguments.features.clone() };
+    if let Some(unknown) = wanted.iter().find(|feature| !known().contains(feature)) {
+        let known: Vec<String> = known().iter().map(u32::to_string).collect();
+        let known = known.join(", ");
+        return Err(Error::usage(format!("no runtime {unknown} can be fetched here; there are {known}")));
+    }
+    if wanted.is_empty() {
+        install()?;
+    }
+    wanted.iter().try_for_each(|feature| fetch(*feature))?;
+    let mut all: Vec<u32> = known().into_iter().chain(OF_THE_MACHINE).collect();
+    all.sort_unstable();
+    for feature in all {
+        let of_the_machine = jdk::discover().into_iter().find(|jdk| jdk.feature == feature);
+        println!(
+            "{feature:>3}  {}",
+            match (is_there(feature), of_the_machine) {
+                (true, _) => home(feature).display().to_string(),
+                (false, Some(jdk)) => jdk.home.display().to_string(),
+                (false, None) if OF_THE_MACHINE.contains(&feature) => "not there: install a JDK".into(),
+                (false, None) => format!("not there: cargo xtask jdks {feature}"),
+            }
+        );
+    }
+    Ok(())
+}
+
+fn known() -> Vec<u32> {
+    let mut known: Vec<u32> = debian::features().chain([FEATURE]).collect();
+    known.sort_unstable();
+    known
+}
+
+fn home(feature: u32) -> PathBuf {
+    let folder = root().join("target/jdks").join(feature.to_string());
+    if feature == FEATURE { folder.join(wheel::HOME) } else { folder }
+}
+
+fn is_there(feature: u32) -> bool {
+    home(feature).join("bin/java").is_file()
+}
+
+fn fetch(feature: u32) -> Result<()> {
+    match feature {
+        _ if is_there(feature) => Ok(()),
+        FEATURE => wheel::install(&root().join("target/jdks"), FEATURE),
+        _ => debian::install(feature, &home(feature)),
+    }
+}
+
+/// The variable that names further JDKs, with the 21 that was installed here: for every program that is started. The launches of real JVMs
+/// look into `target/jdks` themselves.
+pub fn variable() -> Option<(&'static str, std::ffi::OsString)> {
+    const NAME: &str = "TERRACE_JDKS";
+    let named = std::env::var_os(NAME).filter(|named| !named.is_empty());
+    let mut all: Vec<PathBuf> = named.iter().flat_map(std::env::split_paths).collect();
+    all.extend(is_there(FEATURE).then(|| home(FEATURE)));
+    let joined = std::env::join_paths(all).ok().filter(|joined| !joined.is_empty())?;
+    Some((NAME, joined))
+}
+
+/// The JDKs of this machine, and the 21 that was installed here.
+pub fn all() -> Vec<Jdk> {
+    let mut all = jdk::discover();
+    all.extend(Jdk::at(&home(FEATURE)).ok());
+    all
+}
+
+/// Installs the 21, if there is none of its version.
+pub fn install() -> Result<()> {
+    if jdk::discover().iter().any(|jdk| jdk.feature == FEATURE) { Ok(()) } else { fetch(FEATURE) }
+}
+
+/// Installs all that can be had.
+pub fn install_all() -> Result<()> {
+    known().into_iter().try_for_each(fetch)
+}
