@@ -50,6 +50,7 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
+    ("terrace doctor PID --verify", With("doctor", "--seconds 2s --duration 4s"), "a minute by default"),
     ("terrace doctor -- java *", With("doctor", "--seconds 2s --warmup 0s"), "half a minute by default"),
     (
         "terrace doctor --verify -- java *",

@@ -129,8 +129,6 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) refill_for_objects: bool,
     /// Whether TLABs grow (`tlab=auto`).
     pub(crate) grows: bool,
-    /// Whether buffers have to be empty when VMDeath is over.
-    pub(crate) ends_empty: bool,
     pub(crate) observed: Option<Observed>,
     pub(crate) bound: Option<ThreadBuffers>,
     pub(crate) originals: Originals,

@@ -2,13 +2,12 @@
 
 use crate::agent::agent_if_installed;
 use crate::install;
-use crate::log::{Severity, say};
 use crate::observer;
 use crate::report;
 use crate::state::INTERNAL;
 use control::{Mode, State};
-use hotspot::jvmti::{Callbacks, JniEnv, Jvmti, JvmtiEnv, VISIT_ABORT};
-use std::ffi::{c_int, c_void};
+use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
+use std::ffi::c_void;
 use std::panic::catch_unwind;
 
 /// All of them.
@@ -50,39 +49,14 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
     }
 }
 
-/// A reference, whichever: on the VM thread, at a safepoint.
-unsafe extern "C" fn retire(
-    _kind: c_int,
-    _reference: *const c_void,
-    _class_tag: i64,
-    _referrer_class_tag: i64,
-    _bytes: i64,
-    _tag: *mut i64,
-    _referrer_tag: *mut i64,
-    _length: c_int,
-    _data: *mut c_void,
-) -> c_int {
-    if let Some(agent) = agent_if_installed() {
-        agent.retire_buffers();
-    }
-    VISIT_ABORT
-}
-
 /// The JVM is ending. From here on collections are not announced any more, while threads may still allocate for a moment and
 /// collections may still run. Nothing is allocated here: the collectors' threads may have ended already, and an allocation that needs one of them
 /// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
 /// at all, by the hooks of `ensure_parsability` (Serial, Parallel, G1's full collections, every walk) and `trace_heap` (G1's young
-/// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then, or, since JDK 26, the
-/// buffers are emptied here, at a safepoint, and a refill under way leaves nothing behind.
-unsafe extern "C" fn vm_death(jvmti: JvmtiEnv, _jni: JniEnv) {
+/// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then.
+unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.control.set_mode(Mode::Off);
-        if agent.ends_empty {
-            // SAFETY: HotSpot's own argument, in a callback.
-            if let Err(line) = unsafe { Jvmti::at_safepoint(jvmti, retire) } {
-                say(Severity::Error, &format!("the buffers cannot be emptied at the JVM's end: {line}"));
-            }
-        }
         agent.control.set_state(State::Ended);
     }
     let _ = catch_unwind(report::write_at_exit);

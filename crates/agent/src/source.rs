@@ -1,43 +1,39 @@
 //! HotSpot's heap as a source of extents.
 
-use control::{Control, Mode};
-use hab::{CpuIndex, Extent, Shape, Source};
+use control::Control;
+use hab::{CpuIndex, Extent, Source};
 use hotspot::heap::Heap;
 use std::time::Duration;
 
 /// The heap below all levels. Its methods run in hooks: on a Java thread in VM state, or on the VM thread at a safepoint.
 pub(crate) struct HeapSource {
-    pub(crate) heap: &'static Heap,
-    pub(crate) control: &'static Control,
+    heap: &'static Heap,
+    control: &'static Control,
     /// What has others' wishes for sizes come into force.
-    pub(crate) take_sizes: fn(),
+    take_sizes: fn(),
     /// The largest extent that the collector accepts, in bytes.
-    pub(crate) largest: usize,
-    pub(crate) shape: Shape,
+    largest: usize,
     /// For tests: makes a refill long. Before the heap is asked, so that what was free may be gone, and the heap collects; and after,
     /// so that others find the buffer being refilled.
-    pub(crate) delay: Duration,
+    delay: Duration,
 }
 
 impl HeapSource {
+    pub(crate) fn new(
+        heap: &'static Heap,
+        control: &'static Control,
+        take_sizes: fn(),
+        largest: usize,
+        delay: Duration,
+    ) -> HeapSource {
+        HeapSource { heap, control, take_sizes, largest, delay }
+    }
+
     #[inline(always)]
     fn linger(&self) {
         if !self.delay.is_zero() {
             std::thread::sleep(self.delay);
         }
-    }
-
-    /// What a refill gets whose buffers were switched off while the heap was asked: no more than it needs, so that nothing stays behind
-    /// that nobody empties any more.
-    #[inline(always)]
-    fn cut(&self, extent: Extent, min: usize) -> Extent {
-        let rest = Extent { start: extent.start + min, bytes: extent.bytes - min };
-        if self.control.mode() != Mode::Off || rest.bytes < self.shape.min_remainder {
-            return extent;
-        }
-        // SAFETY: in a hook, as `acquire` is; the range is part of an extent that nobody else has seen, of whole grains.
-        unsafe { self.heap.fill(rest.start, rest.bytes) };
-        Extent { bytes: min, ..extent }
     }
 }
 
@@ -53,7 +49,7 @@ impl Source for &'static HeapSource {
         // request.
         let (start, bytes) = unsafe { self.heap.allocate(min, desired) }?;
         self.linger();
-        Some(self.cut(Extent { start, bytes }, min))
+        Some(Extent { start, bytes })
     }
 
     fn available(&self, _cpu: CpuIndex) -> usize {

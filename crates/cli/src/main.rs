@@ -128,10 +128,15 @@ fn usage(error: &clap::Error) -> ExitCode {
         let missing: Vec<&str> = lines.take_while(|line| !line.starts_with("Usage")).collect();
         line = format!("{line} {}", missing.join(" "));
     }
-    if let Some(similar) =
-        error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedSubcommand))
-    {
-        line = format!("{line}; did you mean {similar}?");
+    let similar =
+        error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedSubcommand));
+    match similar {
+        // The most similar is the last.
+        Some(ContextValue::Strings(similar)) => {
+            line = format!("{line}; did you mean {}?", similar.last().map_or("", String::as_str));
+        }
+        Some(similar) => line = format!("{line}; did you mean {similar}?"),
+        None => {}
     }
     if let Some(ContextValue::Strings(known)) =
         error.get(ContextKind::ValidValue).filter(|_| error.kind() == ErrorKind::InvalidValue)

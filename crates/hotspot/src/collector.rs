@@ -135,12 +135,19 @@ impl Collector {
         }
     }
 
-    /// Whether it still collects after VMDeath where no hook sees it: HotSpot stops a collector's own threads before VMDeath (`before_exit`),
-    /// since 26 behind it.
-    pub fn collects_unseen_at_end(self, feature: Feature) -> bool {
-        const STOPPED_BEHIND: Since<bool> = Since(&[(11, false), (26, true)]);
-        matches!(self, Collector::Shenandoah | Collector::GenerationalShenandoah)
-            && STOPPED_BEHIND.in_version(feature) == Some(true)
+    /// Refuses it in versions where buffers are not safe in it. Since JDK 26 no event announces pauses from the moment on in which VMDeath is
+    /// told, and Shenandoah, which calls no function of its heap's vtable in a pause, is not stopped by then: it would find the tails of
+    /// buffers without fillers.
+    pub fn check(self, feature: Feature, full: &str) -> Result<(), Error> {
+        const TOLD_TO_THE_END: Since<bool> = Since(&[(11, true), (26, false)]);
+        match self {
+            Collector::Shenandoah | Collector::GenerationalShenandoah
+                if TOLD_TO_THE_END.in_version(feature) != Some(true) =>
+            {
+                Err(Error::CollectorOf { collector: self.name(), version: full.to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The hooks that it needs, or why it is refused.

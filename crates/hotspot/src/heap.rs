@@ -80,6 +80,7 @@ impl Machine {
         let flags = Flags::of(&structs)?;
         let collector = chosen(&flags)?;
         let hooks = collector.hooks()?;
+        collector.check(feature, &version)?;
         let symbols = Symbols::open(library.path())?;
         library.check(&symbols)?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };

@@ -24,8 +24,6 @@ const GET_PHASE: usize = 132;
 const SET_EVENT_CALLBACKS: usize = 121;
 const ADD_CAPABILITIES: usize = 141;
 const DISPOSE_ENVIRONMENT: usize = 126;
-const GET_CURRENT_THREAD: usize = 17;
-const FOLLOW_REFERENCES: usize = 114;
 
 /// Event numbers (`jvmtiEvent`).
 const VM_INIT: c_int = 50;
@@ -35,10 +33,6 @@ const GARBAGE_COLLECTION_FINISH: c_int = 82;
 const LAST_EVENT: c_int = 88;
 /// Bit of `can_generate_garbage_collection_events` in `jvmtiCapabilities`.
 const GARBAGE_COLLECTION_EVENTS: usize = 31;
-/// Bit of `can_tag_objects`, which following references takes.
-const TAG_OBJECTS: usize = 0;
-/// `JVMTI_VISIT_ABORT`.
-pub const VISIT_ABORT: c_int = 0x8000;
 /// `JVMTI_PHASE_LIVE`.
 pub const PHASE_LIVE: c_int = 4;
 
@@ -51,19 +45,6 @@ pub type GarbageCollectionStart = unsafe extern "C" fn(JvmtiEnv);
 
 /// `GarbageCollectionFinish(jvmti)`: on the VM thread, still at the safepoint, after the collection.
 pub type GarbageCollectionFinish = unsafe extern "C" fn(JvmtiEnv);
-
-/// `jvmtiHeapReferenceCallback`.
-pub type HeapReference = unsafe extern "C" fn(
-    c_int,
-    *const c_void,
-    i64,
-    i64,
-    i64,
-    *mut i64,
-    *mut i64,
-    c_int,
-    *mut c_void,
-) -> c_int;
 
 /// What the agent does when it is told of something.
 #[derive(Clone, Copy, Debug)]
@@ -150,15 +131,21 @@ impl Jvmti {
 
     /// Says what is to be done on events, without asking for any yet.
     pub fn prepare(&self, callbacks: Callbacks) -> Result<(), String> {
+        type AddCapabilities = unsafe extern "C" fn(JvmtiEnv, *const [u64; 2]) -> c_int;
         type SetEventCallbacks = unsafe extern "C" fn(JvmtiEnv, *const c_void, c_int) -> c_int;
-        self.add_capability("can_generate_garbage_collection_events", GARBAGE_COLLECTION_EVENTS)?;
+        let capabilities = [1u64 << GARBAGE_COLLECTION_EVENTS, 0];
         let mut table = [std::ptr::null::<c_void>(); (LAST_EVENT - VM_INIT + 1) as usize];
         table[0] = callbacks.vm_init as *const c_void;
         table[(VM_DEATH - VM_INIT) as usize] = callbacks.vm_death as *const c_void;
         table[(GARBAGE_COLLECTION_START - VM_INIT) as usize] = callbacks.collection_start as *const c_void;
         table[(GARBAGE_COLLECTION_FINISH - VM_INIT) as usize] = callbacks.collection_finish as *const c_void;
-        // SAFETY: jvmti.h fixes place and type; HotSpot copies the table.
+        // SAFETY: jvmti.h fixes the places and types; HotSpot copies both structures.
         unsafe {
+            let add = std::mem::transmute::<*const c_void, AddCapabilities>(self.function(ADD_CAPABILITIES));
+            allowed(
+                "the capability can_generate_garbage_collection_events",
+                add(self.env, &raw const capabilities),
+            )?;
             let set =
                 std::mem::transmute::<*const c_void, SetEventCallbacks>(self.function(SET_EVENT_CALLBACKS));
             allowed("the event callbacks", set(self.env, table.as_ptr().cast(), size_of_val(&table) as c_int))
@@ -177,48 +164,6 @@ impl Jvmti {
             set(self.env, c_int::from(wanted), event.number(), std::ptr::null_mut())
         };
         allowed("an event", code)
-    }
-
-    /// Calls `visit` on the VM thread while all Java threads stand still, as long as it does not answer [`VISIT_ABORT`]: with the references
-    /// that go out from the calling thread's object, of which there is always one.
-    ///
-    /// # Safety
-    /// `env` must be the environment that HotSpot passes to a callback, the thread one that it knows, in native state.
-    pub unsafe fn at_safepoint(env: JvmtiEnv, visit: HeapReference) -> Result<(), String> {
-        type GetCurrentThread = unsafe extern "C" fn(JvmtiEnv, *mut *mut c_void) -> c_int;
-        type FollowReferences = unsafe extern "C" fn(
-            JvmtiEnv,
-            c_int,
-            *mut c_void,
-            *mut c_void,
-            *const [*const c_void; 16],
-            *const c_void,
-        ) -> c_int;
-        let jvmti = Jvmti { env };
-        jvmti.add_capability("can_tag_objects", TAG_OBJECTS)?;
-        let mut callbacks = [std::ptr::null::<c_void>(); 16];
-        callbacks[1] = visit as *const c_void;
-        let (none, mut thread) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: jvmti.h fixes the places and types; the callbacks are used during the call only.
-        unsafe {
-            let current =
-                std::mem::transmute::<*const c_void, GetCurrentThread>(jvmti.function(GET_CURRENT_THREAD));
-            allowed("the current thread", current(env, &raw mut thread))?;
-            let follow =
-                std::mem::transmute::<*const c_void, FollowReferences>(jvmti.function(FOLLOW_REFERENCES));
-            allowed("a safepoint", follow(env, 0, none, thread, &raw const callbacks, std::ptr::null()))
-        }
-    }
-
-    fn add_capability(&self, name: &str, bit: usize) -> Result<(), String> {
-        type AddCapabilities = unsafe extern "C" fn(JvmtiEnv, *const [u64; 2]) -> c_int;
-        let capabilities = [1u64 << bit, 0];
-        // SAFETY: jvmti.h fixes place and type; HotSpot copies the structure.
-        let code = unsafe {
-            let add = std::mem::transmute::<*const c_void, AddCapabilities>(self.function(ADD_CAPABILITIES));
-            add(self.env, &raw const capabilities)
-        };
-        allowed(&format!("the capability {name}"), code)
     }
 
     /// Gives the environment up, with its events. It must not be used again.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 
-/// The oldest feature version that Terrace and its workloads run on.
+/// The oldest feature version that the workloads run on; the agent serves JDK 11, too.
 pub const OLDEST: u32 = 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, IntoStaticStr, VariantNames)]
@@ -102,7 +102,8 @@ impl Jdk {
         })?;
         if jdk.feature < OLDEST {
             return Err(Error::usage(format!(
-                "{shown} is JDK {}, too old for terrace; name one of version {OLDEST} or newer",
+                "{shown} is JDK {}, too old for terrace's own programs; name one of version {OLDEST} or newer ('terrace run -- java ...' \
+                 takes JDK 11, too)",
                 jdk.feature
             )));
         }

@@ -101,14 +101,8 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
             agent.take_sizes();
         }
     };
-    let upper: &'static HeapSource = Box::leak(Box::new(HeapSource {
-        heap,
-        control: plan.control,
-        take_sizes,
-        largest: largest_extent,
-        shape,
-        delay,
-    }));
+    let upper: &'static HeapSource =
+        Box::leak(Box::new(HeapSource::new(heap, plan.control, take_sizes, largest_extent, delay)));
     let build = Build { plan, heap, sized, sizes, upper };
     match plan.options.levels {
         Levels::None if plan.options.observes() => build.observing(),
@@ -177,7 +171,6 @@ impl Build<'_> {
             objects: Objects::of(most_of_object(jvm), &sizes),
             grows: plan.tlabs.grow,
             refill_for_objects: !tlab::are_used(jvm),
-            ends_empty: jvm.collector.collects_unseen_at_end(jvm.feature),
             observed,
             bound,
             originals: Originals::of(&jvm.functions),

@@ -183,7 +183,7 @@ fn counts_at_and_logged(
 
 /// Each thread buffer, each object outside of one, and each pause is an event of the flight recorder.
 fn recorded(cases: &mut Vec<Case>) {
-    hazard(cases, "accounting::recorded", JDKS, SERVED, |setting| {
+    hazard(cases, "accounting::recorded", since(17), SERVED, |setting| {
         let launch = Launch::new("Recorded").agent("core=64k,control=control");
         let launch = match setting.collector {
             Collector::Epsilon => launch.flags("-Xmx1g"),
@@ -237,6 +237,11 @@ fn compare(finished: &Finished, counts: &[Counts]) -> Result<(), String> {
     }
 }
 
+/// Programs reckon with headers of the usual length, which are not the default any more since 27.
+fn usual_headers(setting: Setting) -> &'static str {
+    if setting.jdk.feature.0 >= 27 { "-XX:-UseCompactObjectHeaders" } else { "" }
+}
+
 /// JVMTI's samples: every object at an interval of 0, and one for each interval otherwise.
 fn sampled(cases: &mut Vec<Case>) {
     let launch = |setting: Setting, interval: u64, count: u64| {
@@ -244,25 +249,27 @@ fn sampled(cases: &mut Vec<Case>) {
         let launch = Launch::new("Sampled")
             .args(&[&format!("count={count}")])
             .flags(&format!("-agentpath:{}={interval}", helper.display()));
-        match setting.collector {
+        let launch = match setting.collector {
             Collector::Epsilon => launch.flags("-Xmx2g"),
             Collector::Shenandoah | Collector::GenerationalShenandoah => {
                 launch.flags("-XX:+ShenandoahVerify")
             }
             _ => launch.flags("-Xmn16m"),
-        }
+        };
+        launch.flags(usual_headers(setting))
     };
     let sampled = |finished: &Finished, key: &str| {
         let line = finished.stderr.lines().find(|line| line.starts_with("sampled ")).unwrap_or("");
         number(line, key).ok_or_else(|| format!("the helper agent did not tell {key}"))
     };
-    hazard(cases, "accounting::every_sample", JDKS, SERVED, move |setting| {
+    hazard(cases, "accounting::every_sample", since(17), SERVED, move |setting| {
         launch(setting, 0, 10_000).after(move |finished| {
             expect("objects", sampled(finished, "marked")?, finished.printed("marked")?)?;
             expect("bytes", sampled(finished, "marked_bytes")?, finished.printed("marked_bytes")?)
         })
     });
-    hazard(cases, "accounting::samples", JDKS, SERVED, move |setting| {
+    // 11 misses samples of some objects that follow a refill (docs/troubleshooting.md).
+    hazard(cases, "accounting::samples", since(17), SERVED, move |setting| {
         let interval = 8 << 10;
         launch(setting, interval, 400_000).after(move |finished| {
             let expected = finished.printed("marked_bytes")? as f64 / interval as f64;
@@ -296,9 +303,7 @@ fn threads(cases: &mut Vec<Case>) {
                 });
             let launch =
                 if setting.collector == Collector::Epsilon { launch.flags("-Xmx1g") } else { launch };
-            // The program reckons with headers of the usual length, which are not the default any more since 27.
-            let usual = setting.jdk.feature.0 >= 27;
-            let launch = if usual { launch.flags("-XX:-UseCompactObjectHeaders") } else { launch };
+            let launch = launch.flags(usual_headers(setting));
             if name == "stock" { launch.stock() } else { launch.agent(options) }
         });
     }

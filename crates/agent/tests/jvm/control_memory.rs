@@ -21,7 +21,7 @@ fn scratch() -> Result<tempfile::TempDir, String> {
 
 /// A program that runs until it is released.
 fn long(options: &str) -> Launch {
-    Launch::new("Load").args(&["until=released", "millis=100"]).agent(options)
+    Launch::new("Load").args(&["until=released", "millis=100"]).flags("-Xmn16m").agent(options)
 }
 
 fn truncate(path: &Path, bytes: u64) -> Result<(), String> {

@@ -94,8 +94,13 @@ fn sizes(cases: &mut Vec<Case>) {
             Launch::new("Waves").flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15");
         match setting.collector {
             Collector::Serial => launch,
+            // It shrinks its heap in full collections alone.
+            Collector::G1 if setting.jdk.feature.0 < 12 => launch,
             // It shrinks the heap on its own, while the program hardly allocates.
-            Collector::G1 => launch.args(&["gc=0"]).flags("-XX:G1PeriodicGCInterval=50"),
+            Collector::G1 => launch
+                .args(&["gc=0"])
+                .maybe_says("is more than this heap bears")
+                .flags("-XX:G1PeriodicGCInterval=50"),
             _ => launch
                 .flags("-XX:ShenandoahUncommitDelay=50 -XX:ShenandoahGuaranteedGCInterval=50")
                 .flags("-XX:+ShenandoahVerify"),

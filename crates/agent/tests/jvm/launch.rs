@@ -6,6 +6,7 @@ use crate::process::{Finished, Running, number};
 use crate::report::Report;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
+use hotspot::version::Feature;
 use std::path::Path;
 use std::process::Command;
 
@@ -49,9 +50,6 @@ const VERIFIED: [&str; 4] = [
     "-XX:+VerifyBeforeGC",
     "-XX:+VerifyAfterGC",
 ];
-/// Shenandoah of JDK 26 fails this verification in a degenerated collection without any agent ("heap used size must be consistent"); its own
-/// takes the place.
-const UNSOUND: (u32, &str) = (26, "-XX:+UseShenandoahGC");
 /// Small buffers of a fixed size: many refills.
 const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
 
@@ -193,15 +191,8 @@ impl Launch {
         if self.flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
             command.arg("-Xmx64m");
         }
-        let unsound = jdk.feature.0 == UNSOUND.0 && self.flags.iter().any(|flag| flag == UNSOUND.1);
         command
-            .args(self.flags.iter().filter(|flag| !unsound || !VERIFIED[2..].contains(&flag.as_str())))
-            .args(
-                unsound
-                    .then_some(["-XX:+UnlockDiagnosticVMOptions", "-XX:+ShenandoahVerify"])
-                    .into_iter()
-                    .flatten(),
-            )
+            .args(&self.flags)
             .args(agent.iter().filter(|_| self.behind))
             .arg("-cp")
             .arg(artifacts::classes()?)
@@ -335,7 +326,8 @@ pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
 /// A hazard for each JDK and collector, by `body`.
 ///
 /// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
-/// JDK meets each collector often. With `--all` it is every pair. Of a JDK that is neither a main one nor installed there is no case.
+/// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed, nor
+/// of a collector that is refused in it.
 pub fn matrix(
     cases: &mut Vec<Case>,
     name: &str,
@@ -354,7 +346,9 @@ pub fn matrix(
         order.find(|feature| setting(*feature, collector).is_ok()).unwrap_or(main[0]) == feature
     };
     for feature in jdks.iter().copied().filter(|feature| is_main(feature) || jdk::of(*feature).is_ok()) {
-        for (index, &collector) in collectors.iter().enumerate() {
+        let refused = |collector: &Collector| collector.check(Feature(feature), "").is_err();
+        for (index, &collector) in collectors.iter().enumerate().filter(|(_, collector)| !refused(collector))
+        {
             let body = body.clone();
             let short = collector.name().replace(' ', "-");
             let case =
