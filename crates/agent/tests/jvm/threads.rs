@@ -6,12 +6,13 @@ use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;
 
+/// From 17 on: native methods are meant to be there.
+const NATIVE_ACCESS: &str = "--enable-native-access=ALL-UNNAMED";
+
 /// With the native methods of `Foreign.java`.
 fn with_library(main: &'static str) -> Launch {
     let library = artifacts::helper("foreign").expect("the native methods");
-    Launch::new(main)
-        .args(&[&format!("library={}", library.display())])
-        .flags("--enable-native-access=ALL-UNNAMED")
+    Launch::new(main).args(&[&format!("library={}", library.display())]).flags(NATIVE_ACCESS)
 }
 
 fn at_least(key: &'static str, least: u64) -> impl Fn(&Finished) -> Result<(), String> {
@@ -36,7 +37,8 @@ pub fn cases(cases: &mut Vec<Case>) {
         }
     });
     hazard(cases, "native_threads", JDKS, SERVED, |setting| {
-        let launch = with_library("Foreign").after(at_least("attached", 2000));
+        let known: &[&str] = if setting.jdk.feature.0 < 17 { &[NATIVE_ACCESS] } else { &[] };
+        let launch = with_library("Foreign").without(known).after(at_least("attached", 2000));
         match setting.collector {
             Collector::Epsilon => launch.args(&["most=200m"]).flags("-Xmx2g"),
             Collector::Shenandoah | Collector::GenerationalShenandoah => {

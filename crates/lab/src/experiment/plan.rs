@@ -34,7 +34,7 @@ impl Plan {
     /// About how long all runs of all cells take, in seconds.
     pub fn seconds(&self) -> f64 {
         let runs = self.cells.iter().filter(|cell| !matches!(cell.runner, Runner::Unavailable(_)));
-        runs.map(|cell| cell.seconds).sum::<f64>() * self.rounds as f64
+        runs.map(|cell| cell.seconds).fold(0.0, std::ops::Add::add) * self.rounds as f64
     }
 }
 
