@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 pub use topology::cgroup::Periods;
 use topology::cgroup::{self, Process};
+use topology::{CpuId, parse_cpu_list};
 
 /// Where the kernel shows it: `/`, or a likeness in a test.
 pub struct System {
@@ -40,11 +41,11 @@ impl System {
     pub fn machine(&self, pid: u32) -> Machine {
         let status = self.read(format!("proc/{pid}/status")).unwrap_or_default();
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        let cpus = allowed.map(numbers).unwrap_or_default();
+        let cpus = allowed.map(listed).unwrap_or_default();
         let with_cpus = self.nodes().into_values().filter(|node| node.iter().any(|cpu| cpus.contains(cpu)));
         Machine {
             cpus: cpus.len().max(1),
-            online: self.read("sys/devices/system/cpu/online").map(|list| numbers(&list).len()),
+            online: self.read("sys/devices/system/cpu/online").map(|list| listed(&list).len()),
             cpuset: cgroup::cpuset(&self.root, Process::Id(pid)),
             nodes: with_cpus.count().max(1),
             quota: cgroup::quota(&self.root, Process::Id(pid)),
@@ -58,11 +59,11 @@ impl System {
     }
 
     /// CPUs of each memory node.
-    fn nodes(&self) -> BTreeMap<u32, Vec<u32>> {
+    fn nodes(&self) -> BTreeMap<u32, Vec<CpuId>> {
         let entries = fs::read_dir(self.root.join("sys/devices/system/node")).into_iter().flatten().flatten();
         let node = |entry: fs::DirEntry| {
             let number = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
-            Some((number, numbers(&fs::read_to_string(entry.path().join("cpulist")).ok()?)))
+            Some((number, listed(&fs::read_to_string(entry.path().join("cpulist")).ok()?)))
         };
         entries.filter_map(node).collect()
     }
@@ -103,7 +104,8 @@ impl System {
             return None;
         }
         let pages = anonymous_pages(&self.read(format!("proc/{pid}/numa_maps"))?);
-        let node_of = |cpu: &u32| nodes.iter().find(|(_, cpus)| cpus.contains(cpu)).map(|(node, _)| *node);
+        let node_of =
+            |cpu: &u32| nodes.iter().find(|(_, cpus)| cpus.contains(&CpuId(*cpu))).map(|(node, _)| *node);
         let mut running: BTreeMap<u32, u64> = BTreeMap::new();
         for (cpu, ticks) in threads.used.iter().filter(|(_, ticks)| **ticks > 0) {
             *running.entry(node_of(cpu)?).or_default() += ticks;
@@ -141,13 +143,9 @@ fn anonymous_pages(maps: &str) -> BTreeMap<u32, u64> {
     bytes
 }
 
-/// `0-3,8`.
-pub fn numbers(list: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some(from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?)
-    };
-    list.trim().split(',').filter_map(range).flatten().collect()
+/// The CPUs of a list of the kernel's; none of what is no such list.
+pub fn listed(list: &str) -> Vec<CpuId> {
+    parse_cpu_list(list).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -105,6 +105,6 @@ fn our_own_process_is_seen() {
 
 #[test]
 fn lists_of_cpus_are_read() {
-    assert_eq!(numbers("0-2,8\n"), [0, 1, 2, 8]);
-    assert!(numbers("").is_empty() && numbers("x-").is_empty());
+    assert_eq!(listed("0-2,8\n"), [0, 1, 2, 8].map(CpuId));
+    assert!(listed("").is_empty() && listed("x-").is_empty());
 }

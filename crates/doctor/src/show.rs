@@ -237,7 +237,7 @@ fn placement(evidence: &Evidence) -> String {
     let machine = &evidence.machine;
     let mut parts = Vec::new();
     match (&machine.cpuset, machine.online) {
-        (Some(cpuset), Some(online)) if placement::numbers(cpuset).len() < online => {
+        (Some(cpuset), Some(online)) if placement::listed(cpuset).len() < online => {
             parts.push(format!("cpuset {cpuset} of {}", plural(online, "CPU")));
         }
         (_, Some(online)) if machine.cpus < online => {
