@@ -12,7 +12,7 @@ use jvm::switch::{self, Switched};
 #[derive(Args)]
 pub struct Process {
     /// The JVM's process number ('jps' lists them).
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
+    #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pub pid: u32,
 }
 

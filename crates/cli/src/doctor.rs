@@ -17,7 +17,7 @@ use std::time::Duration;
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
     /// A JVM that runs ('jps' lists them); or give a program behind --.
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x3fff_ffff))]
+    #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pid: Option<u32>,
 
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The `terrace` command: a thin layer over `compare`, `lab` and `coherence`.
+//! The `terrace` command: a thin layer over `doctor`, `compare`, `jvm`, `lab` and `coherence`.
 
 mod arguments;
 mod attach;
@@ -14,9 +14,9 @@ mod shell;
 #[cfg(feature = "simulator")]
 mod sim;
 mod status;
+mod usage;
 mod version;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -45,21 +45,12 @@ Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wro
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a Java program with terrace; streams, signals and exit code are the program's own.
-    Run(run::Run),
-    /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
-    Compare(compare::Compare),
-    /// Measure every layer of allocation on this machine, beside the published figures.
-    #[cfg(feature = "lab")]
-    Lab(lab::Lab),
-    /// Simulate allocation on other machines.
-    #[cfg(feature = "simulator")]
-    Sim(sim::Sim),
-    /// Say which buffers to use on a machine, by simulating a small grid of them.
-    #[cfg(feature = "simulator")]
-    Plan(plan::PlanCommand),
     /// Say what allocation costs a program, and what would help: a flag, a change, or terrace.
     Doctor(doctor::Doctor),
+    /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
+    Compare(compare::Compare),
+    /// Run a Java program with terrace; streams, signals and exit code are the program's own.
+    Run(run::Run),
     /// Put terrace into a JVM that runs already.
     Attach(attach::Attach),
     /// Switch the buffers of a running JVM on.
@@ -70,6 +61,15 @@ enum Command {
     Set(attach::Set),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
+    /// Say which buffers to use on a machine, by simulating a small grid of them.
+    #[cfg(feature = "simulator")]
+    Plan(plan::PlanCommand),
+    /// Simulate allocation on other machines.
+    #[cfg(feature = "simulator")]
+    Sim(sim::Sim),
+    /// Measure every layer of allocation on this machine, beside the published figures.
+    #[cfg(feature = "lab")]
+    Lab(lab::Lab),
     /// Print what a shell needs to complete this command's words.
     Completions(shell::Completions),
     /// Write the manual pages.
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     jvm::os::end_on_closed_pipe();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage::told(&error),
     };
     let done = match cli.command {
         Command::Run(run) => run.execute(),
@@ -108,46 +108,6 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
-}
-
-/// Help goes out as it is; an error becomes one line.
-fn usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        return ExitCode::from(2);
-    }
-    let text = error.render().to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut line = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    if line.ends_with(':') {
-        // What is missing stands in lines of its own, before the usage.
-        let missing: Vec<&str> = lines.take_while(|line| !line.starts_with("Usage")).collect();
-        line = format!("{line} {}", missing.join(" "));
-    }
-    let similar =
-        error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedSubcommand));
-    match similar {
-        // The most similar is the last.
-        Some(ContextValue::Strings(similar)) => {
-            line = format!("{line}; did you mean {}?", similar.last().map_or("", String::as_str));
-        }
-        Some(similar) => line = format!("{line}; did you mean {similar}?"),
-        None => {}
-    }
-    if let Some(ContextValue::Strings(known)) =
-        error.get(ContextKind::ValidValue).filter(|_| error.kind() == ErrorKind::InvalidValue)
-    {
-        line = format!("{line}; choose one of {}", known.join(", "));
-    }
-    // What is wrong with a value has been said with its remedy.
-    let remedy =
-        if error.kind() == ErrorKind::ValueValidation { "" } else { "; see 'terrace COMMAND --help'" };
-    eprintln!("terrace: {line}{remedy}");
-    ExitCode::from(2)
 }
 
 #[cfg(test)]

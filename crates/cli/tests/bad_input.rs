@@ -26,7 +26,24 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["compare", "--against", "stok"], &["'stok'", "stock"]);
     refused(&["comapre"], &["comapre", "did you mean compare"]);
     refused(&["status"], &["<PID>"]);
-    refused(&["status", "java"], &["PID"]);
+    refused(&["status", "java"], &["'java' is not a process number", "'jps' lists"]);
+    refused(&["doctor", "0"], &["'0' is not a process number"]);
+}
+
+#[test]
+fn words_in_the_wrong_place() {
+    refused(&["run", "java", "-jar", "app.jar"], &["'java'", "stand after --, such as -- java -jar app.jar"]);
+    refused(&["run", "core=64k", "--", "java"], &["'core=64k'", "--core 64k"]);
+}
+
+/// A word that shares a few letters is no suggestion.
+#[test]
+fn a_suggestion_is_close() {
+    let home = Home::new("exit 0");
+    let output = home.terrace(&["frobnicate"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_refused(&output, 2, &["'frobnicate'", "--help"]);
+    assert!(!errors.contains("did you mean"), "{errors}");
 }
 
 #[test]
