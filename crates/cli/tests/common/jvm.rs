@@ -61,16 +61,18 @@ impl Drop for Jvm {
 }
 
 /// The process at the end of a chain of children, as soon as it is a JVM.
-fn the_jvm(mut pid: u32) -> u32 {
+///
+/// Each look begins at the top: a child seen before may have been a command of the shell's that has ended.
+fn the_jvm(top: u32) -> u32 {
     let until = Instant::now() + Duration::from_secs(120);
+    let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
     loop {
-        let children =
-            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        match children.split_whitespace().next() {
-            Some(child) => pid = child.parse().unwrap(),
-            None if maps.contains("libjvm.so") => return pid,
-            None => {}
+        let mut pid = top;
+        while let Some(child) = read(format!("/proc/{pid}/task/{pid}/children")).split_whitespace().next() {
+            pid = child.parse().unwrap();
+        }
+        if read(format!("/proc/{pid}/maps")).contains("libjvm.so") {
+            return pid;
         }
         assert!(Instant::now() < until, "no JVM below");
         std::thread::sleep(Duration::from_millis(20));
