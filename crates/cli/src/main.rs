@@ -14,6 +14,8 @@ mod shell;
 #[cfg(feature = "simulator")]
 mod sim;
 mod status;
+#[cfg(feature = "top")]
+mod top;
 mod usage;
 mod version;
 
@@ -40,6 +42,7 @@ Examples:
   terrace attach 4711                              core buffers for a JVM that runs already
   terrace set 4711 core=256k                       other sizes for its buffers
   terrace status 4711                              what a running JVM has, and its counters
+  terrace top                                      all JVMs of this machine as they allocate
 
 Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
 
@@ -61,6 +64,9 @@ enum Command {
     Set(attach::Set),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
+    /// Show the JVMs of this machine as they allocate, with terrace and without.
+    #[cfg(feature = "top")]
+    Top(top::Top),
     /// Say which buffers to use on a machine, by simulating a small grid of them.
     #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
@@ -98,6 +104,8 @@ fn main() -> ExitCode {
         Command::Off(off) => off.execute(),
         Command::Set(set) => set.execute(),
         Command::Status(status) => status.execute(),
+        #[cfg(feature = "top")]
+        Command::Top(top) => top.execute(),
         Command::Completions(completions) => completions.execute(),
         Command::Manual(manual) => manual.execute(),
     };

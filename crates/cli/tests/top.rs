@@ -1,0 +1,99 @@
+//! `terrace top` on a terminal, and for machines.
+#![cfg(feature = "top")]
+
+#[path = "common/real.rs"]
+mod installed;
+#[path = "common/jvm.rs"]
+mod running;
+#[path = "common/screen.rs"]
+mod screen;
+
+use installed::{output, stderr, stdout};
+use running::{Jvm, status};
+use screen::Screen;
+use std::process::Command;
+
+fn top(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_terrace"));
+    command.arg("top").args(words).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+    command
+}
+
+#[test]
+fn jvms_are_shown_and_switched_on_a_terminal() {
+    let Some(stock) = Jvm::start(&[], &["-Xmn4m"]) else { return };
+    let with = Jvm::start(&[], &[]).unwrap();
+    assert_eq!(with.ask("attach", &["core=64k"]).0, Some(0));
+    let (stock, pid) = (stock.pid.to_string(), with.pid.to_string());
+    let mut screen = Screen::start(&mut top(&[&pid, &stock, "--refresh", "200ms", "--sort", "pid"]), 24, 80);
+    let row = |text: &str, pid: &str, word: &str| {
+        text.lines().any(|line| line.contains(pid) && line.contains("terrace-work") && line.contains(word))
+    };
+    screen.until("both JVMs", |text| row(text, &pid, " on ") && row(text, &stock, " stock "));
+    screen.until("what the stock one allocates", |text| row(text, &stock, "~"));
+    assert!(screen.is_full_screen() && screen.text().contains("q quit"), "{}", screen.text());
+    assert!(screen.has_colours());
+
+    // The last row is the JVM with the higher number.
+    screen.press("\u{1b}[F");
+    let to_stock = with.pid < stock.parse().unwrap();
+    if to_stock {
+        screen.press("o");
+        screen.until("why it cannot be switched", |text| text.contains("terrace attach"));
+        screen.press("k");
+    }
+    screen.press("d");
+    screen.until("its domains", |text| text.contains("core 0") && text.contains("foreign/s"));
+    screen.press("o");
+    screen.until("that it is off", |text| row(text, &pid, " off ") && text.contains("buffers off"));
+    status(&with, |status| status["mode"] == "off");
+    screen.press("?");
+    screen.until("help", |text| text.contains("requests of threads for TLABs"));
+    screen.press("q");
+    assert!(screen.end().success());
+    assert!(!screen.is_full_screen(), "the terminal is left as it was");
+}
+
+#[test]
+fn without_colours_and_ended_by_a_signal() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let mut screen = Screen::start(top(&["--refresh", "200ms"]).env("NO_COLOR", "1"), 24, 80);
+    let pid = jvm.pid.to_string();
+    screen.until("the JVM", |text| text.contains(&pid));
+    assert!(!screen.has_colours());
+    screen.signal(15);
+    let ended = screen.end();
+    assert!(!ended.success() && !screen.is_full_screen(), "{ended}");
+}
+
+#[test]
+fn one_frame() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+    let pid = jvm.pid.to_string();
+    let frame = output(&["top", &pid, "--once", "--refresh", "300ms"]);
+    let text = stdout(&frame);
+    assert!(frame.status.success(), "{}", stderr(&frame));
+    for part in ["1 JVM, 1 with terrace", &pid, " on ", "core"] {
+        assert!(text.contains(part), "'{part}' in\n{text}");
+    }
+    let json = output(&["top", &pid, "--format", "json", "--refresh", "300ms"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!((&json["jvms"][0]["buffers"], &json["jvms"][0]["is_estimate"]), (&"on".into(), &false.into()));
+    assert!(json["jvms"][0]["tlabs"].as_f64().unwrap() > 0.0, "{json}");
+}
+
+#[test]
+fn mistakes() {
+    for (words, part) in [
+        (&["top"][..], "this is no terminal; --once prints one frame"),
+        (&["top", "--once", "1073741822"], "no such process"),
+        (&["top", "--once", "--sort", "age"], "no column 'age'; choose one of allocated"),
+        (&["top", "--refresh", "0"], "--refresh"),
+    ] {
+        let refused = output(words);
+        let line = stderr(&refused);
+        assert!(!refused.status.success() && line.contains(part) && line.lines().count() == 1, "{line}");
+    }
+}

@@ -1,0 +1,33 @@
+//! The JVMs of this machine, as they allocate: `terrace top`.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`survey`] | which processes are JVMs, and what each says at one moment |
+//! | [`activity`] | what happened between two such moments: rates and shares |
+//! | [`order`] | by which column they are sorted |
+//! | [`history`] | the last minutes of each |
+//! | [`view`] | what is selected and shown, and what a key does to it |
+//! | [`draw`] | a view as lines of a terminal |
+//! | [`live`], [`once`] | the terminal, until somebody has seen enough; one frame |
+
+#![allow(missing_docs, reason = "not published")]
+
+pub mod activity;
+mod draw;
+mod history;
+pub mod live;
+pub mod once;
+pub mod order;
+pub mod survey;
+mod view;
+
+use std::time::Duration;
+
+/// What is looked at, and how often.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// These processes; empty: every JVM that this user may look into.
+    pub processes: Vec<u32>,
+    pub refresh: Duration,
+    pub order: order::Order,
+}

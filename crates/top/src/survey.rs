@@ -1,0 +1,198 @@
+//! Which processes are JVMs, and what each says at one moment. Nothing is asked of them: HotSpot's own counters lie in a file, the
+//! agent's in shared memory.
+
+use control::View;
+use jvm::perfdata::{PerfData, PerfFile};
+use jvm::status::{self, Status};
+use jvm::{Error, Result};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How often processes that were no JVMs are looked at again: a shell may have become one, and an agent may have been attached.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The JVMs that are known.
+pub struct Survey {
+    /// Empty: all.
+    wanted: Vec<u32>,
+    jvms: BTreeMap<u32, Jvm>,
+    /// What was no JVM when it was looked at, by its start.
+    others: BTreeMap<u32, u64>,
+    looked_again: Option<Instant>,
+}
+
+struct Jvm {
+    /// In clock ticks since the machine's start: another process may get the number later.
+    started: u64,
+    program: String,
+    counters: Option<PerfFile>,
+    agent: Option<View>,
+}
+
+/// What a JVM says at one moment.
+#[derive(Clone, Debug)]
+pub struct Look {
+    pub at: Instant,
+    pub pid: u32,
+    pub started: u64,
+    /// The main class, or the jar.
+    pub program: String,
+    pub counters: Option<PerfData>,
+    pub agent: Option<Status>,
+}
+
+impl Survey {
+    pub fn of(wanted: &[u32]) -> Survey {
+        Survey {
+            wanted: wanted.to_owned(),
+            jvms: BTreeMap::new(),
+            others: BTreeMap::new(),
+            looked_again: None,
+        }
+    }
+
+    /// All that run now. An error only where a process was named that is no JVM, or may not be looked into.
+    pub fn look(&mut self) -> Result<Vec<Look>> {
+        self.find();
+        for pid in &self.wanted {
+            if !self.jvms.contains_key(pid) {
+                return Err(no_jvm(*pid));
+            }
+        }
+        Ok(self.jvms.iter().map(|(pid, jvm)| jvm.look(*pid)).collect())
+    }
+
+    fn find(&mut self) {
+        let now = Instant::now();
+        let again = self.looked_again.is_none_or(|before| now - before > AGAIN);
+        if again {
+            self.looked_again = Some(now);
+            self.others.clear();
+        }
+        let running: BTreeMap<u32, u64> = match self.wanted.is_empty() {
+            true => processes().filter_map(|pid| Some((pid, started(pid)?))).collect(),
+            false => self.wanted.iter().filter_map(|pid| Some((*pid, started(*pid)?))).collect(),
+        };
+        self.jvms.retain(|pid, jvm| running.get(pid) == Some(&jvm.started));
+        self.others.retain(|pid, started| running.get(pid) == Some(started));
+        for (pid, started) in running {
+            match self.jvms.get_mut(&pid) {
+                Some(jvm) if again && !jvm.agent.as_ref().is_some_and(serves) => jvm.agent = agent(pid),
+                Some(_) => {}
+                None if self.others.contains_key(&pid) => {}
+                None => match Jvm::of(pid, started) {
+                    Some(jvm) => drop(self.jvms.insert(pid, jvm)),
+                    None => drop(self.others.insert(pid, started)),
+                },
+            }
+        }
+    }
+}
+
+/// Not one that was refused or has withdrawn: another may have come since.
+fn serves(agent: &View) -> bool {
+    matches!(agent.state(), Some(control::State::Installed | control::State::Observing))
+}
+
+fn agent(pid: u32) -> Option<View> {
+    View::of_process(pid).ok().flatten()
+}
+
+impl Jvm {
+    /// `None` if it is no JVM, or another user's.
+    fn of(pid: u32, started: u64) -> Option<Jvm> {
+        let counters = PerfFile::of(pid);
+        let agent = agent(pid);
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<String> =
+            line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        (counters.is_some() || agent.is_some()).then(|| Jvm {
+            started,
+            program: program(&words),
+            counters,
+            agent,
+        })
+    }
+
+    fn look(&self, pid: u32) -> Look {
+        let agent = self.agent.as_ref().map(status::read);
+        Look {
+            at: Instant::now(),
+            pid,
+            started: self.started,
+            program: self.program.clone(),
+            counters: self.counters.as_ref().and_then(PerfFile::read),
+            agent: agent.map(|status| Status { pid, ..status }),
+        }
+    }
+}
+
+/// The processes of this machine, or container.
+fn processes() -> impl Iterator<Item = u32> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// When a process started (proc(5), field 22 of `stat`).
+fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name, which may contain anything, stands the third field.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()
+}
+
+fn no_jvm(pid: u32) -> Error {
+    match status::of(pid) {
+        // It has become one, or may be looked into, since.
+        Ok(_) => Error::failed(format!("process {pid} could not be looked into; try again")),
+        Err(error) => error,
+    }
+}
+
+/// What a command line of java's runs. Control characters are taken out: a terminal would obey them.
+fn program(words: &[String]) -> String {
+    const WITH_VALUE: [&str; 6] =
+        ["-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"];
+    let mut words = words.iter().skip(1);
+    let mut found = None;
+    while let Some(word) = words.next() {
+        if word == "-jar" || word == "-m" || word == "--module" {
+            found = words.next();
+            break;
+        }
+        if WITH_VALUE.contains(&word.as_str()) {
+            words.next();
+        } else if !word.starts_with('-') && !word.starts_with('@') && !word.is_empty() {
+            found = Some(word);
+            break;
+        }
+    }
+    let name = found.map_or("?", String::as_str);
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(line: &str) -> String {
+        program(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn programs_have_the_names_that_people_know() {
+        assert_eq!(named("java -Xmx1g -cp a:b --add-modules x com.acme.Main --port 1"), "com.acme.Main");
+        assert_eq!(named("/usr/bin/java -ea -jar /opt/shop/app.jar run"), "app.jar");
+        assert_eq!(named("java -m shop/com.acme.Main"), "com.acme.Main");
+        assert_eq!(named("java @options Main\u{1b}[2J"), "Main [2J");
+        assert_eq!(named("java -version"), "?");
+    }
+
+    #[test]
+    fn this_process_is_none() {
+        let mut survey = Survey::of(&[std::process::id()]);
+        let error = survey.look().unwrap_err().to_string();
+        assert!(error.contains("is not a JVM"), "{error}");
+        assert!(started(std::process::id()).unwrap() >= started(1).unwrap());
+    }
+}
