@@ -4,6 +4,8 @@ mod arguments;
 mod attach;
 mod compare;
 mod doctor;
+#[cfg(feature = "fleet")]
+mod export;
 mod format;
 #[cfg(feature = "lab")]
 mod lab;
@@ -14,7 +16,7 @@ mod shell;
 #[cfg(feature = "simulator")]
 mod sim;
 mod status;
-#[cfg(feature = "top")]
+#[cfg(feature = "fleet")]
 mod top;
 mod usage;
 mod version;
@@ -65,8 +67,11 @@ enum Command {
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
     /// Show the JVMs of this machine as they allocate, with terrace and without.
-    #[cfg(feature = "top")]
+    #[cfg(feature = "fleet")]
     Top(top::Top),
+    /// Write what agents count for Prometheus or OpenTelemetry.
+    #[cfg(feature = "fleet")]
+    Export(export::Export),
     /// Say which buffers to use on a machine, by simulating a small grid of them.
     #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
@@ -104,8 +109,10 @@ fn main() -> ExitCode {
         Command::Off(off) => off.execute(),
         Command::Set(set) => set.execute(),
         Command::Status(status) => status.execute(),
-        #[cfg(feature = "top")]
+        #[cfg(feature = "fleet")]
         Command::Top(top) => top.execute(),
+        #[cfg(feature = "fleet")]
+        Command::Export(export) => export.execute(),
         Command::Completions(completions) => completions.execute(),
         Command::Manual(manual) => manual.execute(),
     };

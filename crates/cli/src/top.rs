@@ -3,9 +3,9 @@
 use crate::arguments::some_milliseconds;
 use crate::format::{Format, json};
 use clap::Args;
+use fleet::order::Order;
 use jvm::Result;
 use std::time::Duration;
-use top::order::Order;
 
 /// Arguments of `top`.
 #[derive(Args)]
@@ -45,11 +45,11 @@ pub struct Top {
 impl Top {
     /// Shows them until a key ends it, or once.
     pub fn execute(self) -> Result<()> {
-        let request = top::Request { processes: self.processes, refresh: self.refresh, order: self.sort };
+        let request = fleet::Request { processes: self.processes, refresh: self.refresh, order: self.sort };
         match self.format {
-            Format::Json => print!("{}", json(&top::once::frame(&request)?)?),
-            _ if self.once => print!("{}", top::once::frame(&request)?.text(present::table::columns())),
-            _ => return top::live::run(&request),
+            Format::Json => print!("{}", json(&fleet::once::frame(&request)?)?),
+            _ if self.once => print!("{}", fleet::once::frame(&request)?.text(present::table::columns())),
+            _ => return fleet::live::run(&request),
         }
         Ok(())
     }

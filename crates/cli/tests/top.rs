@@ -1,5 +1,5 @@
-//! `terrace top` on a terminal, and for machines.
-#![cfg(feature = "top")]
+//! `terrace top` on a terminal, and for machines; `terrace export`.
+#![cfg(feature = "fleet")]
 
 #[path = "common/real.rs"]
 mod installed;
@@ -85,12 +85,56 @@ fn one_frame() {
 }
 
 #[test]
+fn what_an_agent_counts_is_exported() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let pid = jvm.pid.to_string();
+    let stock = output(&["export", &pid]);
+    assert!(stderr(&stock).contains("is a JVM without terrace") && !stock.status.success(), "{stock:?}");
+    assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+
+    let label = format!("terrace_buffer_refills_total{{process_pid=\"{pid}\"");
+    let sum = |text: &str| -> u64 {
+        let of = text.lines().filter(|line| line.starts_with(&label));
+        of.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+    };
+    let text = stdout(&output(&["export", &pid, "--prometheus"]));
+    assert!(sum(&text) > 10, "{text}");
+    let line = stdout(&output(&["export", "--otlp"]));
+    let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let of =
+        |resource: &serde_json::Value| resource["resource"]["attributes"][0]["value"]["stringValue"] == *pid;
+    assert!(told["resourceMetrics"].as_array().unwrap().iter().any(of), "{told}");
+
+    // For node_exporter: again and again.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("terrace.prom");
+    let file = file.to_str().unwrap();
+    let mut exporter =
+        installed::terrace(&["export", &pid, "--out", file, "--every", "100ms"]).spawn().unwrap();
+    let later = loop {
+        assert!(exporter.try_wait().unwrap().is_none(), "it has ended");
+        let written = sum(&std::fs::read_to_string(file).unwrap_or_default());
+        if written > sum(&text) {
+            break written;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    exporter.kill().unwrap();
+    exporter.wait().unwrap();
+    assert!(later > sum(&text));
+}
+
+#[test]
 fn mistakes() {
     for (words, part) in [
         (&["top"][..], "this is no terminal; --once prints one frame"),
         (&["top", "--once", "1073741822"], "no such process"),
         (&["top", "--once", "--sort", "age"], "no column 'age'; choose one of allocated"),
         (&["top", "--refresh", "0"], "--refresh"),
+        (&["export", "1073741822"], "no such process"),
+        (&["export", "--otlp", "--prometheus"], "cannot be used with"),
+        (&["export", "--every", "5s"], "--out"),
     ] {
         let refused = output(words);
         let line = stderr(&refused);

@@ -1,4 +1,4 @@
-//! The JVMs of this machine, as they allocate: `terrace top`.
+//! The JVMs of this machine, as they allocate: `terrace top` and `terrace export`.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -9,13 +9,16 @@
 //! | [`view`] | what is selected and shown, and what a key does to it |
 //! | [`draw`] | a view as lines of a terminal |
 //! | [`live`], [`once`] | the terminal, until somebody has seen enough; one frame |
+//! | [`metrics`], [`export`] | what the agents count, by OpenTelemetry's names; for Prometheus, and as OTLP |
 
 #![allow(missing_docs, reason = "not published")]
 
 pub mod activity;
 mod draw;
+pub mod export;
 mod history;
 pub mod live;
+pub mod metrics;
 pub mod once;
 pub mod order;
 pub mod survey;

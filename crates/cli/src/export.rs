@@ -1,0 +1,58 @@
+//! `terrace export`.
+
+use clap::Args;
+use fleet::export::{Protocol, export, write};
+use jvm::Result;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `export`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  terrace export 4711
+  terrace export --prometheus --out /var/lib/node_exporter/terrace.prom --every 15s
+  terrace export --otlp >> metrics.jsonl
+
+Names, units and attributes are OpenTelemetry's: terrace.buffer.refills with terrace.level and
+terrace.domain is terrace_buffer_refills_total to Prometheus. A file is replaced in one step,
+as node_exporter's textfile collector needs it. docs/counters.md says what each counts.")]
+pub struct Export {
+    /// These JVMs [default: all with terrace that this user may look into].
+    #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
+    processes: Vec<u32>,
+
+    /// Prometheus' text format, the default.
+    #[arg(long)]
+    prometheus: bool,
+
+    /// OpenTelemetry's JSON (OTLP), a line for each time.
+    #[arg(long, conflicts_with = "prometheus")]
+    otlp: bool,
+
+    /// Write it there instead of to standard output.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+
+    /// Again and again, until it is stopped; needs --out.
+    #[arg(long, value_name = "TIME", value_parser = crate::arguments::some_seconds, requires = "out")]
+    every: Option<Duration>,
+}
+
+impl Export {
+    /// Writes what is counted now; with `--every` until it is stopped.
+    pub fn execute(self) -> Result<()> {
+        let protocol = if self.otlp { Protocol::OpenTelemetry } else { Protocol::Prometheus };
+        loop {
+            let text = export(&self.processes, protocol)?;
+            match &self.out {
+                Some(path) => write(path, &text)?,
+                None => print!("{text}"),
+            }
+            match self.every {
+                Some(period) => std::thread::sleep(period),
+                None => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
+
+use crate::metrics::{Metric, Point, Resource};
+use crate::survey::Survey;
+use jvm::{Error, Result};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Text exposition format 0.0.4, as node_exporter's textfile collector takes it.
+    Prometheus,
+    /// One line of OTLP's JSON (`ExportMetricsServiceRequest`).
+    OpenTelemetry,
+}
+
+/// What the agents of these processes count; of all JVMs with one, if none is named.
+pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
+    let looks = Survey::of(processes).look()?;
+    for look in looks.iter().filter(|look| look.agent.is_none() && processes.contains(&look.pid)) {
+        // Says why, and what to do.
+        jvm::status::of(look.pid)?;
+    }
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let uptime = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
+    let resources: Vec<Resource> = looks.iter().filter_map(|look| Resource::of(look, uptime)).collect();
+    Ok(match protocol {
+        Protocol::Prometheus => prometheus(&resources),
+        Protocol::OpenTelemetry => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            format!("{}\n", open_telemetry(&resources, now.as_nanos()))
+        }
+    })
+}
+
+/// Writes a file in one step: who collects it never sees half of it.
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
+    let name =
+        path.file_name().ok_or_else(|| Error::usage(format!("{} is not a file's name", path.display())))?;
+    // Collectors take *.prom.
+    let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
+    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&draft);
+        failed(error)
+    })
+}
+
+/// The name that OpenTelemetry's compatibility rules give: underscores, the unit, `_total`.
+fn prometheus_name(metric: &Metric) -> String {
+    let mut name = metric.name.replace('.', "_");
+    if metric.unit == "By" && !name.ends_with("_bytes") {
+        name += "_bytes";
+    }
+    if metric.is_counter {
+        name += "_total";
+    } else if metric.name == "terrace.agent" {
+        name += "_info";
+    }
+    name
+}
+
+fn prometheus(resources: &[Resource]) -> String {
+    // The points of a metric stand together, whatever JVM they are of.
+    let mut families: BTreeMap<String, (&Metric, Vec<(&Resource, &Point)>)> = BTreeMap::new();
+    for resource in resources {
+        for metric in &resource.metrics {
+            let family = families.entry(prometheus_name(metric)).or_insert((metric, Vec::new()));
+            family.1.extend(metric.points.iter().map(|point| (resource, point)));
+        }
+    }
+    let mut text = String::new();
+    for (name, (metric, points)) in &families {
+        let kind = if metric.is_counter { "counter" } else { "gauge" };
+        let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", metric.description);
+        for (resource, point) in points {
+            let labels = resource.attributes.iter().chain(&point.attributes);
+            let labels =
+                labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(value)));
+            let _ = writeln!(text, "{name}{{{}}} {}", labels.collect::<Vec<_>>().join(","), point.value);
+        }
+    }
+    text
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn open_telemetry(resources: &[Resource], now: u128) -> Value {
+    let attributes = |all: &[(&str, String)]| -> Value {
+        all.iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
+    };
+    let metric = |metric: &Metric, start: u128| {
+        let points: Value = (metric.points.iter())
+            .map(|point| {
+                json!({
+                    "attributes": attributes(&point.attributes),
+                    "startTimeUnixNano": start.to_string(),
+                    "timeUnixNano": now.to_string(),
+                    "asInt": point.value.to_string(),
+                })
+            })
+            .collect();
+        let mut told = json!({"name": metric.name, "unit": metric.unit, "description": metric.description});
+        match metric.is_counter {
+            // Cumulative.
+            true => {
+                told["sum"] = json!({"dataPoints": points, "aggregationTemporality": 2, "isMonotonic": true})
+            }
+            false => told["gauge"] = json!({"dataPoints": points}),
+        }
+        told
+    };
+    let resource = |resource: &Resource| {
+        let start = now.saturating_sub((resource.age * 1e9) as u128);
+        let metrics: Value = resource.metrics.iter().map(|one| metric(one, start)).collect();
+        json!({
+            "resource": {"attributes": attributes(&resource.attributes)},
+            "scopeMetrics": [{
+                "scope": {"name": "terrace", "version": env!("CARGO_PKG_VERSION")},
+                "metrics": metrics,
+            }],
+        })
+    };
+    json!({"resourceMetrics": resources.iter().map(resource).collect::<Value>()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::tests::look;
+    use control::{Control, Mode, State};
+    use hab::Counter;
+    use std::collections::BTreeSet;
+    use std::time::Instant;
+
+    fn resources() -> Vec<Resource> {
+        let control = Control::anonymous(&[2]).unwrap();
+        control.set_settings(r#"{"levels":"core","terrace":"0.1.0"}"#);
+        control.set_state(State::Installed);
+        control.set_mode(Mode::On);
+        control.counters(0)[1].add(Counter::BufferBytes, 4096);
+        control.counters(0)[0].add(Counter::WasteRefill, 24);
+        let looks = [5, 6].map(|pid| {
+            let mut look = look(Instant::now(), pid, Some(&control));
+            look.program = "a \"b\" \\ c".into();
+            look
+        });
+        assert!(Resource::of(&look(Instant::now(), 7, None), 0.0).is_none());
+        looks.iter().map(|look| Resource::of(look, 100.0).unwrap()).collect()
+    }
+
+    /// The rules of the text format: one HELP and one TYPE before the samples of a metric, and no sample twice.
+    #[test]
+    fn prometheus_takes_it() {
+        let text = prometheus(&resources());
+        let (mut seen, mut families, mut family) = (BTreeSet::new(), BTreeSet::new(), String::new());
+        for line in text.lines() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                family = help.split(' ').next().unwrap().to_owned();
+                assert!(families.insert(family.clone()), "{family} twice");
+            } else if let Some(kind) = line.strip_prefix("# TYPE ") {
+                let counter = kind.strip_suffix(" counter") == Some(&family);
+                assert!(counter || kind.strip_suffix(" gauge") == Some(&family), "{kind}");
+                assert_eq!(counter, family.ends_with("_total"), "{family}");
+            } else {
+                let (sample, value) = line.rsplit_once(' ').unwrap();
+                assert!(sample.starts_with(&format!("{family}{{")), "{line} in {family}");
+                assert!(value.parse::<u64>().is_ok() && seen.insert(sample.to_owned()), "{line}");
+            }
+        }
+        for line in [
+            r#"terrace_buffer_tlab_bytes_total{process_pid="5",terrace_program="a \"b\" \\ c",terrace_level="core",terrace_domain="1"} 4096"#,
+            r#"terrace_buffer_waste_bytes_total{process_pid="6",terrace_program="a \"b\" \\ c",terrace_level="core",terrace_domain="0",terrace_waste_cause="refill"} 24"#,
+            r#"terrace_agent_info{process_pid="5",terrace_program="a \"b\" \\ c",terrace_state="installed",terrace_mode="on",terrace_levels="core",terrace_version="0.1.0"} 1"#,
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nin\n{text}");
+        }
+        assert_eq!(prometheus(&[]), "");
+    }
+
+    #[test]
+    fn open_telemetry_takes_it() {
+        let told = open_telemetry(&resources(), 200_000_000_000);
+        let first = &told["resourceMetrics"][0];
+        assert_eq!(
+            first["resource"]["attributes"][0],
+            json!({"key": "process.pid", "value": {"stringValue": "5"}})
+        );
+        let metrics = first["scopeMetrics"][0]["metrics"].as_array().unwrap();
+        let find = |name: &str| metrics.iter().find(|metric| metric["name"] == name).unwrap();
+        let bytes = find("terrace.buffer.tlab.bytes");
+        assert_eq!((&bytes["unit"], &bytes["sum"]["isMonotonic"]), (&"By".into(), &true.into()));
+        let point = &bytes["sum"]["dataPoints"][1];
+        assert_eq!((&point["asInt"], &point["timeUnixNano"]), (&"4096".into(), &"200000000000".into()));
+        // 7 ticks after the machine, which has been up for 100 s.
+        assert_eq!(point["startTimeUnixNano"], "100070000000");
+        assert!(find("terrace.buffers.enabled")["gauge"]["dataPoints"][0]["asInt"] == "1");
+    }
+
+    #[test]
+    fn a_file_is_replaced_in_one_step() {
+        let folder = std::env::temp_dir().join(format!("terrace-export-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("terrace.prom");
+        for text in ["one\n", "two\n"] {
+            write(&path, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(write(&path, "").unwrap_err().to_string().contains("terrace.prom"));
+    }
+}

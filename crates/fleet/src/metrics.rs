@@ -1,0 +1,206 @@
+//! What agents count, as metrics: names, units (UCUM) and attributes as OpenTelemetry's semantic conventions have them.
+
+use crate::survey::Look;
+use hab::Counter;
+use jvm::status::Status;
+use serde_json::{Map, Value};
+
+/// A metric with its points, one JVM's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    pub name: &'static str,
+    /// Of one: `By`, `{refill}`.
+    pub unit: &'static str,
+    pub description: &'static str,
+    /// Whether it only grows while the JVM lives.
+    pub is_counter: bool,
+    pub points: Vec<Point>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub attributes: Vec<(&'static str, String)>,
+    pub value: u64,
+}
+
+/// What a JVM with an agent says.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub attributes: Vec<(&'static str, String)>,
+    /// Seconds since the JVM's start.
+    pub age: f64,
+    pub metrics: Vec<Metric>,
+}
+
+/// A counter of every domain: its metric and its attribute, if several make one metric.
+struct Counted {
+    name: &'static str,
+    unit: &'static str,
+    description: &'static str,
+    of: &'static [(Counter, Option<(&'static str, &'static str)>)],
+}
+
+const fn counted(
+    name: &'static str,
+    unit: &'static str,
+    of: &'static [(Counter, Option<(&'static str, &'static str)>)],
+    description: &'static str,
+) -> Counted {
+    Counted { name, unit, description, of }
+}
+
+const CAUSE: &str = "terrace.waste.cause";
+const COUNTED: [Counted; 15] = [
+    counted(
+        "terrace.buffer.tlabs",
+        "{tlab}",
+        &[(Counter::Buffers, None)],
+        "TLABs served by the domain's buffer.",
+    ),
+    counted(
+        "terrace.buffer.tlab.bytes",
+        "By",
+        &[(Counter::BufferBytes, None)],
+        "Bytes of the TLABs served by the domain's buffer.",
+    ),
+    counted(
+        "terrace.buffer.objects",
+        "{object}",
+        &[(Counter::Objects, None)],
+        "Objects outside TLABs served by the domain's buffer.",
+    ),
+    counted("terrace.buffer.object.bytes", "By", &[(Counter::ObjectBytes, None)], "Bytes of those objects."),
+    counted(
+        "terrace.buffer.refills",
+        "{refill}",
+        &[(Counter::Refills, None)],
+        "Extents that the buffer has got from the level behind it.",
+    ),
+    counted("terrace.buffer.refill.bytes", "By", &[(Counter::RefillBytes, None)], "Bytes of those extents."),
+    counted(
+        "terrace.buffer.foreign",
+        "{request}",
+        &[(Counter::Foreign, None)],
+        "Requests whose thread had left the domain by the time they were served.",
+    ),
+    counted(
+        "terrace.buffer.stolen",
+        "{request}",
+        &[(Counter::Stolen, None)],
+        "Requests served from the rest of another domain's buffer.",
+    ),
+    counted("terrace.buffer.stolen.bytes", "By", &[(Counter::StolenBytes, None)], "Bytes of those requests."),
+    counted(
+        "terrace.buffer.direct",
+        "{request}",
+        &[(Counter::Direct, None)],
+        "Requests passed to the level behind.",
+    ),
+    counted("terrace.buffer.direct.bytes", "By", &[(Counter::DirectBytes, None)], "Bytes of those requests."),
+    counted(
+        "terrace.buffer.waste.bytes",
+        "By",
+        &[
+            (Counter::WasteRefill, Some((CAUSE, "refill"))),
+            (Counter::WasteCollection, Some((CAUSE, "collection"))),
+            (Counter::WasteAlignment, Some((CAUSE, "alignment"))),
+        ],
+        "Bytes that were reserved and given up.",
+    ),
+    counted(
+        "terrace.heap.passed",
+        "{request}",
+        &[(Counter::Passed, None)],
+        "Requests that the heap served while buffers were off.",
+    ),
+    counted("terrace.heap.passed.bytes", "By", &[(Counter::PassedBytes, None)], "Bytes of those requests."),
+    counted(
+        "terrace.heap.missed.bytes",
+        "By",
+        &[(Counter::MissedBytes, None)],
+        "Bytes of objects that the heap served while buffers were on.",
+    ),
+];
+
+/// Seconds that clock ticks are, to user space on every Linux that terrace runs on.
+const TICK: f64 = 0.01;
+
+impl Resource {
+    /// `None` for a JVM without an agent. `uptime` is the machine's, in seconds.
+    pub fn of(look: &Look, uptime: f64) -> Option<Resource> {
+        let status = look.agent.as_ref()?;
+        Some(Resource {
+            attributes: vec![
+                ("process.pid", look.pid.to_string()),
+                ("terrace.program", look.program.clone()),
+            ],
+            age: (uptime - look.started as f64 * TICK).max(0.0),
+            metrics: metrics(status),
+        })
+    }
+}
+
+fn metrics(status: &Status) -> Vec<Metric> {
+    let one = |name, unit, is_counter, value, description| Metric {
+        name,
+        unit,
+        description,
+        is_counter,
+        points: vec![Point { attributes: Vec::new(), value }],
+    };
+    let text = |name: &str| status.settings[name].as_str().unwrap_or("").to_owned();
+    let information = Metric {
+        points: vec![Point {
+            attributes: vec![
+                ("terrace.state", status.state.clone()),
+                ("terrace.mode", status.mode.clone()),
+                ("terrace.levels", text("levels")),
+                ("terrace.version", text("terrace")),
+            ],
+            value: 1,
+        }],
+        ..one("terrace.agent", "", false, 1, "The agent's state and settings; always 1.")
+    };
+    let on = u64::from(status.state == "installed" && status.mode != "off");
+    let mut all = vec![
+        information,
+        one("terrace.buffers.enabled", "", false, on, "Whether buffers are on: 1 or 0."),
+        one(
+            "terrace.allocated.bytes",
+            "By",
+            true,
+            status.served_bytes,
+            "Bytes that threads got, TLABs as a whole.",
+        ),
+        one("terrace.collector.pauses", "{pause}", true, status.pauses, "Pauses of the collector."),
+    ];
+    all.extend(COUNTED.iter().map(|counted| Metric {
+        name: counted.name,
+        unit: counted.unit,
+        description: counted.description,
+        is_counter: true,
+        points: points(status, counted),
+    }));
+    all
+}
+
+fn points(status: &Status, counted: &Counted) -> Vec<Point> {
+    let mut points = Vec::new();
+    for level in &status.levels {
+        for (number, domain) in level.domains.iter().enumerate() {
+            for (counter, attribute) in counted.of {
+                let place = [("terrace.level", level.name.clone()), ("terrace.domain", number.to_string())];
+                let more = attribute.map(|(name, value)| (name, value.to_owned()));
+                points.push(Point {
+                    attributes: place.into_iter().chain(more).collect(),
+                    value: value(domain, *counter),
+                });
+            }
+        }
+    }
+    points
+}
+
+fn value(domain: &Map<String, Value>, counter: Counter) -> u64 {
+    domain.get(counter.name()).and_then(Value::as_u64).unwrap_or(0)
+}
