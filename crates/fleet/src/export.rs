@@ -65,26 +65,24 @@ fn prometheus_name(metric: &Metric) -> String {
 }
 
 fn prometheus(resources: &[Resource]) -> String {
-    // The points of a metric stand together, whatever JVM they are of.
-    let mut families: BTreeMap<String, (&Metric, Vec<(&Resource, &Point)>)> = BTreeMap::new();
+    // The samples of a metric stand together, whatever JVM they are of.
+    let mut families: BTreeMap<String, String> = BTreeMap::new();
     for resource in resources {
         for metric in &resource.metrics {
-            let family = families.entry(prometheus_name(metric)).or_insert((metric, Vec::new()));
-            family.1.extend(metric.points.iter().map(|point| (resource, point)));
+            let name = prometheus_name(metric);
+            let kind = if metric.is_counter { "counter" } else { "gauge" };
+            let head = || format!("# HELP {name} {}\n# TYPE {name} {kind}\n", metric.description);
+            let family = families.entry(name.clone()).or_insert_with(head);
+            metric.points.iter().for_each(|point| sample(family, &name, resource, point));
         }
     }
-    let mut text = String::new();
-    for (name, (metric, points)) in &families {
-        let kind = if metric.is_counter { "counter" } else { "gauge" };
-        let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", metric.description);
-        for (resource, point) in points {
-            let labels = resource.attributes.iter().chain(&point.attributes);
-            let labels =
-                labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(value)));
-            let _ = writeln!(text, "{name}{{{}}} {}", labels.collect::<Vec<_>>().join(","), point.value);
-        }
-    }
-    text
+    families.into_values().collect()
+}
+
+fn sample(family: &mut String, name: &str, resource: &Resource, point: &Point) {
+    let labels = resource.attributes.iter().chain(&point.attributes);
+    let labels = labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(value)));
+    let _ = writeln!(family, "{name}{{{}}} {}", labels.collect::<Vec<_>>().join(","), point.value);
 }
 
 fn escaped(value: &str) -> String {
