@@ -71,7 +71,9 @@ mod tests {
             let at = begin + Duration::from_secs(second);
             view.update(vec![look(at, 5, None), look(at, 4711, Some(&control))]);
         }
-        keys.iter().for_each(|key| drop(view.key(*key)));
+        for key in keys {
+            view.key(*key);
+        }
         Frame { schema: 1, seconds: 1.0, jvms: view.jvms.clone(), view }
     }
 
