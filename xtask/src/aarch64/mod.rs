@@ -16,7 +16,7 @@ pub struct Arguments {
     /// Only fetch what all of it needs, once; then nothing needs the network.
     #[arg(long)]
     fetch: bool,
-    /// Leave out the JVMs: the emulator takes half a minute for a launch.
+    /// Leave out the JVMs: the emulator takes a minute for a launch.
     #[arg(long)]
     quick: bool,
     /// Only the launches of JVMs whose names contain one of these, as `load::G1::25` or `attach::`.
