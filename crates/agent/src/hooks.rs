@@ -4,7 +4,7 @@
 //! Those that have lost their last argument since JDK 26 hand on what they were called with (`hotspot::functions`).
 //! What each of them may rely on is told in docs/allocation-walkthrough.md.
 
-use crate::agent::{Agent, agent, agent_if_installed};
+use crate::agent::{Agent, agent, agent_if_installed, come_through_the_table};
 use crate::growth;
 use crate::hierarchy::Hierarchy;
 use control::Mode;
@@ -190,6 +190,7 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc<H: Hierarchy>(
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
+    come_through_the_table();
     let Some(agent) = agent_if_installed() else { return };
     agent.control.count_parsability();
     agent.retire_buffers();
@@ -205,6 +206,7 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
+    come_through_the_table();
     let Some(agent) = agent_if_installed() else { return };
     if when == BEFORE_GC && agent.heap.is_at_safepoint() {
         agent.retire_buffers();

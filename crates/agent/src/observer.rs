@@ -5,7 +5,7 @@
 //! next request or collection after a word in the control memory. Threads may be in the hooks for as long as they like. Whether requests are timed is a matter of which hooks are put in place, not of a branch in them.
 #![allow(clippy::disallowed_types, reason = "the observer is found by all threads through one pointer")]
 
-use crate::agent::{Observed, Originals};
+use crate::agent::{Observed, Originals, come_through_the_table};
 use crate::clock::Clock;
 use crate::in_place::InPlace;
 use control::Control;
@@ -79,6 +79,7 @@ pub(crate) fn pause() {
 /// Only from hooks, which are in place only after it was published.
 #[inline(always)]
 unsafe fn observer() -> &'static Observer {
+    come_through_the_table();
     // Acquire: pairs with the release in `publish`.
     // SAFETY: stored before any hook was put in place, and never freed.
     unsafe { &*OBSERVER.load(Ordering::Acquire) }

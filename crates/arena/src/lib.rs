@@ -17,7 +17,7 @@ mod front;
 mod levels;
 mod owned;
 #[cfg_attr(
-    any(no_sequences, not(target_arch = "x86_64")),
+    any(no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64"))),
     allow(
         dead_code,
         unreachable_code,
@@ -30,10 +30,16 @@ mod prefetch;
 mod primitive;
 mod reserve;
 #[cfg_attr(loom, path = "sequence_model.rs")]
-#[cfg_attr(all(not(loom), any(no_sequences, not(target_arch = "x86_64"))), path = "sequence_none.rs")]
-mod sequence;
 #[cfg_attr(
-    any(no_sequences, not(target_arch = "x86_64")),
+    all(not(loom), any(no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64")))),
+    path = "sequence_none.rs"
+)]
+#[cfg_attr(all(not(loom), not(no_sequences), target_arch = "aarch64"), path = "sequence_aarch64.rs")]
+mod sequence;
+#[cfg(all(test, not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod sequence_test;
+#[cfg_attr(
+    any(no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64"))),
     allow(
         dead_code,
         unreachable_code,

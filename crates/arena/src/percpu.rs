@@ -234,7 +234,7 @@ impl PerCpu {
             }
             None => (Extent { start: 0, bytes: 0 }, Extent { start: self.base, bytes: 0 }),
         };
-        // Release: pairs with the Acquire in `serve`; the fast path's plain load has the same effect on this architecture.
+        // Release: pairs with the Acquire in `serve`; the fast path's load is one, too (on x86-64 every load is).
         slot.words[number].store(pack(self.base, rest), Ordering::Release);
         if mine.bytes == 0 { Served::Refused } else { Served::At(mine.start) }
     }

@@ -93,12 +93,12 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
 pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     area.step(|cpu| {
         let Some(slot) = slots.get(cpu) else { return Taken::Short };
-        // Acquire, and Release below: what every load and store is on this architecture.
+        // Acquire on both processors. Relaxed below, as on aarch64: the lock is the kernel between two threads of a CPU.
         let word = slot.words[0].load(Ordering::Acquire);
         if word & REST_MASK < grains {
             return Taken::Short;
         }
-        slot.words[0].store(word.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), Ordering::Release);
+        slot.words[0].store(word.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), Ordering::Relaxed);
         Taken::Done(word)
     })
 }
@@ -111,7 +111,7 @@ pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, ne
     area.step(|now| {
         let same = now == cpu as usize && word.load(Ordering::Acquire) == old;
         if same {
-            word.store(new, Ordering::Release);
+            word.store(new, Ordering::Relaxed);
         }
         same
     })

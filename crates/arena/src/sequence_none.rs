@@ -1,4 +1,4 @@
-//! No restartable sequences: a processor that they are not written for, or `--cfg no_sequences`, with which x86-64 is tested as such a
+//! No restartable sequences: a processor that they are not written for, or `--cfg no_sequences`, with which others are tested as such a
 //! one. There are no areas, so that nothing here is ever called; core buffers are changed by compare and swap.
 
 use crate::primitive::Atomic64;
@@ -10,10 +10,10 @@ pub(crate) enum Area {}
 
 /// As the real one.
 pub(crate) fn find() -> Result<Area, &'static str> {
-    Err(if cfg!(target_arch = "x86_64") {
+    Err(if cfg!(no_sequences) {
         "built without restartable sequences (--cfg no_sequences)"
     } else {
-        "restartable sequences are written for x86-64 only"
+        "restartable sequences are written for x86-64 and aarch64 only"
     })
 }
 

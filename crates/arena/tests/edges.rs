@@ -95,7 +95,7 @@ fn a_reset_counts_what_it_takes_from_the_core_buffers() {
 }
 
 /// The kernel restarts nothing in a thread that has given its area up (other code may do so and register its own).
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn a_thread_without_restartable_sequences_is_served() {
     let arena = Arena::builder().reserve(1 << 24).path(Path::Core).build().unwrap();
@@ -107,13 +107,20 @@ fn a_thread_without_restartable_sequences_is_served() {
         scope.spawn(|| {
             arena.alloc(1_u64);
             let thread: usize;
-            // SAFETY: the first word of a thread's control block is its own address.
-            unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
+            // SAFETY: reads the thread pointer; on x86-64 the control block begins with its own address.
+            unsafe {
+                #[cfg(target_arch = "x86_64")]
+                std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly));
+                #[cfg(target_arch = "aarch64")]
+                std::arch::asm!("mrs {}, tpidr_el0", out(reg) thread, options(nostack, readonly));
+            }
+            // RSEQ_SIG of <sys/rseq.h>.
+            let signature = if cfg!(target_arch = "x86_64") { 0x5305_3053_u32 } else { 0xd428_bc00 };
             let at = thread.wrapping_add_signed(area.offset());
             // Its length is the C library's secret; the kernel takes no other one.
             // SAFETY: nobody but this test relies on the area in this thread.
             let given_up = (32..=256_u32)
-                .any(|bytes| unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 1, 0x5305_3053_u32) } == 0);
+                .any(|bytes| unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 1, signature) } == 0);
             if !given_up {
                 skips::skip!("the area cannot be given up");
                 return;

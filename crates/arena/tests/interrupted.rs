@@ -1,10 +1,12 @@
 //! The kernel interferes in the middle of restartable sequences: signals, migrations, more threads than CPUs. What makes it begin
 //! a sequence again is its descriptor; a process that breaks the descriptors is the control.
-#![cfg(all(target_arch = "x86_64", not(no_sequences)))]
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(no_sequences)))]
 
+mod descriptors;
 mod ranges;
 
 use arena::{Arena, Path, Size};
+use descriptors::descriptors;
 use ranges::{check, layout};
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -16,30 +18,6 @@ use std::sync::{Barrier, OnceLock};
 type AtomicBool = std::sync::atomic::AtomicBool;
 #[allow(clippy::disallowed_types, reason = "a counter of the test")]
 type AtomicU64 = std::sync::atomic::AtomicU64;
-
-/// `struct rseq_cs` of rseq(2).
-#[repr(C, align(32))]
-struct Descriptor {
-    version: u32,
-    flags: u32,
-    start: u64,
-    length: u64,
-    abort: u64,
-}
-
-// The linker's names for where a section begins and ends.
-unsafe extern "C" {
-    #[link_name = "__start___rseq_cs"]
-    static mut FIRST: Descriptor;
-    #[link_name = "__stop___rseq_cs"]
-    static mut BEHIND: Descriptor;
-}
-
-/// The descriptors of all sequences in this program.
-fn descriptors() -> *mut [Descriptor] {
-    let (first, behind) = (&raw mut FIRST, &raw mut BEHIND);
-    std::ptr::slice_from_raw_parts_mut(first, (behind.addr() - first.addr()) / size_of::<Descriptor>())
-}
 
 /// What the handler below was given on this thread.
 const MOST: usize = 20_000;
@@ -58,7 +36,11 @@ static ABORTED: AtomicU64 = AtomicU64::new(0);
 /// descriptor names.
 extern "C" fn allocate_in_between(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel gives a handler with SA_SIGINFO its context.
-    let next = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] };
+    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    let next = machine.gregs[libc::REG_RIP as usize];
+    #[cfg(target_arch = "aarch64")]
+    let next = machine.pc;
     // SAFETY: descriptors are changed before the first sequence only.
     let all = unsafe { &*descriptors() };
     if all.iter().any(|descriptor| descriptor.abort == next as u64) {

@@ -8,10 +8,11 @@ pub const SHORT: &str = env!("CARGO_PKG_VERSION");
 /// The commit that it was built from, of which only a release is told, and what it supports.
 pub static LONG: LazyLock<String> = LazyLock::new(|| {
     let commit = option_env!("TERRACE_COMMIT").map(|commit| format!(" (commit {commit})"));
-    format!("{SHORT}{}\n{SUPPORTED}", commit.unwrap_or_default())
+    let processor = std::env::consts::ARCH.replace('_', "-");
+    format!("{SHORT}{}\n{SUPPORTED} {processor}", commit.unwrap_or_default())
 });
 
-const SUPPORTED: &str = "for HotSpot JDK 11, 17, 21, 25, 26, 27 and 28 on Linux x86-64";
+const SUPPORTED: &str = "for HotSpot JDK 11, 17, 21, 25, 26, 27 and 28 on Linux";
 
 #[cfg(test)]
 mod tests {

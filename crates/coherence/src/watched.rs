@@ -162,6 +162,12 @@ impl Word for AtomicU64 {
         self.fetch_add(amount, order);
     }
 
+    /// As on the machines that are simulated, whatever machine simulates them.
+    #[inline]
+    fn add_on_own_cpu(&self, amount: u64) {
+        self.store(self.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+    }
+
     #[inline]
     fn exchange(&self, old: u64, new: u64, success: Ordering, failure: Ordering) -> bool {
         self.compare_exchange_weak(old, new, success, failure).is_ok()

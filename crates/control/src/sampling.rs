@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
 use crate::times::{Kind, Way};
+use hab::atomics::Word;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// At most so many requests are passed over for one that is timed, in the mean.
@@ -101,7 +102,7 @@ impl Sampling {
     pub(crate) fn pass(&self, kind: Kind, way: Way, alone: bool) {
         let passed = &self.passed[kind as usize][way as usize];
         if alone {
-            passed.store(passed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            passed.add_on_own_cpu(1);
         } else {
             passed.fetch_add(1, Ordering::Relaxed);
         }

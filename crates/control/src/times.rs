@@ -6,6 +6,7 @@
 
 use crate::sampling::Sampling;
 pub use crate::sampling::{Look, Pace};
+use hab::atomics::Word;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What was asked for.
@@ -97,7 +98,7 @@ impl Histogram {
         // Relaxed, all of it: statistics publish nothing.
         for (word, amount) in amounts {
             if alone {
-                word.store(word.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+                word.add_on_own_cpu(amount);
             } else {
                 word.fetch_add(amount, Ordering::Relaxed);
             }

@@ -136,13 +136,12 @@ impl<M: Atomics> Counters<M> {
         self.values[counter as usize].add(amount, Ordering::Relaxed);
     }
 
-    /// Counts on the fast path of a domain with one CPU: a plain addition, without a locked instruction.
+    /// Counts on the fast path of a domain with one CPU ([`Word::add_on_own_cpu`]).
     ///
-    /// On x86-64 it is one instruction, which no preemption can split; only a thread that has just left the domain can race
-    /// with it, and an addition is then lost. What must be exact is counted by [`Counters::add`] or derived from the buffer.
+    /// On x86-64 only a thread that has just left the domain can race with it, and an addition is then lost. What must be exact is
+    /// counted by [`Counters::add`] or derived from the buffer. On other processors nothing is lost.
     #[inline(always)]
     pub fn add_plainly(&self, counter: Counter, amount: u64) {
-        let value = &self.values[counter as usize];
-        value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        self.values[counter as usize].add_on_own_cpu(amount);
     }
 }

@@ -107,6 +107,7 @@ impl Library {
 
     /// Refuses symbols of another build: after an upgrade in place the file is not what runs.
     pub fn check(&self, symbols: &Symbols) -> Result<(), Error> {
+        symbols.check_processor()?;
         match &self.build_id {
             Some(id) if symbols.build_id() != Some(id) => {
                 Err(Error::Replaced { path: self.path.display().to_string() })

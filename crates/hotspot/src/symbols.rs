@@ -100,7 +100,26 @@ pub(crate) fn build_id_of_notes(notes: &[u8], alignment: usize) -> Option<Vec<u8
     None
 }
 
+/// `e_machine` of the libraries that this process can load.
+const MACHINE: elf::Machine = if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else { elf::EM_X86_64 };
+
 impl Symbols {
+    /// Refuses the symbols of a library for another processor: a root for emulation may have one where this process's was found.
+    pub fn check_processor(&self) -> Result<(), Error> {
+        let (header, endian) = header(&self.library, self.image.bytes())?;
+        let machine = header.e_machine(endian);
+        if machine == MACHINE {
+            return Ok(());
+        }
+        Err(Error::File {
+            path: self.library.display().to_string(),
+            reason: format!(
+                "is for another processor ({}; this process has {}): use the JDK of this processor",
+                machine.0, MACHINE.0
+            ),
+        })
+    }
+
     /// The build identifier of the library's file, if it has one.
     pub fn build_id(&self) -> Option<&[u8]> {
         build_id(&self.library, self.image.bytes())

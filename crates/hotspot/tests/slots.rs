@@ -12,6 +12,7 @@ use hotspot::slots::{self, Slots, Virtual, Vtable};
 use hotspot::symbols::Symbols;
 use hotspot::version::Feature;
 use jdk::Jdk;
+use object::elf;
 use std::path::Path;
 use std::process::Command;
 
@@ -212,7 +213,19 @@ fn what_is_no_library_is_told_so() {
     assert!(matches!(Symbols::open(&directory.path().join("missing")), Err(Error::File { .. })));
     // Cut anywhere, a library is refused or has fewer symbols, and nothing is read beyond its end.
     let Some(jdk) = supported().first().copied() else { return };
-    let whole = std::fs::read(jdk.libjvm()).expect("the library");
+    let mut whole = std::fs::read(jdk.libjvm()).expect("the library");
+    // One for another processor can be read, but no process of this one has loaded it.
+    for (machine, architecture) in [(elf::EM_X86_64, "x86_64"), (elf::EM_AARCH64, "aarch64")] {
+        whole[18..20].copy_from_slice(&machine.0.to_le_bytes());
+        std::fs::write(&path, &whole).expect("a file");
+        let outcome = Symbols::open(&path).expect("symbols").check_processor();
+        let refused = outcome.err().map(|error| error.to_string());
+        let own = architecture == std::env::consts::ARCH;
+        assert!(
+            refused.as_ref().map_or(own, |line| !own && line.contains("is for another processor")),
+            "{refused:?}"
+        );
+    }
     for part in 1..16 {
         std::fs::write(&path, &whole[..whole.len() / 16 * part]).expect("a file");
         if let Ok(symbols) = Symbols::open(&path) {

@@ -41,7 +41,8 @@ impl Machine {
                 // No division by zero: with `cores` 0 (or either factor) there is no `id`.
                 let core = id % cores;
                 let package = core / fake.cores;
-                RawCpu { id, core, package, cache: Some(package * fake.cores), node: Some(package) }
+                let (cache, node) = (Some(package * fake.cores), Some(package));
+                RawCpu { id, core, package, cluster: None, cache, node }
             })
             .collect();
         let online = total as usize;
@@ -55,6 +56,7 @@ impl Machine {
                 id: cpu.id.0,
                 core: u32::from(cpu.core.0),
                 package: u32::from(cpu.package.0),
+                cluster: None,
                 cache: Some(u32::from(cpu.cache.0)),
                 node: Some(u32::from(cpu.node.0)),
             })

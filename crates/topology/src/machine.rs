@@ -43,7 +43,7 @@ impl Cpu {
 
 /// The CPUs that this process may use, as they were when it was looked at. There is always at least one.
 ///
-/// They are sorted by package, L3 cache, node, core and number, and each kind of domain is numbered in that order.
+/// They are sorted by package, L3 cache, node, cluster, core and number, and each kind of domain is numbered in that order.
 #[derive(Clone, Debug)]
 pub struct Machine {
     cpus: Vec<Cpu>,
@@ -104,7 +104,7 @@ impl Machine {
         remarks: Vec<String>,
     ) -> Machine {
         if raw.is_empty() {
-            raw.push(RawCpu { id: 0, core: 0, package: 0, cache: None, node: None });
+            raw.push(RawCpu { id: 0, core: 0, package: 0, cluster: None, cache: None, node: None });
         }
         raw.sort_by_key(|cpu| cpu.id);
         raw.dedup_by_key(|cpu| cpu.id);
@@ -115,7 +115,15 @@ impl Machine {
         }
         raw.sort_by_cached_key(|cpu| {
             let cache = cpu.cache_key();
-            (cpu.package, node_of_cache.get(&cache).copied(), cache, cpu.node_key(), cpu.core, cpu.id)
+            (
+                cpu.package,
+                node_of_cache.get(&cache).copied(),
+                cache,
+                cpu.node_key(),
+                cpu.cluster,
+                cpu.core,
+                cpu.id,
+            )
         });
         let (mut cores, mut caches) = (Dense::default(), Dense::default());
         let (mut packages, mut nodes) = (Dense::default(), Dense::default());

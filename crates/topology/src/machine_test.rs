@@ -2,7 +2,7 @@ use super::*;
 use crate::fake::Fake;
 
 fn raw(id: u32, core: u32, package: u32, cache: Option<u32>, node: Option<u32>) -> RawCpu {
-    RawCpu { id, core, package, cache, node }
+    RawCpu { id, core, package, cluster: None, cache, node }
 }
 
 fn order(machine: &Machine) -> Vec<u32> {

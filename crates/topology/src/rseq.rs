@@ -42,6 +42,15 @@ impl RseqArea {
         Ok(RseqArea { offset: rseq.cpu_id.wrapping_sub(CPU_ID_OFFSET) })
     }
 
+    /// The area at this distance from the thread pointer, of whatever is not the kernel's: to run sequences where none are restarted.
+    ///
+    /// # Safety
+    /// In every thread that uses it there is a `struct rseq` at that place, for as long as it is used.
+    #[doc(hidden)]
+    pub const unsafe fn at(offset: isize) -> RseqArea {
+        RseqArea { offset }
+    }
+
     /// The distance of `struct rseq` from the thread pointer, in bytes: the same in every thread that glibc has made.
     pub const fn offset(self) -> isize {
         self.offset

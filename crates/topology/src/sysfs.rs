@@ -9,6 +9,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
+#[path = "sysfs_arm_test.rs"]
+mod arm_test;
+#[cfg(test)]
 #[path = "sysfs_test.rs"]
 mod test;
 
@@ -19,6 +22,9 @@ pub(crate) struct RawCpu {
     pub id: u32,
     pub core: u32,
     pub package: u32,
+    /// The lowest CPU number of its cluster (cores that are nearer to each other than to others of the package, whether or not they
+    /// share a cache: Arm), where the machine tells.
+    pub cluster: Option<u32>,
     pub cache: Option<u32>,
     pub node: Option<u32>,
 }
@@ -62,9 +68,10 @@ pub(crate) fn read(root: &Path, allowed: Option<&[CpuId]>) -> Result<Tree, Error
         ));
         cpus = candidates
             .iter()
-            .map(|id| RawCpu { id: *id, core: *id, package: 0, cache: None, node: None })
+            .map(|id| RawCpu { id: *id, core: *id, package: 0, cluster: None, cache: None, node: None })
             .collect();
     } else {
+        add_clusters(&cpu_root, &mut cpus);
         add_caches(&cpu_root, &mut cpus);
     }
     let nodes = nodes(&root.join("devices/system/node"));
@@ -114,7 +121,27 @@ fn cores(cpu_root: &Path, candidates: &[u32]) -> Vec<RawCpu> {
     }
     let found = |id: &u32| known.get(id).map(|(core, package)| (*id, *core, *package));
     let cpus = candidates.iter().filter_map(found);
-    cpus.map(|(id, core, package)| RawCpu { id, core, package, cache: None, node: None }).collect()
+    cpus.map(|(id, core, package)| RawCpu { id, core, package, cluster: None, cache: None, node: None })
+        .collect()
+}
+
+/// Finds the cluster of each CPU, on machines whose cores have one hardware thread: on others the threads of a core are the nearest.
+fn add_clusters(cpu_root: &Path, cpus: &mut [RawCpu]) {
+    // A core is named by its first thread.
+    if cpus.iter().any(|cpu| cpu.core != cpu.id) {
+        return;
+    }
+    let mut known: BTreeMap<u32, u32> = BTreeMap::new();
+    for cpu in cpus {
+        if !known.contains_key(&cpu.id) {
+            let list = read_list(&cpu_root.join(format!("cpu{}/topology/cluster_cpus_list", cpu.id)));
+            let Some(list) = list.filter(|list| list.contains(&cpu.id)) else { continue };
+            for member in &list {
+                known.entry(*member).or_insert(list[0]);
+            }
+        }
+        cpu.cluster = known.get(&cpu.id).copied();
+    }
 }
 
 /// Finds the L3 cache of each CPU. A cache's files at one CPU tell about all that share it.

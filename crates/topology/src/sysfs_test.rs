@@ -5,39 +5,39 @@ use crate::machine::Machine;
 use tempfile::TempDir;
 
 /// A tree laid out as `/sys`.
-struct FakeTree(TempDir);
+pub(crate) struct FakeTree(TempDir);
 
 impl FakeTree {
-    fn new() -> FakeTree {
+    pub(crate) fn new() -> FakeTree {
         FakeTree(tempfile::tempdir().unwrap())
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.0.path().join("devices/system").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    fn cpu(&self, id: u32, package: i32, siblings: &str) {
+    pub(crate) fn cpu(&self, id: u32, package: i32, siblings: &str) {
         self.write(&format!("cpu/cpu{id}/topology/core_id"), "0");
         self.write(&format!("cpu/cpu{id}/topology/physical_package_id"), &package.to_string());
         self.write(&format!("cpu/cpu{id}/topology/thread_siblings_list"), siblings);
     }
 
-    fn cache(&self, id: u32, index: u32, level: &str, kind: &str, shared: &str) {
+    pub(crate) fn cache(&self, id: u32, index: u32, level: &str, kind: &str, shared: &str) {
         let folder = format!("cpu/cpu{id}/cache/index{index}");
         self.write(&format!("{folder}/level"), level);
         self.write(&format!("{folder}/type"), kind);
         self.write(&format!("{folder}/shared_cpu_list"), shared);
     }
 
-    fn machine(&self, allowed: Option<&[u32]>) -> Machine {
+    pub(crate) fn machine(&self, allowed: Option<&[u32]>) -> Machine {
         let allowed: Option<Vec<CpuId>> = allowed.map(|list| list.iter().copied().map(CpuId).collect());
         Machine::from_sysfs(self.0.path(), allowed.as_deref()).unwrap()
     }
 }
 
-fn order(machine: &Machine) -> Vec<u32> {
+pub(crate) fn order(machine: &Machine) -> Vec<u32> {
     machine.cpus().iter().map(|cpu| cpu.id.0).collect()
 }
 

@@ -1,5 +1,6 @@
 //! The programs of a release, built so that old systems run them and two builds are the same bytes.
 
+use super::target::Target;
 use super::tools::Tools;
 use crate::cargo::cargo;
 use crate::shell::{root, run};
@@ -9,7 +10,6 @@ use std::process::Command;
 
 /// The oldest glibc that loads the libraries.
 pub const GLIBC: &str = "2.17";
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// What was built.
 pub struct Built {
@@ -19,23 +19,28 @@ pub struct Built {
     pub arena_static: PathBuf,
 }
 
-/// Builds the command without any shared library, so that glibc and musl systems run it, and the libraries against an old glibc.
-pub fn programs(tools: &Tools, commit: &str) -> Result<Built> {
+/// Builds the command without any shared library, so that glibc and musl systems run it, and the libraries against an old glibc; the
+/// command, too, where it cannot do without.
+pub fn programs(tools: &Tools, target: &Target, commit: &str) -> Result<Built> {
     let libraries = root().join("target/dist/libraries");
     let mut zigbuild = tools.program("cargo-zigbuild");
     zigbuild.current_dir(root()).env("CARGO", cargo().get_program());
     zigbuild.args(["zigbuild", "-p", "terrace-agent", "-p", "terrace-arena-c"]);
-    zigbuild.arg("--target").arg(format!("{TARGET}.{GLIBC}"));
-    run(options(&mut zigbuild, &libraries, commit, &[]))?;
+    zigbuild.args((!target.links_statically()).then_some(["-p", "terrace-cli"]).into_iter().flatten());
+    zigbuild.arg("--target").arg(format!("{}.{GLIBC}", target.triple));
+    run(options(target.compiler(&mut zigbuild), &libraries, commit, &[]))?;
 
-    let programs = root().join("target/dist/programs");
-    let mut build = cargo();
-    build.args(["build", "-p", "terrace-cli", "--target", TARGET]);
-    run(options(&mut build, &programs, commit, &["-C", "target-feature=+crt-static"]))?;
+    let mut programs = libraries.clone();
+    if target.links_statically() {
+        programs = root().join("target/dist/programs");
+        let mut build = cargo();
+        build.args(["build", "-p", "terrace-cli", "--target", target.triple]);
+        run(options(&mut build, &programs, commit, &["-C", "target-feature=+crt-static"]))?;
+    }
 
-    let libraries = libraries.join(TARGET).join("release");
+    let libraries = libraries.join(target.triple).join("release");
     let built = Built {
-        command: programs.join(TARGET).join("release/terrace"),
+        command: programs.join(target.triple).join("release/terrace"),
         agent: libraries.join("libterrace.so"),
         arena: libraries.join("libterrace_arena.so"),
         arena_static: libraries.join("libterrace_arena.a"),
@@ -43,7 +48,7 @@ pub fn programs(tools: &Tools, commit: &str) -> Result<Built> {
     // musl knows its own loader by another name; all that glibc's gives is in libc there.
     run(tools
         .program("patchelf")
-        .args(["--remove-needed", "ld-linux-x86-64.so.2"])
+        .args(["--remove-needed", target.loader])
         .args([&built.agent, &built.arena]))?;
     Ok(built)
 }
@@ -67,12 +72,12 @@ fn options<'a>(command: &'a mut Command, target: &Path, commit: &str, flags: &[&
 }
 
 /// Moves what debuggers want into a file beside `shipped`, whose name it then names.
-pub fn strip(shipped: &Path, debug: &Path) -> Result<()> {
-    run(Command::new("objcopy").arg("--only-keep-debug").args([shipped, debug]))?;
-    run(Command::new("strip").arg("--strip-unneeded").arg(shipped))?;
+pub fn strip(target: &Target, shipped: &Path, debug: &Path) -> Result<()> {
+    run(target.tool("objcopy").arg("--only-keep-debug").args([shipped, debug]))?;
+    run(target.tool("strip").arg("--strip-unneeded").arg(shipped))?;
     let Some(folder) = debug.parent() else { return Err(Error::failed("a debug file has no folder")) };
     let name = debug.file_name().unwrap_or_default();
     let mut link = std::ffi::OsString::from("--add-gnu-debuglink=");
     link.push(name);
-    run(Command::new("objcopy").current_dir(folder).arg(link).arg(shipped))
+    run(target.tool("objcopy").current_dir(folder).arg(link).arg(shipped))
 }

@@ -2,6 +2,7 @@
 //! a user who owns nothing there.
 
 use super::roots::{self, Root};
+use super::target::Target;
 use super::tools::Tools;
 use super::{VERSION, at, name};
 use crate::shell::root;
@@ -30,13 +31,10 @@ kill "$first"
 "#;
 
 /// Every root in turn.
-pub fn all(folder: &Path, archive: &Path) -> Result<()> {
-    if !archive.is_file() {
-        return Err(Error::failed(format!("{} is not there; leave out --no-build", archive.display())));
-    }
+pub fn all(folder: &Path, archive: &Path, target: &Target) -> Result<()> {
     let tools = Tools::install(&folder.join("tools"))?;
     for found in roots::all(&folder.join("roots"), &tools)? {
-        let output = install(&found, archive)?;
+        let output = install(&found, archive, target)?;
         let text = String::from_utf8_lossy(&output);
         for expected in ["for HotSpot JDK", "a/b per second", "installed"] {
             if !text.contains(expected) {
@@ -51,7 +49,7 @@ pub fn all(folder: &Path, archive: &Path) -> Result<()> {
     Ok(())
 }
 
-fn install(found: &Root, archive: &Path) -> Result<Vec<u8>> {
+fn install(found: &Root, archive: &Path, target: &Target) -> Result<Vec<u8>> {
     let opt = found.folder.join("opt");
     if opt.exists() {
         fs::remove_dir_all(&opt).map_err(at(&opt))?;
@@ -65,9 +63,9 @@ fn install(found: &Root, archive: &Path) -> Result<Vec<u8>> {
     }
     let steps = root().join("packaging/Dockerfile");
     for line in fs::read_to_string(&steps).map_err(at(&steps))?.lines() {
-        let line = line.replace("${VERSION}", VERSION);
+        let line = line.replace("${VERSION}", VERSION).replace("${ARCH}", target.name);
         match line.split_once(' ') {
-            Some(("ADD", what)) if what == format!("{}.tar.gz /opt", name()) => {
+            Some(("ADD", what)) if what == format!("{}.tar.gz /opt", name(target)) => {
                 said("tar", Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&opt))?;
             }
             Some(("RUN", what)) => {

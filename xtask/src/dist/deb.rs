@@ -1,18 +1,19 @@
 //! The Debian package: the same files below /usr.
 
 use super::archive::{ar, tar_gz};
-use super::{build, write};
+use super::target::Target;
+use super::{VERSION, build, write};
 use jvm::Result;
 use std::path::Path;
 
 /// The package's bytes. `staged` is the tree that is unpacked into `/`.
-pub fn package(staged: &Path, scratch: &Path, version: &str, seconds: u64) -> Result<Vec<u8>> {
+pub fn package(staged: &Path, scratch: &Path, target: &Target, seconds: u64) -> Result<Vec<u8>> {
     let control = scratch.join("control");
     super::fresh(&control)?;
     let text = format!(
         "Package: terrace
-Version: {version}
-Architecture: amd64
+Version: {VERSION}
+Architecture: {architecture}
 Maintainer: The Terrace developers <terrace@localhost>
 Depends: libc6 (>= {glibc})
 Section: java
@@ -22,6 +23,7 @@ Description: allocation buffers for each core, under an unmodified JVM
  allocation buffers and the heap, a command that measures whether it helps a
  program, and the same hierarchy as an arena for Rust and C.
 ",
+        architecture = target.debian,
         glibc = build::GLIBC,
     );
     write(&control.join("control"), &text)?;

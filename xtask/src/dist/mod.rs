@@ -4,14 +4,20 @@ mod archive;
 mod build;
 mod check;
 mod deb;
+mod emulated;
 mod roots;
 mod stage;
+mod target;
 mod tools;
 
+pub use tools::Tools;
+
+use crate::aarch64::Parts;
 use crate::shell::root;
 use jvm::{Error, Result};
 use std::path::Path;
 use std::process::Command;
+use target::Target;
 
 /// Options of `dist`.
 #[derive(clap::Args)]
@@ -24,31 +30,43 @@ pub struct Arguments {
     /// Only check what is in target/dist already.
     #[arg(long, requires = "check")]
     no_build: bool,
+
+    /// For aarch64 in place of this machine (fetches what `cargo xtask aarch64` does); --check then runs it under the emulator.
+    #[arg(long)]
+    aarch64: bool,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of a release, which is that of its archive's folder, too.
-fn name() -> String {
-    format!("terrace-{VERSION}-linux-x64")
+fn name(target: &Target) -> String {
+    format!("terrace-{VERSION}-linux-{}", target.name)
 }
 
 /// Builds and checks.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let folder = root().join("target/dist");
-    if !arguments.no_build {
-        make(&folder)?;
-    }
-    if arguments.check {
-        check::all(&folder, &folder.join(format!("{}.tar.gz", name())))?;
-    }
-    Ok(())
-}
-
-fn make(folder: &Path) -> Result<()> {
     if !cfg!(target_arch = "x86_64") {
         return Err(Error::failed("releases are built on x86-64; use such a machine"));
     }
+    let folder = root().join("target/dist");
+    let target = if arguments.aarch64 { Target::arm64(Parts::install()?) } else { Target::x64() };
+    if !arguments.no_build {
+        make(&folder, &target)?;
+    }
+    if !arguments.check {
+        return Ok(());
+    }
+    let archive = folder.join(format!("{}.tar.gz", name(&target)));
+    if !archive.is_file() {
+        return Err(Error::failed(format!("{} is not there; leave out --no-build", archive.display())));
+    }
+    match target.parts() {
+        Some(parts) => emulated::check(&folder, &archive, &target, parts),
+        None => check::all(&folder, &archive, &target),
+    }
+}
+
+fn make(folder: &Path, target: &Target) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(at(folder))?;
     // Both programs and archives bear the time and the name of the commit, so that the same commit gives the same bytes.
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
@@ -57,11 +75,11 @@ fn make(folder: &Path) -> Result<()> {
     let seconds: u64 = git(&["show", "--no-patch", "--format=%ct", "HEAD"])?.parse().unwrap_or(0);
 
     let tools = tools::Tools::install(&folder.join("tools"))?;
-    let built = build::programs(&tools, &commit)?;
+    let built = build::programs(&tools, target, &commit)?;
     crate::build::workloads(false)?;
-    let release = stage::release(folder, &built)?;
+    let release = stage::release(folder, target, &built)?;
 
-    let name = name();
+    let name = name(target);
     let packed = [
         (format!("{name}.tar.gz"), archive::tar_gz(&release.files, &format!("{name}/"), seconds)?),
         (
@@ -69,8 +87,8 @@ fn make(folder: &Path) -> Result<()> {
             archive::tar_gz(&release.debug, &format!("{name}-debug/"), seconds)?,
         ),
         (
-            format!("terrace_{VERSION}_amd64.deb"),
-            deb::package(&stage::debian(folder, &release)?, &folder.join("scratch"), VERSION, seconds)?,
+            format!("terrace_{VERSION}_{}.deb", target.debian),
+            deb::package(&stage::debian(folder, &release)?, &folder.join("scratch"), target, seconds)?,
         ),
     ];
     let mut sums = String::new();
@@ -78,7 +96,9 @@ fn make(folder: &Path) -> Result<()> {
         sums += &archive::keep(&folder.join(&file), &bytes)?;
         eprintln!("target/dist/{file}: {:.1} MB", bytes.len() as f64 / 1e6);
     }
-    write(&folder.join("SHA256SUMS"), &sums)
+    // Both are published together.
+    let sums_of = if target.parts().is_some() { "SHA256SUMS.arm64" } else { "SHA256SUMS" };
+    write(&folder.join(sums_of), &sums)
 }
 
 fn git(arguments: &[&str]) -> Result<String> {

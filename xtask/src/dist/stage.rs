@@ -1,6 +1,7 @@
 //! The tree of a release, and of the Debian package.
 
 use super::build::{self, Built};
+use super::target::Target;
 use super::{at, fresh, write};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
@@ -23,7 +24,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Puts everything into place, and what debuggers want beside it. JMH is under the GPL, so its benchmarks stay with the sources.
-pub fn release(folder: &Path, built: &Built) -> Result<Release> {
+pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release> {
     let release = Release { files: folder.join("files"), debug: folder.join("debug") };
     fresh(&release.files)?;
     fresh(&release.debug)?;
@@ -39,11 +40,12 @@ pub fn release(folder: &Path, built: &Built) -> Result<Release> {
     {
         copy(from, &to(name))?;
         let debug = format!("{}.debug", to(name).file_name().unwrap_or_default().to_string_lossy());
-        build::strip(&to(name), &release.debug.join(debug))?;
+        build::strip(target, &to(name), &release.debug.join(debug))?;
     }
     symlink("libterrace_arena.so.0", to("lib/libterrace_arena.so")).map_err(at(&to(arena)))?;
     copy(&built.arena_static, &to("lib/libterrace_arena.a"))?;
-    run(Command::new("strip")
+    run(target
+        .tool("strip")
         .args(["--strip-debug", "--enable-deterministic-archives"])
         .arg(to("lib/libterrace_arena.a")))?;
     copy(&root().join("crates/arena-c/include/terrace_arena.h"), &to("include/terrace_arena.h"))?;
@@ -61,12 +63,12 @@ pub fn release(folder: &Path, built: &Built) -> Result<Release> {
         copy(&root().join(file), &to(file))?;
     }
     let terrace = to("bin/terrace");
-    run(Command::new(&terrace).args(["manual", "--out"]).arg(to("share/man/man1")))?;
+    run(target.program(&terrace).args(["manual", "--out"]).arg(to("share/man/man1")))?;
     for (shell, name) in COMPLETIONS {
         let path = to(name);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(at(folder))?;
-        let output = Command::new(&terrace).args(["completions", shell]).output().map_err(at(&terrace))?;
+        let output = target.program(&terrace).args(["completions", shell]).output().map_err(at(&terrace))?;
         if !output.status.success() {
             return Err(Error::failed(format!(
                 "completions for {shell}: {}",

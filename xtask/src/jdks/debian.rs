@@ -4,15 +4,12 @@
 //! `bin/java` is a script that starts the loader; the loader lies in `bin`, too, because a JVM takes its home from the place of what the
 //! kernel started.
 
+use super::packages::{Package, failed, fetch, remove, remove_file, script, unpack};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// A package: name, version, SHA-256.
-type Package = (&'static str, &'static str, &'static str);
 
 /// What the runtimes need of the system.
 const LIBRARIES: [Package; 4] = [
@@ -89,14 +86,11 @@ pub fn install(feature: u32, home: &Path) -> Result<()> {
     let Some((_, runtime)) = RUNTIMES.iter().find(|(known, _)| *known == feature) else {
         return Err(Error::usage(format!("there is no runtime {feature} among Debian's")));
     };
-    let packages = fetch(LIBRARIES.iter().chain([runtime]).copied())?;
+    let packages = fetch("sid", "amd64", LIBRARIES.iter().chain([runtime]).copied())?;
     let unpacked = root().join(format!("target/jdks/unpacked-{feature}"));
     let made = root().join(format!("target/jdks/new-{feature}"));
-    remove(&unpacked)?;
     remove(&made)?;
-    for package in &packages {
-        run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&unpacked))?;
-    }
+    unpack(&packages, &unpacked)?;
     let packed = unpacked.join(format!("usr/lib/jvm/java-{feature}-openjdk-amd64"));
     let mut copy = Command::new("cp");
     run(copy.arg("--archive").arg(&packed).arg(&made))?;
@@ -114,97 +108,8 @@ pub fn install(feature: u32, home: &Path) -> Result<()> {
     remove(&unpacked)
 }
 
-/// The packages' files, each as it was pinned.
-fn fetch(packages: impl Iterator<Item = Package>) -> Result<Vec<PathBuf>> {
-    let folder = root().join("target/jdks/packages");
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    let mut updated = false;
-    packages
-        .map(|(name, version, digest)| {
-            // As apt writes it.
-            let file = folder.join(format!("{name}_{}_amd64.deb", version.replace(':', "%3a")));
-            if !file.is_file() {
-                if !updated {
-                    run(apt()?.arg("update"))
-                        .map_err(|error| Error::failed(format!("{error}; fetching needs the network")))?;
-                    updated = true;
-                }
-                let mut download = apt()?;
-                download.arg("download").arg(format!("{name}={version}")).current_dir(&folder);
-                run(&mut download).map_err(|error| {
-                    Error::failed(format!(
-                        "{error}; if Debian has a newer {name} by now, pin that one in xtask/src/jdks/debian.rs"
-                    ))
-                })?;
-            }
-            check(&file, digest)?;
-            Ok(file)
-        })
-        .collect()
-}
-
-/// What is not what was pinned is thrown away, and never unpacked.
-fn check(file: &Path, digest: &str) -> Result<()> {
-    let output = Command::new("sha256sum").arg("--").arg(file).output();
-    let output = output.map_err(|error| Error::failed(format!("sha256sum: {error}; install coreutils")))?;
-    if String::from_utf8_lossy(&output.stdout).trim_start_matches('\\').starts_with(digest) {
-        return Ok(());
-    }
-    remove_file(file)?;
-    Err(Error::failed(format!("{} is not what was pinned; nothing of it was run: try again", file.display())))
-}
-
-/// apt with lists of its own, so that the machine's stay as they are; the mirror is the machine's.
-fn apt() -> Result<Command> {
-    let state = root().join("target/jdks/apt");
-    for folder in ["lists/partial", "cache/archives/partial"] {
-        let folder = state.join(folder);
-        fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    }
-    let (sources, status) = (state.join("sources.list"), state.join("status"));
-    let text = format!("deb {} sid main\n", mirror()?);
-    let written = fs::write(&sources, text).and_then(|()| fs::write(&status, ""));
-    written.map_err(|error| failed(&state, &error))?;
-    let mut apt = Command::new("apt-get");
-    for (name, value) in [
-        ("Dir::State", state.clone()),
-        ("Dir::State::lists", state.join("lists")),
-        ("Dir::State::status", status),
-        ("Dir::Cache", state.join("cache")),
-        ("Dir::Etc::sourcelist", sources),
-        ("Dir::Etc::sourceparts", PathBuf::from("/dev/null")),
-        ("Acquire::Languages", PathBuf::from("none")),
-        ("Acquire::IndexTargets::deb::DEP-11::DefaultEnabled", PathBuf::from("false")),
-    ] {
-        apt.arg("-o").arg(format!("{name}={}", value.display()));
-    }
-    apt.args(["-q", "-o", "APT::Sandbox::User="]);
-    Ok(apt)
-}
-
-/// The mirror of Debian that this machine's apt uses.
-fn mirror() -> Result<String> {
-    let missing = || {
-        Error::failed(
-            "this machine's apt knows no mirror of Debian (apt-get indextargets); put the packages into target/jdks/packages",
-        )
-    };
-    let mut ask = Command::new("apt-get");
-    ask.args([
-        "indextargets",
-        "--format",
-        "$(SITE)",
-        "Created-By: Packages",
-        "Origin: Debian",
-        "Label: Debian",
-    ]);
-    let output = ask.output().map_err(|_| missing())?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.lines().next().filter(|site| !site.is_empty()).map(str::to_owned).ok_or_else(missing)
-}
-
 /// Links into the system's folders become what they stand for; those to what is not there go, when all others are what they will be.
-fn links(folder: &Path, unpacked: &Path) -> Result<()> {
+pub(super) fn links(folder: &Path, unpacked: &Path) -> Result<()> {
     let mut all = Vec::new();
     find_links(folder, &mut all)?;
     for (path, target) in &all {
@@ -243,6 +148,19 @@ fn libraries(unpacked: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The tools, each as a program of the runtime in this folder.
+pub(super) fn tools(bin: &Path) -> Result<()> {
+    for (name, class) in TOOLS {
+        // `-J` is for the JVM that the tool itself runs in.
+        let tool = format!(
+            "flags=\nwhile :; do case $1 in -J*) flags=\"$flags ${{1#-J}}\"; shift ;; *) break ;; esac; done\n\
+             exec \"${{0%/*}}/java\" $flags -m {class} \"$@\""
+        );
+        script(&bin.join(name), &tool)?;
+    }
+    Ok(())
+}
+
 /// Programs that the loader starts, in the runtime `part` of the folder `made`.
 fn programs(part: &Path, made: &Path) -> Result<()> {
     let up = if part == made { ".." } else { "../.." };
@@ -265,14 +183,7 @@ fn programs(part: &Path, made: &Path) -> Result<()> {
         fs::create_dir(&outer).map_err(|error| failed(&outer, &error))?;
         return script(&outer.join("java"), "exec \"${0%/*}/../jre/bin/java\" \"$@\"");
     }
-    for (name, class) in TOOLS {
-        // `-J` is for the JVM that the tool itself runs in.
-        let tool = format!(
-            "flags=\nwhile :; do case $1 in -J*) flags=\"$flags ${{1#-J}}\"; shift ;; *) break ;; esac; done\n\
-             exec \"${{0%/*}}/java\" $flags -m {class} \"$@\""
-        );
-        script(&bin.join(name), &tool)?;
-    }
+    tools(&bin)?;
     // Starts a JVM's child processes.
     let helper = made.join("lib/jspawnhelper");
     if helper.is_file() {
@@ -286,43 +197,10 @@ fn programs(part: &Path, made: &Path) -> Result<()> {
     Ok(())
 }
 
-fn script(path: &Path, body: &str) -> Result<()> {
-    let written = fs::write(path, format!("#!/bin/sh\n{body}\n"))
-        .and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(0o755)));
-    written.map_err(|error| failed(path, &error))
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(folder, &error)),
-        _ => Ok(()),
-    }
-}
-
-fn remove_file(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(|error| failed(path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Error {
-    Error::failed(format!("{}: {error}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-
-    #[test]
-    fn only_what_was_pinned_is_kept() {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("some.deb");
-        fs::write(&file, "").unwrap();
-        check(&file, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855").unwrap();
-        fs::write(&file, "another").unwrap();
-        let error = check(&file, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-        assert!(error.unwrap_err().to_string().contains("not what was pinned"));
-        assert!(!file.exists());
-    }
 
     #[test]
     fn links_into_the_system_become_files() {

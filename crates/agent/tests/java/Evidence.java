@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
  * <li>{@code until=FILE}: whoever works at this JVM from outside says by a file that it is done; all else counts from then on
  * <li>{@code pauses=N}: so many collections since the program began; Shenandoah collects before the agent may count
  * <li>{@code millis=N}: at least so long
- * <li>{@code limit=N}: at most so many seconds
+ * <li>{@code limit=N}, or else what {@code LIMIT} in the environment says: at most so many seconds
  * </ul>
  */
 final class Evidence {
@@ -33,7 +33,7 @@ final class Evidence {
         pending = !until.isEmpty();
         pauses = arguments.number("pauses", 0);
         millis = arguments.number("millis", 100);
-        limit = arguments.number("limit", 200);
+        limit = arguments.number("limit", Integer.parseInt(System.getenv().getOrDefault("LIMIT", "200")));
     }
 
     /** Collections so far, as the JVM's own beans count them. */

@@ -61,10 +61,8 @@ pub fn classes() -> Result<&'static Path, String> {
 }
 
 fn compile() -> Result<PathBuf, String> {
-    let compiler = (jdk::all().iter().rev())
-        .filter(|jdk| jdk.feature.0 >= 17)
-        .find_map(|jdk| jdk.tool("javac"))
-        .ok_or("no javac of JDK 17 or later found (JAVA_HOME, TERRACE_JDKS, /usr/lib/jvm)")?;
+    let compiler =
+        jdk::compiler().ok_or("no javac of JDK 17 or later found (JAVA_HOME, TERRACE_JDKS, /usr/lib/jvm)")?;
     let target = scratch().join("classes");
     let sources = files(&Path::new(TESTS).join("java"), "java");
     run(Command::new(compiler)

@@ -3,6 +3,7 @@
 use hotspot::collector::Collector;
 use hotspot::version::Feature;
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
@@ -30,6 +31,13 @@ impl Jdk {
 
     pub fn libjvm(&self) -> PathBuf {
         self.home.join("lib/server/libjvm.so")
+    }
+
+    /// The processor that it is for, as `e_machine` of ELF.
+    fn machine(&self) -> Option<u16> {
+        let mut header = [0; 20];
+        std::fs::File::open(self.libjvm()).and_then(|mut file| file.read_exact(&mut header)).ok()?;
+        Some(u16::from_le_bytes([header[18], header[19]]))
     }
 
     /// A tool of its `bin`, if it has it.
@@ -95,12 +103,24 @@ fn candidates() -> Vec<PathBuf> {
     found
 }
 
-/// All JDKs, one of each version text.
+/// The processor whose JVMs are launched: this machine's, or the one in `TERRACE_MACHINE`, for which `TERRACE_AGENT` is built and whose
+/// JDKs in `TERRACE_JDKS` start through an emulator (`cargo xtask aarch64`).
+fn machine() -> u16 {
+    let named = std::env::var("TERRACE_MACHINE").ok();
+    match named.as_deref().unwrap_or(std::env::consts::ARCH) {
+        "x86_64" => 62,
+        "aarch64" => 183,
+        other => panic!("TERRACE_MACHINE={other}: no JVM of it is served; use x86_64 or aarch64"),
+    }
+}
+
+/// All JDKs for the processor, one of each version text.
 pub fn all() -> &'static [Jdk] {
     static ALL: OnceLock<Vec<Jdk>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut found: Vec<Jdk> = Vec::new();
-        for jdk in candidates().iter().filter_map(|home| Jdk::at(home)) {
+        let (machine, mut found) = (machine(), Vec::<Jdk>::new());
+        let all = candidates();
+        for jdk in all.iter().filter_map(|home| Jdk::at(home)).filter(|jdk| jdk.machine() == Some(machine)) {
             if found.iter().all(|other| other.version != jdk.version) {
                 found.push(jdk);
             }
@@ -108,6 +128,13 @@ pub fn all() -> &'static [Jdk] {
         found.sort_by_key(|jdk| jdk.feature);
         found
     })
+}
+
+/// The newest compiler of 17 or later, of whatever processor: classes are the same for all.
+pub fn compiler() -> Option<PathBuf> {
+    let mut all: Vec<Jdk> = candidates().iter().filter_map(|home| Jdk::at(home)).collect();
+    all.sort_by_key(|jdk| jdk.feature);
+    all.iter().rev().filter(|jdk| jdk.feature.0 >= 17).find_map(|jdk| jdk.tool("javac"))
 }
 
 /// The first JDK of a version, or why there is none.

@@ -7,8 +7,14 @@ use std::time::{Duration, Instant};
 
 /// No launch takes this long, unless it hangs: a quiet machine needs a second. A program gives up before that (`limit=`), and what is
 /// awaited beside it earlier still, so that the reason is told by who knows it.
-const LIMIT: Duration = Duration::from_secs(300);
-const PATIENCE: Duration = Duration::from_secs(150);
+const LIMIT: u64 = 300;
+const OF_A_PROGRAM: u64 = 200;
+const PATIENCE: u64 = 150;
+
+/// So many seconds; where an emulator runs the JVMs (`cargo xtask aarch64`), six times as many.
+fn seconds(usual: u64) -> Duration {
+    Duration::from_secs(if std::env::var_os("TERRACE_MACHINE").is_some() { 6 * usual } else { usual })
+}
 
 /// A running JVM, in a directory of its own.
 pub struct Running<'a> {
@@ -40,6 +46,7 @@ impl<'a> Running<'a> {
         for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"] {
             command.env_remove(variable);
         }
+        command.env("LIMIT", seconds(OF_A_PROGRAM).as_secs().to_string());
         let shown = format!("{command:?}");
         let child = command.spawn().map_err(|error| format!("{shown}: {error}"))?;
         Ok(Running { jdk, directory, command: shown, child, begin: Instant::now() })
@@ -76,12 +83,16 @@ impl<'a> Running<'a> {
         let begin = Instant::now();
         loop {
             // The last look comes after the end.
-            let last = !self.is_running() || begin.elapsed() > PATIENCE;
+            let last = !self.is_running() || begin.elapsed() > seconds(PATIENCE);
             if is_there(self)? {
                 return Ok(());
             }
             if last {
-                let when = if self.is_running() { format!("for {PATIENCE:?}") } else { "to the end".into() };
+                let when = if self.is_running() {
+                    format!("for {:?}", seconds(PATIENCE))
+                } else {
+                    "to the end".into()
+                };
                 return Err(format!("waited {when} in vain: {what}"));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -132,7 +143,7 @@ impl<'a> Running<'a> {
         let status = loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => break status,
-                Ok(None) if self.begin.elapsed() > LIMIT => return Err(self.hang()),
+                Ok(None) if self.begin.elapsed() > seconds(LIMIT) => return Err(self.hang()),
                 Ok(None) => std::thread::sleep(Duration::from_millis(5)),
                 Err(error) => return Err(error.to_string()),
             }
@@ -168,7 +179,8 @@ impl<'a> Running<'a> {
             })
             .collect();
         format!(
-            "hangs for {LIMIT:?}\n{}\n{}\nstacks:\n{}",
+            "hangs for {:?}\n{}\n{}\nstacks:\n{}",
+            seconds(LIMIT),
             self.command,
             waits.join("; "),
             tail(&stacks, 200)

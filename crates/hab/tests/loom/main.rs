@@ -16,6 +16,7 @@
 mod atomics;
 mod controls;
 mod heap;
+mod publication;
 mod three_threads;
 mod two_threads;
 

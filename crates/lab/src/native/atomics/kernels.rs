@@ -3,6 +3,7 @@
 //!
 //! They have names of their own in the symbol table so that a profiler and the test find them.
 
+#[cfg(target_arch = "x86_64")]
 use crate::primitive::Counter;
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! The sequences' instructions, run in an area that nobody restarts: what they load, compare and store. That the kernel begins them
+//! again is for `tests/interrupted.rs`, where it has areas; qemu has none, and these tests run there, too.
+
+use crate::primitive::{Atomic64, Ordering};
+use crate::sequence::{Area, cpu, replace, take};
+use crate::slot::{EMPTY, REFILLING, REST_BITS, Slot, Taken};
+
+/// As long as the area of any kernel so far, and aligned as it.
+#[repr(C, align(32))]
+struct Fake {
+    cpu_id_start: u32,
+    cpu_id: u32,
+    descriptor: u64,
+    rest: [u64; 6],
+}
+
+impl Fake {
+    /// The area of a thread on this CPU.
+    fn on(cpu_id: u32) -> Fake {
+        Fake { cpu_id_start: cpu_id, cpu_id, descriptor: 0, rest: [0; 6] }
+    }
+
+    fn area(&mut self) -> Area {
+        let thread: isize;
+        // SAFETY: reads the thread pointer; on x86-64 the control block begins with its own address.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            std::arch::asm!("mov {}, fs:0", out(reg) thread, options(nostack, preserves_flags, readonly));
+            #[cfg(target_arch = "aarch64")]
+            std::arch::asm!("mrs {}, tpidr_el0", out(reg) thread, options(nostack, preserves_flags, readonly));
+        }
+        let at = (&raw mut *self).expose_provenance() as isize;
+        // SAFETY: used on this thread, and not longer than `self` lives.
+        unsafe { Area::at(at.wrapping_sub(thread)) }
+    }
+}
+
+const WORD: u64 = 7 << REST_BITS | 5;
+
+fn slots() -> [Slot; 3] {
+    let slots = [Slot::new(), Slot::new(), Slot::new()];
+    slots[1].words[0].store(WORD, Ordering::Relaxed);
+    slots
+}
+
+fn words(slots: &[Slot]) -> [u64; 3] {
+    [0, 1, 2].map(|slot: usize| slots[slot].words[0].load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_request_is_cut_from_the_word_of_its_cpu_alone() {
+    let (mut fake, slots) = (Fake::on(1), slots());
+    let area = fake.area();
+    assert_eq!(cpu(area), Some(1));
+    // SAFETY: only this thread uses the slots.
+    let taken = [2, 4, 3, 1].map(|grains| unsafe { take(area, &slots, grains) });
+    let after = 9 << REST_BITS | 3;
+    assert_eq!(taken, [Taken::Done(WORD), Taken::Short, Taken::Done(after), Taken::Short]);
+    assert_eq!(words(&slots), [EMPTY, 12 << REST_BITS, EMPTY]);
+    assert_ne!(fake.descriptor, 0, "the kernel was told of the sequence");
+}
+
+#[test]
+fn nothing_is_taken_from_a_word_being_refilled_nor_by_a_cpu_without_a_slot() {
+    let slots = slots();
+    slots[2].words[0].store(REFILLING, Ordering::Relaxed);
+    // 3 and 64 are no slots; the others are the kernel's words for "no area".
+    for number in [0, 2, 3, 64, -1_i32 as u32, -2_i32 as u32] {
+        // SAFETY: only this thread uses the slots.
+        assert_eq!(unsafe { take(Fake::on(number).area(), &slots, 1) }, Taken::Short, "{number}");
+    }
+    assert_eq!(words(&slots), [EMPTY, WORD, REFILLING]);
+    assert_eq!(cpu(Fake::on(-1_i32 as u32).area()), None);
+}
+
+#[test]
+fn a_word_is_replaced_if_cpu_and_value_are_as_expected() {
+    let mut fake = Fake::on(2);
+    let area = fake.area();
+    let word = Atomic64::new(WORD);
+    // SAFETY: only this thread uses the word.
+    let replace = |cpu, old, new| unsafe { replace(area, &word, cpu, old, new) };
+    assert!(!replace(1, WORD, 1) && !replace(2, WORD + 1, 2) && !replace(2, WORD | 1 << 63, 3));
+    assert_eq!(word.load(Ordering::Relaxed), WORD);
+    assert!(replace(2, WORD, REFILLING));
+    assert_eq!(word.load(Ordering::Relaxed), REFILLING);
+}
