@@ -4,6 +4,7 @@ mod archive;
 mod build;
 mod check;
 mod deb;
+mod reproduce;
 mod roots;
 mod stage;
 mod tools;
@@ -21,11 +22,17 @@ pub struct Arguments {
     #[arg(long)]
     check: bool,
 
+    /// Build the same commit once more, from a clone in another folder, and compare the digests.
+    #[arg(long)]
+    reproduce: bool,
+
     /// Only check what is in target/dist already.
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     no_build: bool,
 }
 
+/// The digests of what was made.
+const SUMS: &str = "SHA256SUMS";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of a release, which is that of its archive's folder, too.
@@ -38,6 +45,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = root().join("target/dist");
     if !arguments.no_build {
         make(&folder)?;
+    }
+    if arguments.reproduce {
+        reproduce::elsewhere(&folder)?;
     }
     if arguments.check {
         check::all(&folder, &folder.join(format!("{}.tar.gz", name())))?;
@@ -78,7 +88,7 @@ fn make(folder: &Path) -> Result<()> {
         sums += &archive::keep(&folder.join(&file), &bytes)?;
         eprintln!("target/dist/{file}: {:.1} MB", bytes.len() as f64 / 1e6);
     }
-    write(&folder.join("SHA256SUMS"), &sums)
+    write(&folder.join(SUMS), &sums)
 }
 
 fn git(arguments: &[&str]) -> Result<String> {
