@@ -10,6 +10,7 @@ mod exhaust;
 mod fuzz;
 mod jdks;
 mod lab_run;
+mod launches;
 mod measure;
 mod profile;
 mod results;

@@ -1,6 +1,7 @@
 //! The kept results, `docs/results.json`, and the tables of README.md and docs/results.md that are made from them: a figure stands in one
 //! place.
 
+use crate::launches;
 use crate::shell::root;
 use jvm::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -13,12 +14,17 @@ pub struct Arguments {
     #[arg(value_name = "DIR")]
     runs: Vec<PathBuf>,
 
+    /// What the launches of real JVMs wrote (cargo xtask test --all): README's table of JDKs and collectors.
+    #[arg(long, value_name = "FILE")]
+    launches: Vec<PathBuf>,
+
     /// Change nothing; fail when a table is not what the kept results say.
-    #[arg(long, conflicts_with = "runs")]
+    #[arg(long, conflicts_with_all = ["runs", "launches"])]
     check: bool,
 }
 
 const KEPT: &str = "docs/results.json";
+const LAUNCHES: &str = "launches";
 
 /// A table, between `<!-- NAME -->` and an empty line: a row for each cell, or for all cells that differ only in `across`.
 struct Table {
@@ -51,7 +57,8 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 8] = [
+    Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
         name: "demo",
@@ -180,6 +187,9 @@ fn interval(cell: &Value, metric: &str, digits: usize) -> Option<String> {
 impl Table {
     /// The table in Markdown.
     fn show(&self, kept: &Value) -> String {
+        if self.experiment == LAUNCHES {
+            return launches::table(&kept[LAUNCHES]);
+        }
         let wanted = |cell: &&Value| self.only.is_none_or(|(key, value)| cell[key] == value);
         let cells: Vec<&Value> =
             kept[self.experiment]["cells"].as_array().into_iter().flatten().filter(wanted).collect();
@@ -286,6 +296,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         if let Some(kept) = kept.as_object_mut() {
             kept.extend(summary(&run));
         }
+    }
+    for file in &arguments.launches {
+        kept[LAUNCHES] = launches::taken(&kept[LAUNCHES], &read(file)?)?;
     }
     if !arguments.check {
         write(&path, &lines(&kept))?;

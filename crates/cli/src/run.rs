@@ -5,6 +5,7 @@ use clap::Args;
 use jvm::agent::{AgentOptions, absolute};
 use jvm::archive;
 use jvm::install::Install;
+use jvm::loadable;
 use jvm::{Error, Result};
 use std::time::Duration;
 
@@ -75,23 +76,27 @@ impl Run {
         let report = self.report.as_deref().map(absolute).transpose()?;
         let options =
             AgentOptions { control, report, strict: self.strict, log: self.log, ..self.buffers.options()? };
-        let agent = options.flag(&install.agent()?)?;
+        let library = install.agent()?;
+        let agent = options.flag(&library)?;
         if let compare::Program::Workload(_, parameters, _) = &mut program {
             let whole = |time: Duration| time.as_secs_f64().ceil() as u64;
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);
         }
         let without = program.launch(&jvm_flags, None, None, &install)?;
-        let launch = match archive::written_by(&without) {
+        let obstacle = match archive::written_by(&without) {
+            Some(option) => Some(format!(
+                "{option} writes a class data archive, which HotSpot does not do with any native agent; use terrace when the archive is used"
+            )),
+            None => loadable::check(&library, &without.program).err().map(|error| error.to_string()),
+        };
+        let launch = match obstacle {
             None => program.launch(&[vec![agent], jvm_flags].concat(), None, None, &install)?,
-            Some(option) => {
-                let why = format!(
-                    "{option} writes a class data archive, which HotSpot does not do with any native agent"
-                );
-                if self.strict {
-                    return Err(Error::usage(format!("{why}; leave out --strict to start without terrace")));
-                }
-                eprintln!("terrace: {why}: starting without terrace; use it when the archive is used");
+            Some(why) if self.strict => {
+                return Err(Error::usage(format!("{why}; leave out --strict to start without terrace")));
+            }
+            Some(why) => {
+                eprintln!("terrace: starting without terrace: {why}");
                 without
             }
         };

@@ -42,10 +42,12 @@ fn a_jvm_that_writes_a_class_data_archive_is_started_without_the_agent() {
     assert_eq!(shown(&output), "-XX:+UseG1GC -XX:ArchiveClassesAtExit=app.jsa -jar app.jar\nenv \n");
     let errors = errors(&output);
     assert!(
-        errors.starts_with("terrace: -XX:ArchiveClassesAtExit=app.jsa writes a class data archive"),
+        errors.starts_with(
+            "terrace: starting without terrace: -XX:ArchiveClassesAtExit=app.jsa writes a class data archive"
+        ),
         "{errors}"
     );
-    assert!(errors.ends_with("starting without terrace; use it when the archive is used\nsaid"), "{errors}");
+    assert!(errors.ends_with("use terrace when the archive is used\nsaid"), "{errors}");
 
     let script = home.script("build.sh", TELLS);
     let mut command = home.terrace(&["run", "--", &text(&script)]);

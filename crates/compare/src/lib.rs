@@ -48,6 +48,7 @@ use jvm::archive;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
+use jvm::loadable;
 use jvm::workload::{self, Parameters, Workload};
 use jvm::{Error, Result};
 use present::progress::Progress;
@@ -221,6 +222,9 @@ impl Comparison {
                     "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
                      the finished archive (-XX:SharedArchiveFile)"
                 )));
+            }
+            if side.agent.is_some() {
+                loadable::check(&self.install.agent()?, &launch.program)?;
             }
         }
         match self.method {

@@ -6,6 +6,7 @@ use compare::Program;
 use control::View;
 use jvm::attach::Attached;
 use jvm::install::Install;
+use jvm::loadable;
 use jvm::observe::Jvms;
 use jvm::running::Running;
 use jvm::{Error, Result};
@@ -27,11 +28,13 @@ pub fn watch_program(
     progress: &Progress,
 ) -> Result<Evidence> {
     let mut jvms = Jvms::new()?;
-    let agent = jvms.options(&observing()).flag(&install.agent()?)?;
+    let library = install.agent()?;
+    let agent = jvms.options(&observing()).flag(&library)?;
     // A workload runs a little longer than it is watched: the program must not end first.
     let seconds = (length + warmup).as_secs() + 10;
     let program = program.for_seconds(seconds, Duration::ZERO);
     let launch = program.launch(&[vec![agent], flags.to_vec()].concat(), None, None, install)?;
+    loadable::check(&library, &launch.program)?;
     let mut running = Running::start(&launch, false)?;
     let since = Instant::now();
     let pid = loop {

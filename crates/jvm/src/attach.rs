@@ -5,7 +5,7 @@
 //! namespace; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
 //! each; the answer begins with a line that has the return code.
 
-use crate::{Error, Result, os};
+use crate::{Error, Result, loadable, os};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -41,6 +41,14 @@ impl Temporary {
 
     fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
+
+    /// Whether it is mounted with one of statvfs's flags.
+    fn is(&self, flag: libc::c_ulong) -> bool {
+        // SAFETY: a structure of plain numbers, for which zero is valid.
+        let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the descriptor is open, and `found` is a valid place for the result.
+        unsafe { libc::fstatvfs(self.0.as_raw_fd(), &raw mut found) == 0 && found.f_flag & flag != 0 }
     }
 }
 
@@ -152,6 +160,12 @@ impl Attached {
         if let Some(why) = target.deaf() {
             return Err(Error::failed(format!("process {pid} {why}")));
         }
+        if attached.temporary.is(libc::ST_RDONLY) {
+            return Err(Error::failed(format!(
+                "process {pid} cannot open its attach socket, because its /tmp is read-only: mount a writable one (tmpfs), or start it \
+                 with 'terrace run'"
+            )));
+        }
         let since = Instant::now();
         let mut asking = None;
         for step in 0.. {
@@ -223,14 +237,20 @@ impl Attached {
 
     /// Loads a native agent. An error if it did not get as far as the agent's own decision.
     pub fn load(&self, library: &Path, options: &str) -> Result<Loaded> {
-        let answer = self.ask("load", [&library.to_string_lossy(), "true", options])?;
+        // Where the loader does not take it, its words stand behind HotSpot's own.
+        let answer = self.ask("load", [&library.to_string_lossy(), "true", options]).map_err(|error| {
+            match error.to_string().split_once("was not loaded.") {
+                Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
+                None => error,
+            }
+        })?;
         // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
         let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
         match code {
             Ok(0) => Ok(Loaded::Yes),
             Ok(_) => Ok(Loaded::Refused),
             Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
-            Err(_) => Err(Error::failed(format!("the JVM cannot load {}: {answer}", library.display()))),
+            Err(_) => Err(loadable::refusal(library, &answer)),
         }
     }
 
@@ -260,6 +280,14 @@ impl Attached {
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
         if namespace("self") == namespace(&self.pid.to_string()) {
             return Ok((file.to_owned(), None));
+        }
+        if self.temporary.is(libc::ST_NOEXEC) {
+            return Err(Error::failed(format!(
+                "process {} has other folders than we see, and its /tmp is mounted noexec, so that it cannot load a copy of {} from there: \
+                 mount it without noexec, or start the program with -agentpath",
+                self.pid,
+                file.display()
+            )));
         }
         let failed = |error: std::io::Error| {
             Error::failed(format!(

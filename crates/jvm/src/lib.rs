@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
 //! | [`agent`], [`workload`], [`application`], [`launch`] | command lines |
-//! | [`archive`] | JVMs that write a class data archive, and refuse agents |
+//! | [`archive`], [`loadable`] | JVMs that write a class data archive, and refuse agents; JVMs that cannot load ours |
 //! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
@@ -32,6 +32,7 @@ pub mod error;
 pub mod install;
 pub mod jdk;
 pub mod launch;
+pub mod loadable;
 pub mod observe;
 pub mod observer;
 pub mod os;

@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod deb;
 mod emulated;
+mod reproduce;
 mod roots;
 mod stage;
 mod target;
@@ -27,8 +28,12 @@ pub struct Arguments {
     #[arg(long)]
     check: bool,
 
+    /// Build the same commit once more, from a clone in another folder, and compare the digests.
+    #[arg(long)]
+    reproduce: bool,
+
     /// Only check what is in target/dist already.
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     no_build: bool,
 
     /// For aarch64 in place of this machine (fetches what `cargo xtask aarch64` does); --check then runs it under the emulator.
@@ -52,6 +57,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let target = if arguments.aarch64 { Target::arm64(Parts::install()?) } else { Target::x64() };
     if !arguments.no_build {
         make(&folder, &target)?;
+    }
+    if arguments.reproduce {
+        reproduce::elsewhere(&folder, &target)?;
     }
     if !arguments.check {
         return Ok(());
@@ -96,9 +104,7 @@ fn make(folder: &Path, target: &Target) -> Result<()> {
         sums += &archive::keep(&folder.join(&file), &bytes)?;
         eprintln!("target/dist/{file}: {:.1} MB", bytes.len() as f64 / 1e6);
     }
-    // Both are published together.
-    let sums_of = if target.parts().is_some() { "SHA256SUMS.arm64" } else { "SHA256SUMS" };
-    write(&folder.join(sums_of), &sums)
+    write(&folder.join(target.sums()), &sums)
 }
 
 fn git(arguments: &[&str]) -> Result<String> {

@@ -41,6 +41,11 @@ impl Target {
         }
     }
 
+    /// The file of digests of what was made. Those of all processors are published together.
+    pub fn sums(&self) -> &'static str {
+        if self.parts.is_some() { "SHA256SUMS.arm64" } else { "SHA256SUMS" }
+    }
+
     /// Whether the command can be linked without any shared library: the C library for aarch64 that there is here is no static one.
     pub fn links_statically(&self) -> bool {
         self.parts.is_none()

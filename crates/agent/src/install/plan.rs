@@ -3,6 +3,7 @@
 use super::remember;
 use crate::hierarchy::{self, ThreadBuffers};
 use crate::hooks;
+use crate::log::{Severity, say};
 use crate::options::{Levels, Options};
 use crate::source::HeapSource;
 use crate::state::{When, control, set_control};
@@ -12,6 +13,7 @@ use hab::{Layout, Shape};
 use hotspot::flags::Change;
 use hotspot::heap::Machine as Jvm;
 use hotspot::patch::{Exchange, Unlocked};
+use std::time::Instant;
 use topology::{CpuSource, DomainMap, Machine, Places};
 
 /// An installation that nothing is known to stand against.
@@ -43,10 +45,17 @@ impl Plan {
         let places = Places::detect(&machine);
         let maps = hierarchy::domain_maps(options.levels, &machine, &places);
         let mut remarks = Vec::new();
+        if !options.observes() {
+            // What had to be assumed decides where buffers are shared.
+            remarks.extend(machine.remarks().iter().cloned());
+        }
         let control = make_control(&options, &maps, &mut remarks)?;
         set_control(control);
 
+        let begin = Instant::now();
         let jvm = Jvm::find(options.try_unknown).map_err(|refusal| refusal.to_string())?;
+        let (version, collector, took) = (&jvm.version, jvm.collector.name(), begin.elapsed().as_micros());
+        say(Severity::Debug, &format!("JDK {version}, {collector}: found in {took} us"));
         if !tlab::are_used(&jvm) && !options.levels_asked {
             // Compiled code of such a JVM takes memory from eden by itself; buffers would put a call into its way.
             options.levels = Levels::None;

@@ -179,7 +179,7 @@ pub fn cases(cases: &mut Vec<Case>) {
                 collect(running)
             })
     });
-    hazard(cases, "attach::zgc", JDKS, &[Collector::Z], |_| {
+    hazard(cases, "attach::zgc_is_refused", JDKS, &[Collector::Z], |_| {
         let launch = long(Collector::Z).flags("-Xmx256m");
         launch
             .says("ZGC already allocates")

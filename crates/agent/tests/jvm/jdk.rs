@@ -30,7 +30,10 @@ impl Jdk {
     }
 
     pub fn libjvm(&self) -> PathBuf {
-        self.home.join("lib/server/libjvm.so")
+        // JDK 8 has it elsewhere.
+        let of_8 = ["jre/lib/amd64/server/libjvm.so", "jre/lib/aarch64/server/libjvm.so"];
+        let of_8 = of_8.map(|path| self.home.join(path)).into_iter().find(|path| path.is_file());
+        of_8.unwrap_or_else(|| self.home.join("lib/server/libjvm.so"))
     }
 
     /// The processor that it is for, as `e_machine` of ELF.

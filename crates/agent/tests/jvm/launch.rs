@@ -5,6 +5,7 @@ use crate::jdk::{self, Jdk};
 use crate::process::{Finished, Running, number};
 use crate::report::Report;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
+use crate::surroundings::Surroundings;
 use hotspot::collector::Collector;
 use hotspot::version::Feature;
 use std::path::Path;
@@ -23,6 +24,7 @@ type After = Box<dyn Fn(&Finished) -> Result<(), String>>;
 /// A launch: what runs, and what has to come of it.
 pub struct Launch {
     main: &'static str,
+    surroundings: Surroundings,
     args: Vec<String>,
     flags: Vec<String>,
     /// Options of the agent; `None` runs the JVM without it.
@@ -59,6 +61,7 @@ impl Launch {
         let flags = VERIFIED.iter().chain(&SMALL_TLABS).map(|flag| (*flag).to_owned()).collect();
         Launch {
             main,
+            surroundings: Surroundings::default(),
             args: vec![],
             flags,
             agent: Some("core=64k".into()),
@@ -100,6 +103,12 @@ impl Launch {
     /// The agent's options, in place of the usual ones.
     pub fn agent(mut self, options: impl Into<String>) -> Launch {
         self.agent = Some(options.into());
+        self
+    }
+
+    /// In surroundings that are not the usual ones.
+    pub fn within(mut self, surroundings: Surroundings) -> Launch {
+        self.surroundings = surroundings;
         self
     }
 
@@ -180,7 +189,7 @@ impl Launch {
     }
 
     fn command(&self, jdk: &Jdk) -> Result<Command, String> {
-        let mut command = Command::new(jdk.java());
+        let mut command = self.surroundings.command(&jdk.java());
         let agent = self.agent.as_ref().map(|options| {
             // Sums are held to the byte.
             let report = if self.report { ",exact=true,report=report.json" } else { "" };

@@ -6,7 +6,7 @@ use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, hazard, matrix};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub fn cases(cases: &mut Vec<Case>) {
@@ -81,8 +81,25 @@ fn stripped(setting: Setting, strict: bool) -> Result<Outcome, String> {
 /// A JDK of symbolic links, but for what finds its own place by its real path, and `libjvm.so`, as `tool` (of binutils) changes it.
 /// `None` where there is no such tool.
 fn changed_copy(jdk: &Jdk, to: &Path, tool: &str, arguments: &[&str]) -> Result<Option<Jdk>, String> {
-    let done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
-    if !done(Command::new("cp").arg("-rs").arg(&jdk.home).arg(to)) {
+    let Some(library) = copy_without_library(jdk, to)? else { return Ok(None) };
+    let mut change = Command::new(tool);
+    change.args(arguments);
+    // strip names its output by an option, objcopy by a second argument.
+    if tool == "strip" {
+        change.arg("-o").arg(&library).arg(jdk.libjvm());
+    } else {
+        change.arg(jdk.libjvm()).arg(&library);
+    }
+    if !change.status().is_ok_and(|status| status.success()) {
+        return Ok(None);
+    }
+    Ok(Some(Jdk::at(to).ok_or("the changed copy is no JDK")?))
+}
+
+/// Such a copy that lacks its `libjvm.so`, and where that belongs. `None` where cp does not make links.
+pub fn copy_without_library(jdk: &Jdk, to: &Path) -> Result<Option<PathBuf>, String> {
+    let linked = Command::new("cp").arg("-rs").arg(&jdk.home).arg(to).status();
+    if !linked.is_ok_and(|status| status.success()) {
         return Ok(None);
     }
     for file in
@@ -96,18 +113,7 @@ fn changed_copy(jdk: &Jdk, to: &Path, tool: &str, arguments: &[&str]) -> Result<
     }
     let library = to.join("lib/server/libjvm.so");
     std::fs::remove_file(&library).map_err(|error| error.to_string())?;
-    let mut change = Command::new(tool);
-    change.args(arguments);
-    // strip names its output by an option, objcopy by a second argument.
-    if tool == "strip" {
-        change.arg("-o").arg(&library).arg(jdk.libjvm());
-    } else {
-        change.arg(jdk.libjvm()).arg(&library);
-    }
-    if !done(&mut change) {
-        return Ok(None);
-    }
-    Ok(Some(Jdk::at(to).ok_or("the changed copy is no JDK")?))
+    Ok(Some(library))
 }
 
 /// A load that ends when it has collected 20 times with the agent that was refused.
@@ -122,7 +128,8 @@ fn collecting() -> Launch {
 /// An upgrade in place: another build's library lies where the running one was read from.
 fn replaced(setting: Setting) -> Verdict {
     let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
-    let Some(other) = jdk::all().iter().find(|jdk| jdk.version != setting.jdk.version) else {
+    let another = |jdk: &&Jdk| jdk.feature.0 > 8 && jdk.version != setting.jdk.version;
+    let Some(other) = jdk::all().iter().find(another) else {
         return Ok(Outcome::Skipped("a second JDK: not found".into()));
     };
     let nothing = ["--strip-debug"];

@@ -12,9 +12,11 @@
 //! | `jdk` | the JDKs of this machine and the collectors that they were built with |
 //! | `artifacts` | the agent, the Java programs and the helper agents, built once |
 //! | `launch` | the declaration of a launch and its check |
+//! | `surroundings` | what a JVM finds around it: mounts, a sandbox |
 //! | `process` | a JVM that runs, with a time limit |
 //! | `report` | the agent's report and the equations that it must satisfy |
 //! | `runner` | runs the cases, two at a time, and tells the result as libtest does |
+//! | `record` | the same for README's table, in a file |
 //! | the others | the hazards, by subject |
 //!
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
@@ -29,6 +31,7 @@ mod collections;
 mod control_memory;
 mod ending;
 mod environment;
+mod hostile;
 mod jdk;
 mod launch;
 mod levels;
@@ -39,12 +42,15 @@ mod observing;
 mod options;
 mod process;
 mod publication;
+mod record;
 mod report;
 mod resizing;
 mod runner;
+mod surroundings;
 mod switching;
 mod tails;
 mod threads;
+mod versions;
 mod walkers;
 
 fn main() -> std::process::ExitCode {
@@ -69,6 +75,8 @@ fn main() -> std::process::ExitCode {
         accounting::cases,
         threads::cases,
         environment::cases,
+        hostile::cases,
+        versions::cases,
     ] {
         add(&mut cases);
     }

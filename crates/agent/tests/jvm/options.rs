@@ -5,7 +5,6 @@ use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, JDKS, Launch, MAIN, hazard, setting, since};
 use crate::runner::{Case, Outcome, QUIET};
 use hotspot::collector::Collector;
-use hotspot::version::Supported;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -102,7 +101,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         .says("ZGC already allocates from per-CPU pages")
     });
     shenandoah_is_refused(cases);
-    unsupported(cases);
+    jdks_are_here(cases);
     hazard(cases, "silent_when_well", JDKS, &[Collector::G1], |_| {
         Launch::bare("Hello").agent("strict=true").prints(&["hello"]).after(|finished| {
             let report = finished.report()?;
@@ -136,18 +135,7 @@ fn shenandoah_is_refused(cases: &mut Vec<Case>) {
     }
 }
 
-fn unsupported(cases: &mut Vec<Case>) {
-    cases.push(Case::new("unsupported_jdk", || {
-        let Some(jdk) = jdk::all().iter().find(|jdk| !JDKS.contains(&jdk.feature.0)) else {
-            return Ok(Outcome::Skipped("every JDK found is supported".into()));
-        };
-        if jdk.feature.0 < 11 {
-            return Ok(Outcome::Skipped(format!("JDK {} cannot run the test programs", jdk.version)));
-        }
-        let launch =
-            Launch::bare("Hello").unreported().prints(&["hello"]).says(format!("use JDK {Supported}"));
-        launch.run(jdk).map(|_| Outcome::Passed)
-    }));
+fn jdks_are_here(cases: &mut Vec<Case>) {
     cases.push(Case::new("every_supported_jdk_is_here", || {
         // Where JDKs are named, they are there; and the one that `cargo xtask jdks` installs can be everywhere.
         let named = std::env::var_os("TERRACE_JDKS").unwrap_or_default();

@@ -163,6 +163,7 @@ fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
                     let begin = Instant::now();
                     let verdict = case.run();
                     let seconds = begin.elapsed().as_secs_f64();
+                    crate::record::note(&case.name, &verdict);
                     match &verdict {
                         Ok(Outcome::Passed) => println!("test {} ... ok <{seconds:.1}s>", case.name),
                         Ok(Outcome::Skipped(why)) => {

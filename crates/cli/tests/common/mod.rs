@@ -13,7 +13,12 @@ impl Home {
     /// A TERRACE_HOME with files of the right names, and a JDK in `jdk` whose java is this script.
     pub fn new(java: &str) -> Home {
         let home = Home { folder: tempfile::tempdir().unwrap() };
-        for name in ["libterrace.so", "terrace-workloads.jar", "commons-lang3-3.18.0-sources.jar"] {
+        // Any library that a program of this system can load.
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let library =
+            maps.lines().find_map(|line| line.split_whitespace().find(|word| word.contains("/libgcc_s")));
+        std::fs::copy(library.unwrap(), home.path("libterrace.so")).unwrap();
+        for name in ["terrace-workloads.jar", "commons-lang3-3.18.0-sources.jar"] {
             std::fs::write(home.path(name), "").unwrap();
         }
         std::fs::create_dir_all(home.path("jdk/bin")).unwrap();

@@ -1,0 +1,170 @@
+//! The command where the agent cannot be loaded, or a JVM cannot be asked: one line with the remedy, and the application runs.
+
+#[path = "common/real.rs"]
+mod installed;
+#[path = "common/jvm.rs"]
+mod running;
+
+use installed::{installed, java, stderr, terrace};
+use running::Jvm;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A home whose agent is the installed one, changed.
+fn home(change: impl Fn(&mut Vec<u8>)) -> Option<TempDir> {
+    let folder = installed()?;
+    let home = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "jar") {
+            std::os::unix::fs::symlink(entry.path(), home.path().join(entry.file_name())).unwrap();
+        }
+    }
+    let mut library = std::fs::read(folder.join("libterrace.so")).unwrap();
+    change(&mut library);
+    std::fs::write(home.path().join("libterrace.so"), library).unwrap();
+    Some(home)
+}
+
+/// `e_machine` of another architecture.
+fn other_architecture(library: &mut Vec<u8>) {
+    let other: u16 = if cfg!(target_arch = "x86_64") { 183 } else { 62 };
+    library[18..20].copy_from_slice(&other.to_le_bytes());
+}
+
+/// Needs a glibc 2.99 wherever it needed another.
+fn newer_glibc(library: &mut Vec<u8>) {
+    let name = b"GLIBC_2.";
+    let found: Vec<usize> = (0..library.len() - 11)
+        .filter(|at| {
+            library[*at..].starts_with(name) && library[at + 8].is_ascii_digit() && library[at + 10] == 0
+        })
+        .collect();
+    assert!(!found.is_empty(), "the agent needs symbols of glibc");
+    for at in found {
+        library[at + 8..at + 10].copy_from_slice(b"99");
+    }
+}
+
+fn with(home: &Path, arguments: &[&str]) -> Output {
+    terrace(arguments).env("TERRACE_HOME", home).output().unwrap()
+}
+
+fn ours(output: &Output) -> Vec<String> {
+    stderr(output).lines().filter(|line| line.starts_with("terrace:")).map(str::to_owned).collect()
+}
+
+/// One line that says why, and the application's own words behind it.
+fn assert_runs_without(output: &Output, why: &str, remedy: &str) {
+    let lines = ours(output);
+    assert_eq!(lines.len(), 1, "{}", stderr(output));
+    for part in ["starting without terrace", why, remedy] {
+        assert!(lines[0].contains(part), "'{part}' in {}", lines[0]);
+    }
+    assert!(output.status.success() && stderr(output).contains("version \""), "{}", stderr(output));
+}
+
+/// What is refused is refused before anything is measured, in one line.
+fn assert_refused(output: &Output, why: &str) {
+    let lines = ours(output);
+    assert!(!output.status.success() && lines.len() == 1, "{}", stderr(output));
+    assert!(lines[0].contains(why) && !stderr(output).contains("version \""), "{}", stderr(output));
+}
+
+fn unloadable(change: impl Fn(&mut Vec<u8>), why: &str, remedy: &str) {
+    let Some(home) = home(change) else { return };
+    let java = java();
+    assert_runs_without(&with(home.path(), &["run", "--", &java, "-version"]), why, remedy);
+    let script = ["run", "--", "/bin/sh", "-c", "exec \"$0\" -version", &java];
+    assert_runs_without(&with(home.path(), &script), why, remedy);
+    assert_refused(&with(home.path(), &["run", "--strict", "--", &java, "-version"]), why);
+    assert_refused(&with(home.path(), &["compare", "--", &java, "-version"]), why);
+    assert_refused(&with(home.path(), &["doctor", "--", &java, "-version"]), why);
+    // A JVM that runs already refuses by itself; it goes on.
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let answer = until_up(&jvm, home.path());
+    let lines = ours(&answer);
+    assert!(
+        lines.last().is_some_and(|line| line.contains(why) && line.contains(remedy)),
+        "{}",
+        stderr(&answer)
+    );
+    assert!(jvm::os::is_running(jvm.pid), "the application runs");
+}
+
+/// Asks until the JVM is not too young any more.
+fn until_up(jvm: &Jvm, home: &Path) -> Output {
+    loop {
+        let answer = with(home, &["attach", &jvm.pid.to_string()]);
+        if !stderr(&answer).contains("try again") {
+            return answer;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn an_agent_of_another_architecture() {
+    unloadable(
+        other_architecture,
+        "no library for this program's architecture",
+        "use Terrace's archive for it",
+    );
+}
+
+#[test]
+fn an_agent_for_a_newer_glibc() {
+    unloadable(newer_glibc, "built for a newer glibc", "needs glibc 2.17 or musl");
+}
+
+/// A shell in mounts of its own, or the reason for skipping.
+fn mounts(setting: &str) -> Option<Vec<String>> {
+    let before = ["unshare", "--mount", "sh", "-c"];
+    let shell = format!("{setting} && exec \"$@\"");
+    let mut attempt = Command::new(before[0]);
+    attempt.args(&before[1..]).arg(&shell).args(["sh", "true"]).stderr(Stdio::null());
+    let works = attempt.status().is_ok_and(|status| status.success());
+    if !works {
+        skips::skip!("mounts of its own: unshare is not there, or not allowed");
+        return None;
+    }
+    Some([&before[..], &[&shell, "sh"]].concat().into_iter().map(str::to_owned).collect())
+}
+
+#[test]
+fn a_folder_from_which_nothing_may_be_executed() {
+    let Some(home) = home(|_| {}) else { return };
+    let place = home.path().display();
+    let Some(words) =
+        mounts(&format!("mount --bind {place} {place} && mount -o remount,bind,noexec {place}"))
+    else {
+        return;
+    };
+    let run = ["run", "--", &java(), "-version"];
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(env!("CARGO_BIN_EXE_terrace")).args(run);
+    command.env("TERRACE_HOME", home.path()).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
+    assert_runs_without(&command.output().unwrap(), "forbids to execute", "copy Terrace to another folder");
+}
+
+/// Attaches to a JVM whose /tmp is mounted like that.
+fn attached(options: &str) -> Option<(i32, String)> {
+    let words = mounts(&format!("mount -t tmpfs -o {options} none /tmp"))?;
+    let jvm = Jvm::start(&words.iter().map(String::as_str).collect::<Vec<_>>(), &[])?;
+    let (code, said) = jvm.ask("attach", &[]);
+    assert!(jvm::os::is_running(jvm.pid), "the application runs: {said}");
+    Some((code?, said))
+}
+
+#[test]
+fn a_jvm_whose_tmp_forbids_to_execute() {
+    let Some((code, said)) = attached("noexec") else { return };
+    assert!(code == 1 && said.contains("/tmp is mounted noexec") && said.contains("-agentpath"), "{said}");
+}
+
+#[test]
+fn a_jvm_whose_tmp_is_read_only() {
+    let Some((code, said)) = attached("ro") else { return };
+    let line = "cannot open its attach socket, because its /tmp is read-only: mount a writable one (tmpfs), or start it with 'terrace run'";
+    assert!(code == 1 && said.contains(line), "{said}");
+}

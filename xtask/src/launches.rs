@@ -1,0 +1,155 @@
+//! Which JDKs and collectors the agent was launched with, and what came of it: from what the launches of real JVMs wrote
+//! (`TERRACE_LAUNCHES`) to README's table.
+
+use jvm::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A line of what the launches wrote.
+#[derive(Deserialize)]
+struct Launch {
+    hazard: String,
+    collector: String,
+    jdk: String,
+    architecture: String,
+    outcome: String,
+}
+
+/// All launches of one collector in one JDK.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Cell {
+    architecture: String,
+    collector: String,
+    jdk: String,
+    passed: u32,
+    failed: u32,
+    skipped: u32,
+    /// Of those that passed: that the agent refuses, and that the application runs.
+    refused: u32,
+}
+
+/// How the collectors are listed.
+const ORDER: [&str; 7] =
+    ["Serial", "Parallel", "G1", "Epsilon", "Shenandoah", "generational-Shenandoah", "ZGC"];
+const PASSED: &str = "passed";
+/// What launches are called that are there to be refused.
+const REFUSED: &str = "is_refused";
+
+fn feature(jdk: &str) -> u32 {
+    jdk.split('.').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+fn place(collector: &str) -> usize {
+    ORDER.iter().position(|known| *known == collector).unwrap_or(ORDER.len())
+}
+
+/// What is kept, with all launches of `written` in place of earlier ones of the same JDKs. Of a launch that was repeated the last counts.
+pub fn taken(kept: &Value, written: &str) -> Result<Value> {
+    let mut last: BTreeMap<(String, String, String, String), String> = BTreeMap::new();
+    for line in written.lines() {
+        let launch: Launch = serde_json::from_str(line).map_err(|error| {
+            Error::failed(format!("'{line}' is no launch: {error}; run the launches again"))
+        })?;
+        last.insert((launch.architecture, launch.jdk, launch.collector, launch.hazard), launch.outcome);
+    }
+    let mut cells: BTreeMap<(String, u32, usize), Cell> = BTreeMap::new();
+    for ((architecture, jdk, collector, hazard), outcome) in last {
+        let cell = cells.entry((architecture.clone(), feature(&jdk), place(&collector))).or_default();
+        match outcome.as_str() {
+            PASSED if hazard.contains(REFUSED) => cell.refused += 1,
+            PASSED => cell.passed += 1,
+            "skipped" => cell.skipped += 1,
+            _ => cell.failed += 1,
+        }
+        *cell = Cell { architecture, collector, jdk, ..cell.clone() };
+    }
+    let launched: BTreeSet<(String, u32)> =
+        cells.keys().map(|(architecture, feature, _)| (architecture.clone(), *feature)).collect();
+    for cell in cells_of(kept) {
+        let jdk = (cell.architecture.clone(), feature(&cell.jdk));
+        if !launched.contains(&jdk) {
+            cells.insert((jdk.0, jdk.1, place(&cell.collector)), cell);
+        }
+    }
+    Ok(json!({ "cells": cells.into_values().collect::<Vec<_>>(), "command": "cargo xtask test --all" }))
+}
+
+fn cells_of(kept: &Value) -> Vec<Cell> {
+    serde_json::from_value(kept["cells"].clone()).unwrap_or_default()
+}
+
+/// The table in Markdown: `yes` with the number of launches only where all of them passed.
+pub fn table(kept: &Value) -> String {
+    let cells = cells_of(kept);
+    let mut jdks: Vec<&str> = cells.iter().map(|cell| cell.jdk.as_str()).collect();
+    jdks.sort_by_key(|jdk| (feature(jdk), *jdk));
+    jdks.dedup_by_key(|jdk| feature(jdk));
+    let mut rows: Vec<(&str, &str)> = Vec::new();
+    for collector in ORDER {
+        let launched =
+            |cell: &&Cell| cell.collector == collector && cell.passed + cell.failed + cell.refused > 0;
+        rows.extend(cells.iter().filter(launched).map(|cell| (cell.architecture.as_str(), collector)));
+    }
+    // Stable: within an architecture the collectors keep their order.
+    rows.sort_by_key(|(architecture, _)| std::cmp::Reverse(*architecture));
+    rows.dedup();
+    let mut text = format!("| | | {} |\n|---|---|{}\n", jdks.join(" | "), "---|".repeat(jdks.len()));
+    for (architecture, collector) in rows {
+        let words = jdks.iter().map(|jdk| {
+            let there = |cell: &&Cell| {
+                (cell.architecture.as_str(), cell.collector.as_str()) == (architecture, collector)
+                    && feature(&cell.jdk) == feature(jdk)
+            };
+            cells.iter().find(there).map_or("-".into(), Cell::word)
+        });
+        let words: Vec<String> = words.collect();
+        text += &format!("| {architecture} | {} | {} |\n", collector.replace('-', " "), words.join(" | "));
+    }
+    text
+}
+
+impl Cell {
+    fn word(&self) -> String {
+        match (self.failed, self.passed, self.refused) {
+            (0, 0, 0) => "-".into(),
+            (0, 0, _) => "refused".into(),
+            (0, passed, _) => format!("yes ({passed})"),
+            (failed, passed, refused) => format!("no: {failed} of {} failed", failed + passed + refused),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(hazard: &str, collector: &str, jdk: &str, architecture: &str, outcome: &str) -> String {
+        format!(
+            "{{\"hazard\":\"{hazard}\",\"collector\":\"{collector}\",\"jdk\":\"{jdk}\",\"architecture\":\"{architecture}\",\"outcome\":\"{outcome}\"}}\n"
+        )
+    }
+
+    #[test]
+    fn a_cell_says_yes_only_if_all_its_launches_passed() {
+        let written = [
+            line("load", "G1", "11.0.2", "x64", "passed"),
+            line("attach", "G1", "11.0.2", "x64", "failed"),
+            line("load", "G1", "28", "x64", "failed"),
+            line("load", "G1", "28", "x64", "passed"),
+            line("pages", "G1", "28", "x64", "skipped"),
+            line("zgc_is_refused", "ZGC", "28", "x64", "passed"),
+            line("load", "Shenandoah", "28", "x64", "skipped"),
+        ];
+        let kept = taken(&Value::Null, &written.concat()).unwrap();
+        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | - | refused |\n";
+        assert_eq!(table(&kept), expected);
+
+        let again =
+            line("load", "G1", "11.0.3", "x64", "passed") + &line("load", "G1", "28", "arm64", "passed");
+        let expected = "| | | 11.0.3 | 28 |\n|---|---|---|---|\n| x64 | G1 | yes (1) | yes (1) |\n| x64 | ZGC | - | refused |\n\
+                        | arm64 | G1 | - | yes (1) |\n";
+        assert_eq!(table(&taken(&kept, &again).unwrap()), expected);
+        assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is no launch"));
+    }
+}
