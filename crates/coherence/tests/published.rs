@@ -48,3 +48,16 @@ fn what_was_calibrated_on_downs_skylake_holds() {
     assert_eq!(misses(&calibrated), [""; 0]);
     assert_eq!(calibrated.len(), 17, "four operations by four threads, and their order");
 }
+
+/// Looked at once the model was frozen, and nothing was changed for it: docs/simulator.md tells what is missing.
+#[test]
+fn downs_ice_lake_was_predicted_blind() {
+    let findings = evaluate(Part::Counters);
+    let blind: Vec<Finding> = findings.into_iter().filter(|finding| finding.role == Role::Blind).collect();
+    let values: Vec<f64> = blind.iter().filter_map(Finding::factor).collect();
+    assert_eq!(values.len(), 16);
+    assert_eq!(misses(&blind).len(), 10, "{:?}", misses(&blind));
+    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 12);
+    // The order of all pairs of operations is right.
+    assert!(blind.last().is_some_and(Finding::holds));
+}

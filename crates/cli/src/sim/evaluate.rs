@@ -214,6 +214,11 @@ fn show(findings: &[Finding]) {
         if !of.is_empty() {
             let holds = of.iter().filter(|finding| finding.holds()).count();
             println!("{}: {holds} of {} hold", role(kind), of.len());
+            let factors: Vec<f64> = of.iter().filter_map(|finding| finding.factor()).collect();
+            if kind == Role::Blind && !factors.is_empty() {
+                let near = factors.iter().filter(|factor| **factor <= 1.5).count();
+                println!("blind values within a factor of 1.5: {near} of {}", factors.len());
+            }
         }
     }
 }

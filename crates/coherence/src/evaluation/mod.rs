@@ -76,6 +76,14 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// How far a value is from the published one, as a factor of 1 or more; nothing for statements in words and counts.
+    pub fn factor(&self) -> Option<f64> {
+        let ratio = self.simulated / self.published?;
+        matches!(self.limit, Limit::Within(_)).then(|| ratio.max(1.0 / ratio))
+    }
+}
+
 /// Half of the last digit that the paper's tables print.
 const ROUNDING: f64 = 0.005;
 
