@@ -44,19 +44,19 @@ pub struct PlanCommand {
     machine: MachineArgument,
 
     /// Threads that allocate.
-    #[arg(long, value_name = "N", value_parser = one_count, required_unless_present = "map", default_value_if("map", "true", "1"))]
-    threads: u32,
+    #[arg(long, value_name = "N", value_parser = one_count, required_unless_present = "map")]
+    threads: Option<u32>,
 
     /// The Java heap (-Xmx).
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present = "map", default_value_if("map", "true", "4g"))]
-    heap: u64,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present = "map")]
+    heap: Option<u64>,
 
     /// Draw where buffers pay: threads (to thread pools of 5,000) by eden (64 MB to 64 GB).
-    #[arg(long, conflicts_with_all = ["threads", "heap", "eden", "survivors"])]
+    #[arg(long)]
     map: bool,
 
     /// Write the map as a page too.
-    #[arg(long, value_name = "FILE.html", requires = "map", help_heading = "Output")]
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Eden [default: a quarter of the heap, as Parallel begins with].
@@ -127,18 +127,30 @@ impl PlanCommand {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
-        let eden = self.eden.unwrap_or(self.heap / 4);
-        if eden > self.heap {
-            let heap = size::format(self.heap);
+        let own =
+            [self.threads.is_some(), self.heap.is_some(), self.eden.is_some(), self.survivors.is_some()];
+        if self.map && own.contains(&true) {
+            return Err(Error::usage(
+                "--map has its own --threads, --heap, --eden and --survivors; leave them out",
+            ));
+        }
+        if self.out.is_some() && !self.map {
+            return Err(Error::usage("--out is the page of a map; add --map, or redirect the output"));
+        }
+        // A map has its own.
+        let (threads, heap) = (self.threads.unwrap_or(1), self.heap.unwrap_or(4 << 30));
+        let eden = self.eden.unwrap_or(heap / 4);
+        if eden > heap {
+            let heap = size::format(heap);
             return Err(Error::usage(format!("--eden is larger than --heap {heap}; give a part of it")));
         }
         let request = Request {
             program: self.profile.unwrap_or(Program::Allocate),
             object: self.object.unwrap_or(DEFAULT_OBJECT),
             work: self.work.unwrap_or(DEFAULT_WORK),
-            threads: self.threads,
+            threads,
             eden: eden as usize,
-            collector: self.gc.collector(self.heap as usize),
+            collector: self.gc.collector(heap as usize),
             survivors: self.survivors.map_or(constants::SURVIVORS.value, |bytes| bytes as f64 / eden as f64),
             calls: Calls::default(),
             pinned: !self.chance.unpinned,
@@ -158,8 +170,8 @@ impl PlanCommand {
             let output = Output {
                 simulated: true,
                 machine: &machine.name,
-                threads: self.threads,
-                heap_bytes: self.heap,
+                threads,
+                heap_bytes: heap,
                 eden_bytes: eden,
                 seed: request.seed,
                 pinned: request.pinned,

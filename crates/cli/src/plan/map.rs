@@ -47,8 +47,9 @@ pub fn text(machine: &Machine, places: &[Place], columns: u16) -> String {
         std::iter::once(threads.to_string()).chain(of).collect::<Vec<String>>()
     });
     format!(
-        "{}In each place: what to refill TLABs from, over HotSpot's growing TLABs, and what decides (before: after).\n\
-         growing: HotSpot's own TLABs are as fast. 4k: TLABs of 4 KB from the heap. core, L3, core+L3: from Terrace's buffers.\n\
+        "{}In each place: what to refill TLABs from, over HotSpot's growing TLABs, and what decides (before:\n\
+         after). growing: HotSpot's own TLABs are as fast. 4k: TLABs of 4 KB from the heap. core, L3,\n\
+         core+L3: TLABs of 4 KB from Terrace's buffers.\n\
          simulated on {} ({} CPUs), not measured: bounds of refills, memory and collections\n",
         Table::new(header).with(rows).text(columns),
         machine.name,
