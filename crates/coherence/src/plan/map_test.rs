@@ -52,3 +52,22 @@ fn the_map_is_what_a_simulation_gives() {
         assert!((0.6..1.6).contains(&ratio), "{way:?}: {ratio}, {found:?}, {measured:?}");
     }
 }
+
+/// What is advised on each shipped machine, where it is crowded and where it is not.
+#[test]
+fn each_shipped_machine_needs_buffers_where_it_is_crowded_and_only_there() {
+    for (name, _) in crate::machine::shipped() {
+        let machine = Machine::named(name).unwrap();
+        let (small, large) = (256 << 20, 64 << 30);
+        let places = map(&machine, &request(), &[1, 5000], &[small, large], |_, _| ()).unwrap();
+        let at = |threads: u32, eden: usize| {
+            places.iter().find(|place| (place.threads, place.eden) == (threads, eden)).unwrap()
+        };
+        assert_eq!(at(1, large).choice().way, Way::Growing, "{name}: {:?}", at(1, large));
+        if machine.shape.cpus() >= 40 {
+            let crowded = at(5000, small);
+            assert_eq!(crowded.rates[0].bound, Bound::Heap, "{name}: {crowded:?}");
+            assert!(crowded.gain() > 2.0, "{name}: {crowded:?}");
+        }
+    }
+}
