@@ -1,11 +1,19 @@
 //! `terrace plan`: which buffers to use on a machine that may not be at hand.
 
+mod map;
+
 use crate::format::{Format, json};
-use crate::sim::arguments::{ChanceArguments, MachineArgument, cycles, failed, object, one_count};
+use crate::sim::arguments::{
+    ChanceArguments, CollectorArgument, MachineArgument, cycles, failed, object, one_count,
+};
 use crate::sim::machine::assumed;
+use crate::sim::page;
+use crate::sim::run::bound;
 use clap::Args;
-use coherence::plan::{self, BufferPlan, Chain, Request, Row};
-use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Program};
+use coherence::constants;
+use coherence::plan::map::{EDENS, POOLS};
+use coherence::plan::{self, BufferPlan, Chain, Request, Row, Sureness};
+use coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
 use jvm::{Error, Result};
@@ -13,7 +21,7 @@ use present::numbers::{count, human, times};
 use present::steps::Steps;
 use present::table::{Table, columns, labelled};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// G1's smallest regions have 1 MB, and nothing larger than half a region is handed out at once.
 const SMALLEST_G1_EXTENT: u64 = 512 << 10;
@@ -25,25 +33,42 @@ Examples:
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g
   terrace plan --machine my-server.toml --threads 64 --heap 8g --object 48 --work 120
   terrace plan --machine paper-4x10x2 --threads 40 --heap 4g --eden 2g --format json
+  terrace plan --machine epyc-9654-2x96 --map                          where buffers pay: threads x eden
+  terrace plan --machine graviton3-64 --map --work 400 --out map.html
 
-Recommended is the least memory in buffers of all that are at most 2 % slower than the best. It is a
-simulation of allocation alone, from the machine's description (terrace sim machine NAME): measure on the
+The best is the least memory in buffers of all that are at most 2 % slower than the fastest; it is recommended
+only if it beats HotSpot's own TLABs over the whole range of the machine's numbers. It is a simulation, from the machine's description (terrace sim machine NAME): measure on the
 machine itself, with terrace compare, before you rely on it.")]
 pub struct PlanCommand {
     #[command(flatten)]
     machine: MachineArgument,
 
     /// Threads that allocate.
-    #[arg(long, value_name = "N", value_parser = one_count)]
-    threads: u32,
+    #[arg(long, value_name = "N", value_parser = one_count, required_unless_present = "map")]
+    threads: Option<u32>,
 
     /// The Java heap (-Xmx).
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
-    heap: u64,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present = "map")]
+    heap: Option<u64>,
+
+    /// Draw where buffers pay: threads (to thread pools of 5,000) by eden (64 MB to 64 GB).
+    #[arg(long)]
+    map: bool,
+
+    /// Write the map as a page too.
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    out: Option<PathBuf>,
 
     /// Eden [default: a quarter of the heap, as Parallel begins with].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     eden: Option<u64>,
+
+    #[command(flatten)]
+    gc: CollectorArgument,
+
+    /// Bytes that survive a collection [default: 2 % of eden].
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    survivors: Option<u64>,
 
     /// Bytes of an object [default: 64].
     #[arg(long, value_name = "BYTES", value_parser = object, conflicts_with = "profile", help_heading = "Program")]
@@ -102,23 +127,41 @@ impl PlanCommand {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
-        let eden = self.eden.unwrap_or(self.heap / 4);
-        if eden > self.heap {
-            let heap = size::format(self.heap);
+        let own =
+            [self.threads.is_some(), self.heap.is_some(), self.eden.is_some(), self.survivors.is_some()];
+        if self.map && own.contains(&true) {
+            return Err(Error::usage(
+                "--map has its own --threads, --heap, --eden and --survivors; leave them out",
+            ));
+        }
+        if self.out.is_some() && !self.map {
+            return Err(Error::usage("--out is the page of a map; add --map, or redirect the output"));
+        }
+        // A map has its own.
+        let (threads, heap) = (self.threads.unwrap_or(1), self.heap.unwrap_or(4 << 30));
+        let eden = self.eden.unwrap_or(heap / 4);
+        if eden > heap {
+            let heap = size::format(heap);
             return Err(Error::usage(format!("--eden is larger than --heap {heap}; give a part of it")));
         }
         let request = Request {
             program: self.profile.unwrap_or(Program::Allocate),
             object: self.object.unwrap_or(DEFAULT_OBJECT),
             work: self.work.unwrap_or(DEFAULT_WORK),
-            threads: self.threads,
+            threads,
             eden: eden as usize,
+            collector: self.gc.collector(heap as usize),
+            survivors: self.survivors.map_or(constants::SURVIVORS.value, |bytes| bytes as f64 / eden as f64),
+            calls: Calls::default(),
             pinned: !self.chance.unpinned,
             seed: self.chance.seed,
             length: self.chance.length,
         };
         request.check().map_err(Error::usage)?;
         let progress = Steps::begin();
+        if self.map {
+            return self.draw(&request, progress);
+        }
         let plan = plan::plan(machine, &request, |done, all| progress.done(done, all))
             .map_err(|error| failed(&error))?;
         drop(progress);
@@ -127,8 +170,8 @@ impl PlanCommand {
             let output = Output {
                 simulated: true,
                 machine: &machine.name,
-                threads: self.threads,
-                heap_bytes: self.heap,
+                threads,
+                heap_bytes: heap,
                 eden_bytes: eden,
                 seed: request.seed,
                 pinned: request.pinned,
@@ -145,6 +188,13 @@ impl PlanCommand {
         let line = |name: &str, text: &str| print!("{}", labelled(name, text, columns));
         line("recommended", &words(chosen));
         line("", &kept(chosen, &plan.chains[0], eden));
+        if let Some(limit) = &chosen.limit {
+            line("bound by", &format!("{}; {}", bound(limit), decides(limit.bound)));
+        }
+        line("how sure", &how_sure(&plan));
+        if let Some(sure) = &plan.sure {
+            line("hangs on", &hangs_on(sure));
+        }
         line("start java with", &options(chosen)?);
         let largest = [chosen.core_bytes, chosen.l3_bytes].into_iter().flatten().max();
         if largest.is_some_and(|bytes| bytes > SMALLEST_G1_EXTENT) {
@@ -157,18 +207,75 @@ impl PlanCommand {
         line(
             "mind",
             &format!(
-                "simulated, not measured: allocation alone, from the description of {}. Assumed there are {} of {of} numbers: {}.",
+                "simulated, not measured, from the description of {}. Assumed there are {} of {of} numbers: {}.",
                 machine.name,
                 guesses.len(),
                 guesses.join(", ")
             ),
         );
-        line(
-            "",
-            "The work of the threads, their refill (170 cycles) and the heap's call (100 cycles) are the simulator's.",
-        );
         Ok(())
     }
+
+    /// The map.
+    fn draw(&self, request: &Request, progress: Steps) -> Result<()> {
+        let machine = &self.machine.machine;
+        page::writable("--out", self.out.as_deref())?;
+        let cpus = machine.shape.cpus();
+        let mut threads: Vec<u32> = [cpus.div_ceil(8), cpus].into_iter().chain(POOLS).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let places = plan::map::map(machine, request, &threads, &EDENS, |done, all| progress.done(done, all))
+            .map_err(|error| failed(&error))?;
+        drop(progress);
+        if let Some(path) = &self.out {
+            let meta = page::meta(machine, request.program.name(), 0, request.seed);
+            page::write("--out", path, &map::html(machine, &places, meta)?)?;
+        }
+        if self.format == Format::Json {
+            print!(
+                "{}",
+                json(&serde_json::json!({ "simulated": true, "machine": machine.name, "places": places }))?
+            );
+        } else {
+            print!("{}", map::text(machine, &places, columns()));
+        }
+        Ok(())
+    }
+}
+
+/// What would help against a bound, in words.
+const fn decides(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Work => "threads do little else than their own work",
+        Bound::Heap => "refills wait for the heap: larger TLABs, or buffers",
+        Bound::Line => "refills wait for a buffer's line: larger TLABs, or buffers of fewer CPUs",
+        Bound::Core | Bound::Cluster | Bound::Memory => "no way to refill changes that: allocate less",
+        Bound::Link => "eden is spread over the packages: -XX:+UseNUMA keeps it local",
+    }
+}
+
+/// What the machine's ranges leave of the choice.
+fn how_sure(plan: &BufferPlan) -> String {
+    let Some(sure) = &plan.sure else {
+        return "HotSpot's own TLABs are as fast as anything here".into();
+    };
+    let range = format!("{} to {}", times(sure.low), times(sure.high));
+    if sure.wins() {
+        return format!("{range} of HotSpot's growing TLABs over all ranges and seeds");
+    }
+    format!(
+        "no difference that this model can tell: {} is {range} of HotSpot's growing TLABs over all ranges and seeds",
+        words(&plan.best)
+    )
+}
+
+/// What decides most.
+const TOLD: usize = 3;
+
+fn hangs_on(sure: &Sureness) -> String {
+    let told = sure.tornado.iter().take(TOLD);
+    let text = told.map(|one| format!("{}: {} to {}", one.parameter, times(one.low), times(one.high)));
+    text.collect::<Vec<_>>().join("; ")
 }
 
 /// A configuration in words.
@@ -231,6 +338,7 @@ fn table(plan: &BufferPlan, columns: u16) -> String {
         "over same TLAB",
         "heap requests/s",
         "in buffers",
+        "bound by",
     ];
     let row = |row: &Row| {
         let mark = if row.agent { "" } else { " *" };
@@ -242,6 +350,7 @@ fn table(plan: &BufferPlan, columns: u16) -> String {
             times(row.over_same_tlab),
             count(row.heap_requests_per_second),
             human(row.held_bytes as f64),
+            row.limit.as_ref().map_or_else(String::new, bound),
         ]
     };
     let mut text = Table::new(header).with(plan.chains.iter().map(row)).text(columns);

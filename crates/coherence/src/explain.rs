@@ -255,8 +255,8 @@ fn advice(name: &str, measured: &Measured) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::allocate::{Hierarchy, Tlab};
-    use crate::scenario::{Levels, Program, Scenario, Sizes};
+    use crate::programs::allocate::{Collector, Hierarchy, Tlab};
+    use crate::scenario::{Calls, Levels, Program, Scenario, Sizes};
 
     fn explained(program: Program, threads: u32, levels: Levels) -> Explanation {
         let machine = Machine::named("paper-4x10x2").unwrap();
@@ -264,8 +264,20 @@ mod tests {
         assert_eq!(hierarchy == Hierarchy::None, levels == Levels::NONE);
         let tlab = Tlab::Bytes(1024);
         let (object, work, pinned, seed, length) = (64, 40.0, true, 1, 100_000_000);
-        let scenario =
-            Scenario { program, threads, tlab, hierarchy, eden: 1 << 30, object, work, pinned, seed, length };
+        let scenario = Scenario {
+            program,
+            threads,
+            tlab,
+            hierarchy,
+            eden: 1 << 30,
+            collector: Collector::Parallel,
+            object,
+            work,
+            calls: Calls::default(),
+            pinned,
+            seed,
+            length,
+        };
         let (measured, traffic) = scenario.run(&machine, 1).unwrap();
         Explanation::of(&machine, &measured, &traffic)
     }

@@ -2,6 +2,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | [`constants`] | every number of the model that belongs to no machine |
 //! | [`evaluation`] | the simulator against what was published, and the four-level hierarchy |
 //! | [`machine`] | such a machine: its shape, its protocol, what each step costs; every number with its origin |
 //! | [`protocol`] | the states of a line, and what reads and writes make of them |
@@ -15,6 +16,7 @@
 //! | [`sweep`] | many of them at once |
 //! | [`watched`] | atomics that tell a simulation of each access: what `crates/hab` and the programs run on |
 
+pub mod constants;
 pub mod evaluation;
 pub mod explain;
 pub mod machine;

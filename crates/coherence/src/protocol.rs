@@ -68,6 +68,46 @@ pub const fn read(protocol: Protocol, answerer: State, shared: bool) -> AfterRea
     AfterRead { reader, answerer, written_back }
 }
 
+/// Where a writer has the line's data from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supply {
+    /// It has a copy: others are only made invalid.
+    Own,
+    /// A core that had modified it.
+    Modified,
+    /// A core that had not.
+    Clean,
+    /// A cache below the cores, or memory.
+    Below,
+}
+
+/// What a write makes of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AfterWrite {
+    /// The writer's state.
+    pub writer: State,
+    /// The state of all others.
+    pub others: State,
+    /// Where its data come from.
+    pub supply: Supply,
+    /// Whether memory gets the modified line.
+    pub written_back: bool,
+}
+
+/// A core writes that is not alone. `writer` is its own state, `answerer` that of another core that is not just Shared (Invalid if there
+/// is none). All protocols do the same: a modified line goes to the writer, who is about to change it again, and not to memory.
+pub const fn write(writer: State, answerer: State) -> AfterWrite {
+    let supply = match (writer, answerer) {
+        (State::Shared | State::Forward | State::Owned | State::Exclusive | State::Modified, _) => {
+            Supply::Own
+        }
+        (State::Invalid, State::Modified | State::Owned) => Supply::Modified,
+        (State::Invalid, State::Exclusive | State::Forward) => Supply::Clean,
+        (State::Invalid, State::Shared | State::Invalid) => Supply::Below,
+    };
+    AfterWrite { writer: State::Modified, others: State::Invalid, supply, written_back: false }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +150,23 @@ mod tests {
                 let after = read(protocol, answerer, true);
                 assert!(!after.reader.alone() && !after.answerer.alone());
             }
+        }
+    }
+
+    #[test]
+    fn a_writer_is_the_only_one_left_and_has_the_data_from_the_nearest_that_may_give_it() {
+        for writer in [Owned, Forward, Shared] {
+            for answerer in [Invalid, Owned, Forward] {
+                assert_eq!(write(writer, answerer).supply, Supply::Own);
+            }
+        }
+        let supply = |answerer| write(Invalid, answerer).supply;
+        assert_eq!([Modified, Owned].map(supply), [Supply::Modified; 2]);
+        assert_eq!([Exclusive, Forward].map(supply), [Supply::Clean; 2]);
+        assert_eq!([Shared, Invalid].map(supply), [Supply::Below; 2]);
+        for answerer in [Modified, Owned, Exclusive, Forward, Shared, Invalid] {
+            let after = write(Invalid, answerer);
+            assert_eq!((after.writer, after.others, after.written_back), (Modified, Invalid, false));
         }
     }
 }

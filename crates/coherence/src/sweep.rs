@@ -103,7 +103,9 @@ fn each_by<T: Sync, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::allocate::Collector;
     use crate::programs::allocate::Hierarchy;
+    use crate::scenario::Calls;
     use crate::scenario::{Program, Sizes};
 
     #[test]
@@ -146,8 +148,10 @@ mod tests {
             tlab: Tlab::Bytes(1024),
             hierarchy: Hierarchy::None,
             eden: 64 << 20,
+            collector: Collector::Parallel,
             object: 64,
             work: 40.0,
+            calls: Calls::default(),
             pinned: false,
             seed: 7,
             length: 50_000_000,

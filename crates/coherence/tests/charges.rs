@@ -101,10 +101,10 @@ fn readers_and_a_writer_one_after_the_other() {
     let run = |protocol| steps([2, 1, 2, 1], protocol, &quick, &all).0;
     // Written back: the third reader finds it in memory, the fourth in its own last cache.
     assert_eq!(run("mesi"), [MEMORY + LOCKED, NEAR, FAR_MEMORY, L3, FAR + LOCKED]);
-    // The newest reader answers.
-    assert_eq!(run("mesif"), [MEMORY + LOCKED, NEAR, FAR, NEAR, FAR + LOCKED]);
-    // The writer answers all.
-    assert_eq!(run("moesi"), [MEMORY + LOCKED, NEAR, FAR, FAR, FAR + LOCKED]);
+    // The newest reader answers, and its last cache the second one there.
+    assert_eq!(run("mesif"), [MEMORY + LOCKED, NEAR, FAR, L3, FAR + LOCKED]);
+    // The writer answers all who have nobody nearer.
+    assert_eq!(run("moesi"), [MEMORY + LOCKED, NEAR, FAR, L3, FAR + LOCKED]);
 }
 
 #[test]
@@ -198,4 +198,69 @@ fn a_thread_of_the_same_core_does_not_use_a_line_that_has_left() {
 fn a_thread_that_was_moved_while_it_waited_asks_again() {
     let scheduler = number("migration_rate", 1e6, "per_second") + &number("switch", 1.0, "ns");
     owned_by_whoever_locks(&scheduler, false);
+}
+
+#[test]
+fn a_writer_whose_own_last_cache_has_the_line_waits_for_the_farthest_copy_only() {
+    let quick = number("switch", 1.0, "ns");
+    let all: [Step; 4] =
+        [(0, 0, load), (2, MICROSECOND, load), (3, 2 * MICROSECOND, load), (1, 3 * MICROSECOND, locked)];
+    let (times, traffic) = steps([2, 1, 2, 1], "mesif", &quick, &all);
+    assert_eq!(times, [MEMORY, FAR, L3, FAR + LOCKED]);
+    assert_eq!((traffic.total().writes, traffic.total().written_back), (1, 0));
+}
+
+#[test]
+fn a_modified_line_that_is_read_goes_to_memory_once_unless_it_can_be_owned() {
+    let all: [Step; 3] = [(0, 0, locked), (1, MICROSECOND, load), (2, 2 * MICROSECOND, load)];
+    let written_back = |protocol| steps([1, 1, 3, 1], protocol, "", &all).1.total().written_back;
+    assert_eq!(["mesi", "mesif", "moesi"].map(written_back), [1, 1, 0]);
+}
+
+#[test]
+fn a_directory_in_a_third_package_takes_one_way_more() {
+    let hop = (FAR_MEMORY - MEMORY) / 2;
+    let all: [Step; 3] = [(0, 0, locked), (1, MICROSECOND, locked), (2, 2 * MICROSECOND, locked)];
+    // Home is the first one's package: it gives the line itself, and then asks the second for the third.
+    let (times, _) = steps([3, 1, 1, 1], "mesi", "", &all);
+    assert_eq!(times, [MEMORY + LOCKED, FAR + LOCKED, FAR + hop + LOCKED]);
+}
+
+#[test]
+fn a_full_store_buffer_has_the_thread_wait_for_its_oldest_store() {
+    let mut machine = machine([1, 1, 1, 1], "mesi", "");
+    machine.costs.store_buffer = 2;
+    let words: [Line<AtomicU64>; 4] = Default::default();
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    let body = || {
+        let begin = now();
+        let times: Vec<u64> = words.iter().map(|word| store(&word.0)).collect();
+        // The first two fill it; the third waits for the first one's line, and when it is done the second has arrived too.
+        assert_eq!(times, [STORE, STORE, MEMORY - 2 * STORE + STORE, STORE]);
+        fence(Ordering::SeqCst);
+        // The last store set out then.
+        assert_eq!(now() - begin, STORE + MEMORY + MEMORY + DRAIN);
+    };
+    simulation.spawn(0, true, body).unwrap();
+    simulation.run();
+}
+
+#[test]
+fn a_sibling_that_waits_for_a_line_leaves_the_core_to_the_other() {
+    let machine = machine([1, 1, 2, 2], "mesi", "");
+    let word = Line(AtomicU64::new(0));
+    let took_alone = std::cell::Cell::new(0);
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    simulation.spawn(0, true, || _ = load(&word.0)).unwrap();
+    simulation
+        .spawn(1, true, || {
+            // The other one waits for memory: this one has the core for itself.
+            terrace_coherence::simulation::lock_step();
+            work(1_000);
+            work(1_000);
+            took_alone.set(now());
+        })
+        .unwrap();
+    simulation.run();
+    assert_eq!(took_alone.get(), 2_000);
 }

@@ -6,7 +6,7 @@ use hab::Counter;
 use support::{machine, number};
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp, run,
+    Allocated, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp, run,
 };
 
 const MICROSECOND: u64 = 1_000_000;
@@ -18,7 +18,16 @@ fn options(threads: u32, pinned: bool) -> Options {
 
 fn allocation(tlab: Tlab, hierarchy: Hierarchy, eden: usize) -> Allocation {
     let mutator = Mutator::constant(64, 20.0, 0.1);
-    Allocation { tlab, hierarchy, eden, mutator, refill_cycles: 100.0, heap_cycles: 50.0, pause: PAUSE }
+    Allocation {
+        tlab,
+        hierarchy,
+        eden,
+        collector: Collector::Parallel,
+        mutator,
+        refill_cycles: 100.0,
+        heap_cycles: 50.0,
+        pause: PAUSE,
+    }
 }
 
 fn levels() -> Hierarchy {
@@ -129,4 +138,25 @@ fn a_rest_that_never_fits_is_given_up_soon() {
     assert!(allocated.refills * 24 <= allocated.run.operations + 48, "{allocated:?}");
     assert!(allocated.objects <= allocated.refills, "{allocated:?}");
     assert!(allocated.refills > 100, "{allocated:?}");
+}
+
+#[test]
+fn g1_goes_from_region_to_region_and_collects_as_often() {
+    let g1 = |tlab| Allocation {
+        collector: Collector::G1 { region: 1 << 20 },
+        ..allocation(tlab, Hierarchy::None, 4 << 20)
+    };
+    let options = options(8, true);
+    let support = machine([1, 1, 4, 2], "mesif", "");
+    let allocated = run(&support, &g1(Tlab::Bytes(16 << 10)), &options).unwrap();
+    check(&allocated, &g1(Tlab::Bytes(16 << 10)), 8);
+    assert!(allocated.collections > 2, "{allocated:?}");
+    let parallel =
+        run(&support, &allocation(Tlab::Bytes(16 << 10), Hierarchy::None, 4 << 20), &options).unwrap();
+    assert!(allocated.run.operations < parallel.run.operations, "Heap_lock and longer calls cost something");
+    // The lock is taken for each region but the first one of each cycle.
+    let line = |name: &str| allocated.run.outcome.traffic.lines.iter().find(|line| line.name == name);
+    let lock = line("heap: lock").expect("the lock");
+    let locked = lock.hits + lock.writes + lock.upgrades;
+    assert!(locked >= 3 * allocated.collections, "{locked}");
 }

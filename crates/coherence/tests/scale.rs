@@ -4,7 +4,7 @@ mod support;
 
 use support::machine;
 use terrace_coherence::programs::Options;
-use terrace_coherence::programs::allocate::{self, Allocation, Hierarchy, Mutator, Tlab};
+use terrace_coherence::programs::allocate::{self, Allocation, Collector, Hierarchy, Mutator, Tlab};
 use terrace_coherence::programs::counters::{self, Increment};
 
 const OPTIONS: Options = Options { threads: 1024, pinned: true, seed: 3, length: 8_000_000, events: 0 };
@@ -37,6 +37,7 @@ fn a_thousand_cpus_allocate() {
         tlab: Tlab::None,
         hierarchy: Hierarchy::None,
         eden: 64 << 20,
+        collector: Collector::Parallel,
         mutator: Mutator::constant(64, 20.0, 0.1),
         refill_cycles: 100.0,
         heap_cycles: 50.0,

@@ -1,9 +1,9 @@
 //! What is simulated: options that the commands share.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::allocate::Tlab;
-use coherence::scenario::{DEFAULT_OBJECT, DEFAULT_WORK, Levels, Program, Scenario, Sizes};
+use coherence::programs::allocate::{Collector, Tlab};
+use coherence::scenario::{Calls, DEFAULT_OBJECT, DEFAULT_WORK, Levels, Program, Scenario, Sizes};
 use jvm::{Error, Result, size};
 
 /// An eden that does not fill up within milliseconds.
@@ -45,10 +45,39 @@ pub struct ProgramArguments {
     pub eden: Option<u64>,
 
     #[command(flatten)]
+    pub gc: CollectorArgument,
+
+    #[command(flatten)]
     pub sizes: SizeArguments,
 
     #[command(flatten)]
     pub chance: ChanceArguments,
+}
+
+/// Who hands eden out.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Allocation")]
+pub struct CollectorArgument {
+    /// The collector, whose eden is one top for all threads (parallel), or regions and Heap_lock (g1).
+    #[arg(long, value_enum, value_name = "NAME", default_value = "parallel")]
+    pub gc: Gc,
+}
+
+/// Collectors whose eden is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Gc {
+    Parallel,
+    G1,
+}
+
+impl CollectorArgument {
+    /// With the regions that HotSpot chooses for a heap.
+    pub fn collector(self, heap: usize) -> Collector {
+        match self.gc {
+            Gc::Parallel => Collector::Parallel,
+            Gc::G1 => Collector::g1(heap),
+        }
+    }
 }
 
 /// Sizes of buffers.
@@ -143,8 +172,10 @@ impl ProgramArguments {
             tlab: tlab.unwrap_or(Tlab::Growing),
             hierarchy: self.sizes.sizes().hierarchy(levels, machine, eden),
             eden,
+            collector: self.gc.collector(4 * eden),
             object: self.object.unwrap_or(DEFAULT_OBJECT),
             work: self.work.unwrap_or(DEFAULT_WORK),
+            calls: Calls::default(),
             pinned: !self.chance.unpinned,
             seed: self.chance.seed,
             length: self.chance.length.unwrap_or(DEFAULT_LENGTH),

@@ -16,6 +16,8 @@ enum What {
     Thompson,
     /// Allocation without thread buffers (Opsian 2020).
     Opsian,
+    /// Counters by threads (Downs 2020).
+    Counters,
     /// Speed-ups by buffers of processors and cores (the paper's Figures 2 and 3).
     Figure2,
     /// Foreign allocations (the paper's Tables I and II): about ten minutes.
@@ -30,9 +32,9 @@ enum What {
 Examples:
   terrace sim evaluate                                     all that takes seconds
   terrace sim evaluate tables
-  terrace sim evaluate levels --machine assumed-2x256")]
+  terrace sim evaluate levels --machine docs/machines/assumed-2x256.toml")]
 pub struct Evaluate {
-    /// What to look at; if nothing is said thompson, opsian and figure2.
+    /// What to look at; if nothing is said thompson, opsian, counters and figure2.
     what: Vec<What>,
 
     /// The machine of `levels`.
@@ -49,6 +51,7 @@ impl What {
         match self {
             What::Thompson => Some(Part::Thompson),
             What::Opsian => Some(Part::Opsian),
+            What::Counters => Some(Part::Counters),
             What::Figure2 => Some(Part::Figure2),
             What::Tables => Some(Part::Tables),
             What::Levels => None,
@@ -66,8 +69,11 @@ impl Evaluate {
         let steps = Steps::begin();
         let progress = |step: &str| steps.say(step);
         let failed = |error: std::io::Error| Error::failed(error.to_string());
-        let what: &[What] =
-            if self.what.is_empty() { &[What::Thompson, What::Opsian, What::Figure2] } else { &self.what };
+        let what: &[What] = if self.what.is_empty() {
+            &[What::Thompson, What::Opsian, What::Counters, What::Figure2]
+        } else {
+            &self.what
+        };
         let mut findings = Vec::new();
         let mut levels = None;
         for what in what {
@@ -183,6 +189,7 @@ fn role(role: Role) -> &'static str {
     match role {
         Role::Calibrated => "calibrated",
         Role::Predicted => "predicted",
+        Role::Blind => "blind",
     }
 }
 
@@ -202,11 +209,16 @@ fn show(findings: &[Finding]) {
         });
         print!("{}", Table::new(header).with(rows).text(columns()));
     }
-    for kind in [Role::Calibrated, Role::Predicted] {
+    for kind in [Role::Calibrated, Role::Predicted, Role::Blind] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
         if !of.is_empty() {
             let holds = of.iter().filter(|finding| finding.holds()).count();
             println!("{}: {holds} of {} hold", role(kind), of.len());
+            let factors: Vec<f64> = of.iter().filter_map(|finding| finding.factor()).collect();
+            if kind == Role::Blind && !factors.is_empty() {
+                let near = factors.iter().filter(|factor| **factor <= 1.5).count();
+                println!("blind values within a factor of 1.5: {near} of {}", factors.len());
+            }
         }
     }
 }

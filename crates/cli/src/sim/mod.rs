@@ -6,7 +6,7 @@ mod explain;
 mod list;
 pub mod machine;
 pub mod page;
-mod run;
+pub mod run;
 mod sweep;
 
 use clap::{Args, Subcommand};
@@ -19,7 +19,7 @@ Examples:
   terrace sim list                                       the machines and programs there are
   terrace sim run --machine epyc-9654-2x96 --program xadd --threads 1,2,8,96
   terrace sim sweep --machine paper-4x10x2 --program allocate --threads 1,10,40 --tlab 1k,4k --levels none,core
-  terrace sim explain --machine assumed-2x256 --program allocate --threads 256 --tlab 4k --timeline moves.html
+  terrace sim explain --machine my-server.toml --program allocate --threads 256 --tlab 4k --timeline moves.html
 
 Everything is computed from the machine's description and a seed, not measured: see docs/simulator.md.")]
 pub struct Sim {

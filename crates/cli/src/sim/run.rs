@@ -5,7 +5,7 @@ use super::page::{self, Contents};
 use crate::format::{Format, json};
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
-use coherence::scenario::{Measured, Scenario};
+use coherence::scenario::{Limit, Measured, Scenario};
 use coherence::sweep;
 use jvm::Result;
 use jvm::size::format;
@@ -133,10 +133,22 @@ fn row((measured, traffic): (Measured, Traffic)) -> Row {
     Row { measured, traffic: traffic.total(), lines }
 }
 
+/// What is used most, and how much of it.
+pub fn bound(limit: &Limit) -> String {
+    format!("{} ({})", limit.bound, share(limit.used.min(1.0)))
+}
+
 /// What was done, and for programs that allocate another one of their buffers.
 fn tables(rows: &[Measured]) -> Vec<(&'static str, Table)> {
-    let header =
-        ["threads", done_in(rows), "a thread", "retries / success", "transfers / operation", "time on lines"];
+    let header = [
+        "threads",
+        done_in(rows),
+        "a thread",
+        "retries / success",
+        "transfers / operation",
+        "time on lines",
+        "bound by",
+    ];
     let done = |row: &Measured| {
         vec![
             row.threads.to_string(),
@@ -145,6 +157,7 @@ fn tables(rows: &[Measured]) -> Vec<(&'static str, Table)> {
             three(row.retries_per_success),
             three(row.transfers_per_operation),
             share(row.line_share),
+            row.roofline.first().map_or_else(String::new, bound),
         ]
     };
     let mut tables = vec![("What was done", Table::new(header).with(rows.iter().map(done)))];

@@ -1,9 +1,10 @@
 //! The four-level hierarchy, the paper's future work: when does a processor level over the cores' buffers pay?
 
-use super::paper::{HEAP_CYCLES, REFILL_CYCLES, mutator};
+use super::paper::mutator;
+use crate::constants;
 use crate::machine::Machine;
 use crate::programs::Options;
-use crate::programs::allocate::{self, Allocation, Domain, Hierarchy, Rank, Tlab};
+use crate::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Rank, Tlab};
 use serde::Serialize;
 use std::io;
 
@@ -70,9 +71,10 @@ pub fn when_a_processor_level_pays(
                     tlab: TLAB,
                     hierarchy,
                     eden: EDEN,
+                    collector: Collector::Parallel,
                     mutator,
-                    refill_cycles: REFILL_CYCLES,
-                    heap_cycles: HEAP_CYCLES,
+                    refill_cycles: constants::REFILL.value,
+                    heap_cycles: constants::HEAP.value,
                     pause: 0,
                 };
                 let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };

@@ -4,6 +4,7 @@
 //! Opsian's single thread (the work between two objects), and the height of the paper's Figure 2 (the work of its mutator). All
 //! else here is predicted, and no number was changed for it.
 
+mod counters;
 mod levels;
 mod opsian;
 mod paper;
@@ -12,17 +13,19 @@ mod thompson;
 
 pub use levels::{LevelsRow, when_a_processor_level_pays};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Whether a number was used to set the model up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The model was made to agree with it.
     Calibrated,
     /// The model was not changed for it.
     Predicted,
+    /// The model was frozen before it was looked at, and not changed after.
+    Blind,
 }
 
 /// How near is near enough.
@@ -43,7 +46,7 @@ pub enum Limit {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// Who published it.
-    pub source: &'static str,
+    pub source: String,
     /// What it is, with its unit.
     pub what: String,
     /// Calibrated or predicted.
@@ -73,6 +76,14 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// How far a value is from the published one, as a factor of 1 or more; nothing for statements in words and counts.
+    pub fn factor(&self) -> Option<f64> {
+        let ratio = self.simulated / self.published?;
+        matches!(self.limit, Limit::Within(_)).then(|| ratio.max(1.0 / ratio))
+    }
+}
+
 /// Half of the last digit that the paper's tables print.
 const ROUNDING: f64 = 0.005;
 
@@ -83,6 +94,8 @@ pub enum Part {
     Thompson,
     /// Opsian's allocation without thread buffers.
     Opsian,
+    /// Counters by threads, as others measured them: `published.toml`.
+    Counters,
     /// The paper's Figure 2.
     Figure2,
     /// The paper's Tables I and II: a few minutes.
@@ -98,6 +111,7 @@ impl Part {
         match self {
             Part::Thompson => thompson::evaluate(),
             Part::Opsian => opsian::evaluate(),
+            Part::Counters => counters::evaluate(),
             Part::Figure2 => paper::evaluate(progress),
             Part::Tables => tables::evaluate(progress),
         }

@@ -3,7 +3,7 @@
 use super::{Finding, Limit, Role, machine};
 use crate::machine::Machine;
 use crate::programs::Options;
-use crate::programs::allocate::{self, Allocated, Allocation, Hierarchy, Mutator, Tlab};
+use crate::programs::allocate::{self, Allocated, Allocation, Collector, Hierarchy, Mutator, Tlab};
 use std::io;
 
 const SOURCE: &str = "Opsian 2020";
@@ -21,6 +21,7 @@ fn run(machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
         tlab: Tlab::None,
         hierarchy: Hierarchy::None,
         eden: 1 << 40,
+        collector: Collector::Parallel,
         mutator: Mutator::constant(OBJECT, cycles, 0.0),
         refill_cycles: 0.0,
         // Compiled code does it by itself.
@@ -45,7 +46,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         .map(|line| line.modified)
         .sum();
     let finding = |what: &str, role, published, simulated| Finding {
-        source: SOURCE,
+        source: SOURCE.into(),
         what: what.into(),
         role,
         published: Some(published),

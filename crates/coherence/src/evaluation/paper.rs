@@ -5,19 +5,19 @@
 //! memory of 2012 together.
 
 use super::{Finding, Limit, Role, machine};
+use crate::constants;
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::programs::Options;
-use crate::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp};
+use crate::programs::allocate::{
+    self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+};
 use std::io;
 
 pub(super) const SOURCE: &str = "Kirsch, Payer, Röck 2012";
 pub(super) const THREADS: u32 = 80;
 /// Eden of a new generation of 10 GB.
 pub(super) const EDEN: usize = 8 << 30;
-/// A call into the virtual machine and back, and the way to the heap there, in cycles.
-pub(super) const REFILL_CYCLES: f64 = 200.0;
-pub(super) const HEAP_CYCLES: f64 = 100.0;
 
 const MB: usize = 1 << 20;
 const HEIGHT: f64 = 2.25;
@@ -44,9 +44,10 @@ fn rate(machine: &Machine, tlab: Tlab, hierarchy: Hierarchy) -> io::Result<f64> 
         tlab,
         hierarchy,
         eden: EDEN,
+        collector: Collector::Parallel,
         mutator: mutator(),
-        refill_cycles: REFILL_CYCLES,
-        heap_cycles: HEAP_CYCLES,
+        refill_cycles: constants::REFILL.value,
+        heap_cycles: constants::HEAP.value,
         pause: 0,
     };
     // Pinned: 80 threads on 80 hardware threads have no reason to move, and moves would be no difference between the two.
@@ -89,7 +90,7 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
     // Figure 3: over growing thread buffers alone.
     let small = (1..=2).map(|size| mean(core[size].iter().copied()) * alone[size] / alone[growing]);
     let says = |what: &str, role, published, simulated, limit| Finding {
-        source: SOURCE,
+        source: SOURCE.into(),
         what: what.into(),
         role,
         published,

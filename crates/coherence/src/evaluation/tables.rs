@@ -3,11 +3,12 @@
 //! They come from migrations, from refills under way, and, the most of them, from the end of eden: whose buffer cannot be refilled
 //! any more goes on to the others. The paper does not say whether that is so, so three ways are simulated: [`UsedUp`].
 
-use super::paper::{EDEN, HEAP_CYCLES, REFILL_CYCLES, SOURCE, THREADS, mutator};
+use super::paper::{EDEN, SOURCE, THREADS, mutator};
 use super::{Finding, Limit, Role, machine};
+use crate::constants;
 use crate::machine::Machine;
 use crate::programs::Options;
-use crate::programs::allocate::{self, Allocation, Domain, Hierarchy, Rank, Tlab, UsedUp};
+use crate::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Rank, Tlab, UsedUp};
 use crate::sweep;
 use hab::Counter;
 use std::io;
@@ -82,9 +83,10 @@ fn foreign(machine: &Machine, tlab: Tlab, rank: Rank, used_up: UsedUp) -> io::Re
         tlab,
         hierarchy: Hierarchy::Paper(Rank { bytes: rank.bytes / smaller, ..rank }, used_up),
         eden,
+        collector: Collector::Parallel,
         mutator,
-        refill_cycles: REFILL_CYCLES,
-        heap_cycles: HEAP_CYCLES,
+        refill_cycles: constants::REFILL.value,
+        heap_cycles: constants::HEAP.value,
         pause: 0,
     };
     let options = Options { threads: THREADS, pinned: false, seed: 1, length: length as u64, events: 0 };
@@ -117,7 +119,7 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
             UsedUp::Collect => "a collection begins when eden is used up",
         };
         findings.push(Finding {
-            source: SOURCE,
+            source: SOURCE.into(),
             what: format!("{}: foreign %, {policy}", cell.what),
             role: Role::Predicted,
             published: Some(cell.published),

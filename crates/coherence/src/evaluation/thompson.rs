@@ -38,7 +38,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         let all = machine.shape.cpus() as usize;
         let mut say = |what: &str, role, published, simulated, limit| {
             findings.push(Finding {
-                source: SOURCE,
+                source: SOURCE.into(),
                 what: format!("{shown}: {what}"),
                 role,
                 published,
@@ -85,7 +85,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         contended.push((mean, exchange[all - 1]));
     }
     findings.push(Finding {
-        source: SOURCE,
+        source: SOURCE.into(),
         what: "lock cmpxchg under contention, Nehalem over Sandy Bridge".into(),
         role: Role::Predicted,
         published: None,

@@ -39,6 +39,8 @@ pub struct Costs {
     pub drain: Picoseconds,
     /// A plain store, into the store buffer.
     pub store: Picoseconds,
+    /// Stores that the store buffer holds: one more waits until the oldest has reached the cache.
+    pub store_buffer: u32,
     /// What a program's own work takes here, over what it takes on the machine on which it was measured.
     pub work_scale: f64,
     /// How much longer work takes on a CPU while the core's other threads are busy.

@@ -41,6 +41,15 @@ pub enum Unit {
     /// A factor.
     #[serde(rename = "ratio")]
     Ratio,
+    /// Billions of bytes in a second.
+    #[serde(rename = "GB/s")]
+    GigabytesPerSecond,
+    /// Millions of bytes.
+    #[serde(rename = "MB")]
+    Megabytes,
+    /// Places of a queue.
+    #[serde(rename = "entries")]
+    Entries,
     /// A number of things: the shape's. Files do not write it.
     #[serde(skip_deserializing)]
     Count,
@@ -56,6 +65,9 @@ impl Unit {
             Unit::Gigahertz => "GHz",
             Unit::PerSecond => "per_second",
             Unit::Ratio => "ratio",
+            Unit::GigabytesPerSecond => "GB/s",
+            Unit::Megabytes => "MB",
+            Unit::Entries => "entries",
             Unit::Count => "",
         }
     }
@@ -115,6 +127,9 @@ mod tests {
             Unit::Gigahertz,
             Unit::PerSecond,
             Unit::Ratio,
+            Unit::GigabytesPerSecond,
+            Unit::Megabytes,
+            Unit::Entries,
         ];
         for unit in units {
             assert_eq!(toml::Value::String(unit.to_string()).try_into::<Unit>(), Ok(unit));

@@ -3,7 +3,7 @@
 use super::error::abridged;
 use super::number::{LONGEST_KEY, Quantity, Section, mismatch, origin, read};
 use super::shape::{MOST_CPUS, MOST_OF_A_KIND};
-use super::{Costs, Distance, Figure, Machine, MachineError, Picoseconds, Protocol, Shape, Unit};
+use super::{Bandwidth, Costs, Distance, Figure, Machine, MachineError, Picoseconds, Protocol, Shape, Unit};
 use serde::Deserialize;
 use std::ops::Range;
 use strum::VariantNames;
@@ -26,6 +26,8 @@ struct File {
     clock: Value,
     shape: Table,
     costs: Table,
+    #[serde(default)]
+    memory: Table,
     #[serde(default)]
     scheduler: Table,
 }
@@ -68,9 +70,11 @@ pub(super) fn parse(text: &str, file: &str, name: &str) -> Result<Machine, Machi
     let shape = shape(file, sections.shape, &mut figures)?;
     let section = Section::new(file, "costs", sections.costs, clock_ghz, &mut figures);
     let costs = costs(section, &shape)?;
+    let section = Section::new(file, "memory", sections.memory, clock_ghz, &mut figures);
+    let bandwidth = bandwidth(section, &shape)?;
     let section = Section::new(file, "scheduler", sections.scheduler, clock_ghz, &mut figures);
     let costs = scheduler(section, costs)?;
-    Ok(Machine { name: name.into(), title, clock_ghz, protocol, shape, costs, figures })
+    Ok(Machine { name: name.into(), title, clock_ghz, protocol, shape, costs, bandwidth, figures })
 }
 
 /// The line, and the key there, of what `toml` complains of; nothing if that is the file as a whole.
@@ -167,6 +171,8 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     let locked = section.required("locked", time)?;
     let drain = section.required("drain", time)?;
     let store = section.required("store", time)?;
+    let why = "processors of the last fifteen years hold 32 to 72";
+    let store_buffer = section.or_assume("store_buffer", Quantity::Places, (48.0, Unit::Entries), why)?;
     let ratio = Quantity::Ratio;
     let work_scale = section.or_assume("work_scale", ratio, (1.0, Unit::Ratio), "no scale is known")?;
     let alone = if shape.threads > 1 { 1.6 } else { 1.0 };
@@ -214,6 +220,7 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
         locked: picoseconds(locked),
         drain: picoseconds(drain),
         store: picoseconds(store),
+        store_buffer: store_buffer as u32,
         work_scale,
         sibling_work,
         residency: picoseconds(residency),
@@ -221,6 +228,36 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
         quantum: 0,
         migration_rate: 0.0,
         switch: 0,
+    })
+}
+
+/// What memory and links carry. Without them it is what is usual for so many cores.
+fn bandwidth(mut section: Section<'_>, shape: &Shape) -> Result<Bandwidth, MachineError> {
+    let gigabytes = |value: f64| (value, Unit::GigabytesPerSecond);
+    let (cluster_cores, cores) = (f64::from(shape.cores), f64::from(shape.cores * shape.clusters));
+    let bandwidth = Quantity::Bandwidth;
+    let why = "a core alone: what its outstanding misses bring at the latency of memory";
+    let core = section.or_assume("core", bandwidth, gigabytes(15.0), why)?;
+    let why = "servers from 2009 to 2023 have 3 to 6 GB/s of memory bandwidth for each core";
+    let channels = section.or_assume("channels", bandwidth, gigabytes((5.0 * cores).max(10.0)), why)?;
+    let why = "no port of a cluster is known: as much as its cores ask for";
+    let cluster = section.or_assume("cluster", bandwidth, gigabytes(core * cluster_cores), why)?;
+    let why = "a package's links carry half of what its channels do";
+    let link = section.or_assume("link", bandwidth, gigabytes(channels / 2.0), why)?;
+    let why = "new lines are read before they are written, and written back when they leave the cache";
+    let traffic = section.or_assume("traffic", Quantity::Ratio, (2.0, Unit::Ratio), why)?;
+    let why = "2 MB for each core of the cluster";
+    let last_cache =
+        section.or_assume("last_cache", Quantity::Capacity, (2.0 * cluster_cores, Unit::Megabytes), why)?;
+    section.end()?;
+    let bytes = |gigabytes: f64| gigabytes * 1e9;
+    Ok(Bandwidth {
+        core: bytes(core),
+        cluster: bytes(cluster),
+        channels: bytes(channels),
+        link: bytes(link),
+        traffic,
+        last_cache: last_cache * 1e6,
     })
 }
 

@@ -65,6 +65,7 @@ fn a_good_file_gives_what_it_says() {
         locked: 10_000,
         drain: 8_000,
         store: 500,
+        store_buffer: 48,
         work_scale: 1.0,
         sibling_work: 1.6,
         residency: 0,
@@ -74,6 +75,10 @@ fn a_good_file_gives_what_it_says() {
         switch: 2_000_000,
     };
     assert_eq!(machine.costs, expected);
+    // Of memory the file says nothing: what is usual for four cores in a package.
+    let bandwidth = machine.bandwidth;
+    assert_eq!((bandwidth.channels, bandwidth.core, bandwidth.cluster), (20e9, 15e9, 30e9));
+    assert_eq!((bandwidth.link, bandwidth.traffic, bandwidth.last_cache), (10e9, 2.0, 4e6));
     let cluster = machine.figure("costs.transfer_cluster").expect("a figure");
     assert_eq!((cluster.value, cluster.low, cluster.high), (30.0, Some(25.0), Some(35.5)));
     assert_eq!((cluster.unit, &cluster.origin), (Unit::Nanoseconds, &Origin::Measured("a command".into())));

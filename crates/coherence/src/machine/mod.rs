@@ -3,6 +3,7 @@
 //! A description is a TOML file in which every number says where it is from; `docs/machines.md` explains the format. Some
 //! machines are shipped: [`shipped`] lists them, and [`Machine::named`] finds them, or a file.
 
+mod bandwidth;
 mod costs;
 mod error;
 mod figure;
@@ -11,6 +12,7 @@ mod number;
 mod shape;
 mod shipped;
 
+pub use bandwidth::Bandwidth;
 pub use costs::{Costs, Picoseconds};
 pub use error::MachineError;
 pub use figure::{Figure, Origin, Unit};
@@ -34,6 +36,8 @@ pub struct Machine {
     pub shape: Shape,
     /// What each step takes.
     pub costs: Costs,
+    /// What memory and links carry.
+    pub bandwidth: Bandwidth,
     /// Every number above as the file has it, or as it was assumed where the file has none, with its origin.
     pub figures: Vec<Figure>,
 }

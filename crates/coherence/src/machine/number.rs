@@ -28,6 +28,12 @@ pub(super) enum Quantity {
     Rate,
     /// A factor: up to a thousand.
     Ratio,
+    /// What memory or a link carries: from 0.1 to 100,000 GB/s.
+    Bandwidth,
+    /// A cache's size: from 0.001 to 100,000 MB.
+    Capacity,
+    /// Places of a queue: from 1 to 10,000.
+    Places,
 }
 
 impl Quantity {
@@ -37,6 +43,9 @@ impl Quantity {
             Quantity::Time | Quantity::TimeOrNone => &[Unit::Nanoseconds, Unit::Cycles, Unit::Milliseconds],
             Quantity::Rate => &[Unit::PerSecond],
             Quantity::Ratio => &[Unit::Ratio],
+            Quantity::Bandwidth => &[Unit::GigabytesPerSecond],
+            Quantity::Capacity => &[Unit::Megabytes],
+            Quantity::Places => &[Unit::Entries],
         }
     }
 
@@ -48,6 +57,9 @@ impl Quantity {
             Quantity::TimeOrNone => base == 0.0 || (1.0..PICOSECONDS_PER_SECOND).contains(&base),
             Quantity::Rate => (0.0..=MOST_PER_SECOND).contains(&base),
             Quantity::Ratio => base > 0.0 && base <= MOST_RATIO,
+            Quantity::Bandwidth => (0.1..=1e5).contains(&base),
+            Quantity::Capacity => (0.001..=1e5).contains(&base),
+            Quantity::Places => (1.0..=1e4).contains(&base),
         }
     }
 
@@ -58,6 +70,9 @@ impl Quantity {
             Quantity::TimeOrNone => "it is 0, or at least a picosecond and less than a second",
             Quantity::Rate => "a rate is from 0 to 1000000 per second",
             Quantity::Ratio => "a ratio is positive and at most 1000",
+            Quantity::Bandwidth => "a bandwidth is from 0.1 to 100000 GB/s",
+            Quantity::Capacity => "a cache has from 0.001 to 100000 MB",
+            Quantity::Places => "a queue has from 1 to 10000 entries",
         }
     }
 }
@@ -68,7 +83,13 @@ fn base(value: f64, unit: Unit, clock_ghz: f64) -> f64 {
         Unit::Nanoseconds => value * 1e3,
         Unit::Milliseconds => value * 1e9,
         Unit::Cycles => value * 1e3 / clock_ghz,
-        Unit::Gigahertz | Unit::PerSecond | Unit::Ratio | Unit::Count => value,
+        Unit::Gigahertz
+        | Unit::PerSecond
+        | Unit::Ratio
+        | Unit::GigabytesPerSecond
+        | Unit::Megabytes
+        | Unit::Entries
+        | Unit::Count => value,
     }
 }
 

@@ -19,7 +19,12 @@ const SHIPPED: &[(&str, &str)] = &[
     machine!("opsian-haswell"),
     machine!("epyc-9654-2x96"),
     machine!("epyc-9754-2x128x2"),
-    machine!("assumed-2x256"),
+    machine!("xeon-8375c-2x32x2"),
+    machine!("graviton2-64"),
+    machine!("graviton3-64"),
+    machine!("ampere-altra-80"),
+    machine!("downs-skylake"),
+    machine!("downs-ice-lake"),
     machine!("two-vcpu-epyc"),
 ];
 

@@ -44,13 +44,21 @@ fn shapes_and_protocols_are_those_of_the_names() {
     assert_eq!(facts("opsian-haswell"), (8, 4, Protocol::Mesif));
     assert_eq!(facts("epyc-9654-2x96"), (192, 192, Protocol::Moesi));
     assert_eq!(facts("epyc-9754-2x128x2"), (512, 256, Protocol::Moesi));
-    assert_eq!(facts("assumed-2x256"), (512, 512, Protocol::Moesi));
+    assert_eq!(facts("xeon-8375c-2x32x2"), (128, 64, Protocol::Mesif));
+    assert_eq!(facts("graviton2-64"), (64, 64, Protocol::Moesi));
+    assert_eq!(facts("graviton3-64"), (64, 64, Protocol::Moesi));
+    assert_eq!(facts("ampere-altra-80"), (80, 80, Protocol::Moesi));
+    assert_eq!(facts("downs-skylake"), (8, 4, Protocol::Mesif));
+    assert_eq!(facts("downs-ice-lake"), (8, 4, Protocol::Mesif));
     assert_eq!(facts("two-vcpu-epyc"), (2, 2, Protocol::Moesi));
 }
 
 #[test]
-fn what_is_assumed_throughout_says_so_throughout() {
-    let machine = Machine::named("assumed-2x256").expect("a shipped machine");
+fn what_is_assumed_throughout_says_so_throughout_and_is_not_shipped() {
+    assert!(Machine::named("assumed-2x256").is_err());
+    let text = include_str!("../../../../docs/machines/assumed-2x256.toml");
+    let machine = Machine::parse(text, "assumed-2x256").expect("a file to copy");
+    assert_eq!((machine.shape.cpus(), machine.protocol), (512, Protocol::Moesi));
     assert!(machine.figures.iter().all(|figure| matches!(figure.origin, Origin::Assumed(_))));
 }
 

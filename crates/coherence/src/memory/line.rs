@@ -3,65 +3,10 @@
 //! A line goes from owner to owner one after the other; who asks while it is on its way has to ask again. So the line's states are
 //! those at the end of the last transfer, and each core's rights say from when to when it may read and write.
 
+use super::holders::{Holders, NEVER, Rights};
+use crate::constants;
 use crate::machine::{Costs, Distance, Machine, Picoseconds};
-use crate::protocol::{self, State};
-
-const NEVER: Picoseconds = Picoseconds::MAX;
-
-/// From when to when a core may read and write a line.
-#[derive(Clone, Copy, Debug)]
-struct Rights {
-    core: u32,
-    read: (Picoseconds, Picoseconds),
-    write: (Picoseconds, Picoseconds),
-}
-
-impl Rights {
-    const fn none(core: u32) -> Rights {
-        Rights { core, read: (NEVER, NEVER), write: (NEVER, NEVER) }
-    }
-}
-
-/// Rights by core: a list while there are few, by number when there are many.
-#[derive(Clone, Debug)]
-enum Holders {
-    Few(Vec<Rights>),
-    Many(Vec<Rights>),
-}
-
-/// So many are looked through one after the other.
-const FEW: usize = 12;
-
-impl Holders {
-    fn of(&mut self, core: u32, cores: u32) -> &mut Rights {
-        if let Holders::Few(few) = self
-            && few.len() >= FEW
-            && !few.iter().any(|rights| rights.core == core)
-        {
-            let mut many: Vec<Rights> = (0..cores).map(Rights::none).collect();
-            for rights in few.iter() {
-                many[rights.core as usize] = *rights;
-            }
-            *self = Holders::Many(many);
-        }
-        match self {
-            Holders::Few(few) => {
-                let at = few.iter().position(|rights| rights.core == core).unwrap_or_else(|| {
-                    few.push(Rights::none(core));
-                    few.len() - 1
-                });
-                &mut few[at]
-            }
-            Holders::Many(many) => &mut many[core as usize],
-        }
-    }
-
-    #[cfg(debug_assertions)]
-    fn all(&self) -> &[Rights] {
-        let (Holders::Few(all) | Holders::Many(all)) = self;
-        all
-    }
-}
+use crate::protocol::{self, State, Supply};
 
 /// What a core wants of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +46,13 @@ pub struct Transfer {
     pub modified: bool,
     /// Whether the core had a copy already and only had others invalidated.
     pub upgrade: bool,
+    /// Whether memory got the modified line.
+    pub written_back: bool,
 }
 
 /// How soon a locked instruction has to follow another one for both to count as one after the other.
 fn window(machine: &Machine) -> Picoseconds {
-    machine.cycles(2.0)
+    machine.cycles(constants::STREAK.value)
 }
 
 /// A line of 64 bytes.
@@ -276,6 +223,7 @@ impl Line {
             from: answerer.map(|(answerer, _)| answerer),
             modified: matches!(state, State::Modified | State::Owned),
             upgrade: false,
+            written_back: after.written_back,
         }
     }
 
@@ -286,21 +234,28 @@ impl Line {
         want: Want,
         begin: Picoseconds,
     ) -> Transfer {
-        let upgrade = self.state(core) != State::Invalid;
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
+        let before = answerer.map_or(State::Invalid, |(_, state)| state);
+        let after = protocol::write(self.state(core), before);
+        let upgrade = after.supply == Supply::Own;
         // The data's way, if it has none; and the way of the invalidation to the farthest copy.
         let data = if upgrade { 0 } else { self.way(machine, core) };
         let mut invalidation = 0;
-        let others: Vec<u32> = self.sharers().chain(answerer.map(|(answerer, _)| answerer)).collect();
-        for other in others.into_iter().filter(|other| *other != core) {
-            invalidation = invalidation.max(self.transfer(machine, other, core));
-            let rights = self.rights.of(other, machine.shape.cores());
-            rights.read.1 = rights.read.1.min(begin);
-            rights.write.1 = rights.write.1.min(begin);
+        if let Some((answerer, _)) = answerer {
+            invalidation = self.invalidate(machine, answerer, core, begin);
+        }
+        for word in 0..self.shared.len() {
+            let mut bits = std::mem::take(&mut self.shared[word]);
+            while bits != 0 {
+                let other = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                if other != core {
+                    invalidation = invalidation.max(self.invalidate(machine, other, core, begin));
+                }
+            }
         }
         let end = begin + data.max(invalidation);
-        self.shared.fill(0);
-        self.answerer = Some((core, State::Modified));
+        self.answerer = Some((core, after.writer));
         let rights = self.rights.of(core, machine.shape.cores());
         if !upgrade {
             rights.read = (end, NEVER);
@@ -322,22 +277,34 @@ impl Line {
             begin,
             end,
             from: answerer.map(|(answerer, _)| answerer),
-            modified: answerer.is_some_and(|(_, state)| matches!(state, State::Modified | State::Owned)),
+            modified: after.supply == Supply::Modified,
             upgrade,
+            written_back: after.written_back,
         }
+    }
+
+    /// Takes a core's copy away for a writer; how long the writer waits for that.
+    fn invalidate(&mut self, machine: &Machine, other: u32, core: u32, begin: Picoseconds) -> Picoseconds {
+        let rights = self.rights.of(other, machine.shape.cores());
+        rights.read.1 = rights.read.1.min(begin);
+        rights.write.1 = rights.write.1.min(begin);
+        self.transfer(machine, other, core)
     }
 
     /// How long the data takes to come to a core.
     fn way(&self, machine: &Machine, core: u32) -> Picoseconds {
+        // What a core of the cluster has and nobody may have changed, the cluster's last cache has too.
+        let clean = self.answerer.filter(|(_, state)| *state == State::Forward).map(|(answerer, _)| answerer);
+        let nearest = self.sharers().chain(clean).map(|sharer| machine.shape.distance(sharer, core)).min();
+        if nearest.is_some_and(|distance| distance <= Distance::SameCluster) {
+            return machine.costs.l3;
+        }
         if let Some((answerer, _)) = self.answerer
             && answerer != core
         {
             return self.transfer(machine, answerer, core);
         }
-        // The nearest cache below the cores that has it, or memory.
-        let nearest = self.sharers().map(|sharer| machine.shape.distance(sharer, core)).min();
         match nearest {
-            Some(Distance::SameCore | Distance::SameCluster) => machine.costs.l3,
             Some(Distance::SamePackage) => machine.costs.transfer_package,
             _ if machine.shape.package_of(core * machine.shape.threads) == self.home => {
                 machine.costs.memory_local
@@ -350,13 +317,16 @@ impl Line {
     fn transfer(&self, machine: &Machine, from: u32, to: u32) -> Picoseconds {
         let Costs { l1, transfer_cluster, transfer_package, transfer_remote, home_remote, .. } =
             machine.costs;
+        let package = |core: u32| machine.shape.package_of(core * machine.shape.threads);
         match machine.shape.distance(from, to) {
             Distance::SameCore => l1,
             Distance::SameCluster => transfer_cluster,
-            Distance::SamePackage if machine.shape.package_of(to * machine.shape.threads) != self.home => {
-                home_remote.unwrap_or(transfer_package)
-            }
+            Distance::SamePackage if package(to) != self.home => home_remote.unwrap_or(transfer_package),
             Distance::SamePackage => transfer_package,
+            // The directory at home sends the request on: one way more where home is neither of the two.
+            Distance::OtherPackage if package(to) != self.home && package(from) != self.home => {
+                transfer_remote + machine.costs.memory_remote.saturating_sub(machine.costs.memory_local) / 2
+            }
             Distance::OtherPackage => transfer_remote,
         }
     }

@@ -1,5 +1,6 @@
 //! The simulated memory: which line a word is on, and what happened to each line.
 
+mod holders;
 mod line;
 mod traffic;
 
@@ -104,7 +105,12 @@ impl Memory {
         match answer {
             // It asks again.
             Answer::Then(_) if want == Want::Lock => {}
-            Answer::Now | Answer::Then(_) => self.traffic.hit(line),
+            Answer::Now | Answer::Then(_) => {
+                self.traffic.hit(line);
+                if want == Want::Lock {
+                    self.traffic.locked(line, now, now + machine.costs.locked);
+                }
+            }
             Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
             Answer::Busy(_) => {}
         }

@@ -53,18 +53,31 @@ pub struct LineTraffic {
     pub modified: u64,
     /// Those of them for reading alone.
     pub modified_reads: u64,
+    /// Moves by which memory got the modified line.
+    pub written_back: u64,
     /// Compare and swaps that found another value.
     pub lost: u64,
     /// Time for which cores waited because the line was on its way to others.
     pub queued: Picoseconds,
     /// Time for which it was on its way.
     pub moving: Picoseconds,
+    /// Time for which it was on its way or in a locked instruction, counted once however many copies are: never more than has passed.
+    pub occupied: Picoseconds,
+    /// Until when that is counted.
+    #[serde(skip)]
+    covered: Picoseconds,
     /// Moves and their time by the two cores.
     #[serde(skip)]
     pub pairs: BTreeMap<(u32, u32), (u64, Picoseconds)>,
 }
 
 impl LineTraffic {
+    /// From one moment to another it can do nothing else.
+    fn occupy(&mut self, begin: Picoseconds, end: Picoseconds) {
+        self.occupied += end.saturating_sub(begin.max(self.covered));
+        self.covered = self.covered.max(end);
+    }
+
     /// All moves.
     pub fn moves(&self) -> u64 {
         self.reads + self.writes + self.upgrades
@@ -103,6 +116,11 @@ impl Traffic {
     }
 
     #[inline]
+    pub(super) fn locked(&mut self, line: u32, begin: Picoseconds, end: Picoseconds) {
+        self.lines[line as usize].occupy(begin, end);
+    }
+
+    #[inline]
     pub(super) fn waited(&mut self, line: u32, time: Picoseconds) {
         self.lines[line as usize].queued += time;
     }
@@ -119,7 +137,7 @@ impl Traffic {
         transfer: Transfer,
         want: Want,
     ) {
-        let Transfer { begin, end, from, modified, upgrade } = transfer;
+        let Transfer { begin, end, from, modified, upgrade, written_back } = transfer;
         let line = &mut self.lines[number as usize];
         let write = want != Want::Read;
         let kind = match (write, upgrade) {
@@ -134,7 +152,9 @@ impl Traffic {
         } += 1;
         line.modified += u64::from(modified);
         line.modified_reads += u64::from(modified && !write);
+        line.written_back += u64::from(written_back);
         line.moving += end - begin;
+        line.occupy(begin, end);
         if self.kept > 0 {
             if let Some(from) = from {
                 let pair = line.pairs.entry((from, to)).or_default();
@@ -173,6 +193,7 @@ impl Traffic {
             sum.upgrades += line.upgrades;
             sum.modified += line.modified;
             sum.modified_reads += line.modified_reads;
+            sum.written_back += line.written_back;
             sum.lost += line.lost;
             sum.queued += line.queued;
             sum.moving += line.moving;

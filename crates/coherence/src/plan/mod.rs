@@ -5,14 +5,19 @@
 
 mod candidates;
 mod choice;
+mod collections;
+pub mod map;
 mod steady;
+mod uncertain;
 
 pub use candidates::{Candidate, Chain};
 pub use choice::{CLOSE, choose};
+pub use collections::{Collections, Young};
+pub use uncertain::{Influence, Sureness, TELLING};
 
 use crate::machine::{Machine, Picoseconds};
-use crate::programs::allocate::{Hierarchy, Tlab};
-use crate::scenario::{Program, Scenario, tlab_name};
+use crate::programs::allocate::{Collector, Hierarchy, Tlab};
+use crate::scenario::{Calls, Limit, Program, Scenario, tlab_name};
 use crate::sweep;
 use serde::Serialize;
 use std::io;
@@ -31,6 +36,12 @@ pub struct Request {
     pub threads: u32,
     /// Eden in bytes.
     pub eden: usize,
+    /// Who hands it out.
+    pub collector: Collector,
+    /// The part of eden that survives a collection.
+    pub survivors: f64,
+    /// What calls into the virtual machine take besides their accesses.
+    pub calls: Calls,
     /// Whether threads stay on their CPUs.
     pub pinned: bool,
     /// For everything that is left to chance.
@@ -56,8 +67,12 @@ pub struct Row {
     pub l3_bytes: Option<u64>,
     /// Bytes of a package's buffer.
     pub package_bytes: Option<u64>,
-    /// In the steady state.
+    /// In the steady state, with all collections.
     pub objects_per_second: f64,
+    /// In the steady state while nobody stops.
+    pub between_collections: f64,
+    /// What they cost.
+    pub collections: Collections,
     /// In the steady state.
     pub heap_requests_per_second: f64,
     /// Objects in a second over those of HotSpot's growing thread buffers without levels.
@@ -66,13 +81,19 @@ pub struct Row {
     pub over_same_tlab: f64,
     /// Bytes in all buffers when they are full.
     pub held_bytes: u64,
+    /// What is used most of the machine, and how much of it.
+    pub limit: Option<Limit>,
 }
 
 /// What to use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BufferPlan {
-    /// What the agent can do best, or plain HotSpot: with the least memory of all that are at most 2 % slower than the best.
+    /// `best`, if it is faster than HotSpot's own thread buffers over the whole range of the machine's numbers; else those.
     pub recommended: Row,
+    /// What the agent can do best, or plain HotSpot: with the least memory of all that are at most 2 % slower than the best.
+    pub best: Row,
+    /// How sure it is that `best` is faster than HotSpot's own thread buffers; nothing where it is those.
+    pub sure: Option<Sureness>,
     /// HotSpot's growing thread buffers without levels, and then the best of each chain by the same rule.
     pub chains: Vec<Row>,
     /// Everything that was simulated.
@@ -105,8 +126,10 @@ impl Request {
             tlab,
             hierarchy,
             eden: self.eden,
+            collector: self.collector,
             object: self.object,
             work: self.work,
+            calls: self.calls,
             pinned: self.pinned,
             seed: self.seed,
             length,
@@ -119,7 +142,21 @@ impl Request {
     }
 }
 
-/// Simulates the candidates and chooses; `done` is told how many of how many candidates are done.
+/// What collections take of a candidate that allocates so many objects in a second between them.
+fn collected(machine: &Machine, request: &Request, candidate: &Candidate, objects: f64) -> Collections {
+    let scenario = request.scenario(0, candidate.tlab, candidate.hierarchy());
+    let eden = request.eden as f64;
+    let (unused, survivors) = (scenario.held(machine) as f64 / 2.0, request.survivors * eden);
+    let mean = scenario.mutator().map_or(0.0, |mutator| mutator.mean_bytes());
+    Young { eden, unused, survivors, threads: request.threads }.collections(machine, objects * mean)
+}
+
+/// Objects in a second with all collections.
+fn net(objects: f64, collections: &Collections) -> f64 {
+    objects * (1.0 - collections.share)
+}
+
+/// Simulates the candidates and chooses; `done` is told how many of how many simulations of a part are done.
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
@@ -134,13 +171,18 @@ pub fn plan(
     let steady = |candidate: &Candidate| Steady::of(machine, &scenario(candidate));
     let steady = sweep::each(&candidates, |count| done(count, candidates.len()), steady);
     let steady = steady.into_iter().collect::<io::Result<Vec<Steady>>>()?;
+    let rate = |index: usize| {
+        let objects = steady[index].objects;
+        net(objects, &collected(machine, request, &candidates[index], objects))
+    };
     let base = |tlab: Tlab| {
         let same = |candidate: &Candidate| candidate.chain == Chain::Heap && candidate.tlab == tlab;
-        candidates.iter().position(same).map_or(f64::NAN, |index| steady[index].objects)
+        candidates.iter().position(same).map_or(f64::NAN, rate)
     };
     let growing = base(Tlab::Growing);
-    let row = |(candidate, steady): (&Candidate, &Steady)| {
+    let row = |(index, candidate): (usize, &Candidate)| {
         let [core, l3, package] = candidate.bytes();
+        let steady = &steady[index];
         Row {
             chain: candidate.chain,
             agent: candidate.chain.agent(),
@@ -149,20 +191,29 @@ pub fn plan(
             core_bytes: core,
             l3_bytes: l3,
             package_bytes: package,
-            objects_per_second: steady.objects,
+            objects_per_second: rate(index),
+            between_collections: steady.objects,
+            collections: collected(machine, request, candidate, steady.objects),
             heap_requests_per_second: steady.heap_requests,
-            over_growing: steady.objects / growing,
-            over_same_tlab: steady.objects / base(candidate.tlab),
+            over_growing: rate(index) / growing,
+            over_same_tlab: rate(index) / base(candidate.tlab),
             held_bytes: scenario(candidate).held(machine),
+            limit: steady.limit,
         }
     };
-    let rows: Vec<Row> = candidates.iter().zip(&steady).map(row).collect();
+    let rows: Vec<Row> = candidates.iter().enumerate().map(row).collect();
     // The growing ones are always among the candidates, and first.
     let stock = rows[0].clone();
-    let recommended = choose(rows.iter().filter(|row| row.agent)).unwrap_or(&stock).clone();
+    let best = choose(rows.iter().filter(|row| row.agent)).unwrap_or(&stock).clone();
     let fixed = |chain| choose(rows.iter().skip(1).filter(move |row| row.chain == chain)).cloned();
     let chains = std::iter::once(stock.clone()).chain(Chain::ALL.into_iter().filter_map(fixed)).collect();
-    Ok(BufferPlan { recommended, chains, all: rows })
+    let number = rows.iter().position(|row| *row == best).unwrap_or(0);
+    let sure = match number {
+        0 => None,
+        number => Some(uncertain::sureness(machine, request, [&candidates[0], &candidates[number]], &done)?),
+    };
+    let wins = sure.as_ref().is_some_and(Sureness::wins);
+    Ok(BufferPlan { recommended: if wins { best.clone() } else { stock }, best, sure, chains, all: rows })
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ fn request(threads: u32, eden: usize) -> Request {
         work: 40.0,
         threads,
         eden,
+        collector: Collector::Parallel,
+        survivors: 0.0,
+        calls: Calls::default(),
         pinned: true,
         seed: 1,
         length: Some(40_000_000),
@@ -24,10 +27,13 @@ fn row(objects: f64, held: u64) -> Row {
         l3_bytes: None,
         package_bytes: None,
         objects_per_second: objects,
+        between_collections: objects,
+        collections: Collections::default(),
         heap_requests_per_second: 0.0,
         over_growing: 1.0,
         over_same_tlab: 1.0,
         held_bytes: held,
+        limit: None,
     }
 }
 
@@ -70,15 +76,22 @@ fn where_lines_are_slow_levels_pay_and_for_a_thread_alone_they_do_not() {
     let mut machine = Machine::named("thompson-nehalem").unwrap();
     // Four cores with the contention of hundreds.
     machine.costs.transfer_cluster *= 100;
-    let crowd = plan(&machine, &request(8, 64 << 20), |_, _| ()).unwrap();
-    let chosen = &crowd.recommended;
+    // An eden that the cache holds, so that memory is no bound, and whose growing TLABs are small.
+    let crowd = plan(&machine, &request(8, 8 << 20), |_, _| ()).unwrap();
+    let chosen = &crowd.best;
     assert!(chosen.core_bytes.is_some() || chosen.l3_bytes.is_some(), "{chosen:?}");
     let best = crowd.all.iter().filter(|row| row.agent).map(|row| row.objects_per_second).fold(0.0, f64::max);
     assert!(chosen.objects_per_second >= best * (1.0 - CLOSE));
     assert!(chosen.over_same_tlab > 1.1, "{chosen:?}");
+    // Whatever the numbers of the machine are within their ranges: so it is recommended.
+    let sure = crowd.sure.as_ref().expect("not HotSpot's own TLABs");
+    assert!(sure.wins() && sure.low <= sure.ratio && sure.ratio <= sure.high, "{sure:?}");
+    assert_eq!(crowd.recommended, crowd.best);
+    assert!(sure.tornado.len() > 5 && sure.tornado[0].parameter != "collections", "{sure:?}");
     assert_eq!(crowd.chains[0].tlab, "growing");
     assert!(crowd.chains.iter().skip(1).all(|row| row.tlab != "growing"));
 
     let alone = plan(&machine, &request(1, 64 << 20), |_, _| ()).unwrap();
     assert_eq!(alone.recommended.chain, Chain::Heap, "{:?}", alone.recommended);
+    assert_eq!(alone.recommended.tlab, "growing", "what nobody can tell apart is not recommended");
 }

@@ -1,7 +1,7 @@
 //! Rates without the beginning and the end of a simulation.
 
 use crate::machine::Machine;
-use crate::scenario::{Measured, Scenario};
+use crate::scenario::{Limit, Measured, Scenario};
 use std::io;
 
 /// Rates of the steady state.
@@ -11,6 +11,8 @@ pub(super) struct Steady {
     pub(super) objects: f64,
     /// Requests to the heap in a second.
     pub(super) heap_requests: f64,
+    /// What is used most.
+    pub(super) limit: Option<Limit>,
 }
 
 /// A simulation whose last thread ends later than this over its length has too many threads waiting to be told from its end.
@@ -32,14 +34,22 @@ impl Steady {
     }
 
     fn between(short: &Measured, long: &Measured, seconds: f64) -> Steady {
+        let limit = long.roofline.first().copied();
+        let most = long.roofline.most();
         let requests = |run: &Measured| run.buffers.as_ref().map_or(0, |buffers| buffers.heap_requests);
         if long.operations <= short.operations {
             // Not even now does anything but the beginning happen.
-            return Steady { objects: long.per_second, heap_requests: requests(long) as f64 / long.seconds };
+            return Steady {
+                objects: long.per_second,
+                heap_requests: requests(long) as f64 / long.seconds,
+                limit,
+            };
         }
         Steady {
-            objects: (long.operations - short.operations) as f64 / seconds,
+            // The difference of two runs may be more than either of them, and no more than there is.
+            objects: ((long.operations - short.operations) as f64 / seconds).min(most),
             heap_requests: requests(long).saturating_sub(requests(short)) as f64 / seconds,
+            limit,
         }
     }
 }
@@ -47,8 +57,8 @@ impl Steady {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::allocate::{Hierarchy, Tlab};
-    use crate::scenario::Program;
+    use crate::programs::allocate::{Collector, Hierarchy, Tlab};
+    use crate::scenario::{Calls, Program};
 
     #[test]
     fn a_thread_alone_is_as_fast_as_its_work() {
@@ -59,8 +69,10 @@ mod tests {
             tlab: Tlab::Bytes(64 << 10),
             hierarchy: Hierarchy::None,
             eden: 1 << 30,
+            collector: Collector::Parallel,
             object: 64,
             work: 40.0,
+            calls: Calls::default(),
             pinned: true,
             seed: 1,
             length: 200_000_000,

@@ -1,5 +1,6 @@
 //! One counter that all threads increment: Thompson's measurement.
 
+use crate::constants;
 use crate::machine::Machine;
 use crate::programs::{Line, Options, Run};
 use crate::simulation::{Simulation, over, work};
@@ -16,31 +17,45 @@ pub enum Increment {
     ExchangeAdd,
     /// A load and `lock cmpxchg`, again until it succeeds.
     CompareExchange,
+    /// A plain load and store of the thread's own counter, on a line of its own.
+    OwnPlain,
+    /// As [`Increment::CompareExchange`], each thread on a line of its own.
+    OwnCompareExchange,
 }
 
-/// Cycles of the loop around an increment.
-const LOOP_CYCLES: f64 = 1.0;
+impl Increment {
+    /// Whether each thread has its own counter.
+    const fn own(self) -> bool {
+        matches!(self, Increment::OwnPlain | Increment::OwnCompareExchange)
+    }
+}
 
 /// Runs it.
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
 pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Result<Run> {
-    let counter = Box::new(Line(AtomicU64::new(0)));
+    let lines = if increment.own() { options.threads.max(1) } else { 1 };
+    let counters: Vec<Line<AtomicU64>> = (0..lines).map(|_| Line::default()).collect();
     let lost = Cell::new(0_u64);
-    let around = machine.cycles(LOOP_CYCLES);
+    let after_lock = machine.cycles(constants::AFTER_LOCK.value);
+    let around = machine.cycles(constants::LOOP.value);
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
-    simulation.name(counter.addresses(), "counter");
+    for counter in &counters {
+        simulation.name(counter.addresses(), "counter");
+    }
     for thread in 0..options.threads {
-        let (word, lost) = (&counter.0, &lost);
+        let (word, lost) = (&counters[(thread % lines) as usize].0, &lost);
         simulation.spawn(options.cpu(machine, thread), options.pinned, move || {
             while !over() {
                 match increment {
                     Increment::Add | Increment::ExchangeAdd => {
                         word.fetch_add(1, Ordering::SeqCst);
                     }
-                    Increment::CompareExchange => loop {
+                    Increment::OwnPlain => word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed),
+                    Increment::CompareExchange | Increment::OwnCompareExchange => loop {
                         let value = word.load(Ordering::SeqCst);
+                        work(after_lock);
                         let new = value + 1;
                         if word.compare_exchange(value, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                             break;
@@ -53,6 +68,6 @@ pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Re
         })?;
     }
     let outcome = simulation.run();
-    let operations = counter.0.load(Ordering::Relaxed);
+    let operations = counters.iter().map(|counter| counter.0.peek()).sum();
     Ok(Run::new(operations, lost.get(), options, outcome))
 }

@@ -1,6 +1,6 @@
 //! What came of a simulation, in units that people ask for.
 
-use super::{Scenario, domains, domains_in_use, tlab_name};
+use super::{Roofline, Scenario, domains, domains_in_use, tlab_name};
 use crate::machine::Machine;
 use crate::programs::Run;
 use crate::programs::allocate::{Allocated, LevelCounts};
@@ -33,6 +33,8 @@ pub struct Measured {
     /// Time spent waiting for lines and moving them, over the time of all threads. Plain stores do not have their thread wait, so
     /// it may be above what threads lost.
     pub line_share: f64,
+    /// What bounds it, and by how much.
+    pub roofline: Roofline,
     /// Times that a thread was moved to another CPU.
     pub migrations: u64,
     /// Times that a thread had to leave its CPU to another one.
@@ -101,12 +103,12 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 impl Measured {
-    pub(super) fn of_counter(scenario: &Scenario, run: &Run) -> Measured {
-        Measured::of(scenario, run, run.operations)
+    pub(super) fn of_counter(scenario: &Scenario, machine: &Machine, run: &Run) -> Measured {
+        Measured::of(scenario, machine, run, run.operations)
     }
 
     pub(super) fn of_allocation(scenario: &Scenario, machine: &Machine, allocated: &Allocated) -> Measured {
-        let mut measured = Measured::of(scenario, &allocated.run, allocated.heap_requests);
+        let mut measured = Measured::of(scenario, machine, &allocated.run, allocated.heap_requests);
         let level = |(counts, rank): (&LevelCounts, &crate::programs::allocate::Rank)| {
             let get = |counter| counts.get(counter);
             let requests =
@@ -142,7 +144,7 @@ impl Measured {
     }
 
     /// `successes`: of the compare and swaps that the run counts as lost where they fail.
-    fn of(scenario: &Scenario, run: &Run, successes: u64) -> Measured {
+    fn of(scenario: &Scenario, machine: &Machine, run: &Run, successes: u64) -> Measured {
         let total = run.outcome.traffic.total();
         let per_second = run.per_second();
         let all_threads = run.length as f64 * f64::from(run.threads);
@@ -157,6 +159,7 @@ impl Measured {
             transfers_per_operation: share(total.moves(), run.operations),
             modified_transfers_per_operation: share(total.modified, run.operations),
             line_share: total.cost() as f64 / all_threads,
+            roofline: Roofline::of(scenario, machine, run),
             migrations: run.outcome.migrations,
             preemptions: run.outcome.preemptions,
             buffers: None,

@@ -10,27 +10,39 @@
 mod levels;
 mod measured;
 mod program;
+mod roofline;
 
 pub use levels::{LARGEST_BUFFER, Levels, Sizes, bearable, domains, domains_in_use};
 pub use measured::{Buffers, Level, Measured};
 pub use program::{BYTE_CYCLES, DEFAULT_OBJECT, DEFAULT_WORK, Kind, Program};
+pub use roofline::{Bound, Limit, Roofline, work};
 
+use crate::constants;
 use crate::machine::{Machine, Picoseconds};
 use crate::memory::Traffic;
-use crate::programs::allocate::{self, Allocation, Hierarchy, Mutator, Rank, Tlab};
+use crate::programs::allocate::{self, Allocation, Collector, Hierarchy, Mutator, Rank, Tlab};
 use crate::programs::{Options, counters};
 use std::io;
 
-/// What a refill of a thread's buffer takes besides its accesses, in cycles: the call into the virtual machine and back. From the
-/// README's table: `alloc` on Parallel 25 with buffers takes 4.5 cycles an object longer with 1 KB than with 4 KB, which is 192
-/// cycles a refill, some 20 of them the exchange.
-pub const REFILL_CYCLES: f64 = 170.0;
-/// What a request to the heap takes besides its accesses, in cycles. Assumed.
-pub const HEAP_CYCLES: f64 = 100.0;
 /// The most threads.
 pub const MOST_THREADS: u32 = 8192;
 /// The largest eden, in bytes.
 pub const LARGEST_EDEN: usize = 1 << 40;
+
+/// What calls take besides their accesses, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calls {
+    /// A refill of a thread's buffer.
+    pub refill: f64,
+    /// A request to the heap, on top of it.
+    pub heap: f64,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls { refill: constants::REFILL.value, heap: constants::HEAP.value }
+    }
+}
 
 /// One simulation.
 #[derive(Clone, Debug)]
@@ -45,10 +57,14 @@ pub struct Scenario {
     pub hierarchy: Hierarchy,
     /// Eden in bytes.
     pub eden: usize,
+    /// Who hands it out.
+    pub collector: Collector,
     /// Bytes of an object, where the program has a choice.
     pub object: u32,
     /// Cycles of work between two objects, where the program has a choice.
     pub work: f64,
+    /// What calls into the virtual machine take besides their accesses.
+    pub calls: Calls,
     /// Whether threads stay on their CPUs.
     pub pinned: bool,
     /// For everything that is left to chance.
@@ -122,7 +138,7 @@ impl Scenario {
         Ok(match self.program.kind(self.object, self.work) {
             Kind::Counter(increment) => {
                 let run = counters::run(machine, increment, &options)?;
-                let measured = Measured::of_counter(self, &run);
+                let measured = Measured::of_counter(self, machine, &run);
                 (measured, run.outcome.traffic)
             }
             Kind::Allocation(mutator) => {
@@ -138,9 +154,10 @@ impl Scenario {
             tlab: self.tlab,
             hierarchy: self.hierarchy.clone(),
             eden: self.eden,
+            collector: self.collector,
             mutator,
-            refill_cycles: REFILL_CYCLES,
-            heap_cycles: HEAP_CYCLES,
+            refill_cycles: self.calls.refill,
+            heap_cycles: self.calls.heap,
             // What a collection takes depends on what survives, which is not simulated.
             pause: 0,
         }

@@ -5,8 +5,8 @@ use crate::programs::allocate::Mutator;
 use crate::programs::counters::Increment;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// Work for each byte of a new object, in cycles: zeroing and first writes at some 5 bytes in a cycle. Assumed.
-pub const BYTE_CYCLES: f64 = 0.2;
+/// Work for each byte of a new object, in cycles.
+pub const BYTE_CYCLES: f64 = crate::constants::BYTE.value;
 
 /// A program by its name. A new one is a variant, and an arm in [`Program::title`] and [`Program::kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]

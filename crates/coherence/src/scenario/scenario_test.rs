@@ -1,5 +1,5 @@
 use super::*;
-use crate::programs::allocate::Domain;
+use crate::programs::allocate::{Collector, Domain};
 
 fn scenario(program: Program) -> Scenario {
     Scenario {
@@ -8,8 +8,10 @@ fn scenario(program: Program) -> Scenario {
         tlab: Tlab::Bytes(4096),
         hierarchy: Hierarchy::Levels(vec![Rank { domain: Domain::Core, bytes: 64 << 10 }]),
         eden: 64 << 20,
+        collector: Collector::Parallel,
         object: DEFAULT_OBJECT,
         work: DEFAULT_WORK,
+        calls: Calls::default(),
         pinned: true,
         seed: 1,
         length: 100_000_000,

@@ -4,15 +4,18 @@
 //! of another thread; then it waits for its turn. So accesses happen in the order of their moments, ties in the order of the threads'
 //! numbers, and the same seed gives the same result bit for bit.
 //!
-//! What is charged: accesses by the state of their lines, and what programs declare with [`work`]. What is not: instruction
-//! fetch, the caches' capacities, and bandwidth other than that of a line that goes from owner to owner.
+//! What is charged: accesses by the state of their lines, what programs declare with [`work`], and the way of new objects' lines to
+//! memory ([`produce`]). What is not: instruction fetch, page faults, and capacities of caches for anything but new objects.
 
 mod queue;
 mod scheduler;
+mod stores;
+mod streams;
 mod thread;
 
+pub use streams::{Carried, Streamed};
 pub use thread::{
-    Number, cpu, last_cpu, lock_step, now, over, park, random, store_object, this, unpark, work,
+    Number, cpu, last_cpu, lock_step, now, over, park, produce, random, store_object, this, unpark, work,
 };
 
 use crate::machine::{Machine, Picoseconds};
@@ -30,6 +33,7 @@ use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
+use streams::Streams;
 use thread::{Status, Thread};
 
 /// What a coroutine's stack may take, in bytes; memory is taken page by page as it is used.
@@ -75,6 +79,8 @@ pub struct Outcome {
     pub end: Picoseconds,
     /// What happened to the lines.
     pub traffic: Traffic,
+    /// What the ways to memory carried.
+    pub streamed: Streamed,
     /// Times that a thread was moved to another CPU.
     pub migrations: u64,
     /// Times that a thread had to leave its CPU to another one.
@@ -85,6 +91,7 @@ pub struct Outcome {
 struct World<'a> {
     machine: &'a Machine,
     memory: Memory,
+    streams: Streams,
     threads: Vec<Thread>,
     cpus: Vec<Cpu>,
     /// The threads that wait for a line.
@@ -118,6 +125,7 @@ impl<'a> Simulation<'a> {
         let world = World {
             machine,
             memory: Memory::new(events),
+            streams: Streams::new(machine),
             threads: Vec::new(),
             cpus,
             queues: Queues::default(),
@@ -131,6 +139,11 @@ impl<'a> Simulation<'a> {
             preemptions: 0,
         };
         Simulation { world: Box::new(world), coroutines: Vec::new(), bodies: PhantomData }
+    }
+
+    /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs.
+    pub const fn stream(&mut self, traffic: f64) {
+        self.world.streams.set_traffic(traffic);
     }
 
     /// Names the lines of a range of addresses.
@@ -188,6 +201,7 @@ impl<'a> Simulation<'a> {
         assert!(waiting == 0, "{waiting} threads wait for ever");
         Outcome {
             end: world.threads.iter().map(|thread| thread.time).max().unwrap_or(0),
+            streamed: world.streams.carried(),
             traffic: world.memory.into_traffic(),
             migrations: world.migrations,
             preemptions: world.preemptions,
@@ -229,8 +243,9 @@ impl World<'_> {
         let World { machine, memory, threads, current, .. } = self;
         let thread = &mut threads[current.0 as usize];
         let core = machine.shape.core_of(thread.cpu);
+        thread.time = thread.stores.room(thread.time, machine.costs.store_buffer);
         let stored = memory.write_object(machine, address, core, thread.time);
-        thread.stored = thread.stored.max(stored);
+        thread.stores.add(thread.time, stored);
         thread.time += machine.costs.store;
     }
 
@@ -248,9 +263,11 @@ impl World<'_> {
             Access::Fence => (Want::Lock, self.machine.costs.drain),
         };
         let thread = &mut self.threads[self.current.0 as usize];
-        if want == Want::Lock {
+        match want {
             // The store buffer is empty before a locked instruction begins.
-            thread.time = thread.time.max(thread.stored);
+            Want::Lock => thread.time = thread.stores.drained(thread.time),
+            Want::Write => thread.time = thread.stores.room(thread.time, self.machine.costs.store_buffer),
+            Want::Read => {}
         }
         if self.too_early() {
             return Step::Wait;
@@ -266,12 +283,15 @@ impl World<'_> {
         let (line, answer) = self.memory.ask(self.machine, address, core, want, thread.time);
         match answer {
             Answer::Now => {
+                if want == Want::Write {
+                    thread.stores.add(thread.time, thread.time);
+                }
                 thread.time += cost;
                 Step::Done
             }
             // A plain store waits in its buffer, the thread does not.
             Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) if want == Want::Write => {
-                thread.stored = thread.stored.max(time);
+                thread.stores.add(thread.time, time);
                 thread.time += cost;
                 Step::Done
             }
@@ -281,7 +301,10 @@ impl World<'_> {
             }
             Answer::Busy(free) => {
                 thread.blocked = true;
-                let waiter = Waiter { thread: self.current, core, want, asked: thread.time };
+                let (shape, cpu) = (&self.machine.shape, thread.cpu);
+                let (cluster, package) = (shape.cluster_of(cpu), shape.package_of(cpu));
+                let (this, asked) = (self.current, thread.time);
+                let waiter = Waiter { thread: this, core, cluster, package, want, asked };
                 if self.queues.join(line, waiter) {
                     self.turns.push(Reverse(Turn { time: free, who: Who::Line(line) }));
                 }

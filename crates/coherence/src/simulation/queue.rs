@@ -3,7 +3,7 @@
 use super::World;
 use super::scheduler::{Turn, Who};
 use super::thread::Number;
-use crate::machine::{Distance, Picoseconds};
+use crate::machine::Picoseconds;
 use crate::memory::{Answer, Transfer, Want};
 use rand_xoshiro::rand_core::Rng;
 use std::cmp::Reverse;
@@ -13,6 +13,9 @@ use std::cmp::Reverse;
 pub(super) struct Waiter {
     pub(super) thread: Number,
     pub(super) core: u32,
+    /// Numbers of its cluster and package: who is next is asked of all who wait, again and again.
+    pub(super) cluster: u32,
+    pub(super) package: u32,
     pub(super) want: Want,
     pub(super) asked: Picoseconds,
 }
@@ -45,10 +48,15 @@ impl World<'_> {
         let Some(owner) = self.memory.lines()[line as usize].owner() else {
             return (chance % queue.len() as u64) as usize;
         };
-        let rank = |waiter: &Waiter| match shape.distance(owner, waiter.core) {
-            Distance::SameCore | Distance::SameCluster => 0,
-            Distance::SamePackage => 1,
-            Distance::OtherPackage => 2,
+        let (cluster, package) = (owner / shape.cores, owner / (shape.cores * shape.clusters));
+        let rank = |waiter: &Waiter| {
+            if waiter.cluster == cluster {
+                0
+            } else if waiter.package == package {
+                1
+            } else {
+                2
+            }
         };
         let mut counts = [0_u64; 3];
         for waiter in queue {

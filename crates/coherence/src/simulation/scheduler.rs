@@ -62,9 +62,15 @@ impl World<'_> {
         let busy = (first..first + threads)
             .filter(|other| *other != cpu)
             .map(|other| &self.cpus[other as usize])
-            .filter(|other| other.running.is_some() || other.left > now)
-            .count();
-        if busy > 0 { self.machine.costs.sibling_work } else { 1.0 }
+            .any(|other| match other.running {
+                // Who waits for a line needs nothing of the core.
+                Some(number) => {
+                    let thread = &self.threads[number.0 as usize];
+                    !thread.blocked && thread.stalled <= now
+                }
+                None => other.left > now,
+            });
+        if busy { self.machine.costs.sibling_work } else { 1.0 }
     }
 
     /// A moment after the thread's own, by chance.

@@ -1,5 +1,6 @@
 //! A simulated thread, and what its code may ask for.
 
+use super::stores::Stores;
 use super::{Step, WORLD, World};
 use crate::machine::Picoseconds;
 use corosensei::Yielder;
@@ -33,10 +34,12 @@ pub(super) struct Thread {
     pub(super) time: Picoseconds,
     pub(super) cpu: u32,
     pub(super) pinned: bool,
-    /// When the last plain store reaches the cache.
-    pub(super) stored: Picoseconds,
+    /// Plain stores on their way to the cache.
+    pub(super) stores: Stores,
     /// It waits for a line.
     pub(super) blocked: bool,
+    /// Until when it waits for a line that is on its way: the core's other threads have the core for themselves.
+    pub(super) stalled: Picoseconds,
     /// The core that what it waited for came to.
     pub(super) granted: Option<u32>,
     /// When the scheduler looks at it: the end of its time slice if others wait for the CPU, or its next migration.
@@ -56,7 +59,8 @@ impl Thread {
             time: 0,
             cpu,
             pinned,
-            stored: 0,
+            stores: Stores::default(),
+            stalled: 0,
             blocked: false,
             granted: None,
             interrupt: Picoseconds::MAX,
@@ -87,6 +91,7 @@ impl Thread {
     pub(super) fn wait(&mut self, core: Option<u32>, until: Picoseconds) -> Step {
         self.granted = core;
         self.time = self.time.max(until);
+        self.stalled = self.time;
         Step::Wait
     }
 }
@@ -164,6 +169,27 @@ pub fn work(time: Picoseconds) {
         let number = world.current.0 as usize;
         let share = world.share(world.threads[number].cpu, world.threads[number].time);
         world.threads[number].time += if share == 1.0 { time } else { (time as f64 * share) as Picoseconds };
+    });
+}
+
+/// Computes for so long while so many bytes of new objects are written: the thread goes on when both are done. Lines are fetched ahead
+/// and written back behind, so that work and way overlap.
+pub fn produce(time: Picoseconds, bytes: usize) {
+    if bytes == 0 || !with(|world| world.streams.any()) {
+        work(time);
+        return;
+    }
+    // Ways are asked in the order of moments.
+    lock_step();
+    let end = with(|world| {
+        let thread = &world.threads[world.current.0 as usize];
+        let core = world.machine.shape.core_of(thread.cpu);
+        world.streams.write(world.machine, core, bytes as f64, thread.time)
+    });
+    work(time);
+    with(|world| {
+        let thread = &mut world.threads[world.current.0 as usize];
+        thread.time = thread.time.max(end);
     });
 }
 

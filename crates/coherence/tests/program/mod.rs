@@ -8,7 +8,7 @@ use hab::Counter;
 use terrace_coherence::machine::Machine;
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
-    self, Allocated, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
+    self, Allocated, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
 use terrace_coherence::programs::counters::{self, Increment};
 
@@ -64,6 +64,7 @@ fn allocate(machine: &Machine, numbers: &[u16], options: &Options) {
         hierarchy,
         // Room for something, so that a run is not one of collections only.
         eden: 4096 + usize::from(eden) * 4,
+        collector: Collector::Parallel,
         mutator: Mutator {
             sizes: vec![(u32::from(object) % 3000, 1.0), (24, 4.0)],
             ..Mutator::constant(0, f64::from(object % 50), 0.1)

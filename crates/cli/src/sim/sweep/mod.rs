@@ -21,7 +21,7 @@ use std::path::PathBuf;
 Examples:
   terrace sim sweep --machine paper-4x10x2 --program allocate
   terrace sim sweep --machine epyc-9654-2x96 --program allocate --threads 1,8,96,192 --tlab 1k,4k --levels core,core+l3
-  terrace sim sweep --machine assumed-2x256 --program allocate --threads 512 --out grid.csv --out grid.html
+  terrace sim sweep --machine my-server.toml --program allocate --threads 512 --out grid.csv --out grid.html
 
 Speed-ups are over 'none' with the same threads and TLABs; it is simulated too if it is not in the list.")]
 pub struct Sweep {

@@ -1,6 +1,8 @@
-//! The simulated heap: one top that all threads share.
+//! The simulated heap: one top that all threads share, or regions with one each.
 
-use crate::machine::Picoseconds;
+use super::spaces::{Collector, Regions};
+use crate::constants;
+use crate::machine::{Machine, Picoseconds};
 use crate::programs::Line;
 use crate::simulation::work;
 use crate::watched::{AtomicU64, Ordering};
@@ -8,7 +10,7 @@ use hab::{CpuIndex, Extent, Source};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Eden, as HotSpot's parallel collector hands it out: by compare and swap on its top.
+/// Eden, as HotSpot's parallel collector hands it out, by compare and swap on its top; or G1's regions.
 #[derive(Debug)]
 pub struct Heap {
     top: Line<AtomicU64>,
@@ -18,32 +20,49 @@ pub struct Heap {
     end_address: usize,
     /// What it takes to come here and back, besides the accesses.
     call: Picoseconds,
+    regions: Option<Regions>,
     lost: Cell<u64>,
     requests: Cell<u64>,
 }
 
 impl Heap {
-    /// A heap of `bytes` behind address `start`; each request takes `call` besides its accesses.
-    pub fn new(start: usize, bytes: usize, call: Picoseconds) -> Heap {
+    /// A collector's heap of `bytes` behind address `start`; each request takes `cycles` besides its accesses.
+    pub fn new(machine: &Machine, collector: Collector, start: usize, bytes: usize, cycles: f64) -> Heap {
+        let [request, region] =
+            [constants::G1_REQUEST, constants::G1_REGION].map(|constant| machine.cycles(constant.value));
+        let times = [request, region, machine.costs.switch];
+        let regions = match collector {
+            Collector::Parallel => None,
+            Collector::G1 { region: bytes_of_one } => Some(Regions::new(start, bytes, bytes_of_one, times)),
+        };
         Heap {
             top: Line(AtomicU64::new(start as u64)),
             end: Line(AtomicU64::new((start + bytes) as u64)),
             start,
             end_address: start + bytes,
-            call,
+            call: machine.cycles(cycles),
+            regions,
             lost: Cell::new(0),
             requests: Cell::new(0),
         }
     }
 
-    /// Where its top lies, and where its end does, in memory.
-    pub fn addresses(&self) -> [Range<usize>; 2] {
-        [self.top.addresses(), self.end.addresses()]
+    /// Where what all threads share lies in memory, with names.
+    pub fn lines(&self) -> Vec<(Range<usize>, &'static str)> {
+        match &self.regions {
+            None => vec![(self.top.addresses(), "heap: top"), (self.end.addresses(), "heap: end")],
+            Some(regions) => regions.lines().collect(),
+        }
     }
 
     /// Compare and swaps that found another value.
     pub fn lost(&self) -> u64 {
-        self.lost.get()
+        self.lost.get() + self.regions.as_ref().map_or(0, |regions| regions.lost.get())
+    }
+
+    /// Bytes of regions that were left for the next one.
+    pub fn wasted(&self) -> u64 {
+        self.regions.as_ref().map_or(0, |regions| regions.wasted.get())
     }
 
     /// Requests.
@@ -60,6 +79,9 @@ impl Heap {
     /// `min` to `desired` bytes from the top.
     pub fn take(&self, min: usize, desired: usize) -> Option<Extent> {
         self.requests.set(self.requests.get() + 1);
+        if let Some(regions) = &self.regions {
+            return regions.take(min, desired);
+        }
         loop {
             let at = self.top.0.load(Ordering::Acquire);
             let end = self.end.0.load(Ordering::Relaxed);
@@ -77,6 +99,9 @@ impl Heap {
 
     /// After a collection: all of it is free again. All threads wait.
     pub fn empty(&self) {
+        if let Some(regions) = &self.regions {
+            regions.empty();
+        }
         self.top.0.store(self.start as u64, Ordering::Release);
     }
 }
@@ -88,7 +113,10 @@ impl Source for &Heap {
     }
 
     fn available(&self, _: CpuIndex) -> usize {
-        self.end_address - self.start - self.used()
+        match &self.regions {
+            Some(regions) => regions.free(),
+            None => self.end_address - self.start - self.used(),
+        }
     }
 
     fn retire(&self, _: Extent) {}

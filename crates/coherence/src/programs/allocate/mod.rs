@@ -4,13 +4,16 @@ mod buffers;
 mod heap;
 mod mutator;
 mod paper;
+mod spaces;
 mod stop;
 
 pub use buffers::{Domain, Hierarchy, LevelCounts, Rank};
 pub use mutator::Mutator;
 pub use paper::UsedUp;
+pub use spaces::Collector;
 
 use super::{Options, Run};
+use crate::constants;
 use crate::machine::{Machine, Picoseconds};
 use crate::simulation::{Simulation, over};
 use buffers::Tables;
@@ -37,13 +40,15 @@ impl Tlab {
         match self {
             Tlab::None => 0,
             Tlab::Bytes(bytes) => bytes & !7,
-            Tlab::Growing => (eden / (TARGET_REFILLS * threads.max(1) as usize)).max(SMALLEST_TLAB) & !7,
+            Tlab::Growing => {
+                (eden / (constants::TARGET_REFILLS.value as usize * threads.max(1) as usize))
+                    .max(SMALLEST_TLAB)
+                    & !7
+            }
         }
     }
 }
 
-/// HotSpot's target for refills of a thread between collections.
-const TARGET_REFILLS: usize = 50;
 /// HotSpot's `MinTLABSize`, in bytes.
 const SMALLEST_TLAB: usize = 2 << 10;
 /// Where the simulated heap begins.
@@ -58,6 +63,8 @@ pub struct Allocation {
     pub hierarchy: Hierarchy,
     /// Eden in bytes.
     pub eden: usize,
+    /// Who hands it out.
+    pub collector: Collector,
     /// What threads do.
     pub mutator: Mutator,
     /// What a refill takes besides its accesses, in processor cycles: the call into the virtual machine and back.
@@ -81,7 +88,7 @@ pub struct Allocated {
     pub objects: u64,
     /// Requests that came to the shared heap.
     pub heap_requests: u64,
-    /// Bytes of threads' buffers that were given up.
+    /// Bytes of threads' buffers that were given up, and of G1's regions.
     pub wasted: u64,
     /// Collections.
     pub collections: u64,
@@ -103,13 +110,20 @@ fn add(cell: &Cell<u64>, amount: u64) {
     cell.set(cell.get() + amount);
 }
 
+/// Whether new objects go to memory: an eden that all last caches hold stays there, and a larger one has left them when it comes round
+/// again.
+pub fn streams(machine: &Machine, eden: usize) -> bool {
+    let clusters = machine.shape.packages * machine.shape.clusters;
+    eden as f64 > machine.bandwidth.last_cache * f64::from(clusters)
+}
+
 /// Runs it.
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
 pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io::Result<Allocated> {
-    let tlab = allocation.tlab.bytes(allocation.eden, options.threads);
-    let heap = Heap::new(BASE, allocation.eden, machine.cycles(allocation.heap_cycles));
+    let tlab = allocation.tlab.bytes(allocation.eden, options.threads).min(allocation.collector.most());
+    let heap = Heap::new(machine, allocation.collector, BASE, allocation.eden, allocation.heap_cycles);
     let tables = Tables::new(machine, &allocation.hierarchy);
     let buffers = buffers::build(machine, &allocation.hierarchy, &tables, BASE, &heap, tlab == 0);
     let stop = Stop::new(options.threads, allocation.pause);
@@ -120,9 +134,12 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     };
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
-    let [top, end] = heap.addresses();
-    simulation.name(top, "heap: top");
-    simulation.name(end, "heap: end");
+    if streams(machine, allocation.eden) {
+        simulation.stream(machine.bandwidth.traffic);
+    }
+    for (addresses, name) in heap.lines() {
+        simulation.name(addresses, name);
+    }
     for thread in 0..options.threads {
         let (buffers, stop, counts, collect) = (&*buffers, &stop, &counts, &collect);
         let refill = machine.cycles(allocation.refill_cycles);
@@ -140,7 +157,7 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
         refills: counts.refills.get(),
         objects: counts.singles.get(),
         heap_requests: heap.requests(),
-        wasted: counts.wasted.get(),
+        wasted: counts.wasted.get() + heap.wasted(),
         collections: stop.collections(),
         levels: buffers.counts(),
     })

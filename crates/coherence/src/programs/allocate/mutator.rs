@@ -3,8 +3,9 @@
 use super::buffers::Buffers;
 use super::stop::Stop;
 use super::{Counts, add};
+use crate::constants;
 use crate::machine::{Machine, Picoseconds};
-use crate::simulation::{cpu, lock_step, random, store_object, work};
+use crate::simulation::{cpu, lock_step, produce, random, store_object, work};
 use hab::Extent;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -79,9 +80,8 @@ impl Sizes {
     }
 }
 
-/// A request that leaves more than this part of a buffer does not give the buffer up but is served elsewhere
-/// (`TLABRefillWasteFraction`).
-const WASTE_FRACTION: usize = 64;
+/// A request that leaves more than this part of a buffer does not give the buffer up but is served elsewhere.
+const WASTE_FRACTION: usize = constants::WASTE_FRACTION.value as usize;
 /// Each object that is served elsewhere raises that limit by so many bytes, until the next refill (`TLABWasteIncrement`, 4 words).
 const WASTE_INCREMENT: usize = 32;
 /// Computing is declared after this much of it at the latest, so that the thread sees the end.
@@ -136,6 +136,8 @@ impl<'a> Thread<'a> {
     pub(super) fn run(mut self, stop: &Stop, collect: impl Fn(), over: impl Fn() -> bool) {
         let mut pending = 0.0;
         let (mut objects, mut bytes) = (0, 0);
+        // Bytes of objects that are still to go to memory.
+        let mut written = 0;
         loop {
             let size = self.sizes.draw(&mut self.random);
             pending += self.object + self.byte * size as f64;
@@ -143,17 +145,19 @@ impl<'a> Thread<'a> {
                 (_, self.free) = self.free.split(size);
                 objects += 1;
                 bytes += size as u64;
+                written += size;
                 if pending < LONGEST as f64 {
                     continue;
                 }
-                work(std::mem::take(&mut pending) as Picoseconds);
+                produce(std::mem::take(&mut pending) as Picoseconds, std::mem::take(&mut written));
             } else {
-                work(std::mem::take(&mut pending) as Picoseconds);
+                produce(std::mem::take(&mut pending) as Picoseconds, std::mem::take(&mut written));
                 if !self.served(size, stop, &collect, &over) {
                     break;
                 }
                 objects += 1;
                 bytes += size as u64;
+                written += size;
             }
             if stop.asked() {
                 lock_step();
@@ -166,6 +170,8 @@ impl<'a> Thread<'a> {
                 break;
             }
         }
+        // The last ones, so that what was counted has gone all its ways.
+        produce(pending as Picoseconds, written);
         add(&self.counts.objects, objects);
         add(&self.counts.bytes, bytes);
     }

@@ -7,27 +7,22 @@ use super::{GROWING, PAPER_YOUNG};
 use crate::experiment::MeasuredCell;
 use crate::results::{Findings, Origin, SimulatedCell};
 use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, word};
+use coherence::constants;
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use coherence::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab};
 use jvm::size;
 
 /// Simulated time in picoseconds: a thousand refills of the smallest TLABs for each thread.
 const LENGTH: Picoseconds = 2_000_000_000;
 /// Assumed mean size of `javac`'s objects in bytes. With fixed bytes in a second it only decides how a TLAB's end falls.
 const OBJECT_BYTES: u32 = 48;
-/// Assumed cycles of a refill besides its accesses: about three times the call of JDK 25 for a single object, as a tail is filled and
-/// statistics are kept.
-const REFILL_CYCLES: f64 = 300.0;
 /// In bytes. No run has less; in less the threads would do nothing but collect.
 const SMALLEST_EDEN: usize = 1 << 20;
-/// Assumed cycles of a request to the shared heap besides its accesses.
-const HEAP_CYCLES: f64 = 30.0;
-
 pub const SIMULATION: Simulation = Simulation {
     compare,
     name,
-    caveat: "A speed-up near 1 is easily met within 25 %: look whether both are on the same side of 1. For javac a refill is assumed to \
-             take 300 cycles besides its accesses, an object to have 48 bytes.",
+    caveat: "A speed-up near 1 is easily met within 25 %: look whether both are on the same side of 1. For javac an object is \
+             assumed to have 48 bytes.",
 };
 
 fn name(cell: &SimulatedCell) -> String {
@@ -61,9 +56,10 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
         tlab,
         hierarchy,
         eden,
+        collector: Collector::Parallel,
         mutator: Mutator::constant(OBJECT_BYTES, work, 0.0),
-        refill_cycles: REFILL_CYCLES,
-        heap_cycles: HEAP_CYCLES,
+        refill_cycles: constants::REFILL.value,
+        heap_cycles: constants::HEAP.value,
         pause: 0,
     };
     let per_second = |machine: &Machine, program: &Allocation| {

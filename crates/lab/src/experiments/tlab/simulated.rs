@@ -8,7 +8,7 @@ use crate::experiment::{MeasuredCell, Parameters};
 use crate::results::{Findings, Origin, SimulatedCell};
 use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, whole, word};
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::allocate::{self, Allocation, Domain, Hierarchy, Mutator, Rank, Tlab};
+use coherence::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab};
 use hab::Shape;
 use hab::sizing::automatic;
 
@@ -66,6 +66,7 @@ fn program(cell: &MeasuredCell, machine: &Machine) -> Option<Allocation> {
         tlab,
         hierarchy,
         eden: EDEN,
+        collector: Collector::Parallel,
         mutator: Mutator::constant(whole(cell, "bytes")?, 0.0, 0.0),
         refill_cycles: 0.0,
         heap_cycles: 0.0,

@@ -1,0 +1,234 @@
+//! Where buffers pay: threads x eden, by the bounds of each way to refill.
+//!
+//! What serves refills is simulated once for each number of threads: how many the heap's top, a core's buffer or that of an L3 serves
+//! in a second when threads do nothing else. The rest is arithmetic: a program asks for (bytes in a second) / (bytes of a TLAB), and is
+//! as fast as the first thing that is used up.
+
+use super::{Request, Young};
+use crate::machine::Machine;
+use crate::programs::allocate::{Hierarchy, Tlab, streams};
+use crate::scenario::{Bound, Levels, Scenario, Sizes, work};
+use crate::sweep;
+use serde::Serialize;
+use std::io;
+
+/// A way to refill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// HotSpot's own growing TLABs.
+    Growing,
+    /// TLABs of 4 KB from the heap (`-XX:TLABSize=4k -XX:-ResizeTLAB`).
+    Small,
+    /// TLABs of 4 KB from core buffers.
+    Core,
+    /// TLABs of 4 KB from L3 buffers.
+    L3,
+    /// TLABs of 4 KB from core buffers over L3 buffers.
+    CoreL3,
+}
+
+/// TLABs of all ways but the growing one.
+const SMALL: Tlab = Tlab::Bytes(4 << 10);
+
+impl Way {
+    /// All of them, the simplest first: of equal ones the first is taken.
+    pub const ALL: [Way; 5] = [Way::Growing, Way::Small, Way::Core, Way::L3, Way::CoreL3];
+
+    /// As shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Growing => "growing",
+            Way::Small => "4k",
+            Way::Core => "core",
+            Way::L3 => "L3",
+            Way::CoreL3 => "core+L3",
+        }
+    }
+
+    const fn levels(self) -> Levels {
+        match self {
+            Way::Growing | Way::Small => Levels::NONE,
+            Way::Core => Levels::CORE,
+            Way::L3 => Levels::L3,
+            Way::CoreL3 => Levels::CORE_L3,
+        }
+    }
+
+    const fn tlab(self) -> Tlab {
+        if matches!(self, Way::Growing) { Tlab::Growing } else { SMALL }
+    }
+}
+
+/// What a way comes to at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// Which.
+    pub way: Way,
+    /// Objects in a second, with all collections.
+    pub per_second: f64,
+    /// What decides.
+    pub bound: Bound,
+    /// The part of the time for which everybody stops.
+    pub collecting: f64,
+}
+
+/// A place of the map.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// Threads that allocate.
+    pub threads: u32,
+    /// Eden in bytes.
+    pub eden: usize,
+    /// All ways.
+    pub rates: Vec<Rate>,
+}
+
+impl Place {
+    /// The simplest way that is at most 2 % slower than the fastest.
+    pub fn choice(&self) -> &Rate {
+        let most = self.rates.iter().map(|rate| rate.per_second).fold(0.0, f64::max);
+        let near = |rate: &&Rate| rate.per_second >= most * (1.0 - super::CLOSE);
+        self.rates.iter().find(near).unwrap_or(&self.rates[0])
+    }
+
+    /// Over HotSpot's growing TLABs.
+    pub fn gain(&self) -> f64 {
+        self.choice().per_second / self.rates[0].per_second
+    }
+}
+
+/// Threads that a program may have: some for each CPU, and pools of more.
+pub const POOLS: [u32; 4] = [200, 1000, 2000, 5000];
+/// Edens that programs have.
+pub const EDENS: [usize; 6] = [64 << 20, 256 << 20, 1 << 30, 4 << 30, 16 << 30, 64 << 30];
+/// Simulated time for a capacity, in picoseconds.
+const LENGTH: u64 = 500_000_000;
+/// A TLAB of two objects: little but refills.
+const TINY: (Tlab, u32) = (Tlab::Bytes(256), 128);
+
+/// Refills in a second that are served when threads do nothing else.
+fn capacity(machine: &Machine, request: &Request, levels: Levels, running: u32) -> io::Result<f64> {
+    let eden = 64 << 30;
+    let (tlab, object) = TINY;
+    // Large buffers: what is above them is counted apart.
+    let sizes = Sizes { core: Some(1 << 20), l3: Some(32 << 20), package: None };
+    let mut machine = machine.clone();
+    // Lines alone: memory is a bound of its own.
+    machine.bandwidth.last_cache = f64::INFINITY;
+    let scenario = Scenario {
+        object,
+        work: 1.0,
+        threads: running,
+        eden,
+        length: LENGTH,
+        ..request.scenario(0, tlab, sizes.hierarchy(levels, &machine, eden))
+    };
+    let (measured, _) = scenario.run(&machine, 0)?;
+    let refills = measured.buffers.as_ref().map_or(0, |buffers| buffers.refills);
+    Ok(refills as f64 / measured.seconds)
+}
+
+/// Bytes of new objects that memory and links take in a second.
+fn memory(machine: &Machine, running: u32) -> (Bound, f64) {
+    let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
+    let packages = f64::from(shape.packages);
+    let cores = f64::from(running.min(shape.cores()));
+    let clusters = f64::from(running.min(shape.cores()).min(shape.packages * shape.clusters));
+    let ways = [
+        (Bound::Core, cores * bandwidth.core),
+        (Bound::Cluster, clusters * bandwidth.cluster),
+        (Bound::Memory, packages * bandwidth.channels),
+        (
+            Bound::Link,
+            if packages > 1.0 { packages * bandwidth.link * packages / (packages - 1.0) } else { f64::MAX },
+        ),
+    ];
+    let (bound, most) = ways.into_iter().min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(ways[0]);
+    (bound, most / bandwidth.traffic)
+}
+
+/// Draws it: for these threads and edens, with everything else as it was asked for.
+///
+/// # Errors
+/// When there is no memory for the threads' stacks.
+pub fn map(
+    machine: &Machine,
+    request: &Request,
+    threads: &[u32],
+    edens: &[usize],
+    done: impl Fn(usize, usize) + Sync,
+) -> io::Result<Vec<Place>> {
+    let cpus = machine.shape.cpus();
+    let mut running: Vec<u32> = threads.iter().map(|threads| (*threads).min(cpus)).collect();
+    running.dedup();
+    let levels = [Levels::NONE, Levels::CORE, Levels::L3, Levels::CORE_L3];
+    let cases: Vec<(Levels, u32)> =
+        running.iter().flat_map(|running| levels.map(|levels| (levels, *running))).collect();
+    let of = |(levels, running): &(Levels, u32)| capacity(machine, request, *levels, *running);
+    let capacities = sweep::each(&cases, |count| done(count, cases.len()), of);
+    let capacities = capacities.into_iter().collect::<io::Result<Vec<f64>>>()?;
+    let served = |levels: Levels, running: u32| {
+        cases.iter().position(|case| *case == (levels, running)).map_or(f64::INFINITY, |at| capacities[at])
+    };
+    let place = |threads: u32, eden: usize| {
+        let rates = Way::ALL.map(|way| rate(machine, request, way, threads, eden, &served));
+        Place { threads, eden, rates: rates.into_iter().flatten().collect() }
+    };
+    let places = threads.iter().flat_map(|threads| edens.iter().map(move |eden| (*threads, *eden)));
+    Ok(places.map(|(threads, eden)| place(threads, eden)).collect())
+}
+
+/// One way at one place; nothing where eden is too small for its buffers.
+fn rate(
+    machine: &Machine,
+    request: &Request,
+    way: Way,
+    threads: u32,
+    eden: usize,
+    served: &dyn Fn(Levels, u32) -> f64,
+) -> Option<Rate> {
+    let hierarchy = Sizes::default().hierarchy(way.levels(), machine, eden);
+    let asked = Request { threads, eden, ..request.clone() };
+    let scenario = asked.scenario(1, way.tlab(), hierarchy);
+    // What the command refuses for its buffers alone; HotSpot's own TLABs go down to 2 KB and leave eden its room.
+    if way != Way::Growing && scenario.held(machine) as usize > eden / 2 {
+        return None;
+    }
+    let mutator = scenario.mutator()?;
+    let (mean, running) = (mutator.mean_bytes(), threads.min(machine.shape.cpus()));
+    let tlab = way.tlab().bytes(eden, threads).min(request.collector.most()) as f64;
+    // In a TLAB's time for its objects a refill is work too.
+    let alone = work(machine, &mutator, threads);
+    let cycles = mutator.object_cycles + mutator.byte_cycles * mean;
+    let stock = matches!(way, Way::Growing | Way::Small);
+    let call = request.calls.refill + if stock { request.calls.heap } else { 0.0 };
+    let refill = call / (cycles * machine.costs.work_scale) * (mean / tlab);
+    let mut bounds = vec![(Bound::Work, alone / (1.0 + refill))];
+    if streams(machine, eden) {
+        let (bound, bytes) = memory(machine, running);
+        bounds.push((bound, bytes / mean));
+    }
+    // What refills TLABs, and what refills the last level's buffers.
+    let first = if stock { Bound::Heap } else { Bound::Line };
+    bounds.push((first, served(way.levels(), running) * tlab / mean));
+    if let (Hierarchy::Levels(ranks), Some(last)) = (&scenario.hierarchy, scenario.ranks().last()) {
+        bounds.push((Bound::Heap, served(Levels::NONE, running) * last.bytes as f64 / mean));
+        if let [core, _] = ranks.as_slice() {
+            bounds.push((Bound::Line, served(Levels::L3, running) * core.bytes as f64 / mean));
+        }
+    }
+    let (bound, objects) = bounds.into_iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let young = Young {
+        eden: eden as f64,
+        unused: scenario.held(machine) as f64 / 2.0,
+        survivors: request.survivors * eden as f64,
+        threads,
+    };
+    let collections = young.collections(machine, objects * mean);
+    Some(Rate { way, per_second: objects * (1.0 - collections.share), bound, collecting: collections.share })
+}
+
+#[cfg(test)]
+#[path = "map_test.rs"]
+mod tests;

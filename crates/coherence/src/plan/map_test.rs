@@ -1,0 +1,73 @@
+use super::*;
+use crate::plan::{Calls, Collector, Program};
+
+fn request() -> Request {
+    Request {
+        program: Program::Allocate,
+        object: 64,
+        work: 40.0,
+        threads: 1,
+        eden: 1 << 30,
+        collector: Collector::Parallel,
+        survivors: 0.02,
+        calls: Calls::default(),
+        pinned: true,
+        seed: 1,
+        length: None,
+    }
+}
+
+#[test]
+fn many_threads_over_a_small_eden_need_buffers_and_few_over_a_large_one_do_not() {
+    let machine = Machine::named("epyc-9654-2x96").unwrap();
+    let places = map(&machine, &request(), &[4, 2000], &[256 << 20, 64 << 30], |_, _| ()).unwrap();
+    let at = |threads: u32, eden: usize| {
+        places.iter().find(|place| (place.threads, place.eden) == (threads, eden)).unwrap()
+    };
+    assert_eq!((at(4, 64 << 30).choice().way, at(4, 64 << 30).choice().bound), (Way::Growing, Bound::Work));
+    let crowded = at(2000, 256 << 20);
+    assert_eq!(crowded.rates[0].bound, Bound::Heap, "{crowded:?}");
+    assert!(
+        crowded.gain() > 5.0 && !matches!(crowded.choice().way, Way::Growing | Way::Small),
+        "{crowded:?}"
+    );
+    // A large eden's growing TLABs ask the heap rarely: memory decides for all.
+    let roomy = at(2000, 64 << 30);
+    assert_eq!((roomy.choice().way, roomy.choice().bound), (Way::Growing, Bound::Memory), "{roomy:?}");
+}
+
+/// The arithmetic against a simulation of the very place, where one bound decides and where another one does.
+#[test]
+fn the_map_is_what_a_simulation_gives() {
+    let machine = Machine::named("xeon-8375c-2x32x2").unwrap();
+    for (eden, way) in [(32 << 20, Way::Growing), (1 << 30, Way::Small), (1 << 30, Way::Core)] {
+        let threads = 64;
+        let places = map(&machine, &request(), &[threads], &[eden], |_, _| ()).unwrap();
+        let found = places[0].rates.iter().find(|rate| rate.way == way).unwrap();
+        let between = found.per_second / (1.0 - found.collecting);
+        let asked = Request { threads, eden, ..request() };
+        let hierarchy = Sizes::default().hierarchy(way.levels(), &machine, eden);
+        let (measured, _) = asked.scenario(2_000_000_000, way.tlab(), hierarchy).run(&machine, 0).unwrap();
+        let ratio = between / measured.per_second;
+        assert!((0.6..1.6).contains(&ratio), "{way:?}: {ratio}, {found:?}, {measured:?}");
+    }
+}
+
+/// What is advised on each shipped machine, where it is crowded and where it is not.
+#[test]
+fn each_shipped_machine_needs_buffers_where_it_is_crowded_and_only_there() {
+    for (name, _) in crate::machine::shipped() {
+        let machine = Machine::named(name).unwrap();
+        let (small, large) = (256 << 20, 64 << 30);
+        let places = map(&machine, &request(), &[1, 5000], &[small, large], |_, _| ()).unwrap();
+        let at = |threads: u32, eden: usize| {
+            places.iter().find(|place| (place.threads, place.eden) == (threads, eden)).unwrap()
+        };
+        assert_eq!(at(1, large).choice().way, Way::Growing, "{name}: {:?}", at(1, large));
+        if machine.shape.cpus() >= 40 {
+            let crowded = at(5000, small);
+            assert_eq!(crowded.rates[0].bound, Bound::Heap, "{name}: {crowded:?}");
+            assert!(crowded.gain() > 2.0, "{name}: {crowded:?}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The ways of new objects' lines to and from memory: each carries so many bytes a second, and who comes later waits.
+
+use crate::machine::{Machine, Picoseconds};
+use serde::Serialize;
+
+/// One way: a core's, a cluster's port, a package's channels, or its links to the others.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Picoseconds for a byte.
+    each: f64,
+    /// Until when it is busy.
+    busy: f64,
+    bytes: f64,
+}
+
+impl Way {
+    fn of(bytes_per_second: f64) -> Way {
+        Way { each: 1e12 / bytes_per_second, busy: 0.0, bytes: 0.0 }
+    }
+
+    /// Carries bytes after all that was asked for before; says when it has.
+    fn carry(&mut self, bytes: f64, now: f64) -> f64 {
+        self.bytes += bytes;
+        self.busy = self.busy.max(now) + bytes * self.each;
+        self.busy
+    }
+}
+
+/// All ways of a machine.
+#[derive(Debug)]
+pub(super) struct Streams {
+    cores: Vec<Way>,
+    clusters: Vec<Way>,
+    channels: Vec<Way>,
+    links: Vec<Way>,
+    /// Bytes on the way for each byte of new objects; 0 where nothing streams: what is allocated in is smaller than the caches.
+    traffic: f64,
+}
+
+/// What ways of one kind carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Carried {
+    /// Bytes on all of them together.
+    pub bytes: f64,
+    /// Bytes on the one that carried most.
+    pub most: f64,
+    /// How many of them there are.
+    pub ways: u32,
+    /// What one of them carries in a second at most.
+    pub bytes_per_second: f64,
+}
+
+/// What all ways carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Streamed {
+    /// Ways of cores.
+    pub cores: Carried,
+    /// Ports of clusters.
+    pub clusters: Carried,
+    /// Memory channels of packages.
+    pub channels: Carried,
+    /// Links out of packages.
+    pub links: Carried,
+}
+
+impl Streams {
+    pub(super) fn new(machine: &Machine) -> Streams {
+        let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
+        let ways = |count: u32, rate: f64| vec![Way::of(rate); count as usize];
+        Streams {
+            cores: ways(shape.cores(), bandwidth.core),
+            clusters: ways(shape.packages * shape.clusters, bandwidth.cluster),
+            channels: ways(shape.packages, bandwidth.channels),
+            links: ways(shape.packages, bandwidth.link),
+            traffic: 0.0,
+        }
+    }
+
+    /// From now on new objects stream, with so many bytes on the way for each of theirs.
+    pub(super) const fn set_traffic(&mut self, traffic: f64) {
+        self.traffic = traffic;
+    }
+
+    pub(super) fn any(&self) -> bool {
+        self.traffic > 0.0
+    }
+
+    /// A core begins to write so many bytes of new objects; says when the last of them has gone all its ways. Eden's pages are spread
+    /// over all packages: who writes to them comes by chance after each collection. Of what comes from another package half are lines
+    /// that are read, over its links, and half are lines that are written back, over this package's.
+    pub(super) fn write(
+        &mut self,
+        machine: &Machine,
+        core: u32,
+        bytes: f64,
+        now: Picoseconds,
+    ) -> Picoseconds {
+        let shape = &machine.shape;
+        let cpu = core * shape.threads;
+        let (now, bytes, packages) = (now as f64, bytes * self.traffic, f64::from(shape.packages));
+        let mut end = self.cores[core as usize].carry(bytes, now);
+        end = end.max(self.clusters[shape.cluster_of(cpu) as usize].carry(bytes, now));
+        for way in &mut self.channels {
+            end = end.max(way.carry(bytes / packages, now));
+        }
+        if packages > 1.0 {
+            let own = shape.package_of(cpu) as usize;
+            for (package, way) in self.links.iter_mut().enumerate() {
+                let others = if package == own { packages - 1.0 } else { 1.0 };
+                end = end.max(way.carry(bytes / packages / 2.0 * others, now));
+            }
+        }
+        end.ceil() as Picoseconds
+    }
+
+    pub(super) fn carried(&self) -> Streamed {
+        let of = |ways: &[Way]| Carried {
+            bytes: ways.iter().map(|way| way.bytes).sum(),
+            most: ways.iter().map(|way| way.bytes).fold(0.0, f64::max),
+            ways: ways.len() as u32,
+            bytes_per_second: ways.first().map_or(0.0, |way| 1e12 / way.each),
+        };
+        Streamed {
+            cores: of(&self.cores),
+            clusters: of(&self.clusters),
+            channels: of(&self.channels),
+            links: of(&self.links),
+        }
+    }
+}

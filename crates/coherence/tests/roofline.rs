@@ -1,0 +1,190 @@
+//! No result is above what the machine's memory, links and cores can do.
+
+mod support;
+
+use proptest::prelude::*;
+use support::machine;
+use terrace_coherence::machine::{Bandwidth, Machine};
+use terrace_coherence::plan::{Request, plan};
+use terrace_coherence::programs::allocate::{Collector, Hierarchy, Tlab};
+use terrace_coherence::scenario::{Bound, Calls, Levels, Measured, Program, Scenario, Sizes};
+
+fn machines() -> impl Strategy<Value = Machine> {
+    let shapes = (1..=3_u32, 1..=3_u32, 1..=4_u32, 1..=2_u32);
+    let rates = (0.2..50.0_f64, 0.2..50.0_f64, 0.2..100.0_f64, 0.1..50.0_f64, 1.0..=2.0_f64);
+    let protocols = prop::sample::select(vec!["mesi", "mesif", "moesi"]);
+    (shapes, rates, protocols).prop_map(|((packages, clusters, cores, threads), rates, protocol)| {
+        let mut machine = machine([packages, clusters, cores, threads], protocol, "");
+        let (core, cluster, channels, link, traffic) = rates;
+        let [core, cluster, channels, link] = [core, cluster, channels, link].map(|rate| rate * 1e9);
+        machine.bandwidth = Bandwidth { core, cluster, channels, link, traffic, last_cache: 1e6 };
+        machine
+    })
+}
+
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let tlabs = prop::sample::select(vec![Tlab::Bytes(2048), Tlab::Bytes(16 << 10), Tlab::Growing]);
+    let levels = prop::sample::select(vec![Levels::NONE, Levels::CORE, Levels::L3, Levels::CORE_L3]);
+    (1..40_u32, tlabs, levels, 16..512_u32, 1.0..200.0_f64, any::<u64>()).prop_map(
+        |(threads, tlab, levels, object, work, seed)| Scenario {
+            program: Program::Allocate,
+            threads,
+            tlab,
+            hierarchy: hierarchy(levels),
+            eden: 1 << 30,
+            collector: Collector::Parallel,
+            object,
+            work,
+            calls: Calls::default(),
+            pinned: true,
+            seed,
+            length: 30_000_000,
+        },
+    )
+}
+
+/// With sizes of its own: the machine is drawn apart.
+fn hierarchy(levels: Levels) -> Hierarchy {
+    let machine = machine([1, 1, 1, 1], "mesi", "");
+    Sizes { core: Some(64 << 10), l3: Some(512 << 10), package: None }.hierarchy(levels, &machine, 1 << 30)
+}
+
+/// Bytes of objects in a second that the machine can take, from its file alone.
+fn most(machine: &Machine, scenario: &Scenario) -> f64 {
+    let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
+    let packages = f64::from(shape.packages);
+    let cores = f64::from(scenario.threads.min(shape.cores()));
+    let mut most =
+        (cores * bandwidth.core).min(f64::from(shape.packages * shape.clusters) * bandwidth.cluster);
+    most = most.min(packages * bandwidth.channels);
+    if shape.packages > 1 {
+        // Of each byte on the way this part crosses from one package to another.
+        most = most.min(packages * bandwidth.link / ((packages - 1.0) / packages));
+    }
+    most / bandwidth.traffic
+}
+
+fn check(machine: &Machine, scenario: &Scenario, measured: &Measured) -> Result<(), TestCaseError> {
+    let most = most(machine, scenario);
+    let bytes = measured.per_second * f64::from(scenario.object.next_multiple_of(8));
+    prop_assert!(bytes <= most * 1.000_001, "{bytes} of {most}: {:?}", measured.roofline);
+    for limit in &measured.roofline.0 {
+        // Threads of a core that wait for lines let the others run at full speed for a while.
+        let together = limit.bound == Bound::Work && machine.shape.threads > 1;
+        let slack = if together { machine.costs.sibling_work } else { 1.000_001 };
+        prop_assert!(limit.used <= slack, "{limit:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_run_is_above_a_roofline(machine in machines(), scenario in scenarios()) {
+        let (measured, _) = scenario.run(&machine, 0).unwrap();
+        check(&machine, &scenario, &measured)?;
+    }
+
+    #[test]
+    fn no_plan_is_above_a_roofline(machine in machines(), threads in 1..20_u32, object in 2..40_u32) {
+        let object = object * 8;
+        let request = Request {
+            program: Program::Allocate,
+            object,
+            work: 10.0,
+            threads,
+            eden: 1 << 30,
+            collector: Collector::Parallel,
+            survivors: 0.02,
+            calls: Calls::default(),
+            pinned: true,
+            seed: 1,
+            length: Some(10_000_000),
+        };
+        let plan = plan(&machine, &request, |_, _| ()).unwrap();
+        let scenario = Scenario {
+            program: request.program,
+            threads,
+            tlab: Tlab::Growing,
+            hierarchy: Hierarchy::None,
+            eden: request.eden,
+            collector: Collector::Parallel,
+            object,
+            work: request.work,
+            calls: Calls::default(),
+            pinned: true,
+            seed: 1,
+            length: 1,
+        };
+        let most = most(&machine, &scenario);
+        for row in &plan.all {
+            let bytes = row.objects_per_second * f64::from(object);
+            prop_assert!(bytes <= most * 1.000_001, "{bytes} of {most}: {row:?}");
+        }
+    }
+}
+
+/// Two packages, one core in each: eden is spread over both.
+#[test]
+fn each_way_bounds_where_it_is_the_narrowest() {
+    let rate = |core: f64, cluster: f64, channels: f64, link: f64| {
+        let mut machine = machine([2, 1, 1, 1], "mesi", "");
+        let [core, cluster, channels, link] = [core, cluster, channels, link].map(|rate| rate * 1e9);
+        machine.bandwidth = Bandwidth { core, cluster, channels, link, traffic: 2.0, last_cache: 1e6 };
+        let scenario = Scenario {
+            program: Program::Allocate,
+            threads: 2,
+            tlab: Tlab::Bytes(64 << 10),
+            hierarchy: Hierarchy::None,
+            eden: 1 << 30,
+            collector: Collector::Parallel,
+            object: 64,
+            work: 1.0,
+            calls: Calls::default(),
+            pinned: true,
+            seed: 1,
+            length: 2_000_000_000,
+        };
+        let (measured, _) = scenario.run(&machine, 0).unwrap();
+        let first = measured.roofline.first().unwrap();
+        (first.bound, measured.per_second * 64.0 / 1e9)
+    };
+    let near = |found: f64, expected: f64| (0.97..=1.0).contains(&(found / expected));
+    // Bytes on the way are twice those of objects: two cores of 2 GB/s write 2 GB/s.
+    let (bound, bytes) = rate(2.0, 99.0, 99.0, 99.0);
+    assert!(bound == Bound::Core && near(bytes, 2.0), "{bound} {bytes}");
+    let (bound, bytes) = rate(99.0, 1.0, 99.0, 99.0);
+    assert!(bound == Bound::Cluster && near(bytes, 1.0), "{bound} {bytes}");
+    let (bound, bytes) = rate(99.0, 99.0, 3.0, 99.0);
+    assert!(bound == Bound::Memory && near(bytes, 3.0), "{bound} {bytes}");
+    // Half of all lines cross, read one way and written back the other: 1 GB/s out of each package is 2 GB/s of new objects.
+    let (bound, bytes) = rate(99.0, 99.0, 99.0, 1.0);
+    assert!(bound == Bound::Link && near(bytes, 2.0), "{bound} {bytes}");
+}
+
+#[test]
+fn what_the_caches_hold_needs_no_memory() {
+    let mut machine = machine([1, 1, 2, 1], "mesi", "");
+    machine.bandwidth.channels = 1e9;
+    machine.bandwidth.last_cache = 64e6;
+    let scenario = |eden| Scenario {
+        program: Program::Allocate,
+        threads: 2,
+        tlab: Tlab::Bytes(16 << 10),
+        hierarchy: Hierarchy::None,
+        eden,
+        collector: Collector::Parallel,
+        object: 64,
+        work: 20.0,
+        calls: Calls::default(),
+        pinned: true,
+        seed: 1,
+        length: 200_000_000,
+    };
+    let rate = |eden| scenario(eden).run(&machine, 0).unwrap().0;
+    let (held, streamed) = (rate(32 << 20), rate(128 << 20));
+    assert_eq!(streamed.roofline.first().unwrap().bound, Bound::Memory);
+    assert!(held.per_second > 3.0 * streamed.per_second, "{held:?}");
+    assert!(held.roofline.0.iter().all(|limit| limit.bound != Bound::Memory));
+}
