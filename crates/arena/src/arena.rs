@@ -14,7 +14,7 @@ use crate::reserve::GRAIN;
 use crate::thread::{self, Sizes, Slow};
 use crate::zero::{self, Zeroing};
 use hab::Extent;
-use pages::{Fallback, Mapping};
+use pages::Fallback;
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
 use topology::CpuSource;
@@ -59,11 +59,11 @@ use topology::CpuSource;
 pub struct Arena {
     front: Front,
     threads: Option<Sizes>,
-    /// The address behind the last byte that was handed out before the last reset: beyond it everything is as the kernel gave it.
+    /// The first offset that was not handed out before the last reset: beyond it everything is as the kernel gave it, but for memory that an
+    /// earlier arena had.
     dirty: usize,
     zeroing: Zeroing,
     levels: Levels,
-    mapping: Mapping,
     /// The checkpoints that can be gone back to, the first one first.
     checkpoints: Vec<Checkpoint>,
     fallback: Option<Fallback>,
@@ -85,8 +85,7 @@ fn next_number() -> u64 {
 
 impl Arena {
     pub(crate) fn made_of(made: Made) -> Arena {
-        let Made { levels, mapping, threads, zeroing, prefetch, fallback, why, source } = made;
-        let dirty = levels.reserve().base();
+        let Made { levels, threads, zeroing, prefetch, fallback, why, source } = made;
         let fast = if threads.is_none() { levels.fast() } else { None };
         let first = match (threads, fast, zeroing) {
             (_, _, Zeroing::AtAllocation) | (None, None, _) => First::Call,
@@ -94,18 +93,7 @@ impl Arena {
             (None, Some(_), _) => First::Sequence,
         };
         let front = Front { number: next_number(), fast, prefetch, first };
-        Arena {
-            front,
-            threads,
-            dirty,
-            zeroing,
-            levels,
-            mapping,
-            checkpoints: Vec::new(),
-            fallback,
-            why,
-            source,
-        }
+        Arena { front, threads, dirty: 0, zeroing, levels, checkpoints: Vec::new(), fallback, why, source }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -233,7 +221,7 @@ impl Arena {
     }
 
     fn zero(&self, extent: Extent, by: unsafe fn(*mut u8, usize)) {
-        let bytes = extent.end().min(self.dirty).saturating_sub(extent.start);
+        let bytes = self.levels.reserve().segments().dirty_bytes(extent, self.dirty);
         if bytes > 0 {
             // SAFETY: inside the mapping, and handed to this thread alone just now.
             unsafe { by(self.pointer(extent.start).as_ptr(), bytes) };
@@ -255,7 +243,6 @@ impl Arena {
     pub(crate) fn parts(&self) -> Parts<'_> {
         Parts {
             levels: &self.levels,
-            mapping: &self.mapping,
             threads: self.threads,
             fallback: self.fallback.as_ref(),
             why: self.why,
@@ -267,7 +254,6 @@ impl Arena {
 /// What a builder made for an arena.
 pub(crate) struct Made {
     pub(crate) levels: Levels,
-    pub(crate) mapping: Mapping,
     pub(crate) threads: Option<Sizes>,
     pub(crate) zeroing: Zeroing,
     pub(crate) prefetch: usize,
@@ -279,7 +265,6 @@ pub(crate) struct Made {
 /// What statistics look at.
 pub(crate) struct Parts<'a> {
     pub(crate) levels: &'a Levels,
-    pub(crate) mapping: &'a Mapping,
     pub(crate) threads: Option<Sizes>,
     pub(crate) fallback: Option<&'a Fallback>,
     pub(crate) why: Option<&'static str>,

@@ -14,6 +14,8 @@ mod arena;
 mod builder;
 mod error;
 mod front;
+mod ground;
+mod kept;
 mod levels;
 mod owned;
 #[cfg_attr(
@@ -26,9 +28,15 @@ mod owned;
     )
 )]
 mod percpu;
+#[cfg_attr(
+    any(loom, no_sequences, not(target_arch = "x86_64")),
+    allow(dead_code, reason = "only sequences need it")
+)]
+mod pinned;
 mod prefetch;
 mod primitive;
 mod reserve;
+mod segments;
 #[cfg_attr(loom, path = "sequence_model.rs")]
 #[cfg_attr(all(not(loom), any(no_sequences, not(target_arch = "x86_64"))), path = "sequence_none.rs")]
 mod sequence;
@@ -49,6 +57,7 @@ mod zero;
 pub use arena::{Arena, Checkpoint};
 pub use builder::{Builder, Path, Size};
 pub use error::{AllocError, BuildError};
+pub use kept::trim;
 pub use pages::{PageSize, Policy};
 pub use stats::{LevelStats, Stats};
 pub use zero::Zeroing;

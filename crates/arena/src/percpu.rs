@@ -10,7 +10,7 @@
 
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::{GRAIN, GRAIN_SHIFT};
-use crate::sequence::{self, Area, replace, take};
+use crate::sequence::{self, Area, replace, take, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};
 use std::ptr::NonNull;
@@ -49,7 +49,7 @@ impl Fast {
     /// aligned.
     ///
     /// # Safety
-    /// The [`PerCpu`] that this is of is alive.
+    /// The [`PerCpu`] that this is of is alive, and has an area that is inlined.
     #[inline(always)]
     pub(crate) unsafe fn take(&self, bytes: usize, align: usize) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
@@ -72,36 +72,75 @@ fn start(base: usize, word: u64) -> usize {
     base + (((word >> REST_BITS) as usize) << GRAIN_SHIFT)
 }
 
+/// How large the buffers are, in bytes: those of the first CPUs (or ids), and those of all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    first: usize,
+    most: usize,
+    others: usize,
+    count: usize,
+}
+
+/// The smallest buffer that is worth a refill.
+const LEAST: usize = 4 << 10;
+
+impl Sizes {
+    /// All the same.
+    pub(crate) fn equal(size: usize, count: usize) -> Sizes {
+        Sizes { first: size, most: count, others: size, count }
+    }
+
+    /// For `most` threads that can run for long, on whichever of `count` CPUs: all buffers together are as large as `most` full ones, or 4 KB each.
+    pub(crate) fn folded(size: usize, most: usize, count: usize) -> Sizes {
+        Sizes { first: size, most: 0, others: share(size, most, count), count }
+    }
+
+    /// The same for concurrency ids, of which the first `most` are the busy ones: these have full buffers, and all others together as much
+    /// again, or 4 KB each.
+    pub(crate) fn by_ids(size: usize, most: usize, count: usize) -> Sizes {
+        Sizes { first: size, most, others: share(size, most, count.saturating_sub(most)), count }
+    }
+
+    /// The same for sparse numbers of CPUs.
+    pub(crate) fn with_numbers(self, count: usize) -> Sizes {
+        Sizes { count, ..self }
+    }
+
+    fn of(&self, cpu: u32) -> usize {
+        if (cpu as usize) < self.most { self.first } else { self.others }
+    }
+}
+
+fn share(size: usize, most: usize, among: usize) -> usize {
+    (size.saturating_mul(most) / among.max(1)).clamp(LEAST.min(size), size) & !(GRAIN - 1)
+}
+
 /// A buffer for each CPU.
 #[derive(Debug)]
 pub(crate) struct PerCpu {
     area: Area,
     source: CpuSource,
     base: usize,
-    size: usize,
+    sizes: Sizes,
     slots: Box<[Slot]>,
 }
 
 impl PerCpu {
-    /// Buffers of `size` bytes for the CPUs `0..count`, over extents behind `base`.
-    pub(crate) fn new(area: Area, base: usize, size: usize, count: u32) -> PerCpu {
+    /// Buffers of these sizes over extents behind `base`.
+    pub(crate) fn new(area: Area, source: CpuSource, base: usize, sizes: Sizes) -> PerCpu {
         let largest = (REST_MASK as usize) << GRAIN_SHIFT;
-        PerCpu {
-            area,
-            source: CpuSource::detect(),
-            base,
-            size: size.min(largest),
-            slots: (0..count).map(|_| Slot::new()).collect(),
-        }
+        let sizes = Sizes { first: sizes.first.min(largest), others: sizes.others.min(largest), ..sizes };
+        PerCpu { area, source, base, sizes, slots: (0..sizes.count).map(|_| Slot::new()).collect() }
     }
 
     fn start(&self, word: u64) -> usize {
         start(self.base, word)
     }
 
-    /// The fast path alone. It is of use for as long as `self` lives; moving `self` does no harm.
-    pub(crate) fn fast(&self) -> Fast {
-        Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base }
+    /// The fast path alone, if it is worth its place in the caller's code. It is of use for as long as `self` lives; moving `self` does no harm.
+    pub(crate) fn fast(&self) -> Option<Fast> {
+        let fast = Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base };
+        sequence::is_inlined(self.area).then_some(fast)
     }
 
     /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer. `fresh` hears of each extent before anything
@@ -112,26 +151,33 @@ impl PerCpu {
         upper: &impl Source,
         fresh: impl Fn(Extent),
     ) -> Option<usize> {
-        // SAFETY: `self` is alive.
-        unsafe { self.fast().take(bytes, GRAIN) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        if grains <= REST_MASK
+            // SAFETY: as in `Fast::take`.
+            && let Taken::Done(word) = unsafe { take_by_any(self.area, &self.slots, grains) }
+        {
+            return Some(self.start(word));
+        }
+        self.allocate_slowly(bytes, upper, fresh)
     }
 
     /// The same after the own CPU's first word was too short.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
-        if bytes <= self.size / REQUESTS_PER_BUFFER {
-            'moved: while let Some((cpu, slot)) = self.here() {
-                for number in 0..WORDS {
-                    match self.serve(slot, number, cpu, bytes, upper, &fresh) {
-                        Served::At(start) => return Some(start),
-                        Served::Moved => continue 'moved,
-                        Served::Busy => {}
-                        Served::Refused => break 'moved,
-                    }
-                }
+        'moved: while let Some((cpu, slot)) = self.here() {
+            if bytes > self.sizes.of(cpu) / REQUESTS_PER_BUFFER {
                 break;
             }
+            for number in 0..WORDS {
+                match self.serve(slot, number, cpu, bytes, upper, &fresh) {
+                    Served::At(start) => return Some(start),
+                    Served::Moved => continue 'moved,
+                    Served::Busy => {}
+                    Served::Refused => break 'moved,
+                }
+            }
+            break;
         }
         match upper.acquire(CpuIndex(self.source.current().0), bytes, bytes) {
             Some(extent) => {
@@ -224,7 +270,7 @@ impl PerCpu {
         upper: &impl Source,
         fresh: &impl Fn(Extent),
     ) -> Served {
-        let extent = upper.acquire(CpuIndex(cpu), bytes, self.size);
+        let extent = upper.acquire(CpuIndex(self.source.current().0), bytes, self.sizes.of(cpu));
         let (mine, rest) = match extent {
             Some(extent) => {
                 fresh(extent);
