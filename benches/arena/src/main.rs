@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`contestants`] | who is measured, and what is unfair in a comparison with it |
 //! | [`objects`] | allocate many objects, then drop them all |
+//! | [`small`] | an arena for each request |
 //! | [`memory`] | what 1,000 threads hold that allocate little |
 //! | [`fill`] | filling gigabytes on huge pages |
 //! | `fresh`, `nogc` | allocation from memory used for the first time; mmtk's bump allocator |
@@ -21,6 +22,7 @@ mod objects;
 mod reach;
 mod report;
 mod settings;
+mod small;
 
 use arena::{PageSize, Policy};
 use clap::Parser;
@@ -81,6 +83,7 @@ struct Findings {
     cells: Vec<objects::Cell>,
     #[cfg(feature = "mmtk")]
     fresh: Vec<fresh::Fresh>,
+    small: Vec<small::Small>,
     memory: BTreeMap<Contestant, Vec<Held>>,
     fills: Vec<fill::Filled>,
     /// Why something was not measured.
@@ -162,6 +165,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         eprintln!("{:4} s: {bytes} bytes, memory used for the first time", since.elapsed().as_secs());
     }
 
+    let small =
+        small::measure(if quick { statistics::FEW_PAIRS } else { 20 }, if quick { 2 << 20 } else { 8 << 20 });
+    eprintln!("{:4} s: an arena for each request", since.elapsed().as_secs());
+
     let mut memory: BTreeMap<Contestant, Vec<Held>> = BTreeMap::new();
     for round in 1..=if quick { 1 } else { 5 } {
         for contestant in memory::contestants() {
@@ -196,6 +203,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         cells,
         #[cfg(feature = "mmtk")]
         fresh,
+        small,
         memory,
         fills,
         missing,

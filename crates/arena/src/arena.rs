@@ -1,6 +1,7 @@
 //! The arena itself.
 
 mod reset;
+mod resize;
 mod values;
 
 pub use reset::Checkpoint;
@@ -8,6 +9,7 @@ pub use reset::Checkpoint;
 use crate::error::AllocError;
 use crate::front::{First, Front};
 use crate::levels::Levels;
+use crate::local::Local;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
@@ -21,8 +23,7 @@ use topology::CpuSource;
 
 /// A bump allocator that many threads share: what it hands out lives until the arena is reset or dropped.
 ///
-/// Values are never dropped, as with every bump arena: use `allocator_api2::boxed::Box::new_in(value, &arena)` for those that must
-/// be.
+/// Values are never dropped, as with every bump arena: [`Arena::alloc_box`] is for those that must be.
 ///
 /// ```
 /// let arena = arena::Arena::new();
@@ -120,12 +121,22 @@ impl Arena {
             },
             First::Call => self.by_call(bytes, align)?,
         };
+        self.prefetch_behind(start, bytes);
+        Ok(self.pointer(start))
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch_behind(&self, start: usize, bytes: usize) {
         // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
         let ahead = self.front.prefetch;
         if bytes >= LINE && ahead > 0 {
             prefetch(start + ahead);
         }
-        Ok(self.pointer(start))
+    }
+
+    /// A buffer of one's own for as long as much is allocated: see [`Local`].
+    pub fn local(&self) -> Local<'_> {
+        Local::new(self)
     }
 
     #[inline(never)]
@@ -144,7 +155,7 @@ impl Arena {
     }
 
     #[inline(always)]
-    fn pointer(&self, start: usize) -> NonNull<u8> {
+    pub(crate) fn pointer(&self, start: usize) -> NonNull<u8> {
         let pointer = ptr::with_exposed_provenance_mut(start);
         // SAFETY: an address inside the mapping, which is not at 0.
         unsafe { NonNull::new_unchecked(pointer) }
@@ -273,6 +284,6 @@ pub(crate) struct Parts<'a> {
 
 #[cold]
 #[inline(never)]
-fn exhausted(error: AllocError) -> ! {
+pub(crate) fn exhausted(error: AllocError) -> ! {
     panic!("{error}")
 }

@@ -155,6 +155,18 @@ impl Levels {
         }
     }
 
+    /// Makes the last block of this CPU's buffer one of so many bytes (whole grains; of the reserve: fewer), where it is; whether it did.
+    pub(crate) fn resize(&self, block: Extent, bytes: usize) -> bool {
+        match &self.nearest {
+            Nearest::Sequences(buffers, _) => buffers.resize(block, bytes),
+            Nearest::Upper(Upper::Reserve(reserve)) => match block.bytes.checked_sub(bytes) {
+                Some(rest) => reserve.take_back(Extent { start: block.start + bytes, bytes: rest }),
+                None => false,
+            },
+            Nearest::Upper(Upper::Processor(..)) | Nearest::Exchange(..) => false,
+        }
+    }
+
     #[inline(always)]
     fn cpu(&self) -> CpuIndex {
         CpuIndex(self.source.current().0)

@@ -9,6 +9,8 @@
 //!
 //! Allocation is not for signal handlers: a handler that interrupts an allocation with thread buffers would be given the same bytes.
 
+#![cfg_attr(feature = "nightly", feature(allocator_api))]
+
 mod allocator;
 mod arena;
 mod builder;
@@ -17,6 +19,7 @@ mod front;
 mod ground;
 mod kept;
 mod levels;
+mod local;
 mod owned;
 #[cfg_attr(
     any(no_sequences, not(target_arch = "x86_64")),
@@ -36,6 +39,7 @@ mod pinned;
 mod prefetch;
 mod primitive;
 mod reserve;
+mod scope;
 mod segments;
 #[cfg_attr(loom, path = "sequence_model.rs")]
 #[cfg_attr(all(not(loom), any(no_sequences, not(target_arch = "x86_64"))), path = "sequence_none.rs")]
@@ -51,6 +55,7 @@ mod sequence;
 )]
 mod slot;
 mod stats;
+mod text;
 mod thread;
 mod zero;
 
@@ -58,6 +63,9 @@ pub use arena::{Arena, Checkpoint};
 pub use builder::{Builder, Path, Size};
 pub use error::{AllocError, BuildError};
 pub use kept::trim;
+pub use local::Local;
 pub use pages::{PageSize, Policy};
+pub use scope::Scope;
 pub use stats::{LevelStats, Stats};
+pub use text::String;
 pub use zero::Zeroing;

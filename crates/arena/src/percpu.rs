@@ -18,6 +18,9 @@ use topology::CpuSource;
 
 #[cfg(all(test, loom))]
 mod model;
+mod sizes;
+
+pub(crate) use sizes::Sizes;
 
 /// A request of more than this part of a buffer goes past it: a tail that is given up for another one is smaller.
 const REQUESTS_PER_BUFFER: usize = if cfg!(loom) { 1 } else { 16 };
@@ -70,49 +73,6 @@ impl Fast {
 #[inline(always)]
 fn start(base: usize, word: u64) -> usize {
     base + (((word >> REST_BITS) as usize) << GRAIN_SHIFT)
-}
-
-/// How large the buffers are, in bytes: those of the first CPUs (or ids), and those of all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    first: usize,
-    most: usize,
-    others: usize,
-    count: usize,
-}
-
-/// The smallest buffer that is worth a refill.
-const LEAST: usize = 4 << 10;
-
-impl Sizes {
-    /// All the same.
-    pub(crate) fn equal(size: usize, count: usize) -> Sizes {
-        Sizes { first: size, most: count, others: size, count }
-    }
-
-    /// For `most` threads that can run for long, on whichever of `count` CPUs: all buffers together are as large as `most` full ones, or 4 KB each.
-    pub(crate) fn folded(size: usize, most: usize, count: usize) -> Sizes {
-        Sizes { first: size, most: 0, others: share(size, most, count), count }
-    }
-
-    /// The same for concurrency ids, of which the first `most` are the busy ones: these have full buffers, and all others together as much
-    /// again, or 4 KB each.
-    pub(crate) fn by_ids(size: usize, most: usize, count: usize) -> Sizes {
-        Sizes { first: size, most, others: share(size, most, count.saturating_sub(most)), count }
-    }
-
-    /// The same for sparse numbers of CPUs.
-    pub(crate) fn with_numbers(self, count: usize) -> Sizes {
-        Sizes { count, ..self }
-    }
-
-    fn of(&self, cpu: u32) -> usize {
-        if (cpu as usize) < self.most { self.first } else { self.others }
-    }
-}
-
-fn share(size: usize, most: usize, among: usize) -> usize {
-    (size.saturating_mul(most) / among.max(1)).clamp(LEAST.min(size), size) & !(GRAIN - 1)
 }
 
 /// A buffer for each CPU.
@@ -283,6 +243,30 @@ impl PerCpu {
         // Release: pairs with the Acquire in `serve`; the fast path's plain load has the same effect on this architecture.
         slot.words[number].store(pack(self.base, rest), Ordering::Release);
         if mine.bytes == 0 { Served::Refused } else { Served::At(mine.start) }
+    }
+
+    /// Makes the last block of one of this CPU's words one of so many bytes (whole grains), where it is; whether it did.
+    pub(crate) fn resize(&self, block: Extent, bytes: usize) -> bool {
+        let Some((cpu, slot)) = self.here() else { return false };
+        let top = |address: usize| ((address - self.base) >> GRAIN_SHIFT) as u64;
+        let size = self.sizes.of(cpu);
+        // What is so large was served past the buffers, and is not theirs.
+        if block.bytes.max(bytes) > size / REQUESTS_PER_BUFFER {
+            return false;
+        }
+        slot.words.iter().any(|word| {
+            // Acquire: as in `serve`.
+            let old = word.load(Ordering::Acquire);
+            let rest = ((old & REST_MASK) as usize) << GRAIN_SHIFT;
+            let after = (rest + block.bytes).saturating_sub(bytes);
+            // A word without a rest is another thread's to refill; a whole buffer is one that nothing of was handed out.
+            if rest == 0 || after == 0 || rest + block.bytes < bytes || after >= size {
+                return false;
+            }
+            let new = pack(self.base, Extent { start: block.start + bytes, bytes: after });
+            // SAFETY: a word of CPU `cpu`; the block is the caller's.
+            old >> REST_BITS == top(block.end()) && unsafe { replace(self.area, word, cpu, old, new) }
+        })
     }
 
     /// Empties all buffers; what they hold is wasted. The caller is alone.

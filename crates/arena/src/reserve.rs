@@ -146,6 +146,9 @@ impl Reserve {
 
     /// Takes back the last bytes that were handed out, if they are these: whether they were.
     pub(crate) fn take_back(&self, extent: Extent) -> bool {
+        if extent.bytes == 0 {
+            return true;
+        }
         let used = self.used.load(Ordering::Relaxed);
         let Some(before) = used.checked_sub(extent.bytes) else { return false };
         let segment = self.segments.of(before);
@@ -159,6 +162,10 @@ impl Reserve {
 
     /// Takes everything beyond a position back. The caller is alone.
     pub(crate) fn reset_to(&self, to: Position) {
+        // What was handed out before it may have been taken back since.
+        if self.position().used < to.used {
+            return;
+        }
         // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
         self.used.store(to.used, Ordering::Relaxed);
         self.skipped.store(to.skipped, Ordering::Relaxed);

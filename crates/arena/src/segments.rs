@@ -69,7 +69,7 @@ impl Segments {
         let (len, address, policy) =
             (first.mapping.len(), first.mapping.as_ptr().addr(), first.mapping.policy());
         // The kernel maps near to what is mapped already, mostly below.
-        let base = if count == 1 { address } else { address.saturating_sub(span / 2 & !FLAGS) };
+        let base = if count == 1 { address } else { address.saturating_sub((span / 2) & !FLAGS) };
         let at = std::array::from_fn(|_| Place::new(0));
         at[0].store(first.pack(), Ordering::Relaxed);
         Segments { first: len, count, base, span, policy, at, is_foreign: false }
@@ -172,14 +172,6 @@ impl Segments {
             }
         }
         extent.bytes
-    }
-
-    /// The parts of all segments below an offset.
-    pub(crate) fn below(&self, offset: usize) -> impl Iterator<Item = Extent> + '_ {
-        self.mapped().filter_map(move |(segment, word)| {
-            let bytes = offset.saturating_sub(self.start(segment)).min(self.first << segment);
-            (bytes > 0).then_some(Extent { start: word & !FLAGS, bytes })
-        })
     }
 
     /// Gives the memory back to the kernel; addresses stay. The caller is alone.

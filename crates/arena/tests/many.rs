@@ -1,7 +1,8 @@
 //! Many arenas, one after the other and at the same time: an arena for each request.
 
-use arena::{Arena, Path, Policy, Zeroing};
+use arena::{Arena, Path, Policy, Size, Zeroing};
 use std::alloc::Layout;
+use topology::{Fake, Machine};
 
 const PATHS: [Path; 4] = [Path::Thread, Path::Core, Path::CoreExchange, Path::Shared];
 
@@ -105,5 +106,41 @@ fn larger_pages_grow_in_larger_segments_and_say_what_they_are() {
         let stats = arena.stats();
         assert!(stats.reserved_bytes >= 11 << 20, "{stats:?}");
         assert!(stats.pages == policy.to_string() || stats.fallback.is_some(), "{stats:?}");
+    }
+}
+
+/// What a container may use decides how many core buffers there are, not the machine that it is on.
+#[test]
+fn a_container_of_two_cpus_on_a_machine_of_192_keeps_two_full_buffers() {
+    const SIZE: u64 = 256 << 10;
+    let fake = || Machine::fake(Fake { packages: 2, cores: 96, threads: 1, holes: vec![] });
+    let own: Vec<u32> = Machine::detect().cpus().iter().map(|cpu| cpu.id.0).take(2).collect();
+    for path in [Path::Core, Path::CoreExchange] {
+        for machine in [fake().with_quota(2.0), fake().allowing(&[own[0], 191])] {
+            let arena = Arena::builder()
+                .path(path)
+                .core_buffers(Size::Bytes(SIZE as usize))
+                .machine(machine)
+                .build()
+                .unwrap();
+            // More threads than may run at a time, and small objects, so that each has a buffer of whichever it is on.
+            std::thread::scope(|scope| {
+                for _ in 0..64 {
+                    scope.spawn(|| {
+                        (0..500_u64).for_each(|number| {
+                            arena.alloc([number; 8]);
+                        })
+                    });
+                }
+            });
+            let stats = arena.stats();
+            let objects = 64 * 500 * 64_u64;
+            let core = stats.core.unwrap();
+            assert!(core.refills > 0, "{path:?} {stats:?}");
+            // Two full ones, 4 KB each of the others, and the spare words of all.
+            let most = 4 * (2 * SIZE + 190 * 4096);
+            assert!(core.remaining_bytes <= most, "{path:?} {stats:?}");
+            assert!(stats.used_bytes as u64 <= objects + most + core.wasted_bytes, "{path:?} {stats:?}");
+        }
     }
 }
