@@ -15,6 +15,7 @@ mod contestants;
 mod fill;
 #[cfg(feature = "mmtk")]
 mod fresh;
+mod kept;
 mod memory;
 #[cfg(feature = "mmtk")]
 mod nogc;
@@ -210,18 +211,21 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let figures = reach::figures(&findings);
     report::show(&findings, &figures);
+    keep("arena/results.json", &kept::results(&findings, &figures))?;
+    println!("cargo xtask results target/terrace/arena takes these figures into docs/arena.md");
     keep(
+        "bench-arena.json",
         &serde_json::json!({ "found": findings, "reach": figures, "intervals": report::intervals(&findings.cells) }),
     )
 }
 
-/// Writes everything to `target/terrace/bench-arena.json`.
-fn keep(value: &serde_json::Value) -> Result<(), String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/terrace");
+/// Writes figures to a file in `target/terrace`.
+fn keep(name: &str, value: &serde_json::Value) -> Result<(), String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/terrace").join(name);
     let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(folder.join("bench-arena.json"), text + "\n"))
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
-    println!("all figures: target/terrace/bench-arena.json");
+    std::fs::create_dir_all(path.parent().unwrap_or(&path))
+        .and_then(|()| std::fs::write(&path, text + "\n"))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("figures: target/terrace/{name}");
     Ok(())
 }
