@@ -50,7 +50,7 @@ typedef enum terrace_path {
 
 // When memory is made zero.
 typedef enum terrace_zeroing {
-  // Never: after a reset memory holds what was there before.
+  // Never: memory holds what was there before, of this arena or of an earlier one.
   TERRACE_ZEROING_NONE,
   // A whole buffer at once.
   TERRACE_ZEROING_AT_REFILL,

@@ -48,7 +48,7 @@ pub enum terrace_path {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum terrace_zeroing {
-    /// Never: after a reset memory holds what was there before.
+    /// Never: memory holds what was there before, of this arena or of an earlier one.
     None,
     /// A whole buffer at once.
     AtRefill,

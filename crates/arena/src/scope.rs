@@ -11,7 +11,7 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub struct Scope<'s> {
     arena: NonNull<Arena>,
-    to: Checkpoint,
+    to: (Checkpoint, usize),
     /// Invariant: no scope can take another one's place.
     lifetime: PhantomData<fn(&'s ()) -> &'s ()>,
 }
@@ -72,7 +72,7 @@ impl Arena {
     /// });
     /// ```
     pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&mut Scope<'s>) -> R) -> R {
-        let to = self.checkpoint();
+        let to = self.begin_scope();
         let mut scope = Scope { arena: NonNull::from(self), to, lifetime: PhantomData };
         let end = AtEnd(&mut scope);
         work(&mut *end.0)
@@ -86,7 +86,7 @@ impl Drop for AtEnd<'_, '_> {
     fn drop(&mut self) {
         let to = self.0.to;
         // SAFETY: the scope is over, and with it everything that had references of its lifetime.
-        unsafe { self.0.exclusively() }.reset_to(to);
+        unsafe { self.0.exclusively() }.end_scope(to);
     }
 }
 
@@ -108,7 +108,7 @@ impl<'s> Scope<'s> {
     /// As [`Arena::scope`], inside this scope. What this one handed out stays.
     pub fn scope<R>(&mut self, work: impl for<'i> FnOnce(&mut Scope<'i>) -> R) -> R {
         // SAFETY: `self` is borrowed exclusively, so no reference to the arena is in use.
-        let to = unsafe { self.exclusively() }.checkpoint();
+        let to = unsafe { self.exclusively() }.begin_scope();
         let mut inner = Scope { arena: self.arena, to, lifetime: PhantomData };
         let end = AtEnd(&mut inner);
         work(&mut *end.0)

@@ -95,6 +95,17 @@ impl Arena {
         }
     }
 
+    /// A checkpoint that [`Arena::end_scope`] forgets, and how many there are without it.
+    pub(crate) fn begin_scope(&mut self) -> (Checkpoint, usize) {
+        let count = self.checkpoints.len();
+        (self.checkpoint(), count)
+    }
+
+    pub(crate) fn end_scope(&mut self, (to, count): (Checkpoint, usize)) {
+        self.reset_to(to);
+        self.checkpoints.truncate(count);
+    }
+
     fn reset_to_position(&mut self, to: Position) {
         self.dirty = self.dirty.max(self.levels.reserve().position().offset());
         self.levels.reset_to(to);
