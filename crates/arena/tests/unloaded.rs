@@ -1,6 +1,5 @@
-//! An arena in a plugin that is unloaded: the kernel still looks at the last sequence's descriptor when it next interferes.
-//!
-//! Without `pinned` this ends by a segmentation fault.
+//! An arena in a plugin that is unloaded: the kernel still looks at the last sequence's descriptor when it next interferes. Without `pinned` the
+//! object is gone by then.
 #![cfg(not(no_sequences))]
 
 use std::ffi::{CString, OsString, c_void};
