@@ -57,6 +57,8 @@ pub struct Builder {
     pub(crate) machine: Option<Machine>,
 }
 
+/// A limit up to this is one range; with a larger one the arena grows.
+const LARGEST_UNASKED: usize = 64 << 30;
 /// The first thread buffer of a thread, and what it doubles to.
 const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 /// A core's buffer that serves objects; with 64 KB two threads meet at the reserve so often that each object takes 1.2 times as long.
@@ -266,26 +268,34 @@ impl Builder {
     }
 
     fn segments(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
-        let error = |error: pages::Error| BuildError(error.to_string());
-        let most = most_bytes();
-        let Some(asked) = self.reserve.or(self.limit) else {
-            let (first, fallback) = first(FIRST.max(self.pages.granule()), self.pages)?;
-            // Those of larger pages are fewer.
-            let count = MOST - (first.mapping.len() / FIRST).ilog2() as usize;
-            return Ok((Segments::new(first, count, most), fallback));
-        };
+        let limit = self.limit.filter(|limit| *limit <= LARGEST_UNASKED);
+        let Some(asked) = self.reserve.or(limit) else { return self.growing() };
         let bytes = asked.min(self.limit.unwrap_or(asked)).max(1);
+        let most = most_bytes();
         if bytes > most {
             return Err(BuildError(format!(
                 "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
             )));
         }
-        let (mut first, fallback) = first(bytes, self.pages)?;
-        if self.touch {
-            first.mapping.touch().map_err(error)?;
+        match first(bytes, self.pages) {
+            Ok((mut first, fallback)) => {
+                if self.touch {
+                    first.mapping.touch().map_err(|error| BuildError(error.to_string()))?;
+                }
+                let span = first.mapping.len();
+                Ok((Segments::new(first, 1, span), fallback))
+            }
+            // The process may have less than that: the arena has what it gets.
+            Err(_) if self.reserve.is_none() && !self.touch => self.growing(),
+            Err(error) => Err(error),
         }
-        let span = first.mapping.len();
-        Ok((Segments::new(first, 1, span), fallback))
+    }
+
+    fn growing(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
+        let (first, fallback) = first(FIRST.max(self.pages.granule()), self.pages)?;
+        // Those of larger pages are fewer.
+        let count = MOST - (first.mapping.len() / FIRST).ilog2() as usize;
+        Ok((Segments::new(first, count, most_bytes()), fallback))
     }
 }
 

@@ -39,6 +39,11 @@ fn an_arena_that_grows_under_a_limit_of_the_process() {
     assert!(arena.try_alloc_layout(block).is_err());
     assert!(arena.stats().reserved_bytes < 2 << 30);
     assert_eq!(*Arena::new().alloc(7_u8), 7, "another one has room");
+    for limit in [3 << 30, 1 << 50] {
+        let limited = Arena::builder().limit(limit).build().unwrap();
+        assert_eq!(*limited.alloc(7_u8), 7, "a limit is no reserve");
+        assert!(limited.stats().limit_bytes <= limit);
+    }
 }
 
 /// From now on the kernel answers this advice with "out of memory"; false where it cannot be told to.
