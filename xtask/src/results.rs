@@ -57,7 +57,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 12] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -141,7 +141,48 @@ const TABLES: [Table; 8] = [
         ],
         ..PLAIN
     },
+    Table {
+        file: "docs/arena.md",
+        name: "arena",
+        experiment: "arena",
+        columns: CONTESTANT,
+        across: Some(("column", "allocate")),
+        only: None,
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-requests",
+        experiment: "arena-requests",
+        columns: CONTESTANT,
+        across: Some(("column", "ns")),
+        only: None,
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-mmtk",
+        experiment: "arena-mmtk",
+        columns: &[
+            ("memory", Words("{bytes} bytes, {memory}, {processes}")),
+            ("arena, thread buffers, ns", Interval("arena", 2)),
+            ("mmtk NoGC, ns", Interval("mmtk", 2)),
+            ("arena / mmtk", Interval("ratio", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-reach",
+        experiment: "arena-reach",
+        columns: &[
+            ("aimed at", Words("{what}: {limit}")),
+            ("found: median [95 % interval]", Words("{found}")),
+            ("", Words("{verdict}")),
+        ],
+        ..PLAIN
+    },
 ];
+
+const CONTESTANT: &[(&str, Column)] = &[("ns", Words("{contestant}"))];
 
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -202,8 +243,9 @@ impl Table {
                 rows.push((words, Vec::new()));
             }
             if let (Some((key, metric)), Some((_, values))) = (self.across, rows.last_mut()) {
-                let size = cell[key].as_u64().map_or_else(String::new, jvm::size::format);
-                let name = format!("{} {size}", key.to_uppercase());
+                let size = cell[key].as_u64().map(jvm::size::format);
+                let name =
+                    size.map_or_else(|| text(&cell[key]), |size| format!("{} {size}", key.to_uppercase()));
                 if !header.contains(&name) {
                     header.push(name);
                 }

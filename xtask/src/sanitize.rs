@@ -81,7 +81,7 @@ fn address_sanitizer() -> Result<()> {
     let mut tests = Command::new("rustup");
     tests.current_dir(root()).env("RUSTFLAGS", "-Zsanitizer=address");
     tests.args(["run", "nightly", "cargo", "test", "--quiet", "-p", "terrace-arena", "--lib"]);
-    for test in ["use", "edges", "model", "threads", "interrupted"] {
+    for test in ["use", "many", "edges", "model", "threads", "interrupted"] {
         tests.args(["--test", test]);
     }
     // Named, so that build scripts are built without.

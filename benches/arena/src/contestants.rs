@@ -14,7 +14,9 @@ pub enum Contestant {
     Floor,
     /// The arena with thread buffers.
     Thread,
-    /// The same without prefetch; with one thread only.
+    /// The arena by a hold of each thread's own.
+    Local,
+    /// The arena with thread buffers, without prefetch; with one thread only.
     NoPrefetch,
     /// The arena with core buffers in restartable sequences.
     Core,
@@ -41,6 +43,7 @@ impl Contestant {
     pub const ALL: &[Contestant] = &[
         Contestant::Floor,
         Contestant::Bumpalo,
+        Contestant::Local,
         Contestant::Thread,
         Contestant::NoPrefetch,
         Contestant::Core,
@@ -67,6 +70,7 @@ impl Contestant {
         match self {
             Contestant::Floor => "floor",
             Contestant::Thread => "thread",
+            Contestant::Local => "local",
             Contestant::NoPrefetch => "thread, no prefetch",
             Contestant::Core => "core",
             Contestant::CoreExchange => "exchange",
@@ -87,6 +91,9 @@ impl Contestant {
                 "no allocator at all: it cannot run out, and the compiler sees the whole loop"
             }
             Contestant::Thread | Contestant::NoPrefetch | Contestant::Core => "",
+            Contestant::Local => {
+                "each thread holds its buffer, as it holds its Bump; the arena is one all the same"
+            }
             Contestant::CoreExchange => "what core buffers are where there are no restartable sequences",
             Contestant::Shared => "made to be slow: what the buffers are for",
             Contestant::Bumpalo => {
@@ -113,7 +120,7 @@ impl Contestant {
     /// The arena's path, if it is the arena.
     pub const fn path(self) -> Option<Path> {
         match self {
-            Contestant::Thread | Contestant::NoPrefetch => Some(Path::Thread),
+            Contestant::Thread | Contestant::NoPrefetch | Contestant::Local => Some(Path::Thread),
             Contestant::Core => Some(Path::Core),
             Contestant::CoreExchange => Some(Path::CoreExchange),
             Contestant::Shared => Some(Path::Shared),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`contestants`] | who is measured, and what is unfair in a comparison with it |
 //! | [`objects`] | allocate many objects, then drop them all |
+//! | [`small`] | an arena for each request |
 //! | [`memory`] | what 1,000 threads hold that allocate little |
 //! | [`fill`] | filling gigabytes on huge pages |
 //! | `fresh`, `nogc` | allocation from memory used for the first time; mmtk's bump allocator |
@@ -14,6 +15,7 @@ mod contestants;
 mod fill;
 #[cfg(feature = "mmtk")]
 mod fresh;
+mod kept;
 mod memory;
 #[cfg(feature = "mmtk")]
 mod nogc;
@@ -21,6 +23,7 @@ mod objects;
 mod reach;
 mod report;
 mod settings;
+mod small;
 
 use arena::{PageSize, Policy};
 use clap::Parser;
@@ -81,6 +84,7 @@ struct Findings {
     cells: Vec<objects::Cell>,
     #[cfg(feature = "mmtk")]
     fresh: Vec<fresh::Fresh>,
+    small: Vec<small::Small>,
     memory: BTreeMap<Contestant, Vec<Held>>,
     fills: Vec<fill::Filled>,
     /// Why something was not measured.
@@ -162,6 +166,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         eprintln!("{:4} s: {bytes} bytes, memory used for the first time", since.elapsed().as_secs());
     }
 
+    let small =
+        small::measure(if quick { statistics::FEW_PAIRS } else { 20 }, if quick { 2 << 20 } else { 8 << 20 });
+    eprintln!("{:4} s: an arena for each request", since.elapsed().as_secs());
+
     let mut memory: BTreeMap<Contestant, Vec<Held>> = BTreeMap::new();
     for round in 1..=if quick { 1 } else { 5 } {
         for contestant in memory::contestants() {
@@ -196,24 +204,28 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         cells,
         #[cfg(feature = "mmtk")]
         fresh,
+        small,
         memory,
         fills,
         missing,
     };
     let figures = reach::figures(&findings);
     report::show(&findings, &figures);
+    keep("arena/results.json", &kept::results(&findings, &figures))?;
+    println!("cargo xtask results target/terrace/arena takes these figures into docs/arena.md");
     keep(
+        "bench-arena.json",
         &serde_json::json!({ "found": findings, "reach": figures, "intervals": report::intervals(&findings.cells) }),
     )
 }
 
-/// Writes everything to `target/terrace/bench-arena.json`.
-fn keep(value: &serde_json::Value) -> Result<(), String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/terrace");
+/// Writes figures to a file in `target/terrace`.
+fn keep(name: &str, value: &serde_json::Value) -> Result<(), String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/terrace").join(name);
     let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(folder.join("bench-arena.json"), text + "\n"))
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
-    println!("all figures: target/terrace/bench-arena.json");
+    std::fs::create_dir_all(path.parent().unwrap_or(&path))
+        .and_then(|()| std::fs::write(&path, text + "\n"))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("figures: target/terrace/{name}");
     Ok(())
 }

@@ -34,7 +34,10 @@ pub struct Held {
 
 /// Who is measured: `Floor` allocates nothing, which shows what the threads themselves need.
 pub fn contestants() -> impl Iterator<Item = Contestant> {
-    Contestant::ALL.iter().copied().filter(|one| !matches!(one, Contestant::Bumpalo | Contestant::NoPrefetch))
+    Contestant::ALL
+        .iter()
+        .copied()
+        .filter(|one| !matches!(one, Contestant::Bumpalo | Contestant::NoPrefetch | Contestant::Local))
 }
 
 /// Measures one contestant in a process of its own.

@@ -308,6 +308,12 @@ fn fill<const SIZE: usize>(
         // Only the reset, which comes later, wants it alone.
         let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
         let arena: &Arena = &arena;
+        if contestant == Contestant::Local {
+            let local = arena.local();
+            return allocate::<SIZE>(count, chain, |layout| {
+                local.try_alloc_layout(layout).map_or_else(none, |at| at.as_ptr())
+            });
+        }
         return allocate::<SIZE>(count, chain, |layout| {
             arena.try_alloc_layout(layout).map_or_else(none, |at| at.as_ptr())
         });

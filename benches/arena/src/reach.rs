@@ -5,6 +5,7 @@ use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
 use crate::memory::Held;
 use crate::objects::{Cell, Pass, SIZES};
+use crate::small::Maker;
 use present::numbers::{self, human, three};
 use serde::Serialize;
 use statistics::{Interval, bootstrap, median};
@@ -80,37 +81,42 @@ pub fn figures(findings: &Findings) -> Vec<Figure> {
         let what = format!("{a} / {b}, {bytes} bytes, {threads} thr., allocate");
         Some(figure(what, limit, interval.median, shown(&interval)))
     };
-    for bytes in SIZES {
-        figures.extend(paired(bytes, 1, Contestant::Thread, Contestant::Bumpalo, Limit::AtMost(1.1)));
+    for one in [Contestant::Thread, Contestant::Local] {
+        for bytes in SIZES {
+            figures.extend(paired(bytes, 1, one, Contestant::Bumpalo, Limit::AtMost(1.1)));
+        }
     }
     figures.extend(prefetch(findings));
     if findings.cpus >= 2 {
-        figures.extend(SIZES.iter().filter_map(|&bytes| flat(cell(bytes, 1)?, cell(bytes, 2)?)));
+        for one in [Contestant::Thread, Contestant::Local] {
+            figures.extend(SIZES.iter().filter_map(|&bytes| flat(one, cell(bytes, 1)?, cell(bytes, 2)?)));
+        }
     }
     for bytes in SIZES {
         for threads in [1, 2] {
-            figures.extend(paired(bytes, threads, Contestant::Core, Contestant::Thread, Limit::AtMost(2.0)));
+            figures.extend(paired(bytes, threads, Contestant::Core, Contestant::Thread, Limit::AtMost(1.5)));
         }
     }
     for bytes in SIZES {
         figures.extend(paired(bytes, 2, Contestant::Shared, Contestant::Core, Limit::AtLeast(3.0)));
     }
     figures.extend(Contestant::MALLOCS.iter().filter_map(|malloc| against_malloc(findings, *malloc)));
-    let mut half = |what: &str, pick: fn(&Held) -> Option<u64>| {
+    let mut part = |what: &str, pick: fn(&Held) -> Option<u64>| {
         let of = |contestant| held(findings, contestant, pick);
         if let (Some(core), Some(thread)) = (of(Contestant::Core), of(Contestant::Thread)) {
             let value = core / thread;
             let found = format!("{}: {} / {}", three(value), human(core), human(thread));
             figures.push(figure(
                 format!("core / thread, 1,000 threads, {what}"),
-                Limit::AtMost(0.5),
+                Limit::AtMost(0.2),
                 value,
                 found,
             ));
         }
     };
-    half("taken from the reserve", |held| held.used);
-    half("resident growth", |held| Some(held.resident));
+    part("taken from the reserve", |held| held.used);
+    part("resident growth", |held| Some(held.resident));
+    figures.extend(requests(findings));
     figures.extend(findings.fills.iter().filter_map(fill));
     figures
 }
@@ -136,28 +142,30 @@ fn prefetch(findings: &Findings) -> Option<Figure> {
 
 /// Each CPU's time for an object with two threads over that with one, in the same rounds: what the allocator's threads do to each
 /// other, and what the memory does to them. `bumpalo`, whose threads share nothing, shows the second alone.
-fn flat(one: &Cell, two: &Cell) -> Option<Figure> {
+fn flat(contestant: Contestant, one: &Cell, two: &Cell) -> Option<Figure> {
     let growth = |contestant: Contestant| -> Option<Vec<f64>> {
         let rounds = two.rounds.get(&contestant)?.iter().zip(one.rounds.get(&contestant)?);
         Some(rounds.map(|(two, one)| two.allocate / one.allocate).collect())
     };
-    let (thread, bumpalo) = (growth(Contestant::Thread)?, growth(Contestant::Bumpalo)?);
+    let (thread, bumpalo) = (growth(contestant)?, growth(Contestant::Bumpalo)?);
     let ratios: Vec<f64> = thread.iter().zip(&bumpalo).map(|(thread, bumpalo)| thread / bumpalo).collect();
     let interval = bootstrap(&ratios, 1)?;
     let found = format!(
-        "{}; thread {}, bumpalo {}, floor {}",
+        "{}; {contestant} {}, bumpalo {}, floor {}",
         shown(&interval),
         shown(&bootstrap(&thread, 1)?),
         shown(&bootstrap(&bumpalo, 1)?),
         shown(&bootstrap(&growth(Contestant::Floor)?, 1)?)
     );
-    let what = format!("time with 2 thr. / with 1, thread over bumpalo, {} bytes, allocate", one.bytes);
+    let what = format!("time with 2 thr. / with 1, {contestant} over bumpalo, {} bytes, allocate", one.bytes);
     Some(figure(what, Limit::AtMost(1.1), interval.median, found))
 }
 
-/// The worst cell of all sizes and threads decides.
+/// The worst cell of all sizes and threads decides. Where the arena takes what the stores alone take, nothing could be faster: such a cell counts
+/// as reached, and is told apart.
 fn against_malloc(findings: &Findings, malloc: Contestant) -> Option<Figure> {
     const LEAST: f64 = 3.0;
+    const BOUND: f64 = 1.1;
     let mut ratios: Vec<(Interval, &Cell)> = findings
         .cells
         .iter()
@@ -165,17 +173,44 @@ fn against_malloc(findings: &Findings, malloc: Contestant) -> Option<Figure> {
         .collect();
     ratios.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
     let ((worst, at), (best, _)) = (ratios.first()?, ratios.last()?);
-    let reached = ratios.iter().filter(|(ratio, _)| ratio.median >= LEAST).count();
+    let at_bound = |cell: &Cell| {
+        let over = ratio(cell, Contestant::Thread, Contestant::Floor, |pass| pass.allocate);
+        over.is_some_and(|over| over.median <= BOUND)
+    };
+    let (reached, rest): (Vec<_>, Vec<_>) = ratios.iter().partition(|(ratio, _)| ratio.median >= LEAST);
+    let bound = rest.iter().filter(|(_, cell)| at_bound(cell)).count();
     let found = format!(
-        "worst {} at {} bytes, {} threads; best {}; {reached} of {} cells reach it",
+        "worst {} at {} bytes, {} threads; best {}; {} of {} cells reach it, {bound} of the others are at most {BOUND} of the stores alone",
         shown(worst),
         at.bytes,
         at.threads,
         three(best.median),
+        reached.len(),
         ratios.len()
     );
-    let what = format!("{malloc} / thread, allocate and free all");
-    Some(figure(what, Limit::AtLeast(LEAST), worst.median, found))
+    let what = format!("{malloc} / thread, allocate and free all, or the stores alone");
+    let mut figure = figure(what, Limit::AtLeast(LEAST), worst.median, found);
+    figure.reached = rest.len() == bound;
+    Some(figure)
+}
+
+/// An arena for each request: made and dropped, and with a first object, where an earlier one is kept and where none is.
+fn requests(findings: &Findings) -> Vec<Figure> {
+    let of = |bytes: usize, maker: Maker| {
+        let small = findings.small.iter().find(|small| small.bytes == bytes && small.threads == 1)?;
+        bootstrap(small.rounds.get(&maker)?, 1)
+    };
+    let limits = [(0, "made and dropped", 2000.0), (64, "made, a first object, dropped", 10_000.0)];
+    let mut figures = Vec::new();
+    for (bytes, what, most) in limits {
+        for maker in [Maker::Thread, Maker::Core, Maker::Unkept] {
+            if let Some(found) = of(bytes, maker) {
+                let what = format!("{}, {what}, ns", maker.name());
+                figures.push(figure(what, Limit::AtMost(most), found.median, shown(&found)));
+            }
+        }
+    }
+    figures
 }
 
 /// The arena's better way of writing against the better way of writing plain memory, in the same rounds.

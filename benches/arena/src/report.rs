@@ -5,6 +5,7 @@ use crate::contestants::Contestant;
 use crate::fill::{Filled, Way};
 use crate::objects::{Cell, GROUPS, SIZES};
 use crate::reach::{Figure, held, middle, ratio, shown};
+use crate::small::{Maker, Small};
 use present::numbers::{self, three};
 use present::table::{Table, columns};
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ pub fn show(findings: &Findings, figures: &[Figure]) {
     objects(findings);
     #[cfg(feature = "mmtk")]
     fresh(&findings.fresh);
+    small(&findings.small);
     memory(findings);
     findings.fills.iter().for_each(fill);
     let mut rows = Table::new(["asked for", "limit", "found: median [95 % interval]", "verdict"]);
@@ -99,6 +101,21 @@ fn objects(findings: &Findings) {
     println!(
         "allocate and drop all, over that of thread in the same round: median [bootstrap 95 % interval]"
     );
+}
+
+fn small(all: &[Small]) {
+    let mut header = vec!["arena".to_owned()];
+    header.extend(
+        all.iter().map(|one| format!("{} B, {} thr.", numbers::human(one.bytes as f64), one.threads)),
+    );
+    let mut rows = Table::new(header);
+    for maker in Maker::ALL {
+        let time =
+            |one: &Small| one.rounds.get(&maker).and_then(|rounds| median(rounds)).map_or("-".into(), three);
+        rows.push([maker.name().to_owned()].into_iter().chain(all.iter().map(time)));
+    }
+    print(&rows);
+    println!("ns for an arena that is made, filled with objects of 64 bytes, and dropped: medians of rounds");
 }
 
 fn memory(findings: &Findings) {

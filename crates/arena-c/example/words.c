@@ -33,7 +33,7 @@ static void *collect(void *number) {
 
 int main(void) {
     char reason[256];
-    terrace_arena_options options = {.path = TERRACE_PATH_CORE};
+    terrace_arena_options options = {.size = sizeof options, .path = TERRACE_PATH_CORE};
     arena = terrace_arena_create(&options, reason, sizeof reason);
     if (arena == NULL) {
         fprintf(stderr, "%s\n", reason);
@@ -57,7 +57,7 @@ int main(void) {
                 words += strcmp(text, word->text) == 0;
             }
         }
-        terrace_stats stats;
+        terrace_stats stats = {.size = sizeof stats};
         terrace_arena_stats(arena, &stats);
         printf("%zu words in %zu bytes\n", words, stats.used);
         terrace_arena_reset(arena);

@@ -1,8 +1,19 @@
 /*
  * Terrace: the arena. A bump allocator that many threads share.
  *
- * Memory lives until the arena is reset or destroyed; nothing is freed by itself. All functions may be called by any thread at any
- * time, but reset, checkpoint and destroy: the caller sees to it that nobody uses the arena meanwhile, nor its memory afterwards.
+ * Memory lives until the arena is reset or destroyed; only the last block of a buffer is given back by itself.
+ *
+ * Threads: alloc, alloc_aligned, realloc, free_last, strdup, printf, stats and fallback may be called by any thread at any time. reset,
+ * reset_and_release, checkpoint, reset_to and destroy want the arena alone: the caller sees to it that nobody uses it meanwhile, nor its
+ * memory afterwards. After fork() a child of a program with threads has an arena of its own, and may go on.
+ *
+ * Signal handlers: alloc and alloc_aligned are async-signal-safe with TERRACE_PATH_CORE, no zeroing and a reserve or limit (which is mapped
+ * when the arena is made). They are not with thread buffers, the default: a handler in the middle of an allocation would be given the same
+ * bytes. No other function is.
+ *
+ * A shared object that this library is linked into statically stays loaded after dlclose() once it has made an arena: the kernel looks at
+ * restartable sequences after the last call.
+ *
  * Generated from crates/arena-c by cbindgen; do not change it by hand.
  */
 
@@ -39,7 +50,7 @@ typedef enum terrace_path {
 
 // When memory is made zero.
 typedef enum terrace_zeroing {
-  // Never: after a reset memory holds what was there before.
+  // Never: memory holds what was there before, of this arena or of an earlier one.
   TERRACE_ZEROING_NONE,
   // A whole buffer at once.
   TERRACE_ZEROING_AT_REFILL,
@@ -55,9 +66,12 @@ typedef struct terrace_checkpoint terrace_checkpoint;
 
 // How an arena is made. All zeros is a good choice.
 typedef struct terrace_arena_options {
-  // Address space in bytes; 0 is 64 GB. It costs no memory until it is written to.
+  // `sizeof (terrace_arena_options)`, so that a later version of the library knows which fields there are; 0 is that of version 0.1.
+  size_t size;
+  // One range of address space in bytes, which costs no memory until it is written to; 0: the limit, or if there is none the arena grows
+  // from 64 KB to 128 GB.
   size_t reserve;
-  // The most bytes that are handed out; 0 is the reserve.
+  // The most bytes that are handed out; 0 is the reserve, or what it grows to.
   size_t limit;
   // The kind of pages, one of `terrace_pages`; what cannot be had is replaced by the next smaller kind.
   uint32_t pages;
@@ -77,7 +91,9 @@ typedef struct terrace_arena_options {
 
 // What an arena holds, in bytes.
 typedef struct terrace_stats {
-  // Address space.
+  // `sizeof (terrace_stats)`, written by the caller: no more is answered than it has room for.
+  size_t size;
+  // Address space that is mapped.
   size_t reserved;
   // What may be handed out.
   size_t limit;
@@ -148,14 +164,66 @@ void terrace_arena_reset_to(struct terrace_arena *arena, const struct terrace_ch
 // `checkpoint` is NULL or from `terrace_arena_checkpoint`, and not used any more.
 void terrace_checkpoint_free(struct terrace_checkpoint *checkpoint);
 
+// What the arena could not have as it was asked for, and how it is used instead, each with its reason: smaller pages than those asked for, core
+// buffers without restartable sequences. At most `length` bytes with the final 0, unless `text` is NULL; how long the whole text is, 0 if there is
+// nothing to tell.
+//
+// # Safety
+// As for `terrace_arena_alloc`; `text` is NULL or points to `length` bytes.
+size_t terrace_arena_fallback(const struct terrace_arena *arena, char *text, size_t length);
+
 // What the arena holds.
 //
 // # Safety
-// As for `terrace_arena_alloc`; `stats` points to a place for the answer.
+// As for `terrace_arena_alloc`; `stats` points to a place for the answer, whose `size` says how large it is.
 void terrace_arena_stats(const struct terrace_arena *arena, struct terrace_stats *stats);
+
+// `old_size` bytes of this arena become `new_size` bytes: where they are if they are the last ones of their buffer or become fewer, otherwise
+// in another place, with what they hold. NULL when the arena has not so many left; then `place` stays as it is. `place` may be NULL.
+//
+// # Safety
+// As for `terrace_arena_alloc`; `place` is NULL or from this arena, with this size and a multiple of 16, and is not used any more.
+void *terrace_arena_realloc(const struct terrace_arena *arena, void *place, size_t old_size, size_t new_size);
+
+// Gives `size` bytes back if they are the last ones of their buffer; otherwise they stay until the next reset. `place` may be NULL.
+//
+// # Safety
+// As for `terrace_arena_realloc`, at whatever alignment.
+void terrace_arena_free_last(const struct terrace_arena *arena, void *place, size_t size);
+
+// A copy of a text, with its final 0; NULL when the arena has not so many bytes left.
+//
+// # Safety
+// As for `terrace_arena_alloc`; `text` ends with a 0.
+char *terrace_arena_strdup(const struct terrace_arena *arena, const char *text);
+
+// Gives the memory back to the kernel that is kept for arenas to come; how many bytes it was.
+size_t terrace_trim(void);
 
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
+
+#ifndef TERRACE_ARENA_NO_PRINTF
+#include <stdio.h>
+
+/* What printf would print, as a text in the arena; NULL when the arena has not so many bytes left, or the format is wrong. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3), unused))
+#endif
+static inline char *terrace_arena_printf(const struct terrace_arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : (char *)terrace_arena_alloc(arena, (size_t)length + 1);
+    if (text != NULL) {
+        va_start(arguments, format);
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    return text;
+}
+#endif
 
 #endif  /* TERRACE_ARENA_H */

@@ -37,6 +37,7 @@ fn c_sees_the_same_layouts_and_numbers() {
     same_layout!(
         text,
         terrace_arena_options {
+            size,
             reserve,
             limit,
             pages,
@@ -48,7 +49,7 @@ fn c_sees_the_same_layouts_and_numbers() {
             processor_buffer
         }
     );
-    same_layout!(text, terrace_stats { reserved, limit, used, restartable });
+    same_layout!(text, terrace_stats { size, reserved, limit, used, restartable });
     for (name, number) in [
         ("TERRACE_PAGES_SMALL", terrace_pages::Small as u32),
         ("TERRACE_PAGES_TRANSPARENT", terrace_pages::Transparent as u32),

@@ -9,6 +9,10 @@ use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+mod blocks;
+
+pub use blocks::{terrace_arena_free_last, terrace_arena_realloc, terrace_arena_strdup, terrace_trim};
+
 /// An arena.
 pub struct terrace_arena {
     arena: Arena,
@@ -44,7 +48,7 @@ pub enum terrace_path {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum terrace_zeroing {
-    /// Never: after a reset memory holds what was there before.
+    /// Never: memory holds what was there before, of this arena or of an earlier one.
     None,
     /// A whole buffer at once.
     AtRefill,
@@ -54,11 +58,14 @@ pub enum terrace_zeroing {
 
 /// How an arena is made. All zeros is a good choice.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct terrace_arena_options {
-    /// Address space in bytes; 0 is 64 GB. It costs no memory until it is written to.
+    /// `sizeof (terrace_arena_options)`, so that a later version of the library knows which fields there are; 0 is that of version 0.1.
+    pub size: usize,
+    /// One range of address space in bytes, which costs no memory until it is written to; 0: the limit, or if there is none the arena grows
+    /// from 64 KB to 128 GB.
     pub reserve: usize,
-    /// The most bytes that are handed out; 0 is the reserve.
+    /// The most bytes that are handed out; 0 is the reserve, or what it grows to.
     pub limit: usize,
     /// The kind of pages, one of `terrace_pages`; what cannot be had is replaced by the next smaller kind.
     pub pages: u32,
@@ -80,7 +87,9 @@ pub struct terrace_arena_options {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct terrace_stats {
-    /// Address space.
+    /// `sizeof (terrace_stats)`, written by the caller: no more is answered than it has room for.
+    pub size: usize,
+    /// Address space that is mapped.
     pub reserved: usize,
     /// What may be handed out.
     pub limit: usize,
@@ -133,6 +142,51 @@ fn zeroing(number: u32) -> Result<Zeroing, String> {
     }
 }
 
+/// The options as this version knows them: what a later caller has beyond them must be zero.
+///
+/// # Safety
+/// NULL, or options of the size that they say.
+unsafe fn given(options: *const terrace_arena_options) -> Result<Option<terrace_arena_options>, String> {
+    const OWN: usize = size_of::<terrace_arena_options>();
+    if options.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise: the first field is there in every version.
+    let size = match unsafe { (*options).size } {
+        0 => OWN,
+        size => size,
+    };
+    if size < OWN {
+        return Err(format!(
+            "options of {size} bytes are no terrace_arena_options; write sizeof (terrace_arena_options)"
+        ));
+    }
+    // SAFETY: so many bytes are there, by the caller's promise.
+    let beyond = unsafe { std::slice::from_raw_parts(options.cast::<u8>().add(OWN), size - OWN) };
+    if beyond.iter().any(|byte| *byte != 0) {
+        return Err(
+            "options that this version of the library does not have; install the one of the header".into()
+        );
+    }
+    // SAFETY: as above.
+    Ok(Some(unsafe { *options }))
+}
+
+/// Writes a text with its final 0, cut to the room that there is.
+///
+/// # Safety
+/// `to` is NULL or has so many bytes.
+unsafe fn write_text(text: &str, to: *mut c_char, length: usize) {
+    if !to.is_null() && length > 0 {
+        let bytes = text.len().min(length - 1);
+        // SAFETY: the caller's promise; the text is shorter.
+        unsafe {
+            to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), bytes);
+            to.add(bytes).write(0);
+        }
+    }
+}
+
 /// Makes an arena; `options` may be NULL. On failure NULL, and the reason with its remedy as a text in `reason` (at most
 /// `reason_length` bytes with the final 0), unless that is NULL.
 ///
@@ -145,10 +199,10 @@ pub unsafe extern "C" fn terrace_arena_create(
     reason_length: usize,
 ) -> *mut terrace_arena {
     // SAFETY: the caller's promise.
-    let options = unsafe { options.as_ref() }.copied();
+    let options = unsafe { given(options) };
     let built = guarded(Err("a defect of the arena; please report it".to_owned()), || {
         let mut builder = Arena::builder();
-        if let Some(options) = options {
+        if let Some(options) = options? {
             builder = builder
                 .pages(pages(options.pages)?)
                 .path(path(options.path)?)
@@ -168,15 +222,9 @@ pub unsafe extern "C" fn terrace_arena_create(
     });
     match built {
         Ok(arena) => Box::into_raw(Box::new(terrace_arena { arena })),
-        Err(text) => {
-            if !reason.is_null() && reason_length > 0 {
-                let length = text.len().min(reason_length - 1);
-                // SAFETY: `reason_length` bytes are there, by the caller's promise; the text is shorter.
-                unsafe {
-                    reason.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
-                    reason.add(length).write(0);
-                }
-            }
+        Err(reasons) => {
+            // SAFETY: the caller's promise.
+            unsafe { write_text(&reasons, reason, reason_length) };
             ptr::null_mut()
         }
     }
@@ -279,10 +327,34 @@ pub unsafe extern "C" fn terrace_checkpoint_free(checkpoint: *mut terrace_checkp
     }
 }
 
+/// What the arena could not have as it was asked for, and how it is used instead, each with its reason: smaller pages than those asked for, core
+/// buffers without restartable sequences. At most `length` bytes with the final 0, unless `text` is NULL; how long the whole text is, 0 if there is
+/// nothing to tell.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`; `text` is NULL or points to `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn terrace_arena_fallback(
+    arena: *const terrace_arena,
+    text: *mut c_char,
+    length: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &(*arena).arena };
+    let told = guarded(String::new(), || {
+        let stats = arena.stats();
+        let core = stats.core_buffers.starts_with("compare").then_some(stats.core_buffers);
+        stats.fallback.into_iter().chain(core).collect::<Vec<_>>().join("; ")
+    });
+    // SAFETY: the caller's promise.
+    unsafe { write_text(&told, text, length) };
+    told.len()
+}
+
 /// What the arena holds.
 ///
 /// # Safety
-/// As for `terrace_arena_alloc`; `stats` points to a place for the answer.
+/// As for `terrace_arena_alloc`; `stats` points to a place for the answer, whose `size` says how large it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn terrace_arena_stats(arena: *const terrace_arena, stats: *mut terrace_stats) {
     // SAFETY: the caller's promise.
@@ -290,14 +362,19 @@ pub unsafe extern "C" fn terrace_arena_stats(arena: *const terrace_arena, stats:
     let found = guarded(terrace_stats::default(), || {
         let stats = arena.stats();
         terrace_stats {
+            size: size_of::<terrace_stats>(),
             reserved: stats.reserved_bytes,
             limit: stats.limit_bytes,
             used: stats.used_bytes,
             restartable: stats.core_buffers == "restartable sequences",
         }
     });
-    // SAFETY: the caller's promise.
-    unsafe { stats.write(found) };
+    // SAFETY: the caller's promise; the size is the first field in every version.
+    unsafe {
+        let bytes = (*stats).size.min(size_of::<terrace_stats>());
+        let found = terrace_stats { size: bytes, ..found };
+        stats.cast::<u8>().copy_from_nonoverlapping((&raw const found).cast::<u8>(), bytes);
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ int main(void) {
     assert(terrace_arena_alloc(arena, (size_t)-1) == NULL);
     assert(terrace_arena_alloc(arena, 2 << 20) == NULL);
     terrace_checkpoint *checkpoint = terrace_arena_checkpoint(arena);
-    terrace_stats before, after;
+    terrace_stats before = {.size = sizeof before}, after = {.size = sizeof after};
     terrace_arena_stats(arena, &before);
     while (terrace_arena_alloc(arena, 64) != NULL) {
     }
@@ -36,7 +36,46 @@ int main(void) {
     terrace_arena_stats(arena, &after);
     assert(before.used == after.used && after.limit == 1 << 20 && first[99] == 7);
     assert(terrace_arena_alloc(arena, 64) != NULL);
+    char *text = terrace_arena_strdup(arena, "a text");
+    assert(strcmp(text, "a text") == 0);
+    text = terrace_arena_printf(arena, "%s of %d", "one", 12345);
+    assert(strcmp(text, "one of 12345") == 0);
+    unsigned char *block = terrace_arena_alloc(arena, 64);
+    memset(block, 5, 64);
+    unsigned char *larger = terrace_arena_realloc(arena, block, 64, 200);
+    assert(larger == block && larger[63] == 5);
+    terrace_arena_alloc(arena, 16);
+    block = terrace_arena_realloc(arena, larger, 200, 400);
+    assert(block != larger && block[63] == 5);
+    assert(terrace_arena_realloc(arena, block, 400, 10) == block);
+    assert(terrace_arena_realloc(arena, block, 10, 4 << 20) == NULL && block[0] == 5);
+    assert(terrace_arena_realloc(arena, NULL, 0, 32) != NULL);
+    block = terrace_arena_alloc(arena, 48);
+    terrace_arena_free_last(arena, block, 48);
+    assert(terrace_arena_alloc(arena, 48) == block);
+    terrace_arena_free_last(arena, NULL, 1);
     assert(terrace_arena_reset_and_release(arena));
+    char fallback[8];
+    size_t length = terrace_arena_fallback(arena, fallback, sizeof fallback);
+    assert(strlen(fallback) == (length < 7 ? length : 7) && terrace_arena_fallback(arena, NULL, 0) == length);
+    assert(before.restartable == (length == 0));
+    terrace_arena_destroy(arena);
+    terrace_arena_destroy(terrace_arena_create(NULL, NULL, 0));
+    assert(terrace_trim() >= 1 << 16 && terrace_trim() == 0);
+    struct {
+        terrace_arena_options known;
+        size_t unknown;
+    } later = {.known = {.size = sizeof later}, .unknown = 0};
+    assert(terrace_arena_create(&later.known, reason, sizeof reason) != NULL);
+    later.unknown = 1;
+    assert(terrace_arena_create(&later.known, reason, sizeof reason) == NULL && strstr(reason, "install") != NULL);
+    options.size = 8;
+    assert(terrace_arena_create(&options, reason, sizeof reason) == NULL && strstr(reason, "sizeof") != NULL);
+    options.size = sizeof options;
+    terrace_stats shorter = {.size = 2 * sizeof(size_t), .limit = 77};
+    arena = terrace_arena_create(&options, reason, sizeof reason);
+    terrace_arena_stats(arena, &shorter);
+    assert(shorter.reserved >= 1 << 20 && shorter.limit == 77);
     terrace_arena_destroy(arena);
     terrace_arena_destroy(NULL);
     options.path = 99;
@@ -133,19 +172,126 @@ fn the_example_counts_its_words() {
 #[test]
 fn the_header_is_of_this_source() {
     let header = std::fs::read_to_string(crate_folder().join("include/terrace_arena.h")).unwrap();
-    let source = std::fs::read_to_string(crate_folder().join("src/lib.rs")).unwrap();
-    let functions: Vec<&str> = source
-        .split("pub unsafe extern \"C\" fn ")
-        .skip(1)
-        .filter_map(|rest| rest.split('(').next())
-        .collect();
+    let source: String = ["src/lib.rs", "src/blocks.rs"]
+        .map(|file| std::fs::read_to_string(crate_folder().join(file)).unwrap())
+        .concat();
+    let functions: Vec<&str> =
+        source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next()).collect();
     assert!(functions.len() >= 10);
     for function in &functions {
         assert!(header.contains(&format!("{function}(")), "{function} is missing: run cbindgen again");
     }
+    // Behind them stands what is written in the header itself.
+    let (declared, _) = header.split_once("}  // extern").unwrap();
     assert_eq!(
-        header.matches(");\n").count(),
+        declared.matches(");\n").count(),
         functions.len(),
         "the header has functions that are gone: run cbindgen again"
     );
 }
+
+/// Installed with `make install`, found by pkg-config and by CMake, used from C++.
+#[test]
+fn an_installed_library_is_found_and_its_memory_resource_serves_containers() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("prefix");
+    let make = Command::new("make")
+        .arg("-s")
+        .arg("-C")
+        .arg(crate_folder())
+        .arg("install")
+        .arg(format!("PREFIX={}", prefix.display()))
+        .arg(format!("BUILT={}", libraries().display()))
+        .output();
+    let Ok(make) = make else { return skips::skip!("no 'make' on PATH") };
+    assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
+    let config = prefix.join("lib/pkgconfig");
+    match Command::new("pkg-config")
+        .args(["--cflags", "--libs", "terrace_arena"])
+        .env("PKG_CONFIG_PATH", config)
+        .output()
+    {
+        Ok(found) => {
+            let text = String::from_utf8_lossy(&found.stdout).into_owned();
+            assert!(found.status.success() && text.contains("-lterrace_arena"), "{text}");
+        }
+        Err(_) => skips::skip!("no 'pkg-config' on PATH"),
+    }
+    let source = folder.path().join("source");
+    std::fs::create_dir(&source).unwrap();
+    std::fs::write(source.join("main.cpp"), RESOURCE).unwrap();
+    std::fs::write(source.join("CMakeLists.txt"), PROJECT).unwrap();
+    let build = folder.path().join("build");
+    let configured = Command::new("cmake")
+        .arg("-S")
+        .arg(&source)
+        .arg("-B")
+        .arg(&build)
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
+        .output();
+    let Ok(configured) = configured else { return skips::skip!("no 'cmake' on PATH") };
+    assert!(configured.status.success(), "{}", String::from_utf8_lossy(&configured.stderr));
+    let built = Command::new("cmake").arg("--build").arg(&build).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stdout));
+    let output = Command::new(build.join("resource")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+const PROJECT: &str = "
+cmake_minimum_required(VERSION 3.13)
+project(resource CXX)
+find_package(terrace_arena 0.1 REQUIRED)
+add_executable(resource main.cpp)
+target_compile_features(resource PRIVATE cxx_std_17)
+target_compile_options(resource PRIVATE -Wall -Wextra -Werror)
+target_link_libraries(resource PRIVATE terrace::arena)
+";
+
+const RESOURCE: &str = r#"
+#include <map>
+#include <string>
+#include <terrace_arena.hpp>
+#include <vector>
+
+int main() {
+    terrace::arena_resource arena;
+    {
+        std::pmr::vector<std::pmr::string> words(&arena);
+        for (int i = 0; i < 10000; i++) {
+            words.emplace_back("a word that is too long for the string itself: " + std::to_string(i));
+        }
+        std::pmr::map<int, int> squares(&arena);
+        for (int i = 0; i < 1000; i++) {
+            squares[i] = i * i;
+        }
+        if (words[9999].substr(47) != "9999" || squares[999] != 998001) {
+            return 1;
+        }
+        terrace_stats stats{};
+        stats.size = sizeof stats;
+        terrace_arena_stats(arena.get(), &stats);
+        if (stats.used < 600000) {
+            return 2;
+        }
+    }
+    arena.reset();
+    terrace_arena_options small{};
+    small.limit = 4096;
+    terrace::arena_resource scarce(small);
+    try {
+        std::pmr::vector<char> many(100000, 'x', &scarce);
+        return 3;
+    } catch (const std::bad_alloc &) {
+    }
+    small.path = 99;
+    try {
+        terrace::arena_resource wrong(small);
+        return 4;
+    } catch (const std::runtime_error &error) {
+        return std::string(error.what()).find("path 99") == std::string::npos;
+    }
+}
+"#;

@@ -1,6 +1,7 @@
 //! The arena itself.
 
 mod reset;
+mod resize;
 mod values;
 
 pub use reset::Checkpoint;
@@ -8,21 +9,21 @@ pub use reset::Checkpoint;
 use crate::error::AllocError;
 use crate::front::{First, Front};
 use crate::levels::Levels;
+use crate::local::Local;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
 use crate::thread::{self, Sizes, Slow};
 use crate::zero::{self, Zeroing};
 use hab::Extent;
-use pages::{Fallback, Mapping};
+use pages::Fallback;
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
 use topology::CpuSource;
 
 /// A bump allocator that many threads share: what it hands out lives until the arena is reset or dropped.
 ///
-/// Values are never dropped, as with every bump arena: use `allocator_api2::boxed::Box::new_in(value, &arena)` for those that must
-/// be.
+/// Values are never dropped, as with every bump arena: [`Arena::alloc_box`] is for those that must be.
 ///
 /// ```
 /// let arena = arena::Arena::new();
@@ -59,11 +60,11 @@ use topology::CpuSource;
 pub struct Arena {
     front: Front,
     threads: Option<Sizes>,
-    /// The address behind the last byte that was handed out before the last reset: beyond it everything is as the kernel gave it.
+    /// The first offset that was not handed out before the last reset: beyond it everything is as the kernel gave it, but for memory that an
+    /// earlier arena had.
     dirty: usize,
     zeroing: Zeroing,
     levels: Levels,
-    mapping: Mapping,
     /// The checkpoints that can be gone back to, the first one first.
     checkpoints: Vec<Checkpoint>,
     fallback: Option<Fallback>,
@@ -85,8 +86,7 @@ fn next_number() -> u64 {
 
 impl Arena {
     pub(crate) fn made_of(made: Made) -> Arena {
-        let Made { levels, mapping, threads, zeroing, prefetch, fallback, why, source } = made;
-        let dirty = levels.reserve().base();
+        let Made { levels, threads, zeroing, prefetch, fallback, why, source } = made;
         let fast = if threads.is_none() { levels.fast() } else { None };
         let first = match (threads, fast, zeroing) {
             (_, _, Zeroing::AtAllocation) | (None, None, _) => First::Call,
@@ -94,18 +94,7 @@ impl Arena {
             (None, Some(_), _) => First::Sequence,
         };
         let front = Front { number: next_number(), fast, prefetch, first };
-        Arena {
-            front,
-            threads,
-            dirty,
-            zeroing,
-            levels,
-            mapping,
-            checkpoints: Vec::new(),
-            fallback,
-            why,
-            source,
-        }
+        Arena { front, threads, dirty: 0, zeroing, levels, checkpoints: Vec::new(), fallback, why, source }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -132,12 +121,22 @@ impl Arena {
             },
             First::Call => self.by_call(bytes, align)?,
         };
+        self.prefetch_behind(start, bytes);
+        Ok(self.pointer(start))
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch_behind(&self, start: usize, bytes: usize) {
         // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
         let ahead = self.front.prefetch;
         if bytes >= LINE && ahead > 0 {
             prefetch(start + ahead);
         }
-        Ok(self.pointer(start))
+    }
+
+    /// A buffer of one's own for as long as much is allocated: see [`Local`].
+    pub fn local(&self) -> Local<'_> {
+        Local::new(self)
     }
 
     #[inline(never)]
@@ -156,7 +155,7 @@ impl Arena {
     }
 
     #[inline(always)]
-    fn pointer(&self, start: usize) -> NonNull<u8> {
+    pub(crate) fn pointer(&self, start: usize) -> NonNull<u8> {
         let pointer = ptr::with_exposed_provenance_mut(start);
         // SAFETY: an address inside the mapping, which is not at 0.
         unsafe { NonNull::new_unchecked(pointer) }
@@ -233,7 +232,7 @@ impl Arena {
     }
 
     fn zero(&self, extent: Extent, by: unsafe fn(*mut u8, usize)) {
-        let bytes = extent.end().min(self.dirty).saturating_sub(extent.start);
+        let bytes = self.levels.reserve().segments().dirty_bytes(extent, self.dirty);
         if bytes > 0 {
             // SAFETY: inside the mapping, and handed to this thread alone just now.
             unsafe { by(self.pointer(extent.start).as_ptr(), bytes) };
@@ -255,7 +254,6 @@ impl Arena {
     pub(crate) fn parts(&self) -> Parts<'_> {
         Parts {
             levels: &self.levels,
-            mapping: &self.mapping,
             threads: self.threads,
             fallback: self.fallback.as_ref(),
             why: self.why,
@@ -267,7 +265,6 @@ impl Arena {
 /// What a builder made for an arena.
 pub(crate) struct Made {
     pub(crate) levels: Levels,
-    pub(crate) mapping: Mapping,
     pub(crate) threads: Option<Sizes>,
     pub(crate) zeroing: Zeroing,
     pub(crate) prefetch: usize,
@@ -279,7 +276,6 @@ pub(crate) struct Made {
 /// What statistics look at.
 pub(crate) struct Parts<'a> {
     pub(crate) levels: &'a Levels,
-    pub(crate) mapping: &'a Mapping,
     pub(crate) threads: Option<Sizes>,
     pub(crate) fallback: Option<&'a Fallback>,
     pub(crate) why: Option<&'static str>,
@@ -288,6 +284,6 @@ pub(crate) struct Parts<'a> {
 
 #[cold]
 #[inline(never)]
-fn exhausted(error: AllocError) -> ! {
+pub(crate) fn exhausted(error: AllocError) -> ! {
     panic!("{error}")
 }

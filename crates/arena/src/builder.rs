@@ -2,13 +2,15 @@
 
 use crate::arena::{Arena, Made};
 use crate::error::BuildError;
+use crate::ground::Ground;
+use crate::kept;
 use crate::levels::{Levels, Sizes, Way};
 use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
-use crate::sequence;
+use crate::segments::{FIRST, MOST, Piece, Segments};
 use crate::thread;
 use crate::zero::Zeroing;
 use pages::{Fallback, Mapping, Policy};
-use topology::{CpuSource, DomainKind, Machine};
+use topology::Machine;
 
 /// The size of a level's buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,10 +57,8 @@ pub struct Builder {
     pub(crate) machine: Option<Machine>,
 }
 
-/// Address space that costs nothing.
-const RESERVE: usize = 64 << 30;
-/// What it is at least, where that is a choice.
-const LEAST: usize = 256 << 20;
+/// A limit up to this is one range; with a larger one the arena grows.
+const LARGEST_UNASKED: usize = 64 << 30;
 /// The first thread buffer of a thread, and what it doubles to.
 const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 /// A core's buffer that serves objects; with 64 KB two threads meet at the reserve so often that each object takes 1.2 times as long.
@@ -110,10 +110,11 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// An arena with everything at its default: thread buffers over core buffers, 64 GB of address space.
+    /// An arena with everything at its default: thread buffers over core buffers. It begins with 64 KB and grows, to 128 GB; when it is dropped,
+    /// its first megabytes are kept for the next arena ([`trim`](crate::trim) gives them up), so that an arena for each request is a fair use.
     ///
     /// # Panics
-    /// If so much address space cannot be had; [`Arena::builder`] gives an error instead.
+    /// If not even so much memory can be had; [`Arena::builder`] gives an error instead.
     pub fn new() -> Arena {
         match Arena::builder().build() {
             Ok(arena) => arena,
@@ -128,14 +129,15 @@ impl Arena {
 }
 
 impl Builder {
-    /// Address space in bytes; if nothing is said 64 GB, or the half of it, and so on, where a limit of the process forbids that. It costs no memory until it is written to, except with explicit huge pages,
-    /// which are taken from their pool at once.
+    /// One range of address space of so many bytes. It costs no memory until it is written to, except with explicit huge pages, which are
+    /// taken from their pool at once. If nothing is said, the limit; if there is none, the arena grows: it maps segments of twice as much
+    /// each, which need not lie beside each other, from 64 KB (or a page of the kind) to 64 GB.
     pub fn reserve(mut self, bytes: usize) -> Builder {
         self.reserve = Some(bytes);
         self
     }
 
-    /// The most bytes that are handed out; the reserve if nothing is said.
+    /// The most bytes that are handed out; the reserve if nothing is said, or what an arena grows to.
     pub fn limit(mut self, bytes: usize) -> Builder {
         self.limit = Some(bytes);
         self
@@ -148,7 +150,7 @@ impl Builder {
         self
     }
 
-    /// Finds memory for the whole limit now instead of at the first touch.
+    /// Finds memory for the whole [`reserve`](Builder::reserve) or limit now instead of at the first touch; where neither is given, nothing.
     pub fn pre_touch(mut self, touch: bool) -> Builder {
         self.touch = touch;
         self
@@ -212,10 +214,10 @@ impl Builder {
         }
     }
 
-    fn sizes(&self, threads: bool, limit: usize, machine: &Machine) -> Sizes {
+    fn sizes(&self, threads: bool, limit: usize, ground: &Ground) -> Sizes {
         // All buffers of a level together hold at most an eighth of the limit: what they hold at the end cannot be handed out.
-        let most = |kind: DomainKind| (limit / PART / machine.count(kind)) & !(GRAIN - 1);
-        let (core, processor) = (most(DomainKind::Core), most(machine.processor_kind()));
+        let most = |count: usize| (limit / PART / count) & !(GRAIN - 1);
+        let (core, processor) = (most(ground.cores), most(ground.processors));
         let of = |size: Size, auto: usize| match size {
             Size::Off => None,
             Size::Auto if auto == 0 => None,
@@ -231,56 +233,78 @@ impl Builder {
         }
     }
 
-    /// Maps the address space and builds the levels.
+    /// Finds the first memory and builds the levels.
     ///
     /// # Errors
     /// When the address space cannot be had, or is more than 8 TB; the text has the remedy.
     pub fn build(self) -> Result<Arena, BuildError> {
-        let most = most_bytes();
-        let asked = self.reserve.unwrap_or(RESERVE);
-        let bytes = self.limit.map_or(asked, |limit| limit.min(asked).max(1));
-        if bytes > most {
-            return Err(BuildError(format!(
-                "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
-            )));
+        match self.machine.clone() {
+            None => self.build_on(Ground::own()),
+            Some(machine) => self.build_on(&Ground::of(machine)),
         }
-        let least = if self.reserve.is_some() { bytes } else { bytes.min(LEAST) };
-        let (mut mapping, fallback) = map(bytes, least, self.pages)?;
-        if self.touch {
-            mapping.touch().map_err(|error| BuildError(error.to_string()))?;
-        }
+    }
+
+    fn build_on(self, ground: &Ground) -> Result<Arena, BuildError> {
+        let (segments, fallback) = self.segments()?;
         // Whole pages may be more than an arena can have.
-        let limit = self.limit.unwrap_or(most).min(mapping.len()).min(most);
+        let limit = self.limit.unwrap_or(usize::MAX).min(segments.end()).min(most_bytes());
         let threads = self.thread_sizes();
-        let (way, why) = match (self.path, sequence::find()) {
+        let (way, why) = match (self.path, ground.area) {
             (Path::CoreExchange, _) => (Way::Exchange, Some("asked for")),
             (_, Ok(area)) => (Way::Sequences(area), None),
             (_, Err(reason)) => (Way::Exchange, Some(reason)),
         };
-        let machine = self.machine.clone().unwrap_or_else(Machine::detect);
-        let reserve = Reserve::new(mapping.as_mut_ptr().expose_provenance(), limit);
-        let levels = Levels::new(reserve, self.sizes(threads.is_some(), limit, &machine), way, &machine);
+        let sizes = self.sizes(threads.is_some(), limit, ground);
+        let levels = Levels::new(Reserve::new(segments, limit), sizes, way, ground);
         Ok(Arena::made_of(Made {
             levels,
-            mapping,
             threads,
             zeroing: self.zeroing,
             prefetch: self.prefetch,
             fallback,
             why,
-            source: CpuSource::detect(),
+            source: ground.source(),
         }))
+    }
+
+    fn segments(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
+        let limit = self.limit.filter(|limit| *limit <= LARGEST_UNASKED);
+        let Some(asked) = self.reserve.or(limit) else { return self.growing() };
+        let bytes = asked.min(self.limit.unwrap_or(asked)).max(1);
+        let most = most_bytes();
+        if bytes > most {
+            return Err(BuildError(format!(
+                "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
+            )));
+        }
+        match first(bytes, self.pages) {
+            Ok((mut first, fallback)) => {
+                if self.touch {
+                    first.mapping.touch().map_err(|error| BuildError(error.to_string()))?;
+                }
+                let span = first.mapping.len();
+                Ok((Segments::new(first, 1, span), fallback))
+            }
+            // The process may have less than that: the arena has what it gets.
+            Err(_) if self.reserve.is_none() && !self.touch => self.growing(),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn growing(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
+        let (first, fallback) = first(FIRST.max(self.pages.granule()), self.pages)?;
+        // Those of larger pages are fewer.
+        let count = MOST - (first.mapping.len() / FIRST).ilog2() as usize;
+        Ok((Segments::new(first, count, most_bytes()), fallback))
     }
 }
 
-/// Maps `bytes`, or the half, and so on down to `least`, on pages of a kind or of a smaller one.
-fn map(bytes: usize, least: usize, pages: Policy) -> Result<(Mapping, Option<Fallback>), BuildError> {
-    let mut asked = bytes;
-    loop {
-        match Mapping::or_smaller(asked, pages) {
-            Ok(mapped) => return Ok(mapped),
-            Err(_) if asked / 2 >= least => asked /= 2,
-            Err(error) => return Err(BuildError(error.to_string())),
-        }
+/// Memory of so many bytes, an earlier arena's or new, on pages of a kind or of a smaller one.
+fn first(bytes: usize, pages: Policy) -> Result<(Piece, Option<Fallback>), BuildError> {
+    if let Some(piece) = kept::take(bytes, pages) {
+        return Ok((piece, None));
     }
+    let (mapping, fallback) =
+        Mapping::or_smaller(bytes, pages).map_err(|error| BuildError(error.to_string()))?;
+    Ok((Piece { mapping, used: false }, fallback))
 }

@@ -1,11 +1,12 @@
 //! What stands between threads and the reserve.
 
+use crate::ground::Ground;
 use crate::owned::Owned;
-use crate::percpu::{Fast, Happened, PerCpu};
-use crate::reserve::{GRAIN_SHIFT, Reserve};
+use crate::percpu::{self, Fast, Happened, PerCpu};
+use crate::reserve::{GRAIN_SHIFT, Position, Reserve};
 use crate::sequence::Area;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Request, Shape, Shared, Source};
-use topology::{CpuSource, DomainKind, DomainMap, Machine};
+use topology::{CpuSource, DomainKind, DomainMap};
 
 const SHAPE: Shape = Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
 
@@ -22,7 +23,8 @@ pub(crate) enum Way {
 #[derive(Debug)]
 pub(crate) enum Upper {
     Reserve(&'static Reserve),
-    Processor(Level<'static, Shared, &'static Reserve>),
+    /// The level refers to its counters, which are dropped after it.
+    Processor(Level<'static, Shared, &'static Reserve>, Owned<Box<[Counters]>>),
 }
 
 impl Source for Upper {
@@ -30,14 +32,14 @@ impl Source for Upper {
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         match self {
             Upper::Reserve(reserve) => reserve.acquire(cpu, min, desired),
-            Upper::Processor(level) => level.allocate(cpu, Request::buffer(min, desired)),
+            Upper::Processor(level, _) => level.allocate(cpu, Request::buffer(min, desired)),
         }
     }
 
     fn available(&self, cpu: CpuIndex) -> usize {
         match self {
             Upper::Reserve(reserve) => reserve.available(cpu),
-            Upper::Processor(level) => level.available(cpu),
+            Upper::Processor(level, _) => level.available(cpu),
         }
     }
 
@@ -48,7 +50,8 @@ impl Source for Upper {
 enum Nearest {
     Upper(Upper),
     Sequences(PerCpu, Upper),
-    Exchange(Level<'static, Shared, Upper>),
+    /// As [`Upper::Processor`].
+    Exchange(Level<'static, Shared, Upper>, Owned<Box<[Counters]>>),
 }
 
 /// All levels of an arena.
@@ -56,9 +59,7 @@ enum Nearest {
 pub(crate) struct Levels {
     nearest: Nearest,
     source: CpuSource,
-    /// Last: the levels refer to them.
-    core_counters: Owned<Box<[Counters]>>,
-    processor_counters: Owned<Box<[Counters]>>,
+    /// Last: the levels refer to it.
     reserve: Owned<Reserve>,
 }
 
@@ -69,48 +70,59 @@ pub(crate) struct Sizes {
     pub(crate) processor: Option<usize>,
 }
 
-fn layout(map: &DomainMap, table: u32) -> Layout {
+fn layout(map: &DomainMap, ground: &Ground) -> Layout {
     Layout {
-        domain_of_cpu: (0..table).map(|id| DomainIndex(map.of(topology::CpuId(id)).0)).collect(),
+        domain_of_cpu: (0..ground.machine.table_len())
+            .map(|id| DomainIndex(map.of(topology::CpuId(id)).0))
+            .collect(),
         group_of_domain: (0..map.count())
             .map(|index| map.group(topology::DomainIndex(index as u16)))
             .collect(),
-        // Plain additions only where no CPU can come that is not known yet: it would count in the last domain.
-        exclusive: if map.any_shared() { 0 } else { map.count().saturating_sub(1) },
+        exclusive: map.exclusive(),
     }
 }
 
-fn counters(map: &DomainMap) -> Owned<Box<[Counters]>> {
-    Owned::new((0..map.count()).map(|_| Counters::default()).collect())
+/// A level of buffers of `size` bytes over `upper`, and its counters.
+fn level<S: Source>(
+    base: usize,
+    size: usize,
+    map: &DomainMap,
+    ground: &Ground,
+    upper: S,
+) -> (Level<'static, Shared, S>, Owned<Box<[Counters]>>) {
+    let counters = Owned::new((0..map.count()).map(|_| Counters::default()).collect::<Box<[_]>>());
+    // SAFETY: both callers keep the counters in a field behind the level, which is dropped after it.
+    let forever = unsafe { counters.forever() };
+    (Level::new(base, SHAPE, size, layout(map, ground), forever, upper), counters)
 }
 
 impl Levels {
-    pub(crate) fn new(reserve: Reserve, sizes: Sizes, way: Way, machine: &Machine) -> Levels {
+    pub(crate) fn new(reserve: Reserve, sizes: Sizes, way: Way, ground: &Ground) -> Levels {
         let reserve = Owned::new(reserve);
-        let cores = machine.domains(DomainKind::Core);
-        let processors = machine.domains(machine.processor_kind());
-        let (core_counters, processor_counters) = (counters(&cores), counters(&processors));
-        let table = machine.table_len();
         let base = reserve.get().base();
-        // SAFETY: the fields that are referred to are declared behind `nearest`, and so dropped after it.
-        let (shared, core, processor) =
-            unsafe { (reserve.forever(), core_counters.forever(), processor_counters.forever()) };
+        // SAFETY: the field is declared behind `nearest`, and so dropped after it.
+        let shared = unsafe { reserve.forever() };
+        let domains = |kind| ground.places.domains(&ground.machine, kind);
         let upper = match sizes.processor {
             None => Upper::Reserve(shared),
             Some(size) => {
-                Upper::Processor(Level::new(base, SHAPE, size, layout(&processors, table), processor, shared))
+                let map = domains(ground.machine.processor_kind());
+                let (level, counters) = level(base, size, &map, ground, shared);
+                Upper::Processor(level, counters)
             }
         };
         let nearest = match (sizes.core, way) {
             (None, _) => Nearest::Upper(upper),
             (Some(size), Way::Sequences(area)) => {
-                Nearest::Sequences(PerCpu::new(area, base, size, table), upper)
+                let sizes = sequence_sizes(size, ground);
+                Nearest::Sequences(PerCpu::new(area, ground.source(), base, sizes), upper)
             }
             (Some(size), Way::Exchange) => {
-                Nearest::Exchange(Level::new(base, SHAPE, size, layout(&cores, table), core, upper))
+                let (level, counters) = level(base, size, &domains(DomainKind::Core), ground, upper);
+                Nearest::Exchange(level, counters)
             }
         };
-        Levels { nearest, source: CpuSource::detect(), core_counters, processor_counters, reserve }
+        Levels { nearest, source: ground.source(), reserve }
     }
 
     pub(crate) fn reserve(&self) -> &Reserve {
@@ -120,8 +132,8 @@ impl Levels {
     /// The core buffers' fast path, where there is one. It is of use for as long as `self` lives.
     pub(crate) fn fast(&self) -> Option<Fast> {
         match &self.nearest {
-            Nearest::Sequences(buffers, _) => Some(buffers.fast()),
-            Nearest::Exchange(_) | Nearest::Upper(_) => None,
+            Nearest::Sequences(buffers, _) => buffers.fast(),
+            Nearest::Exchange(..) | Nearest::Upper(_) => None,
         }
     }
 
@@ -130,7 +142,7 @@ impl Levels {
     pub(crate) fn allocate(&self, bytes: usize, fresh: impl Fn(Extent)) -> Option<usize> {
         match &self.nearest {
             Nearest::Sequences(buffers, upper) => buffers.allocate(bytes, upper, fresh),
-            Nearest::Exchange(level) => {
+            Nearest::Exchange(level, _) => {
                 let extent = level.allocate(self.cpu(), Request::buffer(bytes, bytes))?;
                 fresh(extent);
                 Some(extent.start)
@@ -143,28 +155,40 @@ impl Levels {
         }
     }
 
+    /// Makes the last block of this CPU's buffer one of so many bytes (whole grains; of the reserve: fewer), where it is; whether it did.
+    pub(crate) fn resize(&self, block: Extent, bytes: usize) -> bool {
+        match &self.nearest {
+            Nearest::Sequences(buffers, _) => buffers.resize(block, bytes),
+            Nearest::Upper(Upper::Reserve(reserve)) => match block.bytes.checked_sub(bytes) {
+                Some(rest) => reserve.take_back(Extent { start: block.start + bytes, bytes: rest }),
+                None => false,
+            },
+            Nearest::Upper(Upper::Processor(..)) | Nearest::Exchange(..) => false,
+        }
+    }
+
     #[inline(always)]
     fn cpu(&self) -> CpuIndex {
         CpuIndex(self.source.current().0)
     }
 
-    /// Gives all buffers up and takes everything beyond the first `used` bytes of the reserve back. The caller is alone.
-    pub(crate) fn reset_to(&self, used: usize) {
+    /// Gives all buffers up and takes everything beyond a position of the reserve back. The caller is alone.
+    pub(crate) fn reset_to(&self, to: Position) {
         let upper = match &self.nearest {
             Nearest::Upper(upper) => upper,
             Nearest::Sequences(buffers, upper) => {
                 buffers.reset();
                 upper
             }
-            Nearest::Exchange(level) => {
+            Nearest::Exchange(level, _) => {
                 level.retire_buffers();
                 level.upper()
             }
         };
-        if let Upper::Processor(level) = upper {
+        if let Upper::Processor(level, _) = upper {
             level.retire_buffers();
         }
-        self.reserve().reset_to(used);
+        self.reserve().reset_to(to);
     }
 
     /// How core buffers are used, for people.
@@ -172,7 +196,7 @@ impl Levels {
         match &self.nearest {
             Nearest::Upper(_) => "no core buffers",
             Nearest::Sequences(..) => "restartable sequences",
-            Nearest::Exchange(_) => "compare and swap",
+            Nearest::Exchange(..) => "compare and swap",
         }
     }
 
@@ -181,7 +205,7 @@ impl Levels {
         match &self.nearest {
             Nearest::Upper(_) => None,
             Nearest::Sequences(buffers, _) => Some(buffers.happened()),
-            Nearest::Exchange(level) => Some(counted(self.core_counters.get(), level.states())),
+            Nearest::Exchange(level, counters) => Some(counted(counters.get(), level.states())),
         }
     }
 
@@ -189,12 +213,24 @@ impl Levels {
     pub(crate) fn processor(&self) -> Option<Happened> {
         let upper = match &self.nearest {
             Nearest::Upper(upper) | Nearest::Sequences(_, upper) => upper,
-            Nearest::Exchange(level) => level.upper(),
+            Nearest::Exchange(level, _) => level.upper(),
         };
         match upper {
             Upper::Reserve(_) => None,
-            Upper::Processor(level) => Some(counted(self.processor_counters.get(), level.states())),
+            Upper::Processor(level, counters) => Some(counted(counters.get(), level.states())),
         }
+    }
+}
+
+/// A buffer for each number that a thread may have; less where only some can be in use for long.
+fn sequence_sizes(size: usize, ground: &Ground) -> percpu::Sizes {
+    let numbers = ground.numbers() as usize;
+    let usable = ground.machine.cpus().len();
+    let most = ground.places.at_a_time(&ground.machine);
+    match (ground.places.is_by_ids(), most < usable) {
+        (true, _) => percpu::Sizes::by_ids(size, most, numbers),
+        (false, true) => percpu::Sizes::folded(size, most, usable).with_numbers(numbers),
+        (false, false) => percpu::Sizes::equal(size, numbers),
     }
 }
 

@@ -10,7 +10,7 @@
 
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::{GRAIN, GRAIN_SHIFT};
-use crate::sequence::{self, Area, replace, take};
+use crate::sequence::{self, Area, replace, take, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};
 use std::ptr::NonNull;
@@ -18,6 +18,9 @@ use topology::CpuSource;
 
 #[cfg(all(test, loom))]
 mod model;
+mod sizes;
+
+pub(crate) use sizes::Sizes;
 
 /// A request of more than this part of a buffer goes past it: a tail that is given up for another one is smaller.
 const REQUESTS_PER_BUFFER: usize = if cfg!(loom) { 1 } else { 16 };
@@ -49,7 +52,7 @@ impl Fast {
     /// aligned.
     ///
     /// # Safety
-    /// The [`PerCpu`] that this is of is alive.
+    /// The [`PerCpu`] that this is of is alive, and has an area that is inlined.
     #[inline(always)]
     pub(crate) unsafe fn take(&self, bytes: usize, align: usize) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
@@ -78,30 +81,26 @@ pub(crate) struct PerCpu {
     area: Area,
     source: CpuSource,
     base: usize,
-    size: usize,
+    sizes: Sizes,
     slots: Box<[Slot]>,
 }
 
 impl PerCpu {
-    /// Buffers of `size` bytes for the CPUs `0..count`, over extents behind `base`.
-    pub(crate) fn new(area: Area, base: usize, size: usize, count: u32) -> PerCpu {
+    /// Buffers of these sizes over extents behind `base`.
+    pub(crate) fn new(area: Area, source: CpuSource, base: usize, sizes: Sizes) -> PerCpu {
         let largest = (REST_MASK as usize) << GRAIN_SHIFT;
-        PerCpu {
-            area,
-            source: CpuSource::detect(),
-            base,
-            size: size.min(largest),
-            slots: (0..count).map(|_| Slot::new()).collect(),
-        }
+        let sizes = Sizes { first: sizes.first.min(largest), others: sizes.others.min(largest), ..sizes };
+        PerCpu { area, source, base, sizes, slots: (0..sizes.count).map(|_| Slot::new()).collect() }
     }
 
     fn start(&self, word: u64) -> usize {
         start(self.base, word)
     }
 
-    /// The fast path alone. It is of use for as long as `self` lives; moving `self` does no harm.
-    pub(crate) fn fast(&self) -> Fast {
-        Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base }
+    /// The fast path alone, if it is worth its place in the caller's code. It is of use for as long as `self` lives; moving `self` does no harm.
+    pub(crate) fn fast(&self) -> Option<Fast> {
+        let fast = Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base };
+        sequence::is_inlined(self.area).then_some(fast)
     }
 
     /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer. `fresh` hears of each extent before anything
@@ -112,26 +111,33 @@ impl PerCpu {
         upper: &impl Source,
         fresh: impl Fn(Extent),
     ) -> Option<usize> {
-        // SAFETY: `self` is alive.
-        unsafe { self.fast().take(bytes, GRAIN) }.or_else(|| self.allocate_slowly(bytes, upper, fresh))
+        let grains = (bytes >> GRAIN_SHIFT) as u64;
+        if grains <= REST_MASK
+            // SAFETY: as in `Fast::take`.
+            && let Taken::Done(word) = unsafe { take_by_any(self.area, &self.slots, grains) }
+        {
+            return Some(self.start(word));
+        }
+        self.allocate_slowly(bytes, upper, fresh)
     }
 
     /// The same after the own CPU's first word was too short.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
-        if bytes <= self.size / REQUESTS_PER_BUFFER {
-            'moved: while let Some((cpu, slot)) = self.here() {
-                for number in 0..WORDS {
-                    match self.serve(slot, number, cpu, bytes, upper, &fresh) {
-                        Served::At(start) => return Some(start),
-                        Served::Moved => continue 'moved,
-                        Served::Busy => {}
-                        Served::Refused => break 'moved,
-                    }
-                }
+        'moved: while let Some((cpu, slot)) = self.here() {
+            if bytes > self.sizes.of(cpu) / REQUESTS_PER_BUFFER {
                 break;
             }
+            for number in 0..WORDS {
+                match self.serve(slot, number, cpu, bytes, upper, &fresh) {
+                    Served::At(start) => return Some(start),
+                    Served::Moved => continue 'moved,
+                    Served::Busy => {}
+                    Served::Refused => break 'moved,
+                }
+            }
+            break;
         }
         match upper.acquire(CpuIndex(self.source.current().0), bytes, bytes) {
             Some(extent) => {
@@ -224,7 +230,7 @@ impl PerCpu {
         upper: &impl Source,
         fresh: &impl Fn(Extent),
     ) -> Served {
-        let extent = upper.acquire(CpuIndex(cpu), bytes, self.size);
+        let extent = upper.acquire(CpuIndex(self.source.current().0), bytes, self.sizes.of(cpu));
         let (mine, rest) = match extent {
             Some(extent) => {
                 fresh(extent);
@@ -237,6 +243,30 @@ impl PerCpu {
         // Release: pairs with the Acquire in `serve`; the fast path's load is one, too (on x86-64 every load is).
         slot.words[number].store(pack(self.base, rest), Ordering::Release);
         if mine.bytes == 0 { Served::Refused } else { Served::At(mine.start) }
+    }
+
+    /// Makes the last block of one of this CPU's words one of so many bytes (whole grains), where it is; whether it did.
+    pub(crate) fn resize(&self, block: Extent, bytes: usize) -> bool {
+        let Some((cpu, slot)) = self.here() else { return false };
+        let top = |address: usize| ((address - self.base) >> GRAIN_SHIFT) as u64;
+        let size = self.sizes.of(cpu);
+        // What is so large was served past the buffers, and is not theirs.
+        if block.bytes.max(bytes) > size / REQUESTS_PER_BUFFER {
+            return false;
+        }
+        slot.words.iter().any(|word| {
+            // Acquire: as in `serve`.
+            let old = word.load(Ordering::Acquire);
+            let rest = ((old & REST_MASK) as usize) << GRAIN_SHIFT;
+            let after = (rest + block.bytes).saturating_sub(bytes);
+            // A word without a rest is another thread's to refill; a whole buffer is one that nothing of was handed out.
+            if rest == 0 || after == 0 || rest + block.bytes < bytes || after >= size {
+                return false;
+            }
+            let new = pack(self.base, Extent { start: block.start + bytes, bytes: after });
+            // SAFETY: a word of CPU `cpu`; the block is the caller's.
+            old >> REST_BITS == top(block.end()) && unsafe { replace(self.area, word, cpu, old, new) }
+        })
     }
 
     /// Empties all buffers; what they hold is wasted. The caller is alone.

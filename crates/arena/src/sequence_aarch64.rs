@@ -7,25 +7,43 @@
 //! all that is needed. A conditional branch reaches 1 MB, so it stays in its section; the answer is made before the store that
 //! commits, and is nothing until then.
 
+use crate::pinned;
 use crate::primitive::Atomic64;
 use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
 use std::arch::asm;
+use std::ffi::c_void;
 use std::ptr::NonNull;
-use topology::RseqArea;
+use topology::{Places, RseqArea};
 
 /// What makes sequences restartable.
 pub(crate) type Area = RseqArea;
 
-/// The area that the system has, or why there is none.
-pub(crate) fn find() -> Result<Area, &'static str> {
-    RseqArea::find()
+/// The area that the system has, for the CPUs or the concurrency ids of these places; or why there is none.
+pub(crate) fn find(places: &Places) -> Result<Area, &'static str> {
+    let area = if places.is_by_ids() { RseqArea::find_concurrency() } else { RseqArea::find() }?;
+    // Descriptors lie in the object that this function is in.
+    pinned::object_of(find as *const c_void)?;
+    Ok(area)
 }
 
+/// Whether [`take`] is worth its place in the caller's code: only with CPUs it is one piece of code without a look at which.
+#[inline(always)]
+pub(crate) fn is_inlined(area: Area) -> bool {
+    !area.is_by_ids()
+}
+
+/// Where the thread's number is, from the area's begin.
+#[inline(always)]
+fn id_offset(area: Area) -> isize {
+    if area.is_by_ids() { RseqArea::CONCURRENCY_ID } else { RseqArea::CPU_ID }
+}
+
+const _: () = assert!(RseqArea::CPU_ID == 4 && RseqArea::CONCURRENCY_ID == 24);
 const _: () = assert!(size_of::<Slot>() == STRIDE && 1 << STRIDE_SHIFT == STRIDE);
 const STRIDE_SHIFT: u32 = 7;
 
-/// The CPU that this thread is on, as the kernel tells for sequences; `None` in a thread without any, because other code has taken
-/// its area over.
+/// The CPU that this thread is on, as the kernel tells for sequences, or its concurrency id; `None` in a thread without any, because other
+/// code has taken its area over.
 #[inline(always)]
 pub(crate) fn cpu(area: Area) -> Option<u32> {
     let cpu: u32;
@@ -33,35 +51,24 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
     unsafe {
         asm!(
             "mrs {thread}, tpidr_el0",
-            "add {thread}, {thread}, {area}",
-            "ldr {cpu:w}, [{thread}, #4]",
+            "ldr {cpu:w}, [{thread}, {at}]",
             thread = out(reg) _,
             cpu = lateout(reg) cpu,
-            area = in(reg) area.offset(),
+            at = in(reg) area.offset().wrapping_add(id_offset(area)),
             options(nostack, preserves_flags, readonly),
         );
     }
-    // The kernel's words for "not registered" are negative numbers.
+    // The kernel's words for "not registered" are negative numbers; an area that was given up has a concurrency id of 0, in which `take` and
+    // `replace` do not believe.
     (cpu as i32 >= 0).then_some(cpu)
 }
 
-/// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.
-///
-/// Cost when it fits: two loads, one of them with acquire, two compares and two stores; no exclusive access, no store that another
-/// CPU sees.
-///
-/// # Safety
-/// The first word of slot `i` belongs to CPU `i`: it is changed by nothing but these sequences while its lower field is not 0.
-/// `grains` is not 0 and at most [`REST_MASK`].
-#[inline(always)]
-pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
-    // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
-    let (words, count) = (slots.as_ptr(), slots.len() as u32);
-    let word: u64;
-    // SAFETY: TPIDR_EL0 is the thread pointer; the area at `offset` belongs to this thread and lives as long (glibc). The descriptor
-    // and the handler are constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the
-    // CPU is a negative number, larger than any count.
-    unsafe {
+/// The sequence of [`take`]: `$number` has the instructions that load the word's number into `slot`.
+macro_rules! take {
+    ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {{
+        // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
+        let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
+        let word: u64;
         asm!(
             ".pushsection __rseq_cs, \"aw\"",
             ".balign 32",
@@ -77,7 +84,7 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
             "str {slot}, [{thread}, #8]",
             "22:",
             "mov {word}, xzr",
-            "ldr {slot:w}, [{thread}, #4]",
+            $($number,)+
             "cmp {slot:w}, {count:w}",
             "b.hs 66f",
             "add {slot}, {words}, {slot}, lsl #{shift}",
@@ -96,11 +103,11 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) area.offset(),
+            area = in(reg) $area.offset(),
             words = in(reg) words,
             count = in(reg) count,
-            grains = in(reg) grains,
-            delta = in(reg) (grains << REST_BITS).wrapping_sub(grains),
+            grains = in(reg) $grains,
+            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
             mask = const REST_MASK,
             shift = const STRIDE_SHIFT,
             thread = out(reg) _,
@@ -110,12 +117,50 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
             word = out(reg) word,
             options(nostack),
         );
-    }
-    // A word that serves has a rest.
-    if word != EMPTY { Taken::Done(word) } else { Taken::Short }
+        // A word that serves has a rest.
+        if word != EMPTY { Taken::Done(word) } else { Taken::Short }
+    }};
 }
 
-/// Stores `new` into a word of CPU `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.
+/// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.
+///
+/// Cost when it fits: two loads, one of them with acquire, two compares and two stores; no exclusive access, no store that another
+/// CPU sees.
+///
+/// # Safety
+/// The first word of slot `i` belongs to CPU `i`: it is changed by nothing but these sequences while its lower field is not 0.
+/// `grains` is not 0 and at most [`REST_MASK`]. The area [`is_inlined`]: it goes by CPUs.
+#[inline(always)]
+pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    // SAFETY: TPIDR_EL0 is the thread pointer; the area at `offset` belongs to this thread and lives as long (glibc). The descriptor
+    // and the handler are constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the
+    // CPU is a negative number, larger than any count.
+    unsafe { take!(area, slots, grains, "ldr {slot:w}, [{thread}, #4]") }
+}
+
+/// As [`take`], of whatever area.
+///
+/// # Safety
+/// As for [`take`], for the concurrency id where the area goes by it.
+pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    if is_inlined(area) {
+        // SAFETY: the caller's promise.
+        return unsafe { take(area, slots, grains) };
+    }
+    // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
+    unsafe {
+        take!(
+            area,
+            slots,
+            grains,
+            "ldr {slot:w}, [{thread}, #4]",
+            "tbnz {slot:w}, #31, 66f",
+            "ldr {slot:w}, [{thread}, #24]"
+        )
+    }
+}
+
+/// Stores `new` into a word of CPU (or id) `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.
 ///
 /// # Safety
 /// `word` belongs to CPU `cpu` as in [`take`].
@@ -141,7 +186,10 @@ pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, ne
             "str {scratch}, [{thread}, #8]",
             "22:",
             "mov {done:w}, wzr",
+            // Without an area a negative number, and an id of 0.
             "ldr {scratch:w}, [{thread}, #4]",
+            "tbnz {scratch:w}, #31, 66f",
+            "ldr {scratch:w}, [{thread}, {id}]",
             "cmp {scratch:w}, {cpu:w}",
             "b.ne 66f",
             "ldar {scratch}, [{word}]",
@@ -157,6 +205,7 @@ pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, ne
             "b 55b",
             ".popsection",
             area = in(reg) area.offset(),
+            id = in(reg) id_offset(area),
             word = in(reg) word.as_ptr(),
             cpu = in(reg) cpu,
             old = in(reg) old,

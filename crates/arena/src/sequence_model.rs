@@ -30,7 +30,7 @@ pub(crate) struct Kernel {
 pub(crate) struct Area(&'static Kernel);
 
 /// As the real one.
-pub(crate) fn find() -> Result<Area, &'static str> {
+pub(crate) fn find(_: &topology::Places) -> Result<Area, &'static str> {
     Err("under loom only the model's kernel has areas")
 }
 
@@ -82,6 +82,11 @@ impl Area {
 }
 
 /// As the real one.
+pub(crate) fn is_inlined(_: Area) -> bool {
+    true
+}
+
+/// As the real one.
 pub(crate) fn cpu(area: Area) -> Option<u32> {
     Some(area.place(ME.with(Cell::get)) as u32)
 }
@@ -101,6 +106,15 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
         slot.words[0].store(word.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), Ordering::Relaxed);
         Taken::Done(word)
     })
+}
+
+/// As the real one.
+///
+/// # Safety
+/// As for [`take`].
+pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    // SAFETY: the caller's promise.
+    unsafe { take(area, slots, grains) }
 }
 
 /// As the real one.

@@ -9,12 +9,17 @@ use crate::slot::{Slot, Taken};
 pub(crate) enum Area {}
 
 /// As the real one.
-pub(crate) fn find() -> Result<Area, &'static str> {
+pub(crate) fn find(_: &topology::Places) -> Result<Area, &'static str> {
     Err(if cfg!(no_sequences) {
         "built without restartable sequences (--cfg no_sequences)"
     } else {
         "restartable sequences are written for x86-64 and aarch64 only"
     })
+}
+
+/// As the real one.
+pub(crate) fn is_inlined(area: Area) -> bool {
+    match area {}
 }
 
 /// As the real one.
@@ -28,6 +33,15 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
 /// Cannot be called.
 pub(crate) unsafe fn take(area: Area, _: &[Slot], _: u64) -> Taken {
     match area {}
+}
+
+/// As the real one.
+///
+/// # Safety
+/// Cannot be called.
+pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    // SAFETY: the caller's promise.
+    unsafe { take(area, slots, grains) }
 }
 
 /// As the real one.

@@ -2,7 +2,7 @@
 //! again is for `tests/interrupted.rs`, where it has areas; qemu has none, and these tests run there, too.
 
 use crate::primitive::{Atomic64, Ordering};
-use crate::sequence::{Area, cpu, replace, take};
+use crate::sequence::{Area, cpu, replace, take, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, Slot, Taken};
 
 /// As long as the area of any kernel so far, and aligned as it.
@@ -11,16 +11,31 @@ struct Fake {
     cpu_id_start: u32,
     cpu_id: u32,
     descriptor: u64,
-    rest: [u64; 6],
+    flags: u32,
+    node: u32,
+    concurrency_id: u32,
+    rest: [u32; 9],
 }
 
 impl Fake {
     /// The area of a thread on this CPU.
     fn on(cpu_id: u32) -> Fake {
-        Fake { cpu_id_start: cpu_id, cpu_id, descriptor: 0, rest: [0; 6] }
+        Fake {
+            cpu_id_start: cpu_id,
+            cpu_id,
+            descriptor: 0,
+            flags: 0,
+            node: 0,
+            concurrency_id: 0,
+            rest: [0; 9],
+        }
     }
 
     fn area(&mut self) -> Area {
+        self.of_kind(false)
+    }
+
+    fn of_kind(&mut self, by_ids: bool) -> Area {
         let thread: isize;
         // SAFETY: reads the thread pointer; on x86-64 the control block begins with its own address.
         unsafe {
@@ -31,7 +46,7 @@ impl Fake {
         }
         let at = (&raw mut *self).expose_provenance() as isize;
         // SAFETY: used on this thread, and not longer than `self` lives.
-        unsafe { Area::at(at.wrapping_sub(thread)) }
+        unsafe { Area::at(at.wrapping_sub(thread), by_ids) }
     }
 }
 
@@ -84,4 +99,31 @@ fn a_word_is_replaced_if_cpu_and_value_are_as_expected() {
     assert_eq!(word.load(Ordering::Relaxed), WORD);
     assert!(replace(2, WORD, REFILLING));
     assert_eq!(word.load(Ordering::Relaxed), REFILLING);
+}
+
+#[test]
+fn with_concurrency_ids_the_word_is_that_of_the_id() {
+    let mut fake = Fake::on(2);
+    fake.concurrency_id = 1;
+    let (area, slots) = (fake.of_kind(true), slots());
+    assert_eq!(cpu(area), Some(1));
+    // SAFETY: only this thread uses the slots.
+    let taken = [2, 4].map(|grains| unsafe { take_by_any(area, &slots, grains) });
+    assert_eq!(taken, [Taken::Done(WORD), Taken::Short]);
+    let word = &slots[1].words[0];
+    let held = word.load(Ordering::Relaxed);
+    // SAFETY: as above.
+    assert!(
+        !unsafe { replace(area, word, 2, held, EMPTY) } && unsafe { replace(area, word, 1, held, EMPTY) }
+    );
+
+    // A thread without an area has the id 0.
+    let mut none = Fake::on(-1_i32 as u32);
+    let (area, slots) = (none.of_kind(true), [Slot::new()]);
+    slots[0].words[0].store(WORD, Ordering::Relaxed);
+    // SAFETY: as above.
+    let taken = unsafe { take_by_any(area, &slots, 1) };
+    assert_eq!(taken, Taken::Short);
+    // SAFETY: as above.
+    assert!(!unsafe { replace(area, &slots[0].words[0], 0, WORD, EMPTY) });
 }

@@ -6,7 +6,7 @@ use crate::percpu::Happened;
 /// What an arena holds and how it works, at one moment. All sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// Address space.
+    /// Address space that is mapped.
     pub reserved_bytes: usize,
     /// What may be handed out.
     pub limit_bytes: usize,
@@ -58,8 +58,10 @@ impl Arena {
         let parts = self.parts();
         let reserve = parts.levels.reserve();
         let way = parts.levels.way();
+        let (mapped, smaller) = reserve.segments().mapped_bytes();
+        let pages = reserve.segments().policy();
         Stats {
-            reserved_bytes: parts.mapping.len(),
+            reserved_bytes: mapped,
             limit_bytes: reserve.limit(),
             used_bytes: reserve.used(),
             thread_buffers: match parts.threads {
@@ -73,8 +75,12 @@ impl Arena {
             cpu_source: parts.source.to_string(),
             core: parts.levels.core().map(LevelStats::from),
             processor: parts.levels.processor().map(LevelStats::from),
-            pages: parts.mapping.policy().to_string(),
-            fallback: parts.fallback.map(ToString::to_string),
+            pages: pages.to_string(),
+            fallback: parts.fallback.map(ToString::to_string).or_else(|| {
+                (smaller > 0).then(|| {
+                    format!("smaller pages instead of {pages} for {smaller} of {mapped} bytes; fill their pool, or ask for fewer")
+                })
+            }),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! row. Arenas that are used by turns so leave each other's buffers where they are.
 
 use crate::reserve::GRAIN;
+use hab::Extent;
 use std::cell::Cell;
 
 /// A buffer. All zeros is a buffer of no arena: the look at the number is the look at the initialisation.
@@ -168,6 +169,29 @@ fn exchange(local: &Local, number: u64) {
 /// Makes a fetched range the buffer at hand.
 pub(crate) fn install(number: u64, start: usize, bytes: usize) {
     LOCAL.with(|local| local.set(number, start, bytes));
+}
+
+/// Makes a block at the top of arena `number`'s buffer at hand one of so many bytes, whole grains; whether it did.
+#[inline]
+pub(crate) fn resize(number: u64, block: Extent, bytes: usize) -> bool {
+    LOCAL.with(|local| {
+        let top = block.start + bytes;
+        let fits = local.arena.get() == number && local.top.get() == block.end() && top <= local.end.get();
+        if fits {
+            local.top.set(top);
+        }
+        fits
+    })
+}
+
+/// Takes a range for the buffer at hand, if that is arena `number`'s and has less.
+pub(crate) fn adopt(number: u64, start: usize, bytes: usize) {
+    LOCAL.with(|local| {
+        if local.arena.get() == number && local.end.get() - local.top.get() < bytes {
+            local.top.set(start);
+            local.end.set(start + bytes);
+        }
+    });
 }
 
 #[cfg(all(test, not(loom)))]

@@ -3,7 +3,7 @@
 /// When memory is made zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zeroing {
-    /// Never: what a reset arena hands out holds what was there before.
+    /// Never: what is handed out holds what was there before, of this arena or of an earlier one.
     #[default]
     None,
     /// A whole buffer at once, when it is refilled; large ones around the caches. What the kernel gave and nobody wrote to is zero

@@ -29,12 +29,21 @@ fn a_build_that_finds_no_address_space() {
     }
 }
 
-fn a_default_reserve_under_a_limit_of_the_process() {
+/// It grows as far as the process may, and a refusal is an error each time.
+fn an_arena_that_grows_under_a_limit_of_the_process() {
     limit_to(2 << 30);
     let arena = Arena::new();
-    let limit = arena.stats().limit_bytes;
-    assert!((256 << 20..=1 << 30).contains(&limit), "{limit}");
-    assert_eq!(*arena.alloc(7_u8), 7);
+    let block = std::alloc::Layout::from_size_align(1 << 20, 8).unwrap();
+    let megabytes = (0..).take_while(|_| arena.try_alloc_layout(block).is_ok()).count();
+    assert!((256..2048).contains(&megabytes), "{megabytes}");
+    assert!(arena.try_alloc_layout(block).is_err());
+    assert!(arena.stats().reserved_bytes < 2 << 30);
+    assert_eq!(*Arena::new().alloc(7_u8), 7, "another one has room");
+    for limit in [3 << 30, 1 << 50] {
+        let limited = Arena::builder().limit(limit).build().unwrap();
+        assert_eq!(*limited.alloc(7_u8), 7, "a limit is no reserve");
+        assert!(limited.stats().limit_bytes <= limit);
+    }
 }
 
 /// From now on the kernel answers this advice with "out of memory"; false where it cannot be told to.
@@ -140,7 +149,7 @@ fn an_allocation_without_any_other_memory() {
 fn scarce_memory_gives_errors() {
     let cases: [(&str, fn()); 6] = [
         ("build", a_build_that_finds_no_address_space),
-        ("default", a_default_reserve_under_a_limit_of_the_process),
+        ("growth", an_arena_that_grows_under_a_limit_of_the_process),
         ("touch", a_touch_that_finds_no_memory),
         ("release", a_release_that_is_refused),
         ("threads", threads_that_find_no_address_space),

@@ -233,3 +233,156 @@ fn it_tells_what_is_really_used() {
     let stats = arena.stats();
     assert_eq!((stats.core.unwrap().refills, stats.processor.unwrap().refills), (1, 1));
 }
+
+#[test]
+fn the_last_block_grows_shrinks_and_is_given_back_where_it_is() {
+    use allocator_api2::alloc::Allocator;
+    // A migration between two calls would find another CPU's word.
+    // SAFETY: plain values; this thread ends with the test.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(libc::sched_getcpu() as usize, &mut set);
+        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set), 0);
+    }
+    for path in [Path::Thread, Path::Core, Path::Shared] {
+        let arena = small(path);
+        let local = arena.local();
+        let layout = |bytes| Layout::from_size_align(bytes, 8).unwrap();
+        let exercise = |allocator: &dyn Allocator| {
+            // A buffer is there.
+            allocator.allocate(layout(8)).unwrap();
+            let first = allocator.allocate(layout(64)).unwrap().cast::<u8>();
+            // SAFETY: blocks of this allocator with their own layouts, and not used after they are given back.
+            unsafe {
+                first.write_bytes(7, 64);
+                let grown = allocator.grow(first, layout(64), layout(100)).unwrap().cast::<u8>();
+                let in_place = grown == first;
+                let shrunk = allocator.shrink(grown, layout(100), layout(40)).unwrap().cast::<u8>();
+                assert_eq!(shrunk, grown);
+                assert!((0..40).all(|at| *shrunk.add(at).as_ptr() == 7), "{path:?}");
+                allocator.deallocate(shrunk, layout(40));
+                let again = allocator.allocate(layout(16)).unwrap().cast::<u8>();
+                assert_eq!(again, shrunk, "{path:?}: given back, and handed out again");
+                let behind = allocator.allocate(layout(16)).unwrap().cast::<u8>();
+                assert_eq!(behind.addr().get(), again.addr().get() + 16);
+                // Not the last one: it moves, with what it holds.
+                again.write_bytes(3, 16);
+                let moved = allocator.grow_zeroed(again, layout(16), layout(32)).unwrap().cast::<u8>();
+                assert_ne!(moved, again);
+                let bytes = std::slice::from_raw_parts(moved.as_ptr(), 32);
+                assert!(
+                    bytes[..16].iter().all(|byte| *byte == 3) && bytes[16..].iter().all(|byte| *byte == 0)
+                );
+                in_place
+            }
+        };
+        // Buffers that are changed by compare and swap take nothing back.
+        if path != Path::Core || arena.stats().core_buffers == "restartable sequences" {
+            assert_eq!(exercise(&&arena), path != Path::Shared, "{path:?}");
+        }
+        assert!(exercise(&&local), "a hold of one's own is nobody else's");
+    }
+}
+
+#[test]
+fn zeroed_blocks_stay_zero_whatever_was_given_back() {
+    for path in PATHS {
+        for zeroing in [Zeroing::AtRefill, Zeroing::AtAllocation] {
+            let arena = Arena::builder().reserve(64 << 20).path(path).zeroing(zeroing).build().unwrap();
+            let local = arena.local();
+            for round in 0..200 {
+                let mut list = ArenaVec::new_in(&arena);
+                list.extend(std::iter::repeat_n(0xff_u8, 100 + round));
+                drop(list);
+                let mut list = ArenaVec::new_in(&local);
+                list.extend(std::iter::repeat_n(0xff_u8, 100 + round));
+                drop(list);
+                let layout = Layout::from_size_align(300, 8).unwrap();
+                for place in
+                    [arena.try_alloc_layout(layout).unwrap(), local.try_alloc_layout(layout).unwrap()]
+                {
+                    // SAFETY: just handed out, and zero by the arena's promise.
+                    let bytes = unsafe { std::slice::from_raw_parts(place.as_ptr(), 300) };
+                    assert!(bytes.iter().all(|byte| *byte == 0), "{path:?} {zeroing:?} {round}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_lists_and_boxes_are_made_in_it() {
+    let arena = small(Path::Auto);
+    let text = arena.alloc_fmt(format_args!("{}-{:04}", "id", 42));
+    assert_eq!(text, "id-0042");
+    let odd = arena.alloc_slice_from_iter((0..1000_u32).filter(|number| number % 2 == 1));
+    assert_eq!((odd.len(), odd[499]), (500, 999));
+    assert_eq!(arena.try_alloc_with(|| 7).unwrap(), &7);
+    let value = std::sync::Arc::new(());
+    drop(arena.alloc_box(value.clone()));
+    assert_eq!(std::sync::Arc::strong_count(&value), 1);
+    let full = Arena::builder().limit(4096).build().unwrap();
+    assert!(full.try_alloc_slice_from_iter(0..10_000_u64).is_err());
+    assert!(full.try_alloc_str(&"x".repeat(10_000)).is_err());
+    assert!(full.try_alloc_fmt(format_args!("{:>10000}", 1)).is_err());
+    assert!(full.try_alloc_box([0_u8; 10_000]).is_err());
+    assert!(full.try_alloc_with(|| [0_u8; 10_000]).is_err());
+}
+
+#[test]
+fn holds_share_an_arena_and_what_they_leave_is_used() {
+    for path in PATHS {
+        let arena = small(path);
+        let places: Vec<&mut [u64; 3]> = std::thread::scope(|scope| {
+            let work = |thread: u64| {
+                let arena = &arena;
+                scope.spawn(move || {
+                    let local = arena.local();
+                    let of = |number: u64| local.alloc([thread, number, thread ^ number]);
+                    let places: Vec<_> = (0..20_000).map(of).collect();
+                    // What is left in the hold is the thread's, or given up; either way nobody's twice.
+                    drop(local);
+                    places
+                        .into_iter()
+                        .chain((0..100).map(|number| arena.alloc([thread, number, thread ^ number])))
+                        .collect::<Vec<_>>()
+                })
+            };
+            let handles: Vec<_> = (0..6).map(work).collect();
+            handles.into_iter().flat_map(|handle| handle.join().unwrap()).collect()
+        });
+        assert!(places.iter().all(|place| place[0] ^ place[1] == place[2]), "{path:?}");
+        let mut starts: Vec<usize> = places.iter().map(|place| place.as_ptr().addr()).collect();
+        starts.sort_unstable();
+        assert!(starts.windows(2).all(|pair| pair[0] + 24 <= pair[1]), "{path:?}");
+    }
+}
+
+#[test]
+fn a_scope_takes_back_what_it_handed_out_and_nothing_else() {
+    for path in PATHS {
+        let mut arena = small(path);
+        let before = arena.stats().used_bytes;
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            arena.scope(|outer| {
+                let kept = outer.alloc([1_u64; 100]);
+                let text = outer.alloc_str("outer");
+                for _ in 0..3 {
+                    let used = outer.arena().stats().used_bytes;
+                    outer.scope(|inner| {
+                        for _ in 0..1000 {
+                            inner.alloc([2_u64; 100]);
+                        }
+                        inner.alloc_slice_copy(&[1, 2, 3]);
+                        assert!(inner.arena().stats().used_bytes > used);
+                    });
+                    assert_eq!((*kept, &*text), ([1; 100], "outer"), "{path:?}");
+                }
+                panic!("in the middle");
+            })
+        }));
+        let message = failed.unwrap_err();
+        assert_eq!(message.downcast_ref::<&str>(), Some(&"in the middle"), "{path:?}");
+        assert_eq!(arena.stats().used_bytes, before, "{path:?}");
+    }
+}

@@ -16,8 +16,6 @@ const OUT_OF_MEMORY: &str = "ask for fewer bytes, or free memory";
 /// over the end is caught, and the kernel never joins two mappings, so that [`Mapping::obtained`] counts this one alone.
 #[derive(Debug)]
 pub struct Mapping {
-    /// What is unmapped at the end: the accessible part with what lies on both sides.
-    whole: (NonNull<u8>, usize),
     base: NonNull<u8>,
     len: usize,
     policy: Policy,
@@ -69,45 +67,79 @@ impl Mapping {
     }
 
     fn explicit(len: usize, size: PageSize) -> Result<Mapping> {
-        let flag = match size {
-            PageSize::TwoMegabytes => libc::MAP_HUGE_2MB,
-            PageSize::OneGigabyte => libc::MAP_HUGE_1GB,
-        };
-        let base =
-            map(len, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_HUGETLB | flag).ok_or_else(|| {
+        let base = map(len, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_HUGETLB | size.flag()).ok_or_else(
+            || {
                 // The pool's own words are better than the kernel's "out of memory".
                 let failed =
                     Error::last(&format!("mapping {len} bytes on explicit {size} pages"), OUT_OF_MEMORY);
                 Policy::Explicit(size).available(len).err().unwrap_or(failed)
-            })?;
-        Ok(Mapping { whole: (base, len), base, len, policy: Policy::Explicit(size) })
+            },
+        )?;
+        Ok(Mapping { base, len, policy: Policy::Explicit(size) })
+    }
+
+    /// As [`Mapping::or_smaller`] for `len` bytes, whole pages of the kind, without a word about what could not be had: allocates nothing,
+    /// also where it fails. `policy` is one that the system has.
+    pub fn silently(len: usize, policy: Policy) -> Option<Mapping> {
+        let mapped = match policy {
+            Policy::Explicit(size) => {
+                map(len, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_HUGETLB | size.flag())
+                    .map(|base| Mapping { base, len, policy })
+            }
+            Policy::Small | Policy::Transparent => Mapping::guarded(len, policy.granule(), policy),
+        };
+        match (mapped, policy.smaller()) {
+            (None, Some(smaller)) => Mapping::silently(len, smaller),
+            (mapped, _) => mapped,
+        }
+    }
+
+    /// Gives up the mapping without unmapping it; [`Mapping::from_raw`] takes it up again.
+    pub fn into_raw(self) -> (NonNull<u8>, usize, Policy) {
+        let mapping = std::mem::ManuallyDrop::new(self);
+        (mapping.base, mapping.len, mapping.policy)
+    }
+
+    /// The mapping that [`Mapping::into_raw`] gave up.
+    ///
+    /// # Safety
+    /// From there, once, and nobody uses the memory otherwise.
+    pub unsafe fn from_raw(base: NonNull<u8>, len: usize, policy: Policy) -> Mapping {
+        Mapping { base, len, policy }
     }
 
     fn between_guards(len: usize, granule: usize, policy: Policy) -> Result<Mapping> {
         let what = || format!("mapping {len} bytes on {policy}");
-        let guard = small_page_bytes();
-        let room = (len.checked_add(granule + 2 * guard))
+        len.checked_add(granule + 2 * small_page_bytes())
             .ok_or_else(|| Error::new(format!("{}: too many; {OUT_OF_MEMORY}", what())))?;
-        let start = map(room, libc::PROT_NONE, libc::MAP_NORESERVE)
-            .ok_or_else(|| Error::last(&what(), OUT_OF_MEMORY))?;
-        let first = start.as_ptr() as usize + guard;
-        let skip = guard + first.next_multiple_of(granule) - first;
-        // SAFETY: `skip` is at most a guard and a granule, and a guard, `len` and a granule fit into `room`.
-        let base = unsafe { start.add(skip) };
-        let mapping = Mapping { whole: (start, room), base, len, policy };
+        Mapping::guarded(len, granule, policy).ok_or_else(|| Error::last(&what(), OUT_OF_MEMORY))
+    }
+
+    /// `len` bytes at a multiple of the granule, with an inaccessible page on either side and nothing else.
+    fn guarded(len: usize, granule: usize, policy: Policy) -> Option<Mapping> {
+        let guard = small_page_bytes();
+        // A mapping begins at a small page; more than that is made of room to spare.
+        let spare = if granule > guard { granule } else { 0 };
+        let room = len.checked_add(spare + 2 * guard)?;
+        let start = map(room, libc::PROT_NONE, libc::MAP_NORESERVE)?;
+        let first = start.addr().get() + guard;
+        let skip = first.next_multiple_of(granule) - first;
+        // SAFETY: `skip` is at most the spare room, and a guard, `len` and a guard fit into the rest.
+        let (whole, base) = unsafe { (start.add(skip), start.add(skip + guard)) };
+        unmap(start, skip);
+        // SAFETY: as above: the end of what is kept, inside the room or at its end.
+        unmap(unsafe { whole.add(len + 2 * guard) }, spare - skip);
+        let mapping = Mapping { base, len, policy };
         let at = base.as_ptr().cast();
         // SAFETY: the range lies inside the new mapping, which nobody else knows.
         if unsafe { libc::mprotect(at, len, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
-            return Err(Error::last(&what(), OUT_OF_MEMORY));
+            return None;
         }
         let advice = if policy == Policy::Small { libc::MADV_NOHUGEPAGE } else { libc::MADV_HUGEPAGE };
         // SAFETY: as above; the advice changes no contents.
         let advised = unsafe { libc::madvise(at, len, advice) } == 0;
         // A kernel without transparent huge pages does not know the advice, and gives small ones.
-        if !advised && policy == Policy::Transparent {
-            return Err(Error::last(&what(), "ask for small pages"));
-        }
-        Ok(mapping)
+        (advised || policy == Policy::Small).then_some(mapping)
     }
 
     /// The first byte.
@@ -187,9 +219,20 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        let (start, room) = self.whole;
-        // SAFETY: mapped by us, and nothing borrowed from `self` outlives it.
-        unsafe { libc::munmap(start.as_ptr().cast(), room) };
+        let guard = match self.policy {
+            Policy::Explicit(_) => 0,
+            Policy::Small | Policy::Transparent => small_page_bytes(),
+        };
+        // SAFETY: mapped with the guard before it.
+        unmap(unsafe { self.base.sub(guard) }, self.len + 2 * guard);
+    }
+}
+
+/// Unmaps so many bytes, which nobody uses any more.
+fn unmap(start: NonNull<u8>, len: usize) {
+    if len > 0 {
+        // SAFETY: mapped by this module, and nothing borrowed from it is alive.
+        unsafe { libc::munmap(start.as_ptr().cast(), len) };
     }
 }
 

@@ -6,6 +6,7 @@ use crate::size::PageSize;
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// The kind of pages that a mapping asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,10 +98,13 @@ pub fn small_page_bytes() -> usize {
 
 const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// The size of a transparent huge page in bytes; 2 MB where the kernel does not tell.
+/// The size of a transparent huge page in bytes; 2 MB where the kernel does not tell. Read once: no kernel changes it.
 pub fn transparent_page_bytes() -> usize {
-    let told = fs::read_to_string(format!("{TRANSPARENT}/hpage_pmd_size"));
-    told.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(2 << 20)
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let told = fs::read_to_string(format!("{TRANSPARENT}/hpage_pmd_size"));
+        told.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(2 << 20)
+    })
 }
 
 /// Linux has a setting for all sizes, and since 6.8 one for each size, which may say `inherit`.

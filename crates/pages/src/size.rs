@@ -23,6 +23,14 @@ impl PageSize {
         }
     }
 
+    /// What tells the kernel.
+    pub(crate) const fn flag(self) -> libc::c_int {
+        match self {
+            PageSize::TwoMegabytes => libc::MAP_HUGE_2MB,
+            PageSize::OneGigabyte => libc::MAP_HUGE_1GB,
+        }
+    }
+
     /// How many of these pages hold so many bytes.
     pub const fn pages_for(self, bytes: usize) -> u64 {
         bytes.div_ceil(self.bytes()) as u64

@@ -61,6 +61,19 @@ impl Places {
         self.source
     }
 
+    /// Whether the numbers are concurrency ids.
+    pub fn is_by_ids(&self) -> bool {
+        matches!(self.way, Way::Ids { .. })
+    }
+
+    /// How many CPUs' worth of threads can run for long: the CPUs that the process may use, or what its quota gives it of them.
+    pub fn at_a_time(&self, machine: &Machine) -> usize {
+        match self.way {
+            Way::Topology => machine.cpus().len(),
+            Way::Folded { most } | Way::Ids { most } => most,
+        }
+    }
+
     /// The domains of a kind, for look-up by the numbers of [`Places::source`].
     pub fn domains(&self, machine: &Machine, kind: DomainKind) -> DomainMap {
         let usable = machine.cpus().len();

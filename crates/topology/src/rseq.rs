@@ -11,12 +11,12 @@ pub(crate) mod test;
 
 /// `struct rseq` of the kernel: `cpu_id_start` at 0, `cpu_id` at 4. The first is 0 in an area that is not registered, the
 /// second negative (-1 never registered, -2 refused), which is why we read the second.
-const CPU_ID_OFFSET: isize = 4;
+const CPU_ID_OFFSET: isize = RseqArea::CPU_ID;
 /// The two fields.
 const LEAST_SIZE: c_uint = 8;
 /// `mm_cid`, the concurrency id (Linux 6.3 and later): threads of a process that run at the same time have different ones, and they
 /// are as small as the number of those threads allows.
-const CONCURRENCY_OFFSET: isize = 24;
+const CONCURRENCY_OFFSET: isize = RseqArea::CONCURRENCY_ID;
 /// The fields up to and with `mm_cid`.
 const CONCURRENCY_SIZE: c_uint = 28;
 /// How much of the area the kernel fills (`AT_RSEQ_FEATURE_SIZE` of <linux/auxvec.h>). glibc before 2.40 tells the area's size only.
@@ -32,14 +32,27 @@ pub(crate) struct Rseq {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RseqArea {
     offset: isize,
+    id: isize,
 }
 
 impl RseqArea {
+    /// Where `cpu_id` lies in `struct rseq`, in bytes.
+    pub const CPU_ID: isize = 4;
+    /// Where `mm_cid` does.
+    pub const CONCURRENCY_ID: isize = 24;
+
     /// Finds the area and checks that it tells the truth, or says why there is none to be used.
     pub fn find() -> Result<RseqArea, &'static str> {
         let rseq = Rseq::find()?;
         rseq.check()?;
-        Ok(RseqArea { offset: rseq.cpu_id.wrapping_sub(CPU_ID_OFFSET) })
+        Ok(RseqArea { offset: rseq.cpu_id.wrapping_sub(CPU_ID_OFFSET), id: CPU_ID_OFFSET })
+    }
+
+    /// The same, for sequences that go by the concurrency id in place of the CPU: as long as a sequence is not interrupted, no other
+    /// thread of the process has its id.
+    pub fn find_concurrency() -> Result<RseqArea, &'static str> {
+        let ids = Rseq::concurrency()?;
+        Ok(RseqArea { offset: ids.cpu_id.wrapping_sub(CONCURRENCY_OFFSET), id: CONCURRENCY_OFFSET })
     }
 
     /// The area at this distance from the thread pointer, of whatever is not the kernel's: to run sequences where none are restarted.
@@ -47,13 +60,18 @@ impl RseqArea {
     /// # Safety
     /// In every thread that uses it there is a `struct rseq` at that place, for as long as it is used.
     #[doc(hidden)]
-    pub const unsafe fn at(offset: isize) -> RseqArea {
-        RseqArea { offset }
+    pub const unsafe fn at(offset: isize, by_ids: bool) -> RseqArea {
+        RseqArea { offset, id: if by_ids { CONCURRENCY_OFFSET } else { CPU_ID_OFFSET } }
     }
 
     /// The distance of `struct rseq` from the thread pointer, in bytes: the same in every thread that glibc has made.
     pub const fn offset(self) -> isize {
         self.offset
+    }
+
+    /// Whether sequences go by concurrency ids; otherwise by CPUs.
+    pub const fn is_by_ids(self) -> bool {
+        self.id == CONCURRENCY_OFFSET
     }
 }
 

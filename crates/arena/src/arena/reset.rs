@@ -1,13 +1,14 @@
 //! Taking back what was handed out: all of it, or what came after a checkpoint.
 
 use super::{Arena, next_number};
+use crate::reserve::Position;
 
 /// A place in an arena's life to go back to, with [`Arena::reset_to`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Never the same for two checkpoints of any arenas.
     number: u64,
-    used: usize,
+    at: Position,
 }
 
 impl Arena {
@@ -47,7 +48,7 @@ impl Arena {
     /// ```
     pub fn reset(&mut self) {
         self.checkpoints.clear();
-        self.reset_to_used(0);
+        self.reset_to_position(Position::default());
     }
 
     /// Takes everything back and gives the memory to the kernel; what is handed out then is zero.
@@ -56,20 +57,20 @@ impl Arena {
     /// When the kernel does not take it; the arena is reset all the same.
     pub fn reset_and_release(&mut self) -> Result<(), pages::Error> {
         self.reset();
-        self.mapping.discard()?;
-        self.dirty = self.levels.reserve().base();
+        self.levels.reserve().segments().discard()?;
+        self.dirty = 0;
         Ok(())
     }
 
     /// A place to go back to, until the next reset, or the next return to an earlier one. What buffers hold at this moment is given
     /// up.
     pub fn checkpoint(&mut self) -> Checkpoint {
-        let used = self.levels.reserve().used();
-        self.reset_to_used(used);
+        let at = self.levels.reserve().position();
+        self.reset_to_position(at);
         match self.checkpoints.last() {
-            Some(last) if last.used == used => *last,
+            Some(last) if last.at == at => *last,
             _ => {
-                let checkpoint = Checkpoint { number: next_number(), used };
+                let checkpoint = Checkpoint { number: next_number(), at };
                 self.checkpoints.push(checkpoint);
                 checkpoint
             }
@@ -90,14 +91,24 @@ impl Arena {
         // Numbers only grow.
         if let Ok(at) = self.checkpoints.binary_search_by_key(&checkpoint.number, |one| one.number) {
             self.checkpoints.truncate(at + 1);
-            self.reset_to_used(checkpoint.used);
+            self.reset_to_position(checkpoint.at);
         }
     }
 
-    fn reset_to_used(&mut self, used: usize) {
-        let reserve = self.levels.reserve();
-        self.dirty = self.dirty.max(reserve.base() + reserve.used());
-        self.levels.reset_to(used);
+    /// A checkpoint that [`Arena::end_scope`] forgets, and how many there are without it.
+    pub(crate) fn begin_scope(&mut self) -> (Checkpoint, usize) {
+        let count = self.checkpoints.len();
+        (self.checkpoint(), count)
+    }
+
+    pub(crate) fn end_scope(&mut self, (to, count): (Checkpoint, usize)) {
+        self.reset_to(to);
+        self.checkpoints.truncate(count);
+    }
+
+    fn reset_to_position(&mut self, to: Position) {
+        self.dirty = self.dirty.max(self.levels.reserve().position().offset());
+        self.levels.reset_to(to);
         // Every thread's buffer is of an arena that is no more.
         self.front.number = next_number();
     }

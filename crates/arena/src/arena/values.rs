@@ -2,7 +2,10 @@
 
 use super::{Arena, exhausted};
 use crate::error::AllocError;
+use crate::text::String;
+use allocator_api2::{boxed::Box, vec::Vec};
 use std::alloc::Layout;
+use std::fmt::{self, Write as _};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -87,12 +90,110 @@ impl Arena {
 
     /// A copy of a text.
     ///
+    /// # Errors
+    /// When the arena has not so many bytes left.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_str(&self, from: &str) -> Result<&mut str, AllocError> {
+        let bytes = self.try_alloc_slice_copy(from.as_bytes())?;
+        // SAFETY: a copy of what is UTF-8.
+        Ok(unsafe { std::str::from_utf8_unchecked_mut(bytes) })
+    }
+
+    /// As [`Arena::try_alloc_str`].
+    ///
     /// # Panics
     /// If the arena has not so many bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_str(&self, from: &str) -> &mut str {
-        let bytes = self.alloc_slice_copy(from.as_bytes());
-        // SAFETY: a copy of what is UTF-8.
-        unsafe { std::str::from_utf8_unchecked_mut(bytes) }
+        self.try_alloc_str(from).unwrap_or_else(|error| exhausted(error))
+    }
+}
+
+/// What grows while it is made.
+impl Arena {
+    /// A value made where it stays, once there is room for it.
+    ///
+    /// # Errors
+    /// When the arena has no room for it; then it is not made.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_with<T>(&self, make: impl FnOnce() -> T) -> Result<&mut T, AllocError> {
+        let place = self.try_alloc_layout(Layout::new::<T>())?.cast::<T>();
+        // SAFETY: as in `try_alloc`.
+        unsafe {
+            place.write(make());
+            Ok(&mut *place.as_ptr())
+        }
+    }
+
+    /// A value in a box, which drops it; its memory is given back if it is the buffer's last.
+    ///
+    /// # Errors
+    /// When the arena has no room for it; the value is then dropped.
+    pub fn try_alloc_box<T>(&self, value: T) -> Result<Box<T, &Arena>, AllocError> {
+        Box::try_new_in(value, self).map_err(|_| AllocError)
+    }
+
+    /// As [`Arena::try_alloc_box`].
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    pub fn alloc_box<T>(&self, value: T) -> Box<T, &Arena> {
+        self.try_alloc_box(value).unwrap_or_else(|error| exhausted(error))
+    }
+
+    /// A slice of what an iterator gives, however much that is. If the iterator panics, what it gave is dropped.
+    ///
+    /// # Errors
+    /// When the arena has no room for it; what the iterator gave is then dropped.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_slice_from_iter<T>(
+        &self,
+        values: impl IntoIterator<Item = T>,
+    ) -> Result<&mut [T], AllocError> {
+        let values = values.into_iter();
+        let mut list = Vec::new_in(self);
+        list.try_reserve(values.size_hint().0).map_err(|_| AllocError)?;
+        for value in values {
+            list.try_reserve(1).map_err(|_| AllocError)?;
+            list.push(value);
+        }
+        list.shrink_to_fit();
+        Ok(list.leak())
+    }
+
+    /// As [`Arena::try_alloc_slice_from_iter`].
+    ///
+    /// # Panics
+    /// If the arena has not so many bytes left.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc_slice_from_iter<T>(&self, values: impl IntoIterator<Item = T>) -> &mut [T] {
+        self.try_alloc_slice_from_iter(values).unwrap_or_else(|error| exhausted(error))
+    }
+
+    /// What `format!` would give.
+    ///
+    /// ```
+    /// let arena = arena::Arena::new();
+    /// let text = arena.alloc_fmt(format_args!("{}:{}", "localhost", 80));
+    /// assert_eq!(text, "localhost:80");
+    /// ```
+    ///
+    /// # Errors
+    /// When the arena has no room for it, or a value refuses to be written.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn try_alloc_fmt(&self, arguments: fmt::Arguments<'_>) -> Result<&mut str, AllocError> {
+        let mut text = String::new_in(self);
+        text.write_fmt(arguments).map_err(|_| AllocError)?;
+        Ok(text.into_str())
+    }
+
+    /// As [`Arena::try_alloc_fmt`].
+    ///
+    /// # Panics
+    /// If the arena has no room for it, or a value refuses to be written.
+    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
+    pub fn alloc_fmt(&self, arguments: fmt::Arguments<'_>) -> &mut str {
+        self.try_alloc_fmt(arguments).unwrap_or_else(|error| exhausted(error))
     }
 }

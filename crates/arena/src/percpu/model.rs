@@ -13,8 +13,9 @@
 mod controls;
 mod scenarios;
 
-use super::PerCpu;
+use super::{PerCpu, Sizes};
 use crate::reserve::{GRAIN, Reserve};
+use crate::segments::Segments;
 use crate::sequence::Area;
 use crate::slot::{REFILLING, REST_MASK};
 use hab::Extent;
@@ -22,6 +23,7 @@ use loom::cell::UnsafeCell;
 use loom::thread::{self, JoinHandle};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use topology::CpuSource;
 
 const BASE: usize = 1 << 20;
 
@@ -53,8 +55,8 @@ impl Scene {
     fn on(area: Area, size: usize, limit: usize) -> &'static Scene {
         Box::leak(Box::new(Scene {
             area,
-            buffers: PerCpu::new(area, BASE, size * GRAIN, 2),
-            reserve: Reserve::new(BASE, limit * GRAIN),
+            buffers: PerCpu::new(area, CpuSource::detect(), BASE, Sizes::equal(size * GRAIN, 2)),
+            reserve: Reserve::new(Segments::foreign(BASE, limit * GRAIN), limit * GRAIN),
             grains: (0..limit).map(|_| UnsafeCell::new(())).collect(),
             owned: Mutex::default(),
         }))

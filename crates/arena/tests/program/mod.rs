@@ -7,6 +7,7 @@
 //! its limit; a request is refused only if the rest of the reserve could not serve it; a checkpoint that is no longer one changes
 //! nothing.
 
+use allocator_api2::alloc::Allocator;
 use arena::{Arena, Checkpoint, Path, Size, Zeroing};
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -43,6 +44,8 @@ enum Operation {
     Reset,
     Release,
     Exhaust { size: usize },
+    Resize { which: usize, size: usize },
+    Free { which: usize },
 }
 
 impl Program {
@@ -94,7 +97,7 @@ impl Operation {
             _ => first % 256,
         };
         let align = 1 << if second.is_multiple_of(4) { second / 4 % 17 } else { second % 4 };
-        let operation = match kind % 64 {
+        let operation = match kind % 72 {
             0..40 => Operation::Layout { size, align },
             40..46 => Operation::Copy { length: size },
             46..52 => Operation::Values { length: size },
@@ -102,6 +105,8 @@ impl Operation {
             56..60 => Operation::ResetTo { which: first },
             60 => Operation::Reset,
             61 => Operation::Release,
+            63..67 => Operation::Free { which: first },
+            67..71 => Operation::Resize { which: first, size },
             62 => Operation::Exhaust { size: 1 + size },
             // More than there is anywhere.
             _ => Operation::Layout { size: (first + 1) << 46, align },
@@ -177,6 +182,8 @@ impl Owner {
                 }
             }
             Operation::ResetTo { which } => self.reset_to(which, all),
+            Operation::Resize { which, size } => self.resize(which, size, all),
+            Operation::Free { which } => self.free(which, all),
             Operation::Reset | Operation::Release => {
                 self.forget(0, all);
                 self.valid.clear();
@@ -219,6 +226,45 @@ impl Owner {
             all.insert(place.addr().get(), size);
             self.ranges.push(Range { place, size, tag });
         }
+    }
+
+    /// One of the youngest ranges, which may be the last of its buffer.
+    fn young(&self, which: usize) -> Option<usize> {
+        let count = self.ranges.len();
+        (count > 0).then(|| count - 1 - which % count.min(3))
+    }
+
+    /// What was resized belongs to this moment: a return to an earlier one takes it back.
+    fn resize(&mut self, which: usize, size: usize, all: &mut Alive) {
+        let Some(at) = self.young(which).filter(|_| size > 0) else { return };
+        let Range { place, size: before, tag } = self.remove(at, all);
+        let [old, new] = [before, size].map(|size| Layout::from_size_align(size, 1).unwrap());
+        let arena = &self.arena;
+        // SAFETY: a range of this arena with this size, which is used no more under its old one.
+        let resized = unsafe {
+            if size > before { arena.grow(place, old, new) } else { arena.shrink(place, old, new) }
+        };
+        let (place, size) = resized.map_or((place, before), |moved| (moved.cast(), size));
+        Range { place, size: size.min(before), tag }.check();
+        // SAFETY: the range's.
+        unsafe { place.write_bytes(tag, size) };
+        self.own(place, new, size, all, tag);
+    }
+
+    fn free(&mut self, which: usize, all: &mut Alive) {
+        let Some(at) = self.young(which) else { return };
+        let range = self.remove(at, all);
+        // SAFETY: a range of this arena, which is used no more.
+        unsafe { (&self.arena).deallocate(range.place, Layout::from_size_align(range.size, 1).unwrap()) };
+    }
+
+    fn remove(&mut self, at: usize, all: &mut Alive) -> Range {
+        let range = self.ranges.remove(at);
+        range.check();
+        all.0.remove(&range.place.addr().get());
+        // Those that were there at a checkpoint are one fewer.
+        self.valid.iter_mut().filter(|(_, count)| *count > at).for_each(|(_, count)| *count -= 1);
+        range
     }
 
     fn reset_to(&mut self, which: usize, all: &mut Alive) {

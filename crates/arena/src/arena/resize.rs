@@ -1,0 +1,51 @@
+//! Blocks that grow, shrink or are given back where they are: the last ones of a buffer.
+
+use super::Arena;
+use crate::reserve::GRAIN;
+use crate::thread;
+use crate::zero::Zeroing;
+use hab::Extent;
+use std::ptr::NonNull;
+
+impl Arena {
+    /// Whether bytes that were handed out may be handed out again before a reset: not where they would have to be zero.
+    pub(crate) fn takes_back(&self) -> bool {
+        self.zeroing == Zeroing::None
+    }
+
+    /// Whether a block of `old` bytes is one of `new` bytes now (0: none), where it is. A block that is not the last one of a buffer can shrink, which gains
+    /// nothing.
+    pub(crate) fn resize_in_place(&self, place: NonNull<u8>, old: usize, new: usize) -> bool {
+        let grains = |bytes: usize| bytes.next_multiple_of(GRAIN);
+        let fits = grains(new) <= grains(old);
+        if old == 0 || grains(new) == grains(old) || !self.takes_back() {
+            return old != 0 && fits;
+        }
+        let block = Extent { start: place.addr().get(), bytes: grains(old) };
+        let moved = match self.threads {
+            Some(_) => thread::resize(self.front.number, block, grains(new)),
+            // A block below a buffer's size could be anywhere; one that is not at the top of this CPU's word is left alone.
+            None => self.levels.resize(block, grains(new)),
+        };
+        moved || fits
+    }
+
+    /// A buffer of whole grains for a [`Local`](crate::Local).
+    pub(crate) fn buffer(&self, bytes: usize) -> Option<usize> {
+        self.levels.allocate(bytes, |extent| self.fresh(extent))
+    }
+
+    /// Whether whole buffers may be handed out: not where each object is looked at.
+    pub(crate) fn hands_out_buffers(&self) -> bool {
+        self.zeroing != Zeroing::AtAllocation
+    }
+
+    /// Takes the rest of a buffer for the thread's own.
+    pub(crate) fn adopt(&self, start: usize, bytes: usize) {
+        if self.threads.is_some() {
+            thread::adopt(self.front.number, start, bytes);
+        } else if self.takes_back() {
+            self.levels.resize(Extent { start, bytes }, 0);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The memory of an arena: one range, or segments of which each has twice the bytes of the one before and is mapped when it is wanted.
+//!
+//! An arena counts in offsets: segment `k` has those from `first * (2^k - 1)` on. Whoever needs a segment maps it and publishes its address; who
+//! comes second gives his own back. No lock: a thread may be stopped, interrupted by a signal or missing in a forked child here.
+
+use crate::kept;
+use crate::primitive::{Ordering, Place};
+use hab::Extent;
+use pages::{Mapping, Policy};
+use std::ptr::NonNull;
+
+/// Segments of an arena, at most: from 64 KB to 64 GB.
+pub(crate) const MOST: usize = 21;
+/// The first segment of an arena that grows.
+pub(crate) const FIRST: usize = 64 << 10;
+
+/// In the low bits of an address, which is that of a page: the pages' kind, ...
+const POLICY: usize = 3;
+/// ... and whether the memory was an earlier arena's, so that it may not be zero.
+const USED: usize = 4;
+const FLAGS: usize = POLICY | USED;
+
+/// What an arena's offsets stand for.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    /// Bytes of the first one; a power of two where there are several.
+    first: usize,
+    count: usize,
+    /// Addresses that buffers can tell: so many bytes from the base on.
+    base: usize,
+    span: usize,
+    policy: Policy,
+    /// Addresses with flags; 0: not mapped yet.
+    at: [Place; MOST],
+    /// The memory is somebody else's (that of tests).
+    is_foreign: bool,
+}
+
+/// Memory, and whether it was an earlier arena's.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) mapping: Mapping,
+    pub(crate) used: bool,
+}
+
+impl Piece {
+    fn pack(self) -> usize {
+        let (base, _, policy) = self.mapping.into_raw();
+        let policy = Policy::ALL.iter().position(|one| *one == policy).unwrap_or(0);
+        base.as_ptr().expose_provenance() | policy | if self.used { USED } else { 0 }
+    }
+
+    /// The mapping of a word from `pack`.
+    ///
+    /// # Safety
+    /// From there, of so many bytes, once.
+    unsafe fn unpack(word: usize, len: usize) -> Piece {
+        let base = NonNull::new(std::ptr::with_exposed_provenance_mut(word & !FLAGS));
+        let policy = Policy::ALL[word & POLICY];
+        // SAFETY: the caller's promise; a mapping is not at 0.
+        let mapping = unsafe { Mapping::from_raw(base.unwrap_unchecked(), len, policy) };
+        Piece { mapping, used: word & USED != 0 }
+    }
+}
+
+impl Segments {
+    /// The first segment is there; `count` in all. Buffers can tell `span` bytes from the base on.
+    pub(crate) fn new(first: Piece, count: usize, span: usize) -> Segments {
+        let (len, address, policy) =
+            (first.mapping.len(), first.mapping.as_ptr().addr(), first.mapping.policy());
+        // The kernel maps near to what is mapped already, mostly below.
+        let base = if count == 1 { address } else { address.saturating_sub((span / 2) & !FLAGS) };
+        let at = std::array::from_fn(|_| Place::new(0));
+        at[0].store(first.pack(), Ordering::Relaxed);
+        Segments { first: len, count, base, span, policy, at, is_foreign: false }
+    }
+
+    /// One range that somebody else sees to.
+    #[cfg(test)]
+    pub(crate) fn foreign(base: usize, len: usize) -> Segments {
+        let at = std::array::from_fn(|index| Place::new(if index == 0 { base } else { 0 }));
+        Segments { first: len, count: 1, base, span: len, policy: Policy::Small, at, is_foreign: true }
+    }
+
+    /// No address is below.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// The kind of pages of the first one.
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// All offsets.
+    pub(crate) fn end(&self) -> usize {
+        self.start(self.count)
+    }
+
+    /// The segment that an offset is in.
+    #[inline(always)]
+    pub(crate) fn of(&self, offset: usize) -> usize {
+        if self.count == 1 { 0 } else { (offset / self.first + 1).ilog2() as usize }
+    }
+
+    /// The first offset of a segment.
+    #[inline(always)]
+    pub(crate) fn start(&self, segment: usize) -> usize {
+        self.first * ((1 << segment) - 1)
+    }
+
+    /// The first segment from this one on that has so many bytes.
+    pub(crate) fn holding(&self, bytes: usize, from: usize) -> Option<usize> {
+        (from..self.count).find(|segment| self.first << segment >= bytes)
+    }
+
+    /// Where a segment is; mapped if it is not yet. `None` where there is no address space.
+    #[inline(always)]
+    pub(crate) fn address(&self, segment: usize) -> Option<usize> {
+        // Acquire: with the publisher's Release: what an earlier arena's threads did there is over.
+        match self.at.get(segment)?.load(Ordering::Acquire) {
+            0 => self.map(segment),
+            word => Some(word & !FLAGS),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn map(&self, segment: usize) -> Option<usize> {
+        let len = self.first << segment;
+        let piece = kept::take(len, self.policy)
+            .or_else(|| Some(Piece { mapping: Mapping::silently(len, self.policy)?, used: false }))?;
+        let address = piece.mapping.as_ptr().addr();
+        if address < self.base || address + len > self.base + self.span {
+            // Too far away for the buffers' words; dropped.
+            return None;
+        }
+        let word = piece.pack();
+        // Release: see `address`.
+        match self.at[segment].compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Some(word & !FLAGS),
+            Err(other) => {
+                // SAFETY: packed just now, and published to nobody.
+                kept::give(unsafe { Piece::unpack(word, len) }.mapping);
+                Some(other & !FLAGS)
+            }
+        }
+    }
+
+    fn mapped(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let words = self.at[..self.count].iter().map(|place| place.load(Ordering::Acquire));
+        words.enumerate().filter(|(_, word)| *word != 0)
+    }
+
+    /// Bytes mapped, and how many of them are not on the pages that the first segment is on.
+    pub(crate) fn mapped_bytes(&self) -> (usize, usize) {
+        let other = |word: usize| Policy::ALL[word & POLICY] != self.policy;
+        self.mapped().fold((0, 0), |(all, others), (segment, word)| {
+            let len = self.first << segment;
+            (all + len, others + if other(word) { len } else { 0 })
+        })
+    }
+
+    /// How many bytes at the beginning of an extent may not be zero, if what is beyond the offset `dirty` is as the kernel gave it.
+    pub(crate) fn dirty_bytes(&self, extent: Extent, dirty: usize) -> usize {
+        for (segment, word) in self.mapped() {
+            let (start, len) = (word & !FLAGS, self.first << segment);
+            if (start..start + len).contains(&extent.start) {
+                let until =
+                    if word & USED != 0 { len } else { dirty.saturating_sub(self.start(segment)).min(len) };
+                return (start + until).saturating_sub(extent.start).min(extent.bytes);
+            }
+        }
+        extent.bytes
+    }
+
+    /// Gives the memory back to the kernel; addresses stay. The caller is alone.
+    pub(crate) fn discard(&self) -> Result<(), pages::Error> {
+        for (segment, place) in self.at[..self.count].iter().enumerate() {
+            let word = place.load(Ordering::Relaxed);
+            if word == 0 {
+                continue;
+            }
+            // SAFETY: packed when it was published, and put back below; nobody else uses the arena.
+            let mut piece = unsafe { Piece::unpack(word, self.first << segment) };
+            let outcome = piece.mapping.discard();
+            piece.used &= outcome.is_err();
+            place.store(piece.pack(), Ordering::Relaxed);
+            outcome?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Segments {
+    fn drop(&mut self) {
+        if self.is_foreign {
+            return;
+        }
+        for (segment, word) in self.mapped() {
+            // SAFETY: packed when it was published; nobody uses the arena any more.
+            kept::give(unsafe { Piece::unpack(word, self.first << segment) }.mapping);
+        }
+    }
+}
