@@ -60,17 +60,21 @@ impl Drop for Jvm {
     }
 }
 
-/// The process at the end of a chain of children, as soon as it is a JVM.
-fn the_jvm(mut pid: u32) -> u32 {
+/// The process at the end of a chain of children, as soon as it is a JVM. From the first each time: a shell's child may have ended.
+fn the_jvm(first: u32) -> u32 {
     let until = Instant::now() + Duration::from_secs(120);
+    let child = |pid: u32| -> Option<u32> {
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    };
     loop {
-        let children =
-            std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let mut pid = first;
+        while let Some(next) = child(pid) {
+            pid = next;
+        }
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        match children.split_whitespace().next() {
-            Some(child) => pid = child.parse().unwrap(),
-            None if maps.contains("libjvm.so") => return pid,
-            None => {}
+        if maps.contains("libjvm.so") {
+            return pid;
         }
         assert!(Instant::now() < until, "no JVM below");
         std::thread::sleep(Duration::from_millis(20));
