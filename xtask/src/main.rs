@@ -11,6 +11,7 @@ mod fuzz;
 mod jdks;
 mod lab_run;
 mod launches;
+mod lookups;
 mod measure;
 mod profile;
 mod results;
@@ -55,6 +56,8 @@ enum Command {
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
     Startup(lab_run::Startup),
+    /// Measure how long the agent looks for HotSpot's names, on each JDK and collector; then: cargo xtask results target/terrace/lookups.
+    Lookups,
     /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
     /// Take runs into the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Applications(arguments) => arguments.run(),
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
+        Command::Lookups => lookups::run(),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),

@@ -57,7 +57,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-const TABLES: [Table; 12] = [
+const TABLES: [Table; 13] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -123,6 +123,17 @@ const TABLES: [Table; 12] = [
             ("of", Words("{processes}")),
             ("wall time, ms", Interval("wall", 2)),
             ("resident, MB", Interval("resident", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "lookups",
+        experiment: "lookups",
+        columns: &[
+            ("JDK", Words("{jdk}")),
+            ("collector", Words("{collector}")),
+            ("of", Words("{processes}")),
+            ("ms, median [least, most]", Interval("lookup", 1)),
         ],
         ..PLAIN
     },

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A home whose agent is the installed one, changed.
-fn home(change: impl Fn(&mut Vec<u8>)) -> Option<TempDir> {
+fn home(change: impl Fn(&mut [u8])) -> Option<TempDir> {
     let folder = installed()?;
     let home = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(&folder).unwrap().flatten() {
@@ -27,13 +27,13 @@ fn home(change: impl Fn(&mut Vec<u8>)) -> Option<TempDir> {
 }
 
 /// `e_machine` of another architecture.
-fn other_architecture(library: &mut Vec<u8>) {
+fn other_architecture(library: &mut [u8]) {
     let other: u16 = if cfg!(target_arch = "x86_64") { 183 } else { 62 };
     library[18..20].copy_from_slice(&other.to_le_bytes());
 }
 
 /// Needs a glibc 2.99 wherever it needed another.
-fn newer_glibc(library: &mut Vec<u8>) {
+fn newer_glibc(library: &mut [u8]) {
     let name = b"GLIBC_2.";
     let found: Vec<usize> = (0..library.len() - 11)
         .filter(|at| {
@@ -71,7 +71,7 @@ fn assert_refused(output: &Output, why: &str) {
     assert!(lines[0].contains(why) && !stderr(output).contains("version \""), "{}", stderr(output));
 }
 
-fn unloadable(change: impl Fn(&mut Vec<u8>), why: &str, remedy: &str) {
+fn unloadable(change: impl Fn(&mut [u8]), why: &str, remedy: &str) {
     let Some(home) = home(change) else { return };
     let java = java();
     assert_runs_without(&with(home.path(), &["run", "--", &java, "-version"]), why, remedy);
