@@ -370,8 +370,8 @@ fn ctrl_c_leaves_nothing_behind() {
 #[test]
 fn a_real_jvm_that_cannot_load_the_agent() {
     let Some(java) = real_java() else { return };
-    // The stand-in for libterrace.so is an empty file.
     let home = home();
+    std::fs::write(home.path("libterrace.so"), "").unwrap();
     let output = compare(&home, &["--", &java, "-version"]);
-    assert_refused(&output, 1, &["java exited with status 1", "libterrace.so"]);
+    assert_refused(&output, 1, &["cannot load", "libterrace.so", "use Terrace's archive"]);
 }
