@@ -1,0 +1,172 @@
+//! Which tables the kept results make, and where they stand.
+
+pub const LAUNCHES: &str = "launches";
+
+/// A table, between `<!-- NAME -->` and an empty line: a row for each cell, or for all cells that differ only in `across`.
+pub struct Table {
+    pub file: &'static str,
+    pub name: &'static str,
+    pub experiment: &'static str,
+    /// Heading, and what stands below it.
+    pub columns: &'static [(&'static str, Column)],
+    /// A parameter whose values are columns, and the metric in them.
+    pub across: Option<(&'static str, &'static str)>,
+    pub only: Option<(&'static str, &'static str)>,
+}
+
+pub enum Column {
+    /// Words in which `{key}` is a parameter, as in headings of the first cell; `{processes}` is how many JVMs the cell is of.
+    Words(&'static str),
+    /// A metric's median with its interval, with so many decimals.
+    Interval(&'static str, usize),
+    /// A metric's median.
+    Median(&'static str, usize),
+    /// The medians of two metrics.
+    Both(&'static str, &'static str),
+}
+use Column::{Both, Interval, Median, Words};
+
+const CELL: &str = "{collector} {jdk}, {threads} threads";
+const SPEED: (&str, Column) = ("per second", Interval("speed", 2));
+const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "collections_b"));
+
+const PLAIN: Table =
+    Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
+
+pub const TABLES: [Table; 13] = [
+    Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
+    Table {
+        file: "README.md",
+        name: "demo",
+        experiment: "demo",
+        columns: &[
+            ("program (Parallel, JDK {jdk})", Words("{program}")),
+            ("compared", Words("{compared}, {processes}")),
+            ("speed", Interval("speed", 2)),
+            COLLECTIONS,
+        ],
+        only: Some(("collector", "parallel")),
+        ..PLAIN
+    },
+    Table {
+        name: "demo",
+        experiment: "demo",
+        columns: &[
+            ("program", Words("{program}, {collector}")),
+            ("compared", Words("{compared}, {processes}")),
+            SPEED,
+            ("per CPU-second", Interval("cpu", 2)),
+            COLLECTIONS,
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "defaults",
+        experiment: "defaults",
+        columns: &[
+            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
+            ("young", Words("{young}")),
+            ("of", Words("{processes}")),
+            ("per second", Interval("speed", 3)),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("heap used up", Median("heap", 3)),
+            ("pairs", Median("pairs", 0)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "matrix",
+        experiment: "matrix",
+        columns: &[("alloc byte[16]", Words(CELL)), ("of", Words("{processes} each"))],
+        across: Some(("tlab", "speed")),
+        ..PLAIN
+    },
+    Table {
+        name: "bound",
+        experiment: "bound",
+        columns: &[
+            ("alloc byte[16], core buffers / private buffers", Words(CELL)),
+            ("of", Words("{processes} each")),
+        ],
+        across: Some(("tlab", "speed")),
+        ..PLAIN
+    },
+    Table {
+        name: "startup",
+        experiment: "startup",
+        columns: &[
+            ("terrace - stock", Words("JDK {jdk}")),
+            ("of", Words("{processes}")),
+            ("wall time, ms", Interval("wall", 2)),
+            ("resident, MB", Interval("resident", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "lookups",
+        experiment: "lookups",
+        columns: &[
+            ("JDK", Words("{jdk}")),
+            ("collector", Words("{collector}")),
+            ("of", Words("{processes}")),
+            ("ms, median [least, most]", Interval("lookup", 1)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        name: "stock",
+        experiment: "baseline",
+        columns: &[
+            (
+                "work each CPU-second over a stock JVM's",
+                Words("{workload} {collector} {jdk}, {threads} threads"),
+            ),
+            ("of", Words("{processes}")),
+            ("start=off", Interval("off", 3)),
+            ("levels=none", Interval("none", 3)),
+            ("on", Interval("on", 3)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena",
+        experiment: "arena",
+        columns: CONTESTANT,
+        across: Some(("column", "allocate")),
+        only: None,
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-requests",
+        experiment: "arena-requests",
+        columns: CONTESTANT,
+        across: Some(("column", "ns")),
+        only: None,
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-mmtk",
+        experiment: "arena-mmtk",
+        columns: &[
+            ("memory", Words("{bytes} bytes, {memory}, {processes}")),
+            ("arena, thread buffers, ns", Interval("arena", 2)),
+            ("mmtk NoGC, ns", Interval("mmtk", 2)),
+            ("arena / mmtk", Interval("ratio", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/arena.md",
+        name: "arena-reach",
+        experiment: "arena-reach",
+        columns: &[
+            ("aimed at", Words("{what}: {limit}")),
+            ("found: median [95 % interval]", Words("{found}")),
+            ("", Words("{verdict}")),
+        ],
+        ..PLAIN
+    },
+];
+
+const CONTESTANT: &[(&str, Column)] = &[("ns", Words("{contestant}"))];
