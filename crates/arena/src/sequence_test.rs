@@ -113,9 +113,8 @@ fn with_concurrency_ids_the_word_is_that_of_the_id() {
     let word = &slots[1].words[0];
     let held = word.load(Ordering::Relaxed);
     // SAFETY: as above.
-    assert!(
-        !unsafe { replace(area, word, 2, held, EMPTY) } && unsafe { replace(area, word, 1, held, EMPTY) }
-    );
+    let replaced = [2, 1].map(|id| unsafe { replace(area, word, id, held, EMPTY) });
+    assert_eq!(replaced, [false, true]);
 
     // A thread without an area has the id 0.
     let mut none = Fake::on(-1_i32 as u32);
