@@ -5,7 +5,7 @@ use control::View;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::status::{self, Status};
 use jvm::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// How often processes that were no JVMs are looked at again: a shell may have become one, and an agent may have been attached.
@@ -16,8 +16,8 @@ pub struct Survey {
     /// Empty: all.
     wanted: Vec<u32>,
     jvms: BTreeMap<u32, Jvm>,
-    /// What was no JVM when it was looked at, by its start.
-    others: BTreeMap<u32, u64>,
+    /// What was no JVM when it was looked at.
+    others: BTreeSet<u32>,
     looked_again: Option<Instant>,
 }
 
@@ -46,7 +46,7 @@ impl Survey {
         Survey {
             wanted: wanted.to_owned(),
             jvms: BTreeMap::new(),
-            others: BTreeMap::new(),
+            others: BTreeSet::new(),
             looked_again: None,
         }
     }
@@ -69,20 +69,21 @@ impl Survey {
             self.looked_again = Some(now);
             self.others.clear();
         }
-        let running: BTreeMap<u32, u64> = match self.wanted.is_empty() {
-            true => processes().filter_map(|pid| Some((pid, started(pid)?))).collect(),
-            false => self.wanted.iter().filter_map(|pid| Some((*pid, started(*pid)?))).collect(),
+        let all: Vec<u32> = match self.wanted.is_empty() {
+            true => processes().collect(),
+            false => self.wanted.clone(),
         };
+        // Most processes are none, and cost a look at their numbers only.
+        let candidates = all.into_iter().filter(|pid| !self.others.contains(pid));
+        let running: BTreeMap<u32, u64> = candidates.filter_map(|pid| Some((pid, started(pid)?))).collect();
         self.jvms.retain(|pid, jvm| running.get(pid) == Some(&jvm.started));
-        self.others.retain(|pid, started| running.get(pid) == Some(started));
         for (pid, started) in running {
             match self.jvms.get_mut(&pid) {
                 Some(jvm) if again && !jvm.agent.as_ref().is_some_and(serves) => jvm.agent = agent(pid),
                 Some(_) => {}
-                None if self.others.contains_key(&pid) => {}
                 None => match Jvm::of(pid, started) {
                     Some(jvm) => drop(self.jvms.insert(pid, jvm)),
-                    None => drop(self.others.insert(pid, started)),
+                    None => drop(self.others.insert(pid)),
                 },
             }
         }
