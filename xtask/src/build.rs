@@ -1,6 +1,7 @@
 //! Everything that the `terrace` command needs, into one folder.
 
 use crate::cargo::cargo;
+use crate::jar::{self, Goal};
 use crate::shell::{root, run};
 use jvm::install::Install;
 use jvm::jdk;
@@ -23,9 +24,10 @@ pub fn checked_folder() -> PathBuf {
     root().join("target/checked")
 }
 
-/// Builds the agent, the command, the workloads and the benchmarks.
+/// Builds the agent, the command and all jars.
 pub fn all() -> Result<()> {
     programs()?;
+    jar::of_this_machine(Goal::Jar)?;
     workloads(false)
 }
 
@@ -37,7 +39,9 @@ pub fn all_with_java_tests() -> Result<()> {
         let rust = programs();
         let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: could not be run")));
         rust.and(java)
-    })
+    })?;
+    // Last: the agent is inside.
+    jar::of_this_machine(Goal::Tested)
 }
 
 /// Builds the agent alone.
@@ -53,10 +57,13 @@ fn programs() -> Result<()> {
 /// What tests of the command find beside it: the agent with assertions, and the same workloads.
 pub fn checked() -> Result<()> {
     run(cargo().args(["build", "--profile", "checked", "--quiet", "-p", "terrace-agent"]))?;
+    let jar = folder().join(jar::NAME);
+    std::fs::copy(&jar, checked_folder().join(jar::NAME))
+        .map_err(|error| Error::failed(format!("{}: {error}", jar.display())))?;
     put_jars(&installed(), &checked_folder())
 }
 
-/// The oldest JDK with a compiler: all Java is compiled for 17.
+/// The oldest JDK with a compiler: Java is compiled for 17, and `terrace.jar` for 11.
 pub fn compiler_jdk() -> Result<jdk::Jdk> {
     let jdks = jdk::discover().into_iter().filter(|jdk| jdk.has_compiler);
     jdks.min_by_key(|jdk| jdk.feature).ok_or_else(|| {
@@ -72,19 +79,20 @@ pub fn maven() -> Result<Command> {
     Ok(maven)
 }
 
-/// Builds the workloads and benchmarks, with their tests or without, and puts them beside the command.
+/// Builds what is in `java`, with its tests or without, and puts the jars beside the command.
 pub fn workloads(test: bool) -> Result<()> {
     let mut maven = maven()?;
     if !test {
         maven.arg("-DskipTests");
     }
-    run(maven.arg("package"))?;
-    let built = ["workloads", "benchmarks"].map(|module| root().join("java").join(module).join("target"));
+    let modules = ["workloads", "benchmarks", "jmh-profiler"];
+    run(maven.args(["-pl", &modules.join(","), "package"]))?;
+    let built = modules.map(|module| root().join("java").join(module).join("target"));
     put_jars(&Install::at(built.into()), &folder())
 }
 
 fn put_jars(from: &Install, to: &Path) -> Result<()> {
-    for jar in [from.workloads()?, from.sources()?, from.benchmarks()?] {
+    for jar in [from.workloads()?, from.sources()?, from.benchmarks()?, from.profiler()?] {
         let name = jar.file_name().unwrap_or_default().to_owned();
         std::fs::copy(&jar, to.join(&name))
             .map_err(|error| Error::failed(format!("copy of {}: {error}", jar.display())))?;

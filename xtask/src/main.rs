@@ -8,6 +8,7 @@ mod cargo;
 mod dist;
 mod exhaust;
 mod fuzz;
+mod jar;
 mod jdks;
 mod lab_run;
 mod launches;
@@ -34,7 +35,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the agent, the command, the workloads and the benchmarks into target/release.
+    /// Build the agent, the command, terrace.jar, the workloads and the benchmarks into target/release.
     Build,
     /// Run every test.
     Test(test::Arguments),

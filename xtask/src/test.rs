@@ -161,8 +161,8 @@ fn model_checking() -> Result<()> {
     for tests in [&HIERARCHY[..], &ARENA] {
         shell::run(loom().args(tests).arg("--no-run"))?;
     }
-    let parts =
-        ["two_threads", "three_threads", "controls", "publication"].map(|part| (&HIERARCHY[..], part));
+    let parts = ["two_threads", "three_threads", "controls", "publication", "records"]
+        .map(|part| (&HIERARCHY[..], part));
     let parts = parts.into_iter().chain([(&ARENA[..], "model")]);
     std::thread::scope(|scope| {
         let run = |(tests, filter)| {

@@ -1,7 +1,7 @@
 //! Every command line of README, CONTRIBUTING and docs is executed as it stands there.
 //!
 //! A command is a line that begins with `$ ` in a fenced `console` block, or a span in backticks that begins with one of
-//! [`PROGRAMS`]. It is run by a shell in a folder that has an `app.jar`, a `build.sh` and the results of two lab runs, with the
+//! [`PROGRAMS`]. It is run by a shell in a folder that has an `app.jar`, `terrace.jar`, benchmarks, a `build.sh` and the results of two lab runs, with the
 //! placeholders of [`Stage::filled`] filled in; of a command that is only named (`terrace on`) the help is read. What is treated
 //! otherwise is declared in [`EXCEPTIONS`], with the reason; a declaration that no document needs any more fails, too.
 
@@ -48,6 +48,11 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         Read,
         "the command of a kept result, three minutes",
     ),
+    (
+        "terrace compare --a 'terrace core=adaptive' --b 'terrace core=16k' *",
+        Read,
+        "the command of a kept result, half a minute",
+    ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
     ("terrace doctor PID --verify", With("doctor", "--seconds 2s --duration 4s"), "a minute by default"),
@@ -61,6 +66,11 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "terrace doctor --workload *",
         Read,
         "tries remedies for minutes; the command's own tests do it shortly",
+    ),
+    (
+        "java -cp benchmarks.jar:terrace-jmh.jar *",
+        With("org.openjdk.jmh.Main", "-f 1 -wi 1 -w 100ms -i 2 -r 100ms"),
+        "minutes by JMH's defaults",
     ),
     ("terrace lab run *", Read, "measures for minutes; the command's own tests run single cells"),
     ("terrace lab machine *", Read, "needs measured latencies, which take a minute"),
@@ -192,8 +202,8 @@ impl Stage {
     /// `None`, and a line that says why, without a JDK or the built agent.
     fn set() -> Option<Stage> {
         let release = Path::new(env!("CARGO_BIN_EXE_xtask")).parent()?.to_owned();
-        if let Some(missing) = ["terrace", "libterrace.so"].iter().find(|name| !release.join(name).is_file())
-        {
+        let needed = ["terrace", "libterrace.so", "terrace.jar", "terrace-benchmarks.jar", "terrace-jmh.jar"];
+        if let Some(missing) = needed.iter().find(|name| !release.join(name).is_file()) {
             skips::skip!("{missing} is not built; run cargo xtask build");
             return None;
         }
@@ -212,7 +222,11 @@ impl Stage {
         let folder = tempfile::tempdir().ok()?;
         let mut stage = Stage { folder, release, path, with_terrace: None, stock: None };
         let file = |name: &str| stage.folder.path().join(name);
+        for (name, jar) in [("benchmarks.jar", needed[3]), ("terrace-jmh.jar", needed[4])] {
+            std::os::unix::fs::symlink(stage.release.join(jar), file(name)).unwrap();
+        }
         std::fs::write(file("App.java"), APP).unwrap();
+        std::fs::copy(stage.release.join("terrace.jar"), file("terrace.jar")).unwrap();
         std::fs::write(file("build.sh"), "#!/bin/sh\nexec java -Xmx64m -jar app.jar\n").unwrap();
         for command in [
             "chmod +x build.sh",
@@ -231,7 +245,7 @@ impl Stage {
     fn shell(&self, command: &str, seconds: &str) -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).current_dir(self.folder.path()).env("PATH", &self.path);
-        shell.env("APP_SECONDS", seconds).stdin(Stdio::null());
+        shell.env("APP_SECONDS", seconds).env("XDG_CACHE_HOME", self.folder.path()).stdin(Stdio::null());
         for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "TERRACE_HOME"] {
             shell.env_remove(variable);
         }
@@ -261,10 +275,12 @@ impl Stage {
         };
         let pid = running.as_ref().map_or(0, |running| running.0.id()).to_string();
         let library = self.release.join("libterrace.so").display().to_string();
+        let jar = format!("-javaagent:{}", self.release.join("terrace.jar").display());
         let mut filled = command.to_owned();
         for (placeholder, value) in [
             ("/path/to/lib/libterrace.so", library.as_str()),
             ("/path/to/libterrace.so", library.as_str()),
+            ("-javaagent:terrace.jar", jar.as_str()),
             ("key=value,...", "core=64k,tlab=4k"),
             (" PID", &format!(" {pid}")),
             ("NAME...", "latency"),
@@ -281,8 +297,9 @@ impl Stage {
     /// Runs a command as its declaration says. The error is what it printed.
     fn execute(&self, command: &str, instead: Option<Instead>) -> Result<(), String> {
         // An agent stays where it is: each attaching has a JVM of its own.
-        let into_stock =
-            ["terrace attach", "terrace doctor PID"].iter().any(|begin| command.starts_with(begin));
+        let into_stock = ["terrace attach", "terrace doctor PID", "java -jar terrace.jar attach"]
+            .iter()
+            .any(|begin| command.starts_with(begin));
         let fresh = into_stock.then(|| self.start(STOCK));
         let filled = self.filled(command, &fresh);
         match instead {
@@ -290,7 +307,7 @@ impl Stage {
                 let output = self.run(&filled, "0.3");
                 succeeded(&filled, &output)?;
                 let said = String::from_utf8_lossy(&output.stdout);
-                let loaded = !command.starts_with("jcmd") || said.contains("return code: 0");
+                let loaded = !command.contains("JVMTI.agent_load") || said.contains("return code: 0");
                 loaded.then_some(()).ok_or_else(|| format!("{filled}: {said}"))
             }
             Some(With(word, more)) => {

@@ -6,9 +6,9 @@
 
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
 use crate::in_place::InPlace;
-use control::size::MIN_BUFFER;
-use control::{Asked, Control, Mode};
-use hab::sizing::{Room, Wish};
+use crate::refills::Watch;
+use crate::sizes::Sizes;
+use control::{Control, Mode};
 use hab::{Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
     AllocateNewTlab, EnsureParsability, Functions, MemAllocate, TraceHeap, UnsafeMaxTlabAlloc,
@@ -54,45 +54,6 @@ impl Observed {
     }
 }
 
-/// How the levels are sized.
-pub(crate) struct Sizes {
-    /// For each level, the threads' level first: what the installation was asked for.
-    pub(crate) wishes: Vec<Wish>,
-    /// The largest extent that the collector accepts, in bytes.
-    pub(crate) largest_extent: usize,
-    pub(crate) shape: Shape,
-}
-
-impl Sizes {
-    /// The levels' sizes in an eden of so many bytes.
-    pub(crate) fn in_eden(&self, eden: usize, control: &Control) -> Vec<usize> {
-        let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
-        match self.present_wishes(control)[..] {
-            [only] => room.sizes([only]).into(),
-            [near, far] => room.sizes([near, far]).into(),
-            _ => vec![],
-        }
-    }
-
-    /// What is asked for by now. Of what anybody may have written, only sizes count that an installation would have accepted.
-    fn present_wishes(&self, control: &Control) -> Vec<Wish> {
-        let acceptable = |bytes: usize| bytes >= MIN_BUFFER && self.shape.floor(bytes) == bytes;
-        let wish = |(level, wish): (usize, &Wish)| match control.asked(level) {
-            Asked::Automatic => Wish { asked: None, ..*wish },
-            Asked::Bytes(bytes) if acceptable(bytes as usize) => {
-                Wish { asked: Some(bytes as usize), ..*wish }
-            }
-            Asked::Bytes(_) | Asked::Nothing => *wish,
-        };
-        self.wishes.iter().enumerate().map(wish).collect()
-    }
-
-    /// Whether any of them follows eden.
-    pub(crate) fn automatic(&self, control: &Control) -> bool {
-        self.present_wishes(control).iter().any(|wish| wish.asked.is_none())
-    }
-}
-
 /// Which single objects a buffer may serve.
 pub(crate) struct Objects {
     /// However large the buffers are: those that the collector wants in its old generation are left to it.
@@ -133,6 +94,8 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) bound: Option<ThreadBuffers>,
     pub(crate) originals: Originals,
     pub(crate) heap: &'static Heap,
+    /// For refills that HotSpot serves alone.
+    pub(crate) watch: Watch,
     pub(crate) shape: Shape,
     pub(crate) sized: Sizes,
     pub(crate) in_place: &'static InPlace,
@@ -212,12 +175,17 @@ impl Agent {
         }
     }
 
-    /// Eden may have changed its size: automatic sizes follow. Only on the VM thread or a Java thread.
-    pub(crate) fn follow_eden(&self) {
+    /// A collection begins. Only on the VM thread, at a safepoint.
+    pub(crate) fn pause_begins(&self) {
+        self.sized.pause_begins();
+    }
+
+    /// A collection has ended, and eden may have changed its size: what nobody has fixed follows. Only on the VM thread, at the safepoint.
+    pub(crate) fn pause_ends(&self) {
         if !self.control.has_taken_sizes() {
             self.take_sizes();
-        } else if self.sized.automatic(self.control) {
-            self.resize();
+        } else if self.sized.follows(self.control) {
+            self.resize(|eden| self.sized.after_collection(eden, self.control));
         }
     }
 
@@ -226,15 +194,16 @@ impl Agent {
     #[inline(never)]
     pub(crate) fn take_sizes(&self) {
         let number = self.control.asked_number();
-        self.resize();
-        self.objects.follow(&self.hierarchy.sizes());
+        self.resize(|eden| self.sized.as_asked(eden, self.control));
         self.control.take_sizes(number);
     }
 
-    fn resize(&self) {
+    fn resize(&self, sizes: impl FnOnce(usize) -> Vec<usize>) {
         // SAFETY: by the callers' word the thread is known to HotSpot, and the heap exists.
         let eden = unsafe { self.heap.tlab_capacity() };
-        self.hierarchy.resize(&self.sized.in_eden(eden, self.control));
-        self.control.set_sizes(&self.hierarchy.sizes());
+        self.hierarchy.resize(&sizes(eden));
+        let sizes = self.hierarchy.sizes();
+        self.objects.follow(&sizes);
+        self.control.set_sizes(&sizes);
     }
 }

@@ -1,7 +1,7 @@
 //! What HotSpot calls.
 
 use crate::events;
-use crate::install;
+use crate::install::{self, Unfinished};
 use crate::log;
 use crate::options::Options;
 use crate::state::{INTERNAL, When};
@@ -34,21 +34,30 @@ pub unsafe extern "C" fn Agent_OnAttach(vm: JavaVm, options: *const c_char, _res
 unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
     // SAFETY: HotSpot passes null or a C string.
     let text = unsafe { jvmti::option_text(text) };
-    let (options, parsed) = Options::parse(text);
-    log::set_level(options.log);
-    let strict = options.strict;
-    let outcome = catch_unwind(|| {
-        parsed?;
-        // SAFETY: HotSpot's own pointer.
-        let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
-        install::begin(jvmti, options, when, events::callbacks())
-    });
-    match outcome.unwrap_or_else(|_| Err(INTERNAL.into())) {
+    // SAFETY: HotSpot's own pointer.
+    match unsafe { attempt(vm, text, when) } {
         Ok(()) => jvmti::OK,
-        Err(line) => {
+        Err(Unfinished { line, strict }) => {
             install::refuse(&line, strict);
             // On attach an error code is an answer to who attached, and no harm to the application.
             if strict || when == When::Attach { jvmti::ERROR } else { jvmti::OK }
         }
     }
+}
+
+/// Installs what the text asks for.
+///
+/// # Safety
+/// `vm` must be HotSpot's.
+pub(crate) unsafe fn attempt(vm: JavaVm, text: &str, when: When) -> Result<(), Unfinished> {
+    let (options, parsed) = Options::parse(text);
+    log::set_level(options.log);
+    let strict = options.strict;
+    let outcome = catch_unwind(|| {
+        parsed?;
+        // SAFETY: the caller's.
+        let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
+        install::begin(jvmti, options, when, events::callbacks())
+    });
+    outcome.unwrap_or_else(|_| Err(INTERNAL.into())).map_err(|line| Unfinished { line, strict })
 }

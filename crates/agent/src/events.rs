@@ -37,6 +37,7 @@ unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
     observer::pause();
     if let Some(agent) = agent {
         agent.control.count_pause();
+        agent.pause_begins();
         agent.retire_buffers();
         agent.withdraw_if_asked();
     }
@@ -45,7 +46,7 @@ unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
 /// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.
 unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
     if let Some(agent) = agent_if_installed() {
-        agent.follow_eden();
+        agent.pause_ends();
     }
 }
 

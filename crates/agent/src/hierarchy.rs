@@ -1,6 +1,7 @@
 //! The levels over HotSpot's heap.
 
 use crate::options::Levels;
+use crate::refills::Watched;
 use crate::source::HeapSource;
 use hab::{Access, CpuIndex, Extent, Layout, Level, Private, Request, Shape, Shared, Source, State};
 use std::cell::Cell;
@@ -8,7 +9,7 @@ use topology::{DomainMap, Machine, Places};
 
 type Upper = &'static HeapSource;
 /// A rank of buffers over what it is refilled from.
-pub(crate) type Rank<S> = Level<'static, Shared, S>;
+pub(crate) type Rank<S> = Level<'static, Shared, Watched<S>>;
 
 /// What serves the requests: levels over the heap, or the heap alone where the agent only observes. One value for the life of the
 /// process. Sizes are in bytes.
@@ -73,7 +74,7 @@ impl<S: Hierarchy> Hierarchy for Rank<S> {
 
     #[cold]
     fn take_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
-        let upper = self.upper();
+        let upper = &self.upper().source;
         (self.allocate(cpu, Request::object_from_tails(bytes)))
             .or_else(|| upper.allocate(cpu, Request::object(bytes)))
             .or_else(|| upper.take_from_tails(cpu, bytes))
@@ -85,12 +86,12 @@ impl<S: Hierarchy> Hierarchy for Rank<S> {
     }
 
     fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
-        self.reach(cpu, self.upper().reach(cpu, available))
+        self.reach(cpu, self.upper().source.reach(cpu, available))
     }
 
     fn each(&self, look: &mut dyn FnMut(&dyn Buffers)) {
         look(self);
-        self.upper().each(look);
+        self.upper().source.each(look);
     }
 }
 

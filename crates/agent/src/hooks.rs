@@ -7,6 +7,7 @@
 use crate::agent::{Agent, agent, agent_if_installed, come_through_the_table};
 use crate::growth;
 use crate::hierarchy::Hierarchy;
+use crate::refills::Place;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent, Request};
 use hotspot::WORD;
@@ -115,11 +116,16 @@ unsafe fn pass<H: Hierarchy>(
     requested: usize,
     actual: *mut usize,
 ) -> *mut c_void {
+    let begun = agent.watch.begin();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.allocate_new_tlab)(heap, min, requested, actual) };
+    // SAFETY: HotSpot has just written there.
+    let words = if start.is_null() { 0 } else { unsafe { *actual } };
+    let bytes = words * WORD;
+    if let Some(begun) = &begun {
+        agent.watch.end(begun, (Place::Heap, Place::Thread), true, start as usize, bytes);
+    }
     if !start.is_null() {
-        // SAFETY: HotSpot has just written there.
-        let bytes = unsafe { *actual } * WORD;
         agent.count_past(Counter::Passed, Counter::PassedBytes, bytes);
     }
     start

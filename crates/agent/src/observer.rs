@@ -6,8 +6,9 @@
 #![allow(clippy::disallowed_types, reason = "the observer is found by all threads through one pointer")]
 
 use crate::agent::{Observed, Originals, come_through_the_table};
-use crate::clock::Clock;
+use crate::clock::{Clock, Monotonic};
 use crate::in_place::InPlace;
+use crate::refills::{self, Place, Refill, Waited, Watch};
 use control::Control;
 use control::times::{Kind, Look, Times, Way};
 use hab::{Counter, CpuIndex};
@@ -33,6 +34,10 @@ pub(crate) struct Observer {
     pub(crate) lock: Lock,
     /// What requests are timed by.
     pub(crate) now: fn() -> u64,
+    /// A moment by that clock, and by `CLOCK_MONOTONIC`.
+    pub(crate) since: (u64, u64),
+    /// For refills that are recorded.
+    pub(crate) watch: Watch,
     pub(crate) pauses: Pauses,
     pub(crate) in_place: &'static InPlace,
 }
@@ -139,7 +144,7 @@ impl Observer {
                 || way == Way::Collection
                 || (way, begun.look) == (Way::Region, Look::IfSlow)
             {
-                self.time::<C>(times, begun, (kind, way), alone);
+                self.time::<C>(times, begun, (kind, way), (bytes, alone));
             } else {
                 times.pass(kind, way, alone);
             }
@@ -163,7 +168,13 @@ impl Observer {
     /// A request has ended that is to be timed.
     #[cold]
     #[inline(never)]
-    fn time<C: Clock>(&self, times: &Times, begun: Begun, (kind, way): (Kind, Way), alone: bool) {
+    fn time<C: Clock>(
+        &self,
+        times: &Times,
+        begun: Begun,
+        (kind, way): (Kind, Way),
+        (bytes, alone): (usize, bool),
+    ) {
         let now = C::now();
         let began = match begun.look {
             Look::Timed | Look::IfSlow => Some(begun.ticks),
@@ -172,12 +183,40 @@ impl Observer {
         };
         match began {
             // A thread may have come from a CPU whose counter is a little ahead.
-            Some(began) => times.record(kind, way, now.saturating_sub(began), alone),
+            Some(began) => {
+                let took = now.saturating_sub(began);
+                times.record(kind, way, took, alone);
+                if kind == Kind::Tlab && refills::are_wanted() {
+                    self.record_refill(now, took, way, bytes);
+                }
+            }
             None => times.pass(kind, way, alone),
         }
         if begun.look == Look::Timed {
             times.follow(now, C::PACE);
         }
+    }
+
+    /// Hands on a refill that took so many ticks up to `now`.
+    fn record_refill(&self, now: u64, took: u64, way: Way, bytes: usize) {
+        let (ticks, ns) = self.since;
+        let end_ns = Monotonic::now();
+        let ns_a_tick = (end_ns - ns) as f64 / now.saturating_sub(ticks).max(1) as f64;
+        let took_ns = (took as f64 * ns_a_tick) as u64;
+        self.watch.record(&Refill {
+            start_ns: end_ns.saturating_sub(took_ns),
+            took_ns,
+            from: Place::Heap,
+            to: Place::Thread,
+            direct: true,
+            waited: match way {
+                Way::Quick => Waited::Unknown,
+                Way::Region => Waited::Lock,
+                Way::Collection => Waited::Collection,
+            },
+            bytes: bytes as u64,
+            thread: 0,
+        });
     }
 }
 

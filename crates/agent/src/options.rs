@@ -1,7 +1,7 @@
 //! The text behind `-agentpath:libterrace.so=`: `key=value,key=value`.
 
 use crate::log::Severity;
-use control::size;
+use control::{Asked, size};
 
 /// Which buffers stand between TLAB and heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,8 @@ pub(crate) struct Options {
     pub(crate) levels: Levels,
     /// Whether the user has named them.
     pub(crate) levels_asked: bool,
-    /// Bytes, or `None` for automatic.
-    pub(crate) core: Option<usize>,
-    /// Bytes, or `None` for automatic.
-    pub(crate) processor: Option<usize>,
+    pub(crate) core: Asked,
+    pub(crate) processor: Asked,
     pub(crate) tlab: Tlab,
     pub(crate) report: Option<String>,
     pub(crate) control: Option<String>,
@@ -76,8 +74,8 @@ impl Default for Options {
         Options {
             levels: Levels::Core,
             levels_asked: false,
-            core: None,
-            processor: None,
+            core: Asked::Automatic,
+            processor: Asked::Automatic,
             tlab: Tlab::Auto,
             report: None,
             control: None,
@@ -115,8 +113,12 @@ fn bytes(key: &str, value: &str, least: usize) -> Result<usize, String> {
     Ok(bytes)
 }
 
-fn buffer(key: &str, value: &str) -> Result<Option<usize>, String> {
-    if value == "auto" { Ok(None) } else { bytes(key, value, size::MIN_BUFFER).map(Some) }
+fn buffer(key: &str, value: &str) -> Result<Asked, String> {
+    match value {
+        "auto" => Ok(Asked::Automatic),
+        "adaptive" => Ok(Asked::Adaptive),
+        _ => bytes(key, value, size::MIN_BUFFER).map(|bytes| Asked::Bytes(bytes as u64)),
+    }
 }
 
 const SWITCH: [(&str, bool); 4] = [("true", true), ("false", false), ("on", true), ("off", false)];
@@ -213,8 +215,8 @@ mod tests {
             Options {
                 levels: Levels::CoreAndProcessor,
                 levels_asked: true,
-                core: Some(256 << 10),
-                processor: Some(1 << 20),
+                core: Asked::Bytes(256 << 10),
+                processor: Asked::Bytes(1 << 20),
                 tlab: Tlab::Fixed(4096),
                 report: Some("-".into()),
                 control: Some("auto".into()),
@@ -229,6 +231,8 @@ mod tests {
                 delay: 50,
             }
         );
+        let adaptive = Options::parse("core=adaptive,processor=auto").0;
+        assert_eq!((adaptive.core, adaptive.processor), (Asked::Adaptive, Asked::Automatic));
         assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
         let (options, result) = Options::parse("times=true,levels=none");
         assert!(result.is_ok() && options.times && options.observes());

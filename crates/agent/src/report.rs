@@ -7,7 +7,7 @@ use crate::destination::{self, MARK};
 use crate::log::{Severity, say};
 use crate::options::Levels;
 use crate::state;
-use control::Control;
+use control::{Control, Decision};
 use hab::Counter;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -86,7 +86,7 @@ fn json(control: &Control, remaining: &[usize]) -> String {
         .collect();
     format!(
         "{MARK}{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
-         \"levels\":[{}],\"total\":{}}}\n",
+         \"levels\":[{}],\"total\":{},\"sizing\":{}}}\n",
         quoted(env!("CARGO_PKG_VERSION")),
         control.pid(),
         quoted(control.state().map_or("unknown", control::State::name)),
@@ -96,10 +96,29 @@ fn json(control: &Control, remaining: &[usize]) -> String {
         control.parsability(),
         levels.join(","),
         counters(|counter| control.total(counter)),
+        sizing(control, names),
     )
 }
 
-fn level_names_in(settings: &str) -> &'static [&'static str] {
+/// Why adaptive sizes are what they are.
+fn sizing(control: &Control, names: &[&str]) -> String {
+    let object = |decision: Decision| {
+        let name = names.get(decision.level).copied().unwrap_or_default();
+        let fields: String =
+            decision.fields().iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
+        format!("{{\"level\":{},\"why\":{}{fields}}}", quoted(name), quoted(decision.why.name()))
+    };
+    let list = |decisions: Vec<Decision>| decisions.into_iter().map(object).collect::<Vec<_>>().join(",");
+    let latest = (0..control.levels()).filter_map(|level| control.latest_decision(level)).collect();
+    format!(
+        "{{\"changed\":{},\"latest\":[{}],\"changes\":[{}]}}",
+        control.changed(),
+        list(latest),
+        list(control.changes())
+    )
+}
+
+pub(crate) fn level_names_in(settings: &str) -> &'static [&'static str] {
     [Levels::CoreAndProcessor, Levels::Core, Levels::Processor, Levels::None]
         .into_iter()
         .find(|levels| settings.contains(&format!("\"levels\":\"{}\"", levels.name())))
@@ -107,7 +126,7 @@ fn level_names_in(settings: &str) -> &'static [&'static str] {
 }
 
 /// Bytes that the buffers of each level hold, in the order of the control memory's levels: the private ones last.
-fn remaining(agent: &Agent) -> Vec<usize> {
+pub(crate) fn remaining(agent: &Agent) -> Vec<usize> {
     let mut remaining = agent.hierarchy.remaining();
     if let Some(bound) = &agent.bound {
         remaining.resize(agent.control.levels().saturating_sub(1), 0);
@@ -132,6 +151,7 @@ pub(crate) fn write_at_exit() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hab::adaptive::{Observed, Why};
 
     #[test]
     fn what_is_written_has_no_addresses() {
@@ -143,6 +163,26 @@ mod tests {
     #[test]
     fn strings_are_json() {
         assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
+    }
+
+    #[test]
+    fn a_report_says_why_sizes_have_changed() {
+        let control = Control::anonymous(&[2, 1]).unwrap();
+        control.set_settings("{\"levels\":\"core+processor\"}");
+        assert!(json(&control, &[]).contains("\"sizing\":{\"changed\":0,\"latest\":[],\"changes\":[]}"));
+        let seen = Observed { waste: 7, ..Observed::default() };
+        control.note_change(&Decision {
+            level: 1,
+            pause: 3,
+            from: 65536,
+            to: 32768,
+            most: 65536,
+            why: Why::Waste,
+            seen,
+        });
+        let text = json(&control, &[]);
+        let change = "\"changes\":[{\"level\":\"processor\",\"why\":\"waste\",\"pause\":3,\"from_bytes\":65536,\"to_bytes\":32768,";
+        assert!(text.contains(change) && text.contains("\"waste_bytes\":7"), "{text}");
     }
 
     #[test]

@@ -38,6 +38,8 @@
 #![cfg_attr(feature = "nightly", feature(allocator_api))]
 
 mod allocator;
+#[cfg(all(not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod area;
 mod arena;
 mod builder;
 mod error;
@@ -57,10 +59,7 @@ mod owned;
     )
 )]
 mod percpu;
-#[cfg_attr(
-    any(loom, no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64"))),
-    allow(dead_code, reason = "only sequences need it")
-)]
+#[cfg(all(not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod pinned;
 mod prefetch;
 mod primitive;

@@ -7,30 +7,12 @@
 //! all that is needed. A conditional branch reaches 1 MB, so it stays in its section; the answer is made before the store that
 //! commits, and is nothing until then.
 
-use crate::pinned;
+pub(crate) use crate::area::{Area, find, is_inlined};
 use crate::primitive::Atomic64;
 use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
 use std::arch::asm;
-use std::ffi::c_void;
 use std::ptr::NonNull;
-use topology::{Places, RseqArea};
-
-/// What makes sequences restartable.
-pub(crate) type Area = RseqArea;
-
-/// The area that the system has, for the CPUs or the concurrency ids of these places; or why there is none.
-pub(crate) fn find(places: &Places) -> Result<Area, &'static str> {
-    let area = if places.is_by_ids() { RseqArea::find_concurrency() } else { RseqArea::find() }?;
-    // Descriptors lie in the object that this function is in.
-    pinned::object_of(find as *const c_void)?;
-    Ok(area)
-}
-
-/// Whether [`take`] is worth its place in the caller's code: only with CPUs it is one piece of code without a look at which.
-#[inline(always)]
-pub(crate) fn is_inlined(area: Area) -> bool {
-    !area.is_by_ids()
-}
+use topology::RseqArea;
 
 /// Where the thread's number is, from the area's begin.
 #[inline(always)]

@@ -85,6 +85,7 @@ impl Off {
 Examples:
   terrace set 4711 core=256k
   terrace set 4711 core=64k processor=1m
+  terrace set 4711 core=adaptive        follows what is seen at collections (status --why)
   terrace set 4711 core=auto            the agent's own choice again
 
 A buffer takes its new size when it is refilled. A size that the heap does not bear is reduced,
@@ -93,7 +94,7 @@ pub struct Set {
     #[command(flatten)]
     process: Process,
 
-    /// The sizes of buffers: bytes, a number with k, m or g, or auto.
+    /// The sizes of buffers: bytes, a number with k, m or g, auto or adaptive.
     #[arg(value_name = "LEVEL=SIZE", required = true)]
     sizes: Vec<String>,
 }

@@ -131,7 +131,7 @@ mod tests {
     use clap::CommandFactory;
 
     /// Options that say where and how something is told.
-    const TELLS: [&str; 5] = ["format", "out", "report", "log", "verbose"];
+    const TELLS: [&str; 6] = ["format", "out", "report", "log", "verbose", "why"];
 
     fn check(command: &clap::Command) {
         for argument in command.get_arguments() {

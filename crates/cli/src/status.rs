@@ -10,6 +10,7 @@ use jvm::Result;
 #[command(after_help = "\
 Examples:
   terrace status 4711
+  terrace status 4711 --why             why the buffers have the sizes that they have
   terrace status 4711 --format json
   watch -n1 terrace status 4711
 
@@ -18,6 +19,10 @@ or have got terrace by 'terrace attach PID'.")]
 pub struct Status {
     #[command(flatten)]
     process: Process,
+
+    /// Also why the buffers have their sizes: the last evaluations and changes [JSON always has them].
+    #[arg(long, help_heading = "Output")]
+    why: bool,
 
     /// What is printed.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
@@ -30,7 +35,13 @@ impl Status {
         let status = jvm::status::of(self.process.pid)?;
         match self.format {
             Format::Json => print!("{}", json(&status)?),
-            _ => print!("{}", jvm::show::status(&status, present::table::columns())),
+            _ => {
+                let columns = present::table::columns();
+                print!("{}", jvm::show::status(&status, columns));
+                if self.why {
+                    print!("{}", jvm::why::show(&status.sizing, columns));
+                }
+            }
         }
         Ok(())
     }

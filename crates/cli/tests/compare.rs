@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Home, assert_refused, errors, real_java, shown, text};
-use control::{Control, Mode, State};
+use control::{Asked, Control, Mode, State};
 use hab::Counter;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Pretended {
             let control = Control::at(path, &[1]).unwrap();
             let observing = self.option("levels") == Some("none");
             control.set_settings(&format!(
-                r#"{{"jdk":"25.0.1","levels":"core","tlab":"2048","accounts":{{"list":{},"length":0,"threads":8,"allocated":0,
+                r#"{{"jdk":"25.0.1","levels":"core","core":"auto","core_bytes":0,"tlab":"2048","accounts":{{"list":{},"length":0,"threads":8,"allocated":0,
                     "tlab_start":8,"tlab_top":16,"exited":0}}}}"#,
                 account.list()
             ));
@@ -114,7 +114,8 @@ impl Pretended {
             let speed = match &control {
                 Some(control) if control.mode() == Mode::On => {
                     control.counters(0)[0].add(Counter::BufferBytes, 4096 * steps);
-                    2
+                    control.take_sizes(control.asked_number());
+                    if control.asked(0) == Asked::Bytes(8192) { 1 } else { 2 }
                 }
                 Some(control) => {
                     control.counters(0)[0].add(Counter::PassedBytes, 1_000_000 * steps);
@@ -187,6 +188,19 @@ fn on_against_off_in_a_program_that_runs_until_it_is_ended() {
     assert_eq!(json["estimate"]["per_second"], json["ratio"]);
     let progress = String::from_utf8_lossy(&output.stderr);
     assert_eq!(progress.lines().count(), 2, "a line at start and end, no bar: {progress}");
+}
+
+#[test]
+fn two_sizes_are_compared_inside_one_jvm() {
+    let home = home();
+    let java = home.java();
+    let sides = ["--a", "terrace core=adaptive", "--b", "terrace core=8k"];
+    let rest = ["--duration", "2s", "--format", "json", "--", &java, "-jar", "app.jar"];
+    let json = json(&compare(&home, &[&SHORT[..], &sides, &rest].concat()));
+    about_two(&json["ratio"]);
+    assert_eq!(json["mode"], "process");
+    let core = |side: &str| json["sides"][side]["settings"]["core"].clone();
+    assert_eq!([core("a"), core("b")], ["adaptive", "8k"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::estimate::{Estimate, estimate};
 use crate::measure::Amount;
-use crate::windows::{self, SKIP, Subject, WINDOW, WindowPlan};
+use crate::windows::{self, SKIP, Subject, WINDOW, Way, WindowPlan};
 use control::Mode;
 use jvm::counts::Counts;
 use jvm::observe::Jvms;
@@ -17,8 +17,8 @@ struct InPlace {
 }
 
 impl Subject for InPlace {
-    fn switch(&mut self, mode: Mode) {
-        self.jvms.switch(mode);
+    fn switch(&mut self, way: Way) {
+        self.jvms.switch(way.mode);
         self.jvms.refresh_threads();
     }
 
@@ -46,8 +46,15 @@ pub fn measure(pid: u32, duration: Duration, seed: u64, progress: &Progress) -> 
     let process = PathBuf::from(format!("/proc/{pid}"));
     let mut live = InPlace { jvms: Jvms::of_process(pid)?, process };
     progress.start("comparing buffers on and off in the running JVM", duration);
-    let plan =
-        WindowPlan { a: Mode::On, b: Mode::Off, window: WINDOW, skip: SKIP, duration, precision: None, seed };
+    let plan = WindowPlan {
+        a: Mode::On.into(),
+        b: Mode::Off.into(),
+        window: WINDOW,
+        skip: SKIP,
+        duration,
+        precision: None,
+        seed,
+    };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(passed))?;
     progress.finish();
     if let Some(why) = live.jvms.uncounted() {

@@ -1,9 +1,9 @@
-//! Process mode: one JVM with the agent, switched between two modes.
+//! Process mode: one JVM with the agent, switched between two modes, or two sizes.
 
 use crate::evidence::Evidence;
 use crate::latency::{self, Latency};
 use crate::stopping::Precision;
-use crate::windows::{self, Subject, WindowPlan};
+use crate::windows::{self, Subject, Way, WindowPlan};
 use crate::{Comparison, Measured};
 use control::Mode;
 use jvm::agent::AgentOptions;
@@ -16,10 +16,13 @@ use jvm::running::Running;
 use jvm::workload::Report;
 use jvm::{Error, Result};
 use present::progress::Progress;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// How much longer than asked a workload may take to begin and to end.
 const SLACK: Duration = Duration::from_secs(120);
+/// Sizes come into force with the next refill.
+const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 /// So many calls, one after the other, have room in a window.
 const CALLS_IN_WINDOW: u32 = 5;
@@ -70,6 +73,18 @@ impl Live {
         asked.max((CALLS_IN_WINDOW * usual).min(duration / (4 * ENOUGH_PAIRS)))
     }
 
+    /// The settings in force in each way, as they are at the first switch.
+    fn settings(&mut self, ways: [Way; 2]) -> [Value; 2] {
+        ways.map(|way| {
+            self.switch(way);
+            let since = Instant::now();
+            while !self.jvms.have_taken_sizes() && since.elapsed() < TAKEN_WITHIN {
+                std::thread::sleep(POLL);
+            }
+            self.jvms.settings()
+        })
+    }
+
     fn finish(&mut self) -> Result<Option<Report>> {
         let Some(operations) = &self.operations else {
             self.running.end()?;
@@ -88,8 +103,11 @@ impl Live {
 }
 
 impl Subject for Live {
-    fn switch(&mut self, mode: Mode) {
-        self.jvms.switch(mode);
+    fn switch(&mut self, way: Way) {
+        self.jvms.switch(way.mode);
+        if let Some(sizes) = way.sizes {
+            self.jvms.ask_for_sizes(sizes);
+        }
         self.jvms.refresh_threads();
     }
 
@@ -129,9 +147,15 @@ pub(crate) fn measure(
     progress: &Progress,
 ) -> Result<Measured> {
     let mut jvms = Jvms::new()?;
-    let modes = comparison.sides.each_ref().map(|side| side.mode().unwrap_or(Mode::Off));
-    let [side, _] = &comparison.sides;
-    let bound = modes.contains(&Mode::Bound);
+    let [side_a, side_b] = &comparison.sides;
+    let differ = side_a.sizes() != side_b.sizes();
+    let ways = comparison
+        .sides
+        .each_ref()
+        .map(|side| Way { mode: side.mode().unwrap_or(Mode::Off), sizes: side.sizes().filter(|_| differ) });
+    // Sizes that follow what is seen have followed it by the end of the warm-up.
+    let side = if side_b.is_adaptive() { side_b } else { side_a };
+    let bound = ways.iter().any(|way| way.mode == Mode::Bound);
     let options = AgentOptions { start_on: false, bound, ..side.agent.clone().unwrap_or_default() };
     let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
     flags.extend(comparison.flags_of(side));
@@ -156,22 +180,23 @@ pub(crate) fn measure(
     };
     await_agent(&mut live.running, &mut live.jvms)?;
     // Both ways are compiled and touched before they are measured.
-    live.switch(Mode::On);
+    live.switch(Mode::On.into());
     live.warm_up(comparison.warmup)?;
+    let settings = differ.then(|| live.settings(ways));
     let window = live.window(window, comparison.duration);
-    let [a, b] = modes;
+    let [a, b] = ways;
     let plan =
         WindowPlan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
     let report = live.finish()?;
-    let settings = live.jvms.settings();
+    let settings = settings.unwrap_or_else(|| [live.jvms.settings(), live.jvms.settings()]);
     Ok(Measured {
         pairs,
         amount: None,
         latency: report.as_ref().and_then(|report| Latency::of(&report.stretches)),
         operation: report.map(|report| report.operation),
         names: comparison.sides.each_ref().map(|side| side.name.clone()),
-        settings: [settings.clone(), settings],
+        settings,
         flags: [flags.clone(), flags],
         command: launch.describe(),
         window: Some(window),

@@ -1,7 +1,7 @@
 //! What a side of a comparison is: a JVM with the agent or without it, and flags of its own.
 
 use control::Mode;
-use jvm::agent::AgentOptions;
+use jvm::agent::{AgentOptions, BufferSize};
 use std::ffi::OsString;
 
 /// One of the two that are compared.
@@ -67,10 +67,23 @@ impl Side {
         })
     }
 
-    /// Whether one JVM can be either side, switched from one to the other.
+    /// The sizes of its core and processor buffers.
+    pub fn sizes(&self) -> Option<[BufferSize; 2]> {
+        self.agent.as_ref().map(|agent| [agent.core, agent.processor])
+    }
+
+    /// Whether its sizes follow what is seen.
+    pub fn is_adaptive(&self) -> bool {
+        self.sizes().is_some_and(|sizes| sizes.contains(&BufferSize::Adaptive))
+    }
+
+    /// Whether one JVM can be either side, switched from one to the other: on and off, or between sizes.
     pub fn shares_jvm(&self, other: &Side) -> bool {
+        let both_on = self.mode() == Some(Mode::On) && other.mode() == Some(Mode::On);
         let unswitched = |side: &Side| {
-            side.agent.clone().map(|agent| AgentOptions { start_on: true, bound: false, ..agent })
+            let agent = side.agent.clone()?;
+            let [core, processor] = if both_on { Default::default() } else { [agent.core, agent.processor] };
+            Some(AgentOptions { start_on: true, bound: false, core, processor, ..agent })
         };
         self.flags == other.flags && unswitched(self).is_some() && unswitched(self) == unswitched(other)
     }
@@ -95,7 +108,6 @@ pub(crate) fn overruled<'f>(flags: &'f [String], later: &[OsString]) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jvm::agent::BufferSize;
 
     #[test]
     fn a_flag_of_the_command_line_overrules_a_sides() {
@@ -129,9 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn one_jvm_is_enough_where_only_the_mode_differs() {
+    fn one_jvm_is_enough_where_only_mode_or_sizes_differ() {
         let on = Side::terrace(large());
-        for other in [Side::off(large()), Side::bound(large()), on.clone()] {
+        let adaptive = Side::terrace(AgentOptions { core: BufferSize::Adaptive, ..large() });
+        assert!(adaptive.is_adaptive() && !on.is_adaptive());
+        for other in [Side::off(large()), Side::bound(large()), on.clone(), adaptive] {
             assert!(on.shares_jvm(&other) && other.shares_jvm(&on));
         }
         let flag = ["-Xmn64m".to_owned()];

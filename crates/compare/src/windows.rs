@@ -1,4 +1,4 @@
-//! Two modes in turn inside one process: windows of equal length, in blocks of four, A B B A or B A A B by chance.
+//! Two ways in turn inside one process: windows of equal length, in blocks of four, A B B A or B A A B by chance.
 //!
 //! Neighbours share the machine's frequency, the heap's state and the compiler's work, so that their ratio is steadier than
 //! any of them. Within a block a steady drift cancels out; chance keeps whatever has a rhythm from favouring a side.
@@ -9,6 +9,7 @@ use crate::measure::Pair;
 use crate::stopping::Precision;
 use crate::summary;
 use control::Mode;
+use jvm::agent::BufferSize;
 use jvm::counts::Counts;
 use jvm::{Error, Result};
 use statistics::Random;
@@ -22,10 +23,24 @@ pub const WINDOW: Duration = Duration::from_millis(100);
 /// What is usually not counted of its start.
 pub const SKIP: Duration = Duration::from_millis(5);
 
-/// The process whose modes are compared.
+/// What a side is, where one process is both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub mode: Mode,
+    /// Of core and processor buffers, where the sides differ in them.
+    pub sizes: Option<[BufferSize; 2]>,
+}
+
+impl From<Mode> for Way {
+    fn from(mode: Mode) -> Way {
+        Way { mode, sizes: None }
+    }
+}
+
+/// The process whose ways are compared.
 pub trait Subject {
-    /// Switches to a mode.
-    fn switch(&mut self, mode: Mode);
+    /// Switches to a way.
+    fn switch(&mut self, way: Way);
     /// Lets time pass.
     fn wait(&mut self, time: Duration);
     /// What is counted from here on is of this block and side; of neither with `None`.
@@ -45,10 +60,10 @@ pub trait Subject {
 /// How the windows are laid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowPlan {
-    /// The mode in question.
-    pub a: Mode,
-    /// The mode that it is compared with.
-    pub b: Mode,
+    /// The way in question.
+    pub a: Way,
+    /// The way that it is compared with.
+    pub b: Way,
     /// A window's length.
     pub window: Duration,
     /// How much of a window's start is not counted.
@@ -104,15 +119,15 @@ fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &WindowPlan) ->
 
 fn block(subject: &mut impl Subject, a_outside: bool, number: usize, plan: &WindowPlan) -> Result<Block> {
     let (outer, inner) = if a_outside { ((plan.a, 0), (plan.b, 1)) } else { ((plan.b, 1), (plan.a, 0)) };
-    let mut window = |(mode, side)| window(subject, mode, (number, side), plan);
+    let mut window = |(way, side)| window(subject, way, (number, side), plan);
     let first = window(outer)?;
     let between = [window(inner)?, window(inner)?];
     let around = [first, window(outer)?];
     Ok(if a_outside { Block { a: around, b: between } } else { Block { a: between, b: around } })
 }
 
-fn window(subject: &mut impl Subject, mode: Mode, place: (usize, usize), plan: &WindowPlan) -> Result<Span> {
-    subject.switch(mode);
+fn window(subject: &mut impl Subject, way: Way, place: (usize, usize), plan: &WindowPlan) -> Result<Span> {
+    subject.switch(way);
     subject.wait(plan.skip);
     subject.mark(Some(place))?;
     let from = subject.counts()?;

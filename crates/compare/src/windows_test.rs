@@ -6,8 +6,8 @@ use statistics::bootstrap;
 
 fn plan(seed: u64) -> WindowPlan {
     WindowPlan {
-        a: Mode::On,
-        b: Mode::Off,
+        a: Way::from(Mode::On),
+        b: Way::from(Mode::Off),
         window: Duration::from_millis(100),
         skip: Duration::from_millis(5),
         duration: Duration::from_secs(20),
@@ -28,7 +28,7 @@ struct Simulated {
 }
 
 impl Subject for Simulated {
-    fn switch(&mut self, mode: Mode) {
+    fn switch(&mut self, Way { mode, .. }: Way) {
         self.mode = Some(mode);
         self.order.push(mode);
     }
@@ -109,7 +109,7 @@ fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
 struct Shared(Control, Duration);
 
 impl Subject for Shared {
-    fn switch(&mut self, mode: Mode) {
+    fn switch(&mut self, Way { mode, .. }: Way) {
         self.0.set_mode(mode);
     }
 

@@ -3,7 +3,9 @@
 
 use crate::Error;
 use crate::copy::{self, Copy};
-use crate::header::{Asked, MAX_LEVELS, Mode, State};
+use crate::decisions::Decision;
+use crate::header::{Asked, Mode, State};
+use crate::limits::MAX_LEVELS;
 use crate::memory::{self, Access, Memory};
 use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
@@ -150,6 +152,16 @@ impl Control {
     pub fn take_sizes(&self, number: u32) {
         // Release: who sees the number sees what is in force.
         self.header().taken_number.store(number, Ordering::Release);
+    }
+
+    /// Writes what an evaluation of a level came to. One thread at a time.
+    pub fn note_decision(&self, decision: &Decision) {
+        self.header().decisions.note(decision);
+    }
+
+    /// Writes a change of an adaptive size. One thread at a time.
+    pub fn note_change(&self, decision: &Decision) {
+        self.header().decisions.change(decision);
     }
 
     /// Counts a pause of the collector.

@@ -36,10 +36,15 @@ fn what_the_agent_writes_the_command_reads() {
 
     command.set_mode(Mode::On);
     assert_eq!(agent.mode(), Mode::On);
-    command.ask_for_sizes(&[(1, Asked::Bytes(65536)), (0, Asked::Automatic), (MAX_LEVELS, Asked::Bytes(7))]);
+    command.ask_for_sizes(&[
+        (1, Asked::Bytes(65536)),
+        (0, Asked::Automatic),
+        (2, Asked::Adaptive),
+        (MAX_LEVELS, Asked::Bytes(7)),
+    ]);
     assert_eq!(
         [0, 1, 2, 3].map(|level| agent.asked(level)),
-        [Asked::Automatic, Asked::Bytes(65536), Asked::Nothing, Asked::Nothing]
+        [Asked::Automatic, Asked::Bytes(65536), Asked::Adaptive, Asked::Nothing]
     );
     assert!(!command.has_taken_sizes());
     agent.set_sizes(&[1024, 2048]);

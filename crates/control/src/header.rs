@@ -1,19 +1,12 @@
 //! The beginning of the memory that agent and command share.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
+use crate::decisions::Decisions;
+use crate::limits::{MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 4;
-/// The most levels that have counters: a level each for core and processor, and the comparison level with private buffers.
-pub const MAX_LEVELS: usize = 3;
-/// Bytes of room for the settings in force (JSON text).
-pub const MAX_SETTINGS: usize = 4096;
-/// Bytes of room for the message (one line: why the agent refused, or what it adjusted).
-pub const MAX_MESSAGE: usize = 1024;
-
-/// The most domains of a level: more than Linux has CPUs.
-pub const MAX_DOMAINS: usize = 8192;
+pub const FORMAT: u32 = 5;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
@@ -77,23 +70,39 @@ pub enum Mode {
     Bound = 2,
 }
 
-/// A size for the buffers of a level that was asked for while they were in use.
+/// A size for the buffers of a level that was asked for, at installation or while they are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// None: that of the installation holds.
     Nothing,
     /// The agent's formula.
     Automatic,
+    /// What is seen at collections ([`hab::adaptive`]).
+    Adaptive,
     /// So many bytes.
     Bytes(u64),
 }
+
+/// No size: an odd one is none.
+const ADAPTIVE: u64 = u64::MAX - 2;
 
 impl Asked {
     pub(crate) fn from_word(word: u64) -> Asked {
         match word {
             0 => Asked::Nothing,
             u64::MAX => Asked::Automatic,
+            ADAPTIVE => Asked::Adaptive,
             bytes => Asked::Bytes(bytes),
+        }
+    }
+
+    /// As options and reports spell it.
+    pub fn text(self) -> String {
+        match self {
+            Asked::Nothing => "as installed".into(),
+            Asked::Automatic => "auto".into(),
+            Asked::Adaptive => "adaptive".into(),
+            Asked::Bytes(bytes) => crate::size::format(bytes as usize),
         }
     }
 
@@ -101,6 +110,7 @@ impl Asked {
         match self {
             Asked::Nothing => 0,
             Asked::Automatic => u64::MAX,
+            Asked::Adaptive => ADAPTIVE,
             Asked::Bytes(bytes) => bytes,
         }
     }
@@ -142,6 +152,7 @@ pub(crate) struct Header {
     pub(crate) pauses: AtomicU64,
     /// Calls of `ensure_parsability`, within collections and outside.
     pub(crate) parsability: AtomicU64,
+    pub(crate) decisions: Decisions,
     pub(crate) settings_bytes: AtomicU32,
     pub(crate) message_bytes: AtomicU32,
     pub(crate) settings: [AtomicU8; MAX_SETTINGS],

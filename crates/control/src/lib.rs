@@ -7,17 +7,20 @@
 //! | part | what it is |
 //! |---|---|
 //! | `memory` | memory that is shared and cannot be taken away |
-//! | `header` | what stands at its beginning |
+//! | `header`, `limits` | what stands at its beginning; how much it has room for |
 //! | `view` | reading it |
 //! | `control` | writing it |
 //! | [`times`], `sampling` | how long requests took, and which of them are timed |
+//! | `decisions` | why adaptive sizes are what they are |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
 
 mod control;
 mod copy;
+mod decisions;
 mod error;
 mod header;
+mod limits;
 mod memory;
 mod process;
 mod sampling;
@@ -26,6 +29,8 @@ pub mod times;
 mod view;
 
 pub use control::Control;
+pub use decisions::{Decision, MAX_CHANGES};
 pub use error::Error;
-pub use header::{Asked, FORMAT, MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS, Mode, State};
+pub use header::{Asked, FORMAT, Mode, State};
+pub use limits::{MAX_DOMAINS, MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 pub use view::{Counted, View};

@@ -4,7 +4,8 @@
 //! agent's counters lie in a memory file (memfd) that is sealed against shrinking and growing, and a reader maps nothing that is not
 //! sealed like that.
 
-use crate::header::{Header, MAX_DOMAINS, MAX_LEVELS};
+use crate::header::Header;
+use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
 use crate::times::Times;
 use hab::Counters;
 use std::ffi::CString;

@@ -4,7 +4,9 @@
 //! never read again; any other word may have any value at any time.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
-use crate::header::{Asked, FORMAT, Header, MAGIC, MAX_DOMAINS, MAX_LEVELS, Mode, State};
+use crate::decisions::Decision;
+use crate::header::{Asked, FORMAT, Header, MAGIC, Mode, State};
+use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
 use crate::memory::{MOST_BYTES, Memory};
 use crate::times::Times;
 use hab::{Counter, Counters};
@@ -225,6 +227,21 @@ impl View {
     /// Bytes of a buffer of a level in force; 0 if there is none.
     pub fn size(&self, level: usize) -> u64 {
         self.header().sizes.get(level).map_or(0, |size| size.load(Ordering::Relaxed))
+    }
+
+    /// How often adaptive sizes have changed.
+    pub fn changed(&self) -> u64 {
+        self.header().decisions.changed()
+    }
+
+    /// The last of these changes, the oldest first.
+    pub fn changes(&self) -> Vec<Decision> {
+        self.header().decisions.changes()
+    }
+
+    /// The last evaluation of a level whose size is adaptive.
+    pub fn latest_decision(&self, level: usize) -> Option<Decision> {
+        self.header().decisions.latest(level)
     }
 
     /// Pauses of the collector that JVMTI has announced (GarbageCollectionStart). A collection may have several (Shenandoah), and

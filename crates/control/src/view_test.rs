@@ -1,6 +1,6 @@
 use super::*;
 use crate::Control;
-use crate::header::MAX_SETTINGS;
+use crate::limits::MAX_SETTINGS;
 use crate::memory;
 use crate::memory::Access;
 use crate::times::{BUCKETS, Kind, Way};
@@ -32,7 +32,14 @@ fn read_all(view: &View) -> u64 {
         sum = sum.wrapping_add(view.size(level));
         let _ = view.asked(level);
     }
-    let _ = view.has_taken_sizes();
+    let latest = (0..=MAX_LEVELS).filter_map(|level| view.latest_decision(level));
+    for decision in latest.chain(view.changes()) {
+        assert!(decision.level < MAX_LEVELS);
+        sum = sum
+            .wrapping_add(decision.seen.waste_cost_ns())
+            .wrapping_add(decision.seen.refills_cost_ns(decision.most as usize));
+    }
+    let _ = (view.has_taken_sizes(), view.changed());
     for text in [view.settings(), view.message()] {
         assert!(text.chars().all(|letter| !letter.is_control()), "{text:?}");
         sum = sum.wrapping_add(text.len() as u64);

@@ -1,6 +1,7 @@
 //! Where a process runs, and where its memory is: CPUs, memory nodes, control group.
 
 use crate::evidence::{Machine, Placement};
+use jvm::os::stat_field;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,10 +79,9 @@ impl System {
             };
             let read = |file| fs::read_to_string(task.path().join(file)).unwrap_or_default();
             let stat = read("stat");
-            // Behind the name, which may have blanks: user and system time are the 12th and 13th field from there, the CPU the 37th.
-            let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
-            let field = |at: usize| fields.get(at)?.trim().parse::<u64>().ok();
-            let (Some(user), Some(system), Some(cpu)) = (field(11), field(12), field(36)) else { continue };
+            let field = |number| stat_field::<u64>(&stat, number);
+            // User and system time, and the CPU that it was on last.
+            let (Some(user), Some(system), Some(cpu)) = (field(14), field(15), field(39)) else { continue };
             let moved = read("sched").lines().find_map(|line| {
                 let value = line.strip_prefix("se.nr_migrations")?.trim_start().strip_prefix(':')?;
                 value.trim().parse::<u64>().ok()

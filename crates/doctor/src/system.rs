@@ -1,14 +1,14 @@
 //! What the operating system says of a process's memory.
 
 use crate::evidence::Memory;
+use jvm::os::stat_field;
 use memory::{Obtained, transparent_setting};
 use std::fs;
 
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may have blanks: the eighth field from there.
-    stat.rsplit_once(") ")?.1.split(' ').nth(7)?.parse().ok()
+    stat_field(&stat, 10)
 }
 
 pub fn memory(pid: u32) -> Memory {

@@ -2,9 +2,9 @@
 
 use crate::survey::Look;
 use hab::Counter;
+use jvm::counter_values::CounterValues;
 use jvm::status::{Level, Status};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// Rates are for each second.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -53,18 +53,15 @@ pub struct Domain {
 
 /// Counters that only grow, and the seconds between.
 struct Between<'a> {
-    before: &'a Map<String, Value>,
-    now: &'a Map<String, Value>,
+    before: &'a CounterValues,
+    now: &'a CounterValues,
     seconds: f64,
 }
 
 impl Between<'_> {
     fn grown(&self, counters: &[Counter]) -> f64 {
-        let get = |from: &Map<String, Value>, counter: &Counter| {
-            from.get(counter.name()).and_then(Value::as_u64).unwrap_or(0)
-        };
-        let grown = |counter| get(self.now, counter).saturating_sub(get(self.before, counter)) as f64;
-        counters.iter().map(grown).sum()
+        let grown = |counter: &Counter| self.now.get(*counter).saturating_sub(self.before.get(*counter));
+        counters.iter().map(|counter| grown(counter) as f64).sum()
     }
 
     fn rate(&self, counters: &[Counter]) -> f64 {

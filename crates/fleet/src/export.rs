@@ -1,7 +1,7 @@
 //! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
 
 use crate::metrics::{Metric, Point, Resource};
-use crate::survey::Survey;
+use crate::survey::{Survey, age};
 use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,9 +24,8 @@ pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
         // Says why, and what to do.
         jvm::status::of(look.pid)?;
     }
-    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
-    let uptime = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
-    let resources: Vec<Resource> = looks.iter().filter_map(|look| Resource::of(look, uptime)).collect();
+    let resources: Vec<Resource> =
+        looks.iter().filter_map(|look| Resource::of(look, age(look.started))).collect();
     Ok(match protocol {
         Protocol::Prometheus => prometheus(&resources),
         Protocol::OpenTelemetry => {
@@ -135,7 +134,7 @@ mod tests {
     use control::{Control, Mode, State};
     use hab::Counter;
     use std::collections::BTreeSet;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     fn resources() -> Vec<Resource> {
         let control = Control::anonymous(&[2]).unwrap();
@@ -149,8 +148,8 @@ mod tests {
             look.program = "a \"b\" \\ c".into();
             look
         });
-        assert!(Resource::of(&look(Instant::now(), 7, None), 0.0).is_none());
-        looks.iter().map(|look| Resource::of(look, 100.0).unwrap()).collect()
+        assert!(Resource::of(&look(Instant::now(), 7, None), Duration::ZERO).is_none());
+        looks.iter().map(|look| Resource::of(look, Duration::from_millis(99_930)).unwrap()).collect()
     }
 
     /// The rules of the text format: one HELP and one TYPE before the samples of a metric, and no sample twice.

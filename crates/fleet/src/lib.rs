@@ -2,7 +2,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`survey`] | which processes are JVMs, and what each says at one moment |
+//! | [`survey`], [`others`] | which processes are JVMs, and what each says at one moment; which are none |
 //! | [`activity`] | what happened between two such moments: rates and shares |
 //! | [`order`] | by which column they are sorted |
 //! | [`history`] | the last minutes of each |
@@ -21,6 +21,7 @@ pub mod live;
 pub mod metrics;
 pub mod once;
 pub mod order;
+mod others;
 pub mod survey;
 mod view;
 

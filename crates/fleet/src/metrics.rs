@@ -3,7 +3,7 @@
 use crate::survey::Look;
 use hab::Counter;
 use jvm::status::Status;
-use serde_json::{Map, Value};
+use std::time::Duration;
 
 /// A metric with its points, one JVM's.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,19 +122,16 @@ const COUNTED: [Counted; 15] = [
     ),
 ];
 
-/// Seconds that clock ticks are, to user space on every Linux that terrace runs on.
-const TICK: f64 = 0.01;
-
 impl Resource {
-    /// `None` for a JVM without an agent. `uptime` is the machine's, in seconds.
-    pub fn of(look: &Look, uptime: f64) -> Option<Resource> {
+    /// After so long since its start. `None` for a JVM without an agent.
+    pub fn of(look: &Look, age: Duration) -> Option<Resource> {
         let status = look.agent.as_ref()?;
         Some(Resource {
             attributes: vec![
                 ("process.pid", look.pid.to_string()),
                 ("terrace.program", look.program.clone()),
             ],
-            age: (uptime - look.started as f64 * TICK).max(0.0),
+            age: age.as_secs_f64(),
             metrics: metrics(status),
         })
     }
@@ -193,14 +190,10 @@ fn points(status: &Status, counted: &Counted) -> Vec<Point> {
                 let more = attribute.map(|(name, value)| (name, value.to_owned()));
                 points.push(Point {
                     attributes: place.into_iter().chain(more).collect(),
-                    value: value(domain, *counter),
+                    value: domain.get(*counter),
                 });
             }
         }
     }
     points
-}
-
-fn value(domain: &Map<String, Value>, counter: Counter) -> u64 {
-    domain.get(counter.name()).and_then(Value::as_u64).unwrap_or(0)
 }

@@ -1,23 +1,28 @@
 //! Which processes are JVMs, and what each says at one moment. Nothing is asked of them: HotSpot's own counters lie in a file, the
 //! agent's in shared memory.
 
+use crate::others::Others;
 use control::View;
-use jvm::perfdata::{PerfData, PerfFile};
-use jvm::status::{self, Status};
+use jvm::os::stat_field;
+use jvm::perfdata::{PerfData, PerfFile, PerfFolders};
+use jvm::status::{self, Reader, Status};
 use jvm::{Error, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How often processes that were no JVMs are looked at again: a shell may have become one, and an agent may have been attached.
+/// How often what was not there is looked for again: a shell may have become a JVM, and an agent may have been attached.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// Seconds that clock ticks are, to user space on every Linux that terrace runs on.
+const TICK: f64 = 0.01;
 
 /// The JVMs that are known.
 pub struct Survey {
     /// Empty: all.
     wanted: Vec<u32>,
     jvms: BTreeMap<u32, Jvm>,
-    /// What was no JVM when it was looked at.
-    others: BTreeSet<u32>,
+    others: Others,
+    folders: PerfFolders,
     looked_again: Option<Instant>,
 }
 
@@ -27,6 +32,7 @@ struct Jvm {
     program: String,
     counters: Option<PerfFile>,
     agent: Option<View>,
+    reader: Reader,
 }
 
 /// What a JVM says at one moment.
@@ -46,7 +52,8 @@ impl Survey {
         Survey {
             wanted: wanted.to_owned(),
             jvms: BTreeMap::new(),
-            others: BTreeSet::new(),
+            others: Others::default(),
+            folders: PerfFolders::default(),
             looked_again: None,
         }
     }
@@ -59,7 +66,7 @@ impl Survey {
                 return Err(no_jvm(*pid));
             }
         }
-        Ok(self.jvms.iter().map(|(pid, jvm)| jvm.look(*pid)).collect())
+        Ok(self.jvms.iter_mut().map(|(pid, jvm)| jvm.look(*pid)).collect())
     }
 
     fn find(&mut self) {
@@ -67,23 +74,22 @@ impl Survey {
         let again = self.looked_again.is_none_or(|before| now - before > AGAIN);
         if again {
             self.looked_again = Some(now);
-            self.others.clear();
+            self.others.forget(now);
         }
         let all: Vec<u32> = match self.wanted.is_empty() {
             true => processes().collect(),
             false => self.wanted.clone(),
         };
-        // Most processes are none, and cost a look at their numbers only.
-        let candidates = all.into_iter().filter(|pid| !self.others.contains(pid));
+        let candidates = all.into_iter().filter(|pid| !self.others.has(*pid));
         let running: BTreeMap<u32, u64> = candidates.filter_map(|pid| Some((pid, started(pid)?))).collect();
         self.jvms.retain(|pid, jvm| running.get(pid) == Some(&jvm.started));
         for (pid, started) in running {
             match self.jvms.get_mut(&pid) {
                 Some(jvm) if again && !jvm.agent.as_ref().is_some_and(serves) => jvm.agent = agent(pid),
                 Some(_) => {}
-                None => match Jvm::of(pid, started) {
+                None => match Jvm::of(pid, started, &mut self.folders) {
                     Some(jvm) => drop(self.jvms.insert(pid, jvm)),
-                    None => drop(self.others.insert(pid)),
+                    None => self.others.add(pid, age(started), now),
                 },
             }
         }
@@ -101,8 +107,8 @@ fn agent(pid: u32) -> Option<View> {
 
 impl Jvm {
     /// `None` if it is no JVM, or another user's.
-    fn of(pid: u32, started: u64) -> Option<Jvm> {
-        let counters = PerfFile::of(pid);
+    fn of(pid: u32, started: u64, folders: &mut PerfFolders) -> Option<Jvm> {
+        let counters = folders.file_of(pid);
         let agent = agent(pid);
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let words: Vec<String> =
@@ -112,11 +118,12 @@ impl Jvm {
             program: program(&words),
             counters,
             agent,
+            reader: Reader::default(),
         })
     }
 
-    fn look(&self, pid: u32) -> Look {
-        let agent = self.agent.as_ref().map(status::read);
+    fn look(&mut self, pid: u32) -> Look {
+        let agent = self.agent.as_ref().map(|agent| self.reader.read(agent));
         Look {
             at: Instant::now(),
             pid,
@@ -137,8 +144,14 @@ fn processes() -> impl Iterator<Item = u32> {
 /// When a process started (proc(5), field 22 of `stat`).
 fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may contain anything, stands the third field.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()
+    stat_field(&stat, 22)
+}
+
+/// How long a process runs that started then.
+pub(crate) fn age(started: u64) -> Duration {
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let uptime = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
+    Duration::from_secs_f64((uptime - started as f64 * TICK).max(0.0))
 }
 
 fn no_jvm(pid: u32) -> Error {

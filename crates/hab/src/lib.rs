@@ -13,6 +13,7 @@
 //! | [`Request`] | what is asked of a level, and how far the level goes for it |
 //! | [`Shape`] | the alignment and the smallest filler that every cut has to respect |
 //! | [`sizing`] | how large a buffer should be |
+//! | [`adaptive`] | the same by what is seen at collections |
 //! | [`Counters`] | what happened, for each domain |
 //! | [`atomics`] | what the words are made of: the processor's atomics, or those of a simulator or model checker |
 //!
@@ -22,6 +23,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod adaptive;
 pub mod atomics;
 mod buffer;
 mod counters;

@@ -19,6 +19,12 @@ pub trait Source {
     /// May block, for a whole collection even: callers hold nothing that another thread could wait for.
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent>;
 
+    /// The same for a request that the level below hands on as it is, because none of its buffers could serve it: for sources that tell the
+    /// two apart.
+    fn serve(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        self.acquire(cpu, min, desired)
+    }
+
     /// Bytes that [`Source::acquire`] could presumably hand out now without blocking. A hint: other threads are at work.
     fn available(&self, cpu: CpuIndex) -> usize;
 
@@ -29,6 +35,10 @@ pub trait Source {
 impl<S: Source + ?Sized> Source for &S {
     fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         (**self).acquire(cpu, min, desired)
+    }
+
+    fn serve(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+        (**self).serve(cpu, min, desired)
     }
 
     fn available(&self, cpu: CpuIndex) -> usize {

@@ -256,6 +256,15 @@ impl Heap {
         unsafe { peek::<u64>((self.current_thread)() as usize + self.allocated) as usize }
     }
 
+    /// Address of HotSpot's own object for the calling thread: what `java.lang.Thread` has as `eetop`.
+    ///
+    /// # Safety
+    /// Only on a thread that HotSpot knows.
+    pub unsafe fn current_thread(&self) -> usize {
+        // SAFETY: the caller's.
+        unsafe { (self.current_thread)() as usize }
+    }
+
     /// The largest TLAB, in bytes.
     ///
     /// # Safety

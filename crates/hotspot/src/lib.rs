@@ -14,6 +14,7 @@
 //! | [`accounts`] | what threads have allocated, by HotSpot's own count |
 //! | [`patch`] | exchanging entries of a vtable |
 //! | [`jvmti`] | the few JVMTI functions that the agent calls |
+//! | [`jni`] | and those of JNI |
 //!
 //! Names are looked up at run time; what is not found is an [`Error`], never a guess. Sizes that HotSpot counts in words are
 //! converted to bytes here, at the border.
@@ -26,6 +27,7 @@ pub mod collector;
 pub mod flags;
 pub mod functions;
 pub mod heap;
+pub mod jni;
 pub mod jvmti;
 pub mod library;
 pub mod patch;

@@ -6,9 +6,9 @@ extern crate terrace_hotspot as hotspot;
 #[allow(dead_code, reason = "shared with the tests that launch JVMs")]
 mod jdk;
 
-/// The constants of `src/jvmti.rs`, as written there: they are nobody else's business.
+/// The constants of `src/jvmti.rs` and `src/jni.rs`, as written there: they are nobody else's business.
 fn constant(name: &str) -> usize {
-    let source = include_str!("../src/jvmti.rs");
+    let source = concat!(include_str!("../src/jvmti.rs"), include_str!("../src/jni.rs"));
     let line = (source.lines().map(str::trim))
         .find_map(|line| {
             line.trim_start_matches("pub ").strip_prefix("const ")?.strip_prefix(name)?.strip_prefix(':')
@@ -117,9 +117,26 @@ fn jvmti_events_and_constants() {
 #[test]
 fn jni_functions() {
     for (version, header) in headers("jni.h") {
-        for (structure, functions) in
-            [("struct JNIInvokeInterface_ {", &[("GET_ENV", "GetEnv")] as &[(&str, &str)])]
-        {
+        for (structure, functions) in [
+            ("struct JNIInvokeInterface_ {", &[("GET_ENV", "GetEnv")] as &[(&str, &str)]),
+            (
+                "struct JNINativeInterface_ {",
+                &[
+                    ("EXCEPTION_CLEAR", "ExceptionClear"),
+                    ("GET_OBJECT_CLASS", "GetObjectClass"),
+                    ("GET_FIELD_ID", "GetFieldID"),
+                    ("GET_LONG_FIELD", "GetLongField"),
+                    ("GET_ARRAY_LENGTH", "GetArrayLength"),
+                    ("NEW_BYTE_ARRAY", "NewByteArray"),
+                    ("NEW_LONG_ARRAY", "NewLongArray"),
+                    ("GET_BYTE_ARRAY_REGION", "GetByteArrayRegion"),
+                    ("SET_BYTE_ARRAY_REGION", "SetByteArrayRegion"),
+                    ("SET_LONG_ARRAY_REGION", "SetLongArrayRegion"),
+                    ("GET_JAVA_VM", "GetJavaVM"),
+                    ("EXCEPTION_CHECK", "ExceptionCheck"),
+                ],
+            ),
+        ] {
             let members = members(&header, structure);
             for (name, function) in functions {
                 let pointer = format!("*{function})");

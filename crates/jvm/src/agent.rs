@@ -1,6 +1,7 @@
 //! The agent's options, as typed values, and the `-agentpath` line made of them.
 
 use crate::{Error, Result, size};
+use control::Asked;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -38,6 +39,8 @@ pub enum BufferSize {
     /// The agent's formula.
     #[default]
     Auto,
+    /// What is seen at collections.
+    Adaptive,
     /// This many bytes.
     Bytes(u64),
 }
@@ -46,15 +49,23 @@ impl FromStr for BufferSize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<BufferSize> {
-        if text == "auto" { Ok(BufferSize::Auto) } else { size::parse(text).map(BufferSize::Bytes) }
+        match text {
+            "auto" => Ok(BufferSize::Auto),
+            "adaptive" => Ok(BufferSize::Adaptive),
+            _ => size::parse(text)
+                .map(BufferSize::Bytes)
+                .map_err(|error| Error::usage(format!("{error}, auto or adaptive"))),
+        }
     }
 }
 
 impl BufferSize {
-    fn text(self) -> String {
+    /// As control memory has it.
+    pub fn asked(self) -> Asked {
         match self {
-            BufferSize::Auto => "auto".into(),
-            BufferSize::Bytes(bytes) => size::format(bytes),
+            BufferSize::Auto => Asked::Automatic,
+            BufferSize::Adaptive => Asked::Adaptive,
+            BufferSize::Bytes(bytes) => Asked::Bytes(bytes),
         }
     }
 }
@@ -193,7 +204,7 @@ impl AgentOptions {
         }
         for (key, buffer) in [("core", self.core), ("processor", self.processor)] {
             if buffer != BufferSize::Auto {
-                add(key, &buffer.text());
+                add(key, &buffer.asked().text());
             }
         }
         match self.tlab {
@@ -279,11 +290,15 @@ mod tests {
             read("core=256k start=off tlab=4k").unwrap().text().unwrap(),
             "core=256k,tlab=4k,start=off"
         );
+        assert_eq!(read("core=adaptive processor=auto").unwrap().text().unwrap(), "core=adaptive");
         assert_eq!(read("").unwrap(), AgentOptions::default());
         for (words, remedy) in [
             ("core", "write key=value"),
             ("cores=1", "use levels, core"),
-            ("core=many", "core:"),
+            (
+                "core=many",
+                "core: invalid size 'many'; write bytes, or a number with k, m or g, such as 64k, auto or adaptive",
+            ),
             ("start=maybe", "use one of on, off"),
             ("levels=l3", "choose core"),
         ] {
@@ -305,6 +320,7 @@ mod tests {
         assert_eq!("stock".parse::<Tlab>().unwrap(), Tlab::Stock);
         assert_eq!("2k".parse::<Tlab>().unwrap(), Tlab::Bytes(2048));
         assert_eq!("auto".parse::<BufferSize>().unwrap(), BufferSize::Auto);
+        assert_eq!("adaptive".parse::<BufferSize>().unwrap(), BufferSize::Adaptive);
         assert!("stock".parse::<BufferSize>().is_err());
     }
 }

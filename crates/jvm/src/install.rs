@@ -86,6 +86,11 @@ impl Install {
         self.file("terrace-benchmarks.jar", |name| name == "terrace-benchmarks.jar")
     }
 
+    /// The profiler that JMH finds on its class path, without JMH.
+    pub fn profiler(&self) -> Result<PathBuf> {
+        self.file("terrace-jmh.jar", |name| name == "terrace-jmh.jar")
+    }
+
     /// The programs of the experiment `applications`; their libraries are beside them.
     pub fn applications(&self) -> Result<PathBuf> {
         let jar = |folder: &PathBuf| folder.join("applications/terrace-applications.jar");

@@ -11,7 +11,7 @@
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`observer`] | an agent that only counts, for as long as somebody looks |
 //! | [`refills`], [`clock`] | how long requests took that an observer passed on |
-//! | [`counts`], [`mod@size`], [`show`] | what was counted, sizes that users write, a status as a table |
+//! | [`counter_values`], [`counts`], [`mod@size`], [`show`], [`why`] | what was counted, sizes that users write, a status as a table, why sizes are what they are |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
 //! | [`os`], [`error`] | what we need from Linux; errors as one line |
@@ -26,6 +26,7 @@ pub mod arrival;
 pub mod attach;
 pub mod calls;
 pub mod clock;
+pub mod counter_values;
 pub mod counts;
 pub mod cpu;
 pub mod error;
@@ -51,6 +52,7 @@ pub mod stops;
 pub mod switch;
 pub mod thread_dump;
 pub mod vm_flags;
+pub mod why;
 mod withdraw;
 pub mod workload;
 

@@ -1,7 +1,7 @@
 //! The JVMs of one program, seen through their control files.
 
 use crate::accounts::Accounts;
-use crate::agent::{AgentOptions, Levels};
+use crate::agent::{AgentOptions, BufferSize, Levels};
 use crate::counts::{Counts, Requests, Waste};
 use crate::cpu::{CpuTime, Threads};
 use crate::stops::{Stop, StopLog};
@@ -62,11 +62,19 @@ pub fn requests(control: &View) -> Requests {
 
 /// The settings in force, as the agent has written them, with the sizes of buffers that are in force now.
 pub fn settings(control: &View) -> Value {
-    let text = control.settings();
+    in_force(written(control.settings()), control)
+}
+
+/// The settings as the agent has written them.
+pub(crate) fn written(text: String) -> Value {
     if text.is_empty() {
         return Value::Null;
     }
-    let mut settings = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+/// With the sizes of buffers that are in force now.
+pub(crate) fn in_force(mut settings: Value, control: &View) -> Value {
     let levels = settings["levels"].as_str().unwrap_or_default().to_owned();
     let named: Vec<(usize, &str)> = levels.split('+').enumerate().collect();
     if let Value::Object(settings) = &mut settings {
@@ -75,11 +83,15 @@ pub fn settings(control: &View) -> Value {
             if size > 0 && settings.contains_key(&key) {
                 settings.insert(key, size.into());
             }
+            let asked = control.asked(*level);
+            if asked != Asked::Nothing && settings.contains_key(*name) {
+                settings.insert((*name).into(), asked.text().into());
+            }
         }
         let asked: Vec<Asked> = named.iter().map(|(level, _)| control.asked(*level)).collect();
         if asked.iter().all(|asked| matches!(asked, Asked::Bytes(_))) {
             settings.insert("automatic".into(), false.into());
-        } else if asked.contains(&Asked::Automatic) {
+        } else if asked.iter().any(|asked| matches!(asked, Asked::Automatic | Asked::Adaptive)) {
             settings.insert("automatic".into(), true.into());
         }
     }
@@ -124,6 +136,7 @@ pub struct Jvms {
     bound: bool,
     levels: Levels,
     mode: Option<Mode>,
+    sizes: Option<[BufferSize; 2]>,
     found: Vec<Jvm>,
 }
 
@@ -136,6 +149,7 @@ impl Jvms {
             bound: false,
             levels: Levels::Core,
             mode: None,
+            sizes: None,
             found: Vec::new(),
         })
     }
@@ -183,6 +197,9 @@ impl Jvms {
                 if let Some(mode) = self.mode {
                     control.set_mode(mode);
                 }
+                if let Some(sizes) = self.sizes {
+                    control.ask_for_sizes(&self.asked(sizes));
+                }
                 let pid = control.pid();
                 let threads = Threads::of(pid);
                 self.found.push(Jvm {
@@ -225,6 +242,28 @@ impl Jvms {
     pub fn switch(&mut self, mode: Mode) {
         self.mode = Some(mode);
         self.found.iter().for_each(|jvm| jvm.control.set_mode(mode));
+    }
+
+    /// Asks all of them for sizes of core and processor buffers, and those that come later. Asked twice alike, once.
+    pub fn ask_for_sizes(&mut self, sizes: [BufferSize; 2]) {
+        if self.sizes.replace(sizes) != Some(sizes) {
+            let asked = self.asked(sizes);
+            self.found.iter().for_each(|jvm| jvm.control.ask_for_sizes(&asked));
+        }
+    }
+
+    /// Whether the sizes asked for are in force everywhere.
+    pub fn have_taken_sizes(&self) -> bool {
+        self.found.iter().all(|jvm| jvm.control.has_taken_sizes())
+    }
+
+    fn asked(&self, [core, processor]: [BufferSize; 2]) -> Vec<(usize, Asked)> {
+        match self.levels {
+            Levels::Core => vec![(0, core.asked())],
+            Levels::Processor => vec![(0, processor.asked())],
+            Levels::Both => vec![(0, core.asked()), (1, processor.asked())],
+            Levels::None => vec![],
+        }
     }
 
     /// The settings in force in the first of them.

@@ -15,9 +15,16 @@ fn jvms_are_found_as_they_come_and_are_switched_alike() {
     assert!(jvms.ready());
     assert_eq!(jvms.settings()["collector"], "Serial");
     jvms.switch(Mode::On);
+    jvms.ask_for_sizes([BufferSize::Bytes(65536), BufferSize::Auto]);
+    jvms.ask_for_sizes([BufferSize::Bytes(65536), BufferSize::Auto]);
+    assert_eq!((first.asked_number(), jvms.have_taken_sizes()), (1, false));
     let second = create(&jvms, 2, &[1]);
     jvms.refresh().unwrap();
     assert_eq!((first.mode(), second.mode()), (Mode::On, Mode::On));
+    assert_eq!((first.asked(0), second.asked(0)), (Asked::Bytes(65536), Asked::Bytes(65536)));
+    first.take_sizes(1);
+    second.take_sizes(1);
+    assert!(jvms.have_taken_sizes());
     first.counters(0)[1].add(Counter::BufferBytes, 100);
     first.counters(0)[0].add(Counter::WasteRefill, 9);
     second.counters(0)[0].add(Counter::PassedBytes, 30);
@@ -32,15 +39,19 @@ fn jvms_are_found_as_they_come_and_are_switched_alike() {
 fn the_sizes_are_those_in_force() {
     let control = Control::anonymous(&[1, 1]).unwrap();
     control.set_settings(
-        r#"{"levels":"core+processor","core_bytes":65536,"processor_bytes":131072,"automatic":true}"#,
+        r#"{"levels":"core+processor","core":"auto","processor":"auto","core_bytes":65536,"processor_bytes":131072,"automatic":true}"#,
     );
     control.set_sizes(&[32768]);
     control.ask_for_sizes(&[(0, Asked::Bytes(32768)), (1, Asked::Bytes(131072))]);
     let found = settings(&control);
     assert_eq!((&found["core_bytes"], &found["processor_bytes"]), (&32768.into(), &131072.into()));
     assert_eq!(found["automatic"], false);
+    assert_eq!((&found["core"], &found["processor"]), (&"32k".into(), &"128k".into()));
     control.ask_for_sizes(&[(1, Asked::Automatic)]);
     assert_eq!(settings(&control)["automatic"], true);
+    control.ask_for_sizes(&[(1, Asked::Adaptive)]);
+    let found = settings(&control);
+    assert_eq!((&found["processor"], &found["automatic"]), (&"adaptive".into(), &true.into()));
     control.set_settings("core_bytes");
     assert_eq!(settings(&control), "core_bytes");
 }

@@ -106,11 +106,16 @@ pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Resu
     Ok(())
 }
 
+/// A field of a process's or thread's `stat` line, by its number in proc(5), from the third on. The second, the name, may hold anything, so
+/// its end is the last parenthesis.
+pub fn stat_field<T: std::str::FromStr>(line: &str, number: usize) -> Option<T> {
+    line.rsplit_once(')')?.1.split_ascii_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
+}
+
 /// Whether a process is there and has not ended: one that nobody has waited for is still listed.
 pub fn is_running(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    stat_field(&stat, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
 /// Asks a JVM to listen, and any other program to end.

@@ -2,9 +2,13 @@
 //! the JVM does nothing for it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The first word of the file, big-endian on every machine.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
@@ -12,8 +16,12 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const MOST_BYTES: u64 = 4 << 20;
 
 /// What the counters said at one moment. Those that are no whole numbers are left out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PerfData(BTreeMap<String, i64>);
+#[derive(Clone, Debug, Default)]
+pub struct PerfData {
+    /// As they were read: names are compared where they stand.
+    bytes: Vec<u8>,
+    entries: Vec<(Range<usize>, i64)>,
+}
 
 /// Where a JVM's counters are.
 #[derive(Clone, Debug)]
@@ -22,6 +30,32 @@ pub struct PerfFile(PathBuf);
 impl PerfFile {
     /// Of a process, whatever its mount and PID namespaces. `None` with `-XX:-UsePerfData`, and for what is no JVM.
     pub fn of(pid: u32) -> Option<PerfFile> {
+        PerfFolders::default().file_of(pid)
+    }
+
+    /// The counters now. `None` when the JVM has ended.
+    pub fn read(&self) -> Option<PerfData> {
+        PerfData::parse(fs::read(&self.0).ok()?)
+    }
+}
+
+/// The folders of counters that were found, one for each user in each file system's `/tmp`, which may hold many other files: for those
+/// who ask about many processes.
+#[derive(Clone, Debug, Default)]
+pub struct PerfFolders(BTreeMap<(u64, u64), Listed>);
+
+#[derive(Clone, Debug)]
+struct Listed {
+    /// Seconds and nanoseconds of the last change.
+    changed: (i64, i64),
+    /// Whether that was over when the names were read.
+    is_settled: bool,
+    names: Vec<OsString>,
+}
+
+impl PerfFolders {
+    /// As [`PerfFile::of`].
+    pub fn file_of(&mut self, pid: u32) -> Option<PerfFile> {
         let process = PathBuf::from(format!("/proc/{pid}"));
         let owner = process.metadata().ok()?.uid();
         let status = fs::read_to_string(process.join("status")).ok()?;
@@ -31,18 +65,24 @@ impl PerfFile {
             .split_whitespace()
             .last()?
             .to_owned();
-        let folders = fs::read_dir(process.join("root/tmp")).ok()?.flatten();
-        let found = folders
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"))
-            .map(|entry| entry.path().join(&own))
-            .find(|path| is_owned(path, owner))?;
-        let file = PerfFile(found);
+        let parent = process.join("root/tmp");
+        let mut found = self.names(&parent)?.iter().map(|name| parent.join(name).join(&own));
+        let file = PerfFile(found.find(|path| is_owned(path, owner))?);
         file.read().map(|_| file)
     }
 
-    /// The counters now. `None` when the JVM has ended.
-    pub fn read(&self) -> Option<PerfData> {
-        PerfData::parse(&fs::read(&self.0).ok()?)
+    fn names(&mut self, parent: &Path) -> Option<&[OsString]> {
+        let found = fs::metadata(parent).ok()?;
+        let (place, changed) = ((found.dev(), found.ino()), (found.mtime(), found.mtime_nsec()));
+        if self.0.get(&place).is_none_or(|listed| !listed.is_settled || listed.changed != changed) {
+            // The clock that files are stamped with is coarse: within one of its steps a change may follow that has the same time.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let is_settled = now.as_secs() as i64 > changed.0 + 1;
+            let names = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.file_name());
+            let names = names.filter(|name| name.as_bytes().starts_with(b"hsperfdata_")).collect();
+            self.0.insert(place, Listed { changed, is_settled, names });
+        }
+        self.0.get(&place).map(|listed| listed.names.as_slice())
     }
 }
 
@@ -54,32 +94,34 @@ fn is_owned(path: &Path, owner: u32) -> bool {
 
 impl PerfData {
     /// `None` if these are no counters, of a version that we know, or they are not complete yet.
-    pub fn parse(bytes: &[u8]) -> Option<PerfData> {
+    pub fn parse(bytes: Vec<u8>) -> Option<PerfData> {
         let [order, major] = [*bytes.get(4)?, *bytes.get(5)?];
         // Written by a JVM of this machine, so in its order; 2 is the only version since 5.0.
         if bytes.get(..4)? != MAGIC || (order == 1) != cfg!(target_endian = "little") || major != 2 {
             return None;
         }
-        let (mut at, entries) = (number(bytes, 24)?, number(bytes, 28)?);
-        let mut found = BTreeMap::new();
-        for _ in 0..entries {
+        let (mut at, count) = (number(&bytes, 24)?, number(&bytes, 28)?);
+        let mut entries = Vec::new();
+        for _ in 0..count {
             let entry = bytes.get(at..)?;
             let (length, name, vector, data) =
                 (number(entry, 0)?, number(entry, 4)?, number(entry, 8)?, number(entry, 16)?);
             let entry = entry.get(..length).filter(|_| length >= 20)?;
-            let name = entry.get(name..)?.split(|byte| *byte == 0).next()?;
+            let letters = entry.get(name..)?.iter().take_while(|byte| **byte != 0).count();
             if entry[12] == b'J' && vector == 0 {
                 let value = entry.get(data..data.checked_add(8)?)?.as_chunks::<8>().0.first()?;
-                found.insert(String::from_utf8_lossy(name).into_owned(), i64::from_ne_bytes(*value));
+                entries.push((at + name..at + name + letters, i64::from_ne_bytes(*value)));
             }
             at = at.checked_add(length)?;
         }
-        Some(PerfData(found))
+        Some(PerfData { bytes, entries })
     }
 
     /// A counter by its name, such as `sun.gc.tlab.fills`.
     pub fn get(&self, name: &str) -> Option<u64> {
-        self.0.get(name).and_then(|value| u64::try_from(*value).ok())
+        let is = |place: &Range<usize>| self.bytes[place.clone()] == *name.as_bytes();
+        let found = self.entries.iter().find(|(place, _)| is(place));
+        found.and_then(|(_, value)| u64::try_from(*value).ok())
     }
 
     /// The sum of a counter of all collectors: `invocations`, or `time` in seconds.
@@ -129,6 +171,30 @@ mod tests {
     }
 
     #[test]
+    fn folders_are_listed_again_when_something_has_changed() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut folders = PerfFolders::default();
+        let names = |folders: &mut PerfFolders| folders.names(parent.path()).unwrap().len();
+        let long_ago = |seconds| {
+            let at = UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            fs::File::open(parent.path()).unwrap().set_modified(at).unwrap();
+        };
+        fs::create_dir(parent.path().join("another")).unwrap();
+        assert_eq!(names(&mut folders), 0);
+        // Within the clock's step: the same time does not say that nothing has come.
+        fs::create_dir(parent.path().join("hsperfdata_a")).unwrap();
+        assert_eq!(names(&mut folders), 1);
+        long_ago(1000);
+        assert_eq!(names(&mut folders), 1);
+        fs::create_dir(parent.path().join("hsperfdata_b")).unwrap();
+        long_ago(1000);
+        assert_eq!(names(&mut folders), 1, "nobody has read it again");
+        long_ago(1001);
+        assert_eq!(names(&mut folders), 2);
+        assert!(folders.names(&parent.path().join("none")).is_none());
+    }
+
+    #[test]
     fn counters_are_read_by_name() {
         let bytes = file(&[
             entry("sun.gc.tlab.fills", b'J', 65),
@@ -138,7 +204,7 @@ mod tests {
             entry("sun.gc.collector.0.invocations", b'J', 3),
             entry("sun.gc.collector.1.invocations", b'J', 2),
         ]);
-        let data = PerfData::parse(&bytes).unwrap();
+        let data = PerfData::parse(bytes).unwrap();
         assert_eq!((data.get("sun.gc.tlab.fills"), data.collections()), (Some(65), 5));
         assert_eq!((data.seconds("sun.rt.safepointTime"), data.seconds("none")), (Some(1.5), None));
         assert_eq!(data.get("java.property.java.vm.version"), None);
@@ -148,13 +214,13 @@ mod tests {
     fn what_is_cut_or_senseless_is_no_counter() {
         let bytes = file(&[entry("a", b'J', 1), entry("b", b'J', 2)]);
         for length in 0..bytes.len() {
-            assert!(PerfData::parse(&bytes[..length]).is_none(), "{length}");
+            assert!(PerfData::parse(bytes[..length].to_vec()).is_none(), "{length}");
         }
         for at in 0..bytes.len() {
             for value in [0, 0x7f, 0xff] {
                 let mut broken = bytes.clone();
                 broken[at] = value;
-                let _ = PerfData::parse(&broken);
+                let _ = PerfData::parse(broken);
             }
         }
         assert!(PerfFile::of(std::process::id()).is_none());

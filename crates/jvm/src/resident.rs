@@ -1,5 +1,6 @@
 //! On which pages a JVM that somebody else started for us really lies: seen from outside, while it runs.
 
+use crate::os::stat_field;
 use pages::{Faults, Obtained};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -79,19 +80,14 @@ fn java_below(root: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Parent and name of a `stat` line: `12 (java) S 7 ...`. A name may hold anything, so its end is the last parenthesis.
+/// Parent and name of a `stat` line: `12 (java) S 7 ...`.
 fn stat(line: &str) -> Option<(u32, String)> {
-    let (before, after) = line.rsplit_once(')')?;
-    let name = before.split_once('(')?.1;
-    let parent = after.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some((parent, name.to_owned()))
+    let name = line.rsplit_once(')')?.0.split_once('(')?.1;
+    Some((stat_field(line, 4)?, name.to_owned()))
 }
 
-/// The tenth and the twelfth field of such a line.
 fn faults(line: &str) -> Option<Faults> {
-    let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace().skip(7);
-    let minor = fields.next()?.parse().ok()?;
-    Some(Faults { minor, major: fields.nth(1)?.parse().ok()? })
+    Some(Faults { minor: stat_field(line, 10)?, major: stat_field(line, 12)? })
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Reads `core=256k`, `processor=auto`.
+    /// Reads `core=256k`, `processor=adaptive`.
     pub fn read(word: &str) -> Result<Wish> {
-        let example = "write core=SIZE, processor=SIZE, or auto for the size, such as core=256k";
+        let example = "write core=SIZE, processor=SIZE, or auto or adaptive for the size, such as core=256k";
         let (key, value) =
             word.split_once('=').ok_or_else(|| Error::usage(format!("'{word}': {example}")))?;
         let level = ["core", "processor"]
@@ -37,10 +37,7 @@ impl Wish {
     }
 
     fn asked(self) -> Asked {
-        match self.size {
-            BufferSize::Auto => Asked::Automatic,
-            BufferSize::Bytes(bytes) => Asked::Bytes(bytes),
-        }
+        self.size.asked()
     }
 }
 
@@ -55,10 +52,7 @@ pub struct Resized {
 impl std::fmt::Display for Resized {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Resized { wish: Wish { level, size }, before, after } = *self;
-        let asked = match size {
-            BufferSize::Auto => "auto".into(),
-            BufferSize::Bytes(bytes) => size::format(bytes),
-        };
+        let asked = size.asked().text();
         let Some(after) = after else {
             return write!(
                 f,
@@ -69,6 +63,7 @@ impl std::fmt::Display for Resized {
         write!(f, "{level} buffers {}", size::format(after))?;
         match size {
             BufferSize::Auto => write!(f, " (automatic)")?,
+            BufferSize::Adaptive => write!(f, " (adaptive)")?,
             BufferSize::Bytes(bytes) if after < bytes => {
                 write!(f, " ({asked} is more than this heap bears; give more heap, -Xmx or -Xmn)")?
             }
@@ -147,6 +142,7 @@ mod tests {
             |word, before, after| Resized { wish: Wish::read(word).unwrap(), before, after }.to_string();
         assert_eq!(line("core=256k", 65536, Some(262144)), "core buffers 256k, before 64k");
         assert_eq!(line("core=auto", 65536, Some(65536)), "core buffers 64k (automatic), as before");
+        assert_eq!(line("core=adaptive", 65536, Some(32768)), "core buffers 32k (adaptive), before 64k");
         assert_eq!(line("core=64k", 4096, None), "core buffers 64k from the next refill on, now 4k");
         assert!(line("core=1g", 65536, Some(131072)).contains("128k (1g is more than this heap bears;"));
     }

@@ -1,11 +1,13 @@
 //! A status as a table.
 
+use crate::counter_values::CounterValues;
 use crate::counts::Waste;
 use crate::refills::{Summaries, Summary, Ways};
 use crate::status::Status;
+use hab::Counter;
 use present::numbers::{count, human, quantity};
 use present::table::{Table, labelled};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Status shows no more domains than this of a level; JSON has all of them.
 const MOST_DOMAINS: usize = 16;
@@ -100,36 +102,26 @@ pub fn status(status: &Status, columns: u16) -> String {
         "level", "TLABs", "bytes", "objects", "refills", "stolen", "foreign", "direct", "passed", "missed",
     ]);
     for level in &status.levels {
-        let value =
-            |domain: &Map<String, Value>, name: &str| domain.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let row = |domain: &Map<String, Value>, label: String| {
-            let counted = |name| count(value(domain, name) as f64);
+        let row = |domain: &CounterValues, label: String| {
+            let counted = |counter| count(domain.get(counter) as f64);
             [
                 format!("{} {label}", level.name),
-                counted("buffers"),
-                human(value(domain, "buffer_bytes") as f64),
-                counted("objects"),
-                counted("refills"),
-                counted("stolen"),
-                counted("foreign"),
-                counted("direct"),
-                counted("passed"),
-                counted("missed"),
+                counted(Counter::Buffers),
+                human(domain.get(Counter::BufferBytes) as f64),
+                counted(Counter::Objects),
+                counted(Counter::Refills),
+                counted(Counter::Stolen),
+                counted(Counter::Foreign),
+                counted(Counter::Direct),
+                counted(Counter::Passed),
+                counted(Counter::Missed),
             ]
         };
-        let busy = |domain: &&Map<String, Value>| domain.values().any(|value| value.as_u64() != Some(0));
-        let shown = level.domains.iter().enumerate().filter(|(_, domain)| busy(domain));
+        let shown = level.domains.iter().enumerate().filter(|(_, domain)| !domain.is_zero());
         for (index, domain) in shown.take(MOST_DOMAINS) {
             levels.push(row(domain, index.to_string()));
         }
-        let names = level.domains.first().into_iter().flat_map(|domain| domain.keys());
-        let total: Map<String, Value> = names
-            .map(|name| {
-                let values = level.domains.iter().map(|domain| value(domain, name));
-                (name.clone(), values.fold(0, u64::saturating_add).into())
-            })
-            .collect();
-        levels.push(row(&total, format!("all {}", level.domains.len())));
+        levels.push(row(&CounterValues::sum(&level.domains), format!("all {}", level.domains.len())));
     }
     text + &levels.text(columns)
 }

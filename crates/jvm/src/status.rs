@@ -1,11 +1,12 @@
 //! What terrace is doing in a running JVM.
 
+use crate::counter_values::CounterValues;
 use crate::counts::Waste;
-use crate::observe::{served, settings, waste};
+use crate::observe::{in_force, served, waste, written};
 use crate::refills::{RefillTimes, Summaries};
+use crate::why::{self, Sizing};
 use crate::{Error, Result, os};
 use control::{Mode, View};
-use hab::Counter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::os::unix::fs::MetadataExt;
@@ -35,18 +36,19 @@ pub struct Status {
     /// How long requests took, if an observer times them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Summaries>,
+    /// The sizes of buffers, and why.
+    pub sizing: Sizing,
     /// The counters of each level.
     pub levels: Vec<Level>,
     /// Their sum.
-    pub total: Map<String, Value>,
+    pub total: CounterValues,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
     /// core, processor or private.
     pub name: String,
-    /// The counters of each domain, by name.
-    pub domains: Vec<Map<String, Value>>,
+    pub domains: Vec<CounterValues>,
 }
 
 /// Reads the status of a process.
@@ -85,7 +87,29 @@ fn without(pid: u32, process: &Path) -> Error {
 
 /// What an agent says now.
 pub fn read(control: &View) -> Status {
-    let settings = printable(settings(control));
+    Reader::default().read(control)
+}
+
+/// For many looks at one agent, whose settings are parsed only when they have become others.
+#[derive(Default)]
+pub struct Reader {
+    text: String,
+    written: Value,
+}
+
+impl Reader {
+    /// What the agent says now.
+    pub fn read(&mut self, control: &View) -> Status {
+        let text = control.settings();
+        if text != self.text {
+            self.written = printable(written(text.clone()));
+            self.text = text;
+        }
+        status(control, in_force(self.written.clone(), control))
+    }
+}
+
+fn status(control: &View, settings: Value) -> Status {
     let mode = match control.mode() {
         Mode::On => "on",
         Mode::Off => "off",
@@ -100,7 +124,7 @@ pub fn read(control: &View) -> Status {
         domains: control
             .counters(level)
             .iter()
-            .map(|domain| counters(|counter| domain.get(counter)))
+            .map(|domain| CounterValues::of(|counter| domain.get(counter)))
             .collect(),
     });
     Status {
@@ -115,7 +139,8 @@ pub fn read(control: &View) -> Status {
         waste: waste(control, bound),
         times: RefillTimes::read(control).map(|times| times.summaries()),
         levels: levels.collect(),
-        total: counters(|counter| control.total(counter)),
+        sizing: why::read(control, &settings),
+        total: CounterValues::of(|counter| control.total(counter)),
         settings,
     }
 }
@@ -135,14 +160,11 @@ fn printable(value: Value) -> Value {
     }
 }
 
-fn counters(value: impl Fn(Counter) -> u64) -> Map<String, Value> {
-    Counter::ALL.iter().map(|counter| (counter.name().to_owned(), Value::from(value(*counter)))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use control::{Control, State};
+    use hab::Counter;
 
     fn refused(pid: u32) -> String {
         of(pid).unwrap_err().to_string()
@@ -171,10 +193,24 @@ mod tests {
             status.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(),
             ["core", "processor"]
         );
-        assert_eq!((status.served_bytes, status.total["buffer_bytes"].as_u64()), (4096, Some(4096)));
+        assert_eq!((status.served_bytes, status.total.get(Counter::BufferBytes)), (4096, 4096));
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 4096);
         assert_eq!((&json["pauses"], &json["parsability"]), (&1.into(), &0.into()));
+    }
+
+    #[test]
+    fn settings_that_have_become_others_are_seen_by_the_same_reader() {
+        let control = Control::anonymous(&[1]).unwrap();
+        let mut reader = Reader::default();
+        for levels in ["core", "core", "processor"] {
+            control.set_settings(&format!(r#"{{"levels":"{levels}"}}"#));
+            let status = reader.read(&control);
+            assert_eq!(
+                (&status.settings["levels"], status.levels[0].name.as_str()),
+                (&levels.into(), levels)
+            );
+        }
     }
 
     #[test]

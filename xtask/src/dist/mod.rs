@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod deb;
 mod emulated;
+mod jar;
 mod reproduce;
 mod roots;
 mod stage;
@@ -86,6 +87,7 @@ fn make(folder: &Path, target: &Target) -> Result<()> {
     let built = build::programs(&tools, target, &commit)?;
     crate::build::workloads(false)?;
     let release = stage::release(folder, target, &built)?;
+    jar::make(folder, target, &release.files.join("lib/libterrace.so"), &commit)?;
 
     let name = name(target);
     let packed = [
@@ -150,7 +152,14 @@ mod tests {
     /// The version stands in Cargo.toml; what Maven builds has to agree.
     #[test]
     fn java_has_the_version_of_the_workspace() {
-        for pom in ["pom.xml", "workloads/pom.xml", "benchmarks/pom.xml", "applications/pom.xml"] {
+        for pom in [
+            "pom.xml",
+            "terrace/pom.xml",
+            "workloads/pom.xml",
+            "benchmarks/pom.xml",
+            "jmh-profiler/pom.xml",
+            "applications/pom.xml",
+        ] {
             let text = std::fs::read_to_string(root().join("java").join(pom)).unwrap();
             let head = text.split("<packaging>").next().unwrap();
             assert!(head.contains(&format!("<version>{VERSION}</version>")), "java/{pom}");

@@ -23,13 +23,27 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "share/fish/vendor_completions.d/terrace.fish"),
 ];
 
+/// What programs in C and C++ find the arena by: in `crates/arena-c`, and in the release.
+const FOR_COMPILERS: [(&str, &str); 5] = [
+    ("include/terrace_arena.h", "include/terrace_arena.h"),
+    ("include/terrace_arena.hpp", "include/terrace_arena.hpp"),
+    ("terrace_arena.pc.in", "lib/pkgconfig/terrace_arena.pc"),
+    ("cmake/terrace_arena-config.cmake", "lib/cmake/terrace_arena/terrace_arena-config.cmake"),
+    (
+        "cmake/terrace_arena-config-version.cmake.in",
+        "lib/cmake/terrace_arena/terrace_arena-config-version.cmake",
+    ),
+];
+
 /// Puts everything into place, and what debuggers want beside it. JMH is under the GPL, so its benchmarks stay with the sources.
 pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release> {
     let release = Release { files: folder.join("files"), debug: folder.join("debug") };
     fresh(&release.files)?;
     fresh(&release.debug)?;
     let to = |name: &str| release.files.join(name);
-    for folder in ["bin", "include", "lib/terrace", "lib/pkgconfig", "share/man/man1"] {
+    for folder in
+        ["bin", "include", "lib/terrace", "lib/pkgconfig", "lib/cmake/terrace_arena", "share/man/man1"]
+    {
         fs::create_dir_all(to(folder)).map_err(at(&to(folder)))?;
     }
 
@@ -48,15 +62,16 @@ pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release>
         .tool("strip")
         .args(["--strip-debug", "--enable-deterministic-archives"])
         .arg(to("lib/libterrace_arena.a")))?;
-    copy(&root().join("crates/arena-c/include/terrace_arena.h"), &to("include/terrace_arena.h"))?;
-    let pc = fs::read_to_string(root().join("crates/arena-c/terrace_arena.pc.in"))
-        .map_err(at(Path::new("terrace_arena.pc.in")))?;
-    // Wherever it is unpacked.
-    let pc = pc.replace("@prefix@", "${pcfiledir}/../..").replace("@version@", super::VERSION);
-    write(&to("lib/pkgconfig/terrace_arena.pc"), &pc)?;
+    for (from, name) in FOR_COMPILERS {
+        let from = root().join("crates/arena-c").join(from);
+        let text = fs::read_to_string(&from).map_err(at(&from))?;
+        // Wherever it is unpacked.
+        let text = text.replace("@prefix@", "${pcfiledir}/../..").replace("@version@", super::VERSION);
+        write(&to(name), &text)?;
+    }
 
     let java = crate::build::installed();
-    for jar in [java.workloads()?, java.sources()?] {
+    for jar in [java.workloads()?, java.sources()?, java.profiler()?] {
         copy(&jar, &to("lib/terrace").join(jar.file_name().unwrap_or_default()))?;
     }
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {

@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
-use crate::agent::{self, Agent, Objects, Observed, Originals, Sizes};
+use crate::agent::{self, Agent, Objects, Observed, Originals};
 #[cfg(target_arch = "x86_64")]
 use crate::clock::Ticks;
 use crate::clock::{Clock, Monotonic, Untimed};
@@ -12,12 +12,14 @@ use crate::in_place::InPlace;
 use crate::log::{Severity, say};
 use crate::observer::{self, Observer, Pauses};
 use crate::options::Levels;
+use crate::refills::{Place, Watch, Watched};
 use crate::report::{self, level_names};
+use crate::sizes::{LevelWish, Sizes};
 use crate::source::HeapSource;
 use crate::state::INTERNAL;
 use crate::tlab;
-use control::{Mode, State, size};
-use hab::sizing::{SMALLEST, Wish};
+use control::{Asked, Mode, State, size};
+use hab::sizing::SMALLEST;
 use hab::{Level, Source};
 use hotspot::heap::{Heap, Machine as Jvm};
 use hotspot::patch::{Exchange, Unlocked};
@@ -86,14 +88,17 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
     // SAFETY: the heap is initialised, and this thread is known to HotSpot.
     let (largest, eden) = unsafe { (heap.max_tlab_size(), heap.tlab_capacity()) };
     let largest_extent = shape.floor(largest.min(shape.max_buffer()));
-    let sized = Sizes { wishes: wishes(plan), largest_extent, shape };
-    let sizes = sized.in_eden(eden, plan.control);
-    for ((name, wish), bytes) in level_names(plan.options.levels).iter().zip(&sized.wishes).zip(&sizes) {
-        if let Some(asked) = wish.asked.filter(|asked| bytes < asked) {
+    let wishes = wishes(plan);
+    let sized = Sizes::new(wishes.clone(), largest_extent, shape);
+    let sizes = sized.as_asked(eden, plan.control);
+    for ((name, wish), bytes) in level_names(plan.options.levels).iter().zip(wishes).zip(&sizes) {
+        if let Asked::Bytes(asked) = wish.asked
+            && (*bytes as u64) < asked
+        {
             remarks.push(format!(
                 "{name}={} is more than this heap bears: reduced to {bytes} bytes (eden has {} KB, the largest TLAB {} KB); \
                  give more heap (-Xmx, -Xmn) or ask for less",
-                size::format(asked), eden >> 10, largest >> 10
+                size::format(asked as usize), eden >> 10, largest >> 10
             ));
         }
     }
@@ -105,7 +110,9 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
     };
     let upper: &'static HeapSource =
         Box::leak(Box::new(HeapSource::new(heap, plan.control, take_sizes, largest_extent, delay)));
-    let build = Build { plan, heap, sized, sizes, upper };
+    let region = plan.jvm.flags.number("G1HeapRegionSize");
+    let watch = Watch { control: plan.control, heap, lock: plan.jvm.collector.lock(region) };
+    let build = Build { plan, heap, watch, sized, sizes, upper };
     match plan.options.levels {
         Levels::None if plan.options.observes() => build.observing(),
         Levels::None => Ok(build.with(upper)),
@@ -121,14 +128,14 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
 }
 
 /// What was asked for, for each level that there is to be, the threads' level first.
-fn wishes(plan: &Plan) -> Vec<Wish> {
+fn wishes(plan: &Plan) -> Vec<LevelWish> {
     let Plan { options, maps, .. } = plan;
     if options.levels == Levels::None {
         return vec![];
     }
     let asked = |name: &str| if name == "core" { options.core } else { options.processor };
     (level_names(options.levels).iter().zip(maps))
-        .map(|(name, map)| Wish { asked: asked(name), domains: map.known() })
+        .map(|(name, map)| LevelWish { asked: asked(name), domains: map.known() })
         .collect()
 }
 
@@ -136,6 +143,7 @@ fn wishes(plan: &Plan) -> Vec<Wish> {
 struct Build<'p> {
     plan: &'p Plan,
     heap: &'static Heap,
+    watch: Watch,
     sized: Sizes,
     /// For each level, in bytes.
     sizes: Vec<usize>,
@@ -149,6 +157,8 @@ impl Build<'_> {
         let (Some(layout), Some(bytes)) = (layouts.get(at), self.sizes.get(at)) else {
             return Err(INTERNAL.into());
         };
+        let from = if at + 1 == layouts.len() { Place::Heap } else { Place::Level(at as u8 + 1) };
+        let upper = Watched::new(self.watch, from, Place::Level(at as u8), upper);
         Ok(Level::new(self.heap.base(), *shape, *bytes, layout.clone(), control.counters(at), upper))
     }
 
@@ -161,7 +171,7 @@ impl Build<'_> {
     /// The agent with this hierarchy. It stays for ever, because a hook may use it until the process ends.
     fn with<H: Hierarchy>(self, hierarchy: H) -> Built {
         let observed = self.observed();
-        let Build { plan, heap, sized, sizes, upper } = self;
+        let Build { plan, heap, watch, sized, sizes, upper } = self;
         let Plan { jvm, maps, control, .. } = plan;
         let bound = (plan.options.bound && jvm.hooks.parsability).then(|| {
             let size = sizes.first().copied().unwrap_or(SMALLEST);
@@ -177,6 +187,7 @@ impl Build<'_> {
             bound,
             originals: Originals::of(&jvm.functions),
             heap,
+            watch,
             shape: plan.shape,
             sized,
             in_place: Box::leak(Box::new(InPlace::nothing(control))),
@@ -187,10 +198,9 @@ impl Build<'_> {
 
     /// The agent without buffers, and its observer.
     fn observing(self) -> Result<Built, String> {
-        let Build { plan: Plan { options, jvm, control, cpu_source, .. }, heap, upper, .. } = self;
+        let Build { plan: Plan { options, jvm, control, cpu_source, .. }, heap, watch, upper, .. } = self;
         let observed = self.observed().ok_or(INTERNAL)?;
         let built = self.with(upper);
-        let region = jvm.flags.number("G1HeapRegionSize");
         let (clock, now, hooks) = match options.times {
             false => hooks_of::<Untimed>(jvm),
             #[cfg(target_arch = "x86_64")]
@@ -204,8 +214,10 @@ impl Build<'_> {
             originals: Originals::of(&jvm.functions),
             times: control.times(),
             base: heap.base(),
-            lock: jvm.collector.lock(region),
+            lock: watch.lock,
+            watch,
             now,
+            since: (now(), Monotonic::now()),
             pauses: Pauses::none(),
             in_place: built.agent.in_place,
         };

@@ -103,7 +103,7 @@ fn make_room(options: &Options) -> Result<(), String> {
 }
 
 /// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
-fn withdraw() -> Result<(), String> {
+pub(crate) fn withdraw() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
     let in_place = earlier.as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
     let goes = in_place.filter(|(in_place, observes)| *observes || in_place.is_back());
@@ -145,7 +145,7 @@ pub(crate) fn finish() -> Result<(), Unfinished> {
     })
 }
 
-/// Why the second half failed.
+/// Why an installation failed.
 pub(crate) struct Unfinished {
     pub(crate) line: String,
     pub(crate) strict: bool,
@@ -185,14 +185,23 @@ fn give_up(jvmti: Jvmti) {
 
 /// Records a refusal for `terrace status`, and says it.
 pub(crate) fn refuse(line: &str, strict: bool) {
+    record(line);
+    let consequence = match control().and_then(|control| control.state()) {
+        _ if strict => "strict=true: not starting",
+        Some(State::Installed | State::Observing) => "what is installed stays",
+        _ => "running without buffers",
+    };
+    say(Severity::Error, &format!("{line} ({consequence})"));
+}
+
+/// Records a refusal of which somebody else is told.
+pub(crate) fn record(line: &str) {
     if let Some(control) = control()
         && control.state() == Some(State::Starting)
     {
         control.set_message(line);
         control.set_state(State::Refused);
     }
-    let consequence = if strict { "strict=true: not starting" } else { "running without buffers" };
-    say(Severity::Error, &format!("{line} ({consequence})"));
 }
 
 /// Where the report goes, if the installation gets as far as having counters.

@@ -8,7 +8,7 @@ use crate::options::{Levels, Options};
 use crate::source::HeapSource;
 use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
-use control::{Control, Counted};
+use control::{Asked, Control, Counted};
 use hab::{Layout, Shape};
 use hotspot::flags::Change;
 use hotspot::heap::Machine as Jvm;
@@ -161,7 +161,9 @@ fn make_control(
 
 fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
     for (key, asked) in [("core", options.core), ("processor", options.processor)] {
-        if let Some(bytes) = asked.filter(|bytes| !bytes.is_multiple_of(grain)) {
+        if let Asked::Bytes(bytes) = asked
+            && !bytes.is_multiple_of(grain as u64)
+        {
             return Err(format!("{key}={bytes}: use a multiple of ObjectAlignmentInBytes={grain}"));
         }
     }

@@ -13,10 +13,14 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         let names = level_names(levels);
         names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
     };
+    // As asked for: "core":"adaptive".
+    let asked = (level_names(levels).iter().zip(agent.sized.asked(agent.control)))
+        .map(|(name, asked)| format!("\"{name}\":{},", quoted(&asked.text())))
+        .collect::<String>();
     let accounts = &jvm.accounts;
     let clock = clock.map(|clock| format!("\"clock\":{},", quoted(clock))).unwrap_or_default();
     format!(
-        "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
+        "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},{asked}\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
          \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",
@@ -26,7 +30,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         quoted(levels.name()),
         size("core"),
         size("processor"),
-        agent.sized.automatic(agent.control),
+        agent.sized.follows(agent.control),
         quoted(&plan.tlabs.text),
         quoted(&plan.cpu_source.to_string()),
         plan.maps.iter().map(|map| map.known().to_string()).collect::<Vec<_>>().join(","),

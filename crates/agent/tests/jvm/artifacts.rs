@@ -1,6 +1,7 @@
 //! What the launches need, built once: the agent, the Java programs, the helper agents.
 
 use crate::jdk;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -61,15 +62,38 @@ pub fn classes() -> Result<&'static Path, String> {
 }
 
 fn compile() -> Result<PathBuf, String> {
+    let target = scratch().join("classes");
+    compile_into(&target, "java", &[])?;
+    Ok(target)
+}
+
+fn compile_into(target: &Path, folder: &str, options: &[&OsStr]) -> Result<(), String> {
     let compiler =
         jdk::compiler().ok_or("no javac of JDK 17 or later found (JAVA_HOME, TERRACE_JDKS, /usr/lib/jvm)")?;
-    let target = scratch().join("classes");
-    let sources = files(&Path::new(TESTS).join("java"), "java");
+    let sources = files(&Path::new(TESTS).join(folder), "java");
     run(Command::new(compiler)
         .args(["--release", "11", "-Xlint:all", "-Werror", "-d"])
-        .arg(&target)
-        .args(sources))?;
-    Ok(target)
+        .arg(target)
+        .args(options)
+        .args(sources))
+    .map(|_| ())
+}
+
+/// `terrace.jar`, beside the agent that is inside: `cargo xtask build` puts it there.
+pub fn jar() -> Result<PathBuf, String> {
+    let jar = agent().with_file_name("terrace.jar");
+    if jar.is_file() { Ok(jar) } else { Err(format!("{}: not there (cargo xtask build)", jar.display())) }
+}
+
+/// The directory of the compiled programs that use it.
+pub fn programs_of_jar() -> Result<&'static Path, String> {
+    static CLASSES: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let compile = || {
+        let target = scratch().join("programs_of_jar");
+        compile_into(&target, "jar", &["-cp".as_ref(), jar()?.as_os_str()])?;
+        Ok(target)
+    };
+    CLASSES.get_or_init(compile).as_deref().map_err(Clone::clone)
 }
 
 /// A helper agent, from one source file of `tests/agents`.

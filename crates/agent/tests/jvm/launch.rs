@@ -2,13 +2,13 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::process::{Finished, Running, number};
-use crate::report::Report;
+use crate::process::{Finished, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
 use hotspot::collector::Collector;
 use hotspot::version::Feature;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a JVM's exit code has to be.
@@ -31,6 +31,8 @@ pub struct Launch {
     agent: Option<String>,
     /// Whether its option comes last.
     behind: bool,
+    /// `terrace.jar` as `-javaagent` in place of the library.
+    jar: Option<PathBuf>,
     report: bool,
     exit: Exit,
     prints: Vec<String>,
@@ -66,6 +68,7 @@ impl Launch {
             flags,
             agent: Some("core=64k".into()),
             behind: false,
+            jar: None,
             report: true,
             exit: Exit::Code(0),
             prints: vec!["done".into()],
@@ -121,6 +124,12 @@ impl Launch {
     /// The agent comes behind the agents that the flags name.
     pub fn behind_others(mut self) -> Launch {
         self.behind = true;
+        self
+    }
+
+    /// The agent comes out of this jar, by `-javaagent`.
+    pub fn by_jar(mut self, jar: impl Into<PathBuf>) -> Launch {
+        self.jar = Some(jar.into());
         self
     }
 
@@ -193,7 +202,10 @@ impl Launch {
         let agent = self.agent.as_ref().map(|options| {
             // Sums are held to the byte.
             let report = if self.report { ",exact=true,report=report.json" } else { "" };
-            format!("-agentpath:{}={options}{report}", artifacts::agent().display())
+            match &self.jar {
+                Some(jar) => format!("-javaagent:{}={options}{report}", jar.display()),
+                None => format!("-agentpath:{}={options}{report}", artifacts::agent().display()),
+            }
         });
         command.args(agent.iter().filter(|_| !self.behind));
         command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
@@ -204,7 +216,7 @@ impl Launch {
             .args(&self.flags)
             .args(agent.iter().filter(|_| self.behind))
             .arg("-cp")
-            .arg(artifacts::classes()?)
+            .arg(self.class_path()?)
             .arg(self.main)
             .args(&self.args);
         if self.collections > 0 {
@@ -212,6 +224,17 @@ impl Launch {
             command.arg(format!("pauses={}", 2 * self.collections));
         }
         Ok(command)
+    }
+
+    /// Programs that use `terrace.jar` find it there.
+    fn class_path(&self) -> Result<OsString, String> {
+        let classes = artifacts::classes()?.as_os_str().to_owned();
+        if self.main != "Api" {
+            return Ok(classes);
+        }
+        let jar = self.jar.clone().map_or_else(artifacts::jar, Ok)?;
+        std::env::join_paths([jar, artifacts::programs_of_jar()?.into(), classes.into()])
+            .map_err(|error| error.to_string())
     }
 
     /// Runs it and checks what came of it; gives its result back for further checks.
@@ -279,20 +302,6 @@ impl Launch {
     }
 }
 
-impl Finished {
-    /// The agent's report.
-    pub fn report(&self) -> Result<Report, String> {
-        let text = std::fs::read_to_string(self.directory.join("report.json"))
-            .map_err(|error| format!("no report: {error}"))?;
-        Report::read(&text)
-    }
-
-    /// A number of the program's last line, `key=number`.
-    pub fn printed(&self, key: &str) -> Result<u64, String> {
-        number(&self.stdout, key).ok_or_else(|| format!("the program did not print {key}="))
-    }
-}
-
 /// The collectors with buffers of which every JDK has all.
 pub const USUAL: &[Collector] = &[Collector::Serial, Collector::Parallel, Collector::G1];
 /// All collectors with buffers.
@@ -309,7 +318,7 @@ pub const JDKS: &[u32] = &[11, 17, 21, 25, 26, 27, 28];
 /// Those that every hazard meets in turn. The others are met where they are installed (`cargo xtask jdks`), and with `--all`.
 pub const MAIN: &[u32] = &[17, 21, 25];
 /// Hazards that the others meet in any case.
-const SMOKE: [&str; 2] = ["load", "attach::core"];
+const SMOKE: [&str; 3] = ["load", "attach::core", "jar::at_start"];
 
 /// The supported JDKs from this one on.
 pub fn since(feature: u32) -> &'static [u32] {

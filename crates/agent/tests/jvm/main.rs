@@ -24,6 +24,7 @@
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
 
 mod accounting;
+mod adaptive;
 mod archives;
 mod artifacts;
 mod attach;
@@ -31,7 +32,10 @@ mod collections;
 mod control_memory;
 mod ending;
 mod environment;
+mod flight;
 mod hostile;
+mod jar;
+mod jar_attach;
 mod jdk;
 mod launch;
 mod levels;
@@ -70,13 +74,17 @@ fn main() -> std::process::ExitCode {
         switching::cases,
         observing::cases,
         resizing::cases,
+        adaptive::cases,
         control_memory::cases,
         archives::cases,
         accounting::cases,
         threads::cases,
         environment::cases,
         hostile::cases,
+        jar::cases,
+        jar_attach::cases,
         versions::cases,
+        flight::cases,
     ] {
         add(&mut cases);
     }

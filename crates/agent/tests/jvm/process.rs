@@ -1,6 +1,7 @@
 //! A JVM that runs, with a time limit.
 
 use crate::jdk::Jdk;
+use crate::report::Report;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -210,6 +211,18 @@ pub fn tail(text: &str, lines: usize) -> String {
 }
 
 impl Finished {
+    /// The agent's report.
+    pub fn report(&self) -> Result<Report, String> {
+        let text = std::fs::read_to_string(self.directory.join("report.json"))
+            .map_err(|error| format!("no report: {error}"))?;
+        Report::read(&text)
+    }
+
+    /// A number of the program's last line, `key=number`.
+    pub fn printed(&self, key: &str) -> Result<u64, String> {
+        number(&self.stdout, key).ok_or_else(|| format!("the program did not print {key}="))
+    }
+
     /// All that helps to see why a launch failed.
     pub fn describe(&self, why: &str) -> String {
         let mut text = format!("{why}\n{}\n{}", self.command, self.status);

@@ -9,7 +9,7 @@ use hab::Counter;
 use hotspot::collector::Collector;
 use jvm::resize::{Wish, resize};
 
-fn wish(running: &Running<'_>, words: &[&str]) -> Result<Vec<String>, String> {
+pub fn wish(running: &Running<'_>, words: &[&str]) -> Result<Vec<String>, String> {
     let wishes: Result<Vec<Wish>, _> = words.iter().map(|word| Wish::read(word)).collect();
     let done = wishes.and_then(|wishes| resize(running.pid(), &wishes));
     done.map(|done| done.iter().map(ToString::to_string).collect()).map_err(|error| error.to_string())
@@ -25,7 +25,12 @@ fn refilled(running: &mut Running<'_>, control: &Control, level: usize) -> Resul
 }
 
 /// Waits until a size is in force, however it was asked for.
-fn in_force(running: &mut Running<'_>, control: &Control, level: usize, bytes: u64) -> Result<(), String> {
+pub fn in_force(
+    running: &mut Running<'_>,
+    control: &Control,
+    level: usize,
+    bytes: u64,
+) -> Result<(), String> {
     running.wait_until(&format!("{bytes} bytes in force"), |_| Ok(control.size(level) == bytes))
 }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub struct Surroundings {
     before: Vec<String>,
-    environment: Vec<(&'static str, &'static str)>,
+    environment: Vec<(&'static str, String)>,
     refused: Vec<libc::c_long>,
 }
 
@@ -30,8 +30,14 @@ impl Surroundings {
     }
 
     /// A variable of the environment.
-    pub fn variable(name: &'static str, value: &'static str) -> Surroundings {
-        Surroundings { environment: vec![(name, value)], ..Surroundings::default() }
+    pub fn variable(name: &'static str, value: impl Into<String>) -> Surroundings {
+        Surroundings::default().with(name, value)
+    }
+
+    /// The same, beside what there is.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Surroundings {
+        self.environment.push((name, value.into()));
+        self
     }
 
     /// A sandbox that answers these system calls with EPERM.
@@ -51,7 +57,7 @@ impl Surroundings {
         let words: Vec<&std::ffi::OsStr> =
             self.before.iter().map(AsRef::as_ref).chain([program.as_os_str()]).collect();
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).envs(self.environment.iter().copied());
+        command.args(&words[1..]).envs(self.environment.iter().map(|(name, value)| (name, value)));
         if !self.refused.is_empty() {
             let filter = filter(&self.refused);
             // SAFETY: between fork and exec it makes system calls only; the filter was allocated before.

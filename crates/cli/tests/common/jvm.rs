@@ -63,7 +63,7 @@ impl Drop for Jvm {
 /// The process at the end of a chain of children, as soon as it is a JVM.
 ///
 /// Each look begins at the top: a child seen before may have been a command of the shell's that has ended.
-fn the_jvm(top: u32) -> u32 {
+pub fn the_jvm(top: u32) -> u32 {
     let until = Instant::now() + Duration::from_secs(120);
     let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
     loop {

@@ -52,6 +52,10 @@ fn read(view: &View) {
     std::hint::black_box((view.pid(), view.state(), view.mode(), view.pauses(), view.parsability()));
     for level in 0..=terrace_control::MAX_LEVELS {
         std::hint::black_box((view.asked(level), view.size(level)));
+        for decision in view.latest_decision(level).into_iter().chain(view.changes()) {
+            assert!(decision.level < terrace_control::MAX_LEVELS);
+            std::hint::black_box((decision.seen.waste_cost_ns(), decision.seen.refills_cost_ns(decision.most as usize)));
+        }
     }
     std::hint::black_box((view.is_to_withdraw(), view.has_taken_sizes()));
 }

@@ -46,7 +46,7 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                 }
             }
         }
-        let extent = self.upper.acquire(cpu, min, desired)?;
+        let extent = self.upper.serve(cpu, min, desired)?;
         self.counters[domain].add(Counter::Direct, 1);
         self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
         Some(extent)

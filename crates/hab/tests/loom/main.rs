@@ -13,10 +13,14 @@
 //! Run by `RUSTFLAGS="--cfg loom" cargo test -p terrace-hab --release --test loom`.
 #![cfg(loom)]
 
+// The agent calls it so.
+extern crate terrace_hab as hab;
+
 mod atomics;
 mod controls;
 mod heap;
 mod publication;
+mod records;
 mod three_threads;
 mod two_threads;
 

@@ -1,0 +1,113 @@
+//! How large the buffers of each level are: what was asked for, the formula, or what is seen.
+#![allow(clippy::disallowed_types, reason = "asked for by any thread, followed at collections")]
+
+use crate::adaptive::Adaptive;
+use control::size::MIN_BUFFER;
+use control::{Asked, Control, Mode};
+use hab::Shape;
+use hab::sizing::{Room, Wish};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What the installation was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LevelWish {
+    pub(crate) asked: Asked,
+    pub(crate) domains: usize,
+}
+
+/// How the levels are sized.
+pub(crate) struct Sizes {
+    /// For each level, the threads' level first.
+    wishes: Vec<LevelWish>,
+    /// The largest extent that the collector accepts, in bytes.
+    pub(crate) largest_extent: usize,
+    shape: Shape,
+    /// Held for a moment, without a call into HotSpot: who waits for it waits for no safepoint.
+    adaptive: Mutex<Adaptive>,
+}
+
+impl Sizes {
+    pub(crate) fn new(wishes: Vec<LevelWish>, largest_extent: usize, shape: Shape) -> Sizes {
+        let adaptive = Mutex::new(Adaptive::new(wishes.len()));
+        Sizes { wishes, largest_extent, shape, adaptive }
+    }
+
+    /// What is asked for by now, for each level. Of what anybody may have written, only sizes count that an installation would have
+    /// accepted.
+    pub(crate) fn asked(&self, control: &Control) -> Vec<Asked> {
+        let acceptable = |bytes: usize| bytes >= MIN_BUFFER && self.shape.floor(bytes) == bytes;
+        let asked = |(level, wish): (usize, &LevelWish)| match control.asked(level) {
+            Asked::Bytes(bytes) if !acceptable(bytes as usize) => wish.asked,
+            Asked::Nothing => wish.asked,
+            asked => asked,
+        };
+        self.wishes.iter().enumerate().map(asked).collect()
+    }
+
+    /// Whether any of them follows eden.
+    pub(crate) fn follows(&self, control: &Control) -> bool {
+        self.asked(control).iter().any(|asked| !matches!(asked, Asked::Bytes(_)))
+    }
+
+    /// The levels' sizes in an eden of so many bytes. Of those that are adaptive: the most.
+    fn limits(&self, eden: usize, asked: &[Asked]) -> Vec<usize> {
+        let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
+        let wish = |(wish, asked): (&LevelWish, &Asked)| {
+            let asked = if let Asked::Bytes(bytes) = asked { Some(*bytes as usize) } else { None };
+            Wish { asked, domains: wish.domains }
+        };
+        match self.wishes.iter().zip(asked).map(wish).collect::<Vec<_>>()[..] {
+            [only] => room.sizes([only]).into(),
+            [near, far] => room.sizes([near, far]).into(),
+            _ => vec![],
+        }
+    }
+
+    /// The sizes as they are asked for by now.
+    pub(crate) fn as_asked(&self, eden: usize, control: &Control) -> Vec<usize> {
+        let asked = self.asked(control);
+        let limits = self.limits(eden, &asked);
+        let mut adaptive = self.adaptive();
+        // What has been seen was of other sizes.
+        adaptive.forget();
+        self.in_force(&adaptive, &asked, &limits)
+    }
+
+    /// The sizes after a collection, at whose safepoint this is called.
+    pub(crate) fn after_collection(&self, eden: usize, control: &Control) -> Vec<usize> {
+        let asked = self.asked(control);
+        let limits = self.limits(eden, &asked);
+        let follows: Vec<usize> = (0..asked.len()).filter(|level| asked[*level] == Asked::Adaptive).collect();
+        let mut adaptive = self.adaptive();
+        adaptive.pause_ends();
+        if control.mode() != Mode::On {
+            // What is seen meanwhile is not of these buffers.
+            adaptive.forget();
+            return self.in_force(&adaptive, &asked, &limits);
+        }
+        let judge = |level: &usize| adaptive.judge(*level, eden, limits[*level], control);
+        let judgements: Vec<_> = follows.iter().map(judge).collect();
+        let sizes = self.in_force(&adaptive, &asked, &limits);
+        for (level, judgement) in follows.into_iter().zip(judgements) {
+            adaptive.tell(level, (sizes[level], limits[level]), eden, judgement, control);
+        }
+        sizes
+    }
+
+    /// A pause of the collector begins.
+    pub(crate) fn pause_begins(&self) {
+        self.adaptive().pause_begins();
+    }
+
+    fn in_force(&self, adaptive: &Adaptive, asked: &[Asked], limits: &[usize]) -> Vec<usize> {
+        let size = |(level, (asked, limit)): (usize, (&Asked, &usize))| match asked {
+            Asked::Adaptive => self.shape.floor(adaptive.bytes(level, *limit)),
+            _ => *limit,
+        };
+        asked.iter().zip(limits).enumerate().map(size).collect()
+    }
+
+    fn adaptive(&self) -> MutexGuard<'_, Adaptive> {
+        self.adaptive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,186 @@
+//! `core=adaptive`: sizes that follow what is seen, in their bounds.
+
+use crate::launch::{Launch, USUAL, hazard};
+use crate::process::{Finished, Running};
+use crate::resizing::{in_force, wish};
+use crate::runner::Case;
+use crate::switching::open;
+use control::{Control, Decision, MAX_DOMAINS, State};
+use hab::BUFFERS_PER_DOMAIN;
+use hab::adaptive::{REQUESTS, Why};
+use hab::sizing::{AUTOMATIC_LIMIT, LARGEST, SMALLEST};
+use hotspot::collector::Collector;
+use jvm::why;
+
+const YOUNG: u64 = 16 << 20;
+/// Of the usual launch.
+const TLAB: u64 = 8 << 10;
+const JDKS: &[u32] = &[17, 25];
+
+/// Never more than the bound says: now, and whenever a size has changed.
+fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
+    let domains = &jvm::observe::settings(control)["domains"];
+    let could_hold = |level: usize, size: u64| {
+        domains[level].as_u64().unwrap_or(MAX_DOMAINS as u64) * size * BUFFERS_PER_DOMAIN as u64
+    };
+    let all = |sizes: &[u64]| (0..).zip(sizes).map(|(level, size)| could_hold(level, *size)).sum::<u64>();
+    let sizes: Vec<u64> = (0..control.levels()).map(|level| control.size(level)).collect();
+    if all(&sizes) > young / AUTOMATIC_LIMIT as u64 || sizes.iter().any(|size| *size > LARGEST as u64) {
+        return Err(format!("buffers of {sizes:?} bytes in a young generation of {young}"));
+    }
+    let beyond =
+        |change: &&Decision| could_hold(change.level, change.to) > change.seen.eden / AUTOMATIC_LIMIT as u64;
+    match control.changes().iter().find(beyond) {
+        Some(change) => Err(format!("beyond the bound: {change:?}")),
+        None => Ok(()),
+    }
+}
+
+/// Waits for a change of a level for this reason, and until its size has come to what is `enough`.
+fn changed(
+    running: &mut Running<'_>,
+    control: &Control,
+    level: usize,
+    why: Why,
+    enough: impl Fn(u64) -> bool,
+) -> Result<(), String> {
+    let waited = running.wait_until(&format!("a change because of {}", why.name()), |_| {
+        in_bounds(control, YOUNG)?;
+        let is = |change: &Decision| change.level == level && change.why == why;
+        Ok(control.changes().iter().any(is) && enough(control.size(level)))
+    });
+    let shown = why::show(&jvm::status::read(control).sizing, 160);
+    waited.map_err(|error| format!("{error}:\n{shown}"))?;
+    let word = if why == Why::Waste { "smaller: refills cost" } else { "larger: refills cost" };
+    if shown.contains(word) { Ok(()) } else { Err(format!("'{word}' is not in\n{shown}")) }
+}
+
+/// Where collections cost much, the buffers of a level come down to what is `small`; they become larger where collections cost little.
+fn phases(running: &mut Running<'_>, level: usize, small: u64) -> Result<(), String> {
+    let control = open(running)?;
+    running.at("many", |running| changed(running, &control, level, Why::Waste, |size| size <= small))?;
+    let small = control.size(level);
+    running.at("few", |running| changed(running, &control, level, Why::Refills, |size| size >= 2 * small))
+}
+
+/// Never smaller than some of the requests that it serves.
+fn requests(running: &mut Running<'_>) -> Result<(), String> {
+    let control = open(running)?;
+    running.at("many", |running| {
+        changed(running, &control, 0, Why::Waste, |size| size < 2 * REQUESTS * TLAB)?;
+        let pauses = control.pauses();
+        running.wait_until("a bound that holds", |_| {
+            in_bounds(&control, YOUNG)?;
+            let kept = control
+                .latest_decision(0)
+                .is_some_and(|latest| latest.pause > pauses && latest.why == Why::AtBound);
+            Ok(kept && control.size(0) >= REQUESTS * TLAB)
+        })
+    })?;
+    running.at("few", |_| Ok(()))
+}
+
+/// Asked for while the JVM runs, and ended by a size.
+fn set(running: &mut Running<'_>) -> Result<(), String> {
+    let control = open(running)?;
+    running.at("many", |running| {
+        let said = wish(running, &["core=adaptive"])?.concat();
+        if !said.contains("adaptive") {
+            return Err(said);
+        }
+        changed(running, &control, 0, Why::Waste, |size| size < 64 << 10)?;
+        wish(running, &["core=64k"])?;
+        in_force(running, &control, 0, 64 << 10)?;
+        let (pauses, changes) = (control.pauses(), control.changed());
+        running.wait_until("collections with a fixed size", |_| Ok(control.pauses() > pauses + 40))?;
+        if (control.size(0), control.changed()) == (64 << 10, changes) {
+            Ok(())
+        } else {
+            Err(format!("a fixed size has changed: {:?}", control.changes().last()))
+        }
+    })?;
+    running.at("few", |_| Ok(()))
+}
+
+/// Young generations that grow and shrink.
+fn waves(running: &mut Running<'_>) -> Result<(), String> {
+    let control = open(running)?;
+    running.wait_until("the program's end", |running| {
+        in_bounds(&control, 96 << 20)?;
+        Ok(!running.is_running())
+    })?;
+    if control.changed() > 0 { Ok(()) } else { Err("no size has changed".into()) }
+}
+
+/// Where there are no buffers there is no size, and `--why` says so.
+fn without_buffers(running: &mut Running<'_>, state: State) -> Result<(), String> {
+    let path = running.directory.join("control");
+    let mut shown = String::new();
+    running.wait_until(state.name(), |_| {
+        let control = Control::open(&path).ok().filter(|control| control.state() == Some(state));
+        shown =
+            control.map(|control| why::show(&jvm::status::read(&control).sizing, 100)).unwrap_or_default();
+        Ok(!shown.is_empty())
+    })?;
+    if shown.contains("there are no buffers") { Ok(()) } else { Err(shown) }
+}
+
+/// The report's last decision on a level.
+fn reported(finished: &Finished) -> Result<(), String> {
+    let report = finished.report()?;
+    let sizing = &report.0["sizing"];
+    match sizing["changes"].as_array().and_then(|changes| changes.last()) {
+        Some(change) if change["why"].is_string() && change["to_bytes"].as_u64() >= Some(8) => Ok(()),
+        _ => Err(format!("the report's sizing: {sizing}")),
+    }
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    for (name, options, level, small) in [
+        ("core", "core=adaptive", 0, SMALLEST as u64),
+        // What a processor's buffer serves are core buffers.
+        ("two_levels", "levels=core+processor,core=adaptive,processor=adaptive", 1, 64 << 10),
+        ("processor", "levels=processor,processor=adaptive", 0, SMALLEST as u64),
+    ] {
+        hazard(cases, &format!("adaptive::{name}"), JDKS, USUAL, move |_| {
+            Launch::new("Phases")
+                .agent(format!("{options},control=control"))
+                .without(&["-XX:TLABSize=8k"])
+                .flags("-Xmn16m -XX:TLABSize=2k")
+                .beside(move |running| phases(running, level, small))
+                .after(reported)
+        });
+    }
+    hazard(cases, "adaptive::requests", JDKS, &USUAL[..1], |_| {
+        Launch::new("Phases").agent("core=adaptive,control=control").flags("-Xmn16m").beside(requests)
+    });
+    hazard(cases, "adaptive::set", JDKS, &USUAL[..1], |_| {
+        Launch::new("Phases").agent("core=256k,control=control").flags("-Xmn16m").beside(set).after(reported)
+    });
+    hazard(cases, "adaptive::growing_and_shrinking", JDKS, &[Collector::Serial, Collector::G1], |setting| {
+        let launch = Launch::new("Waves")
+            .agent("core=adaptive,control=control")
+            .flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15")
+            .beside(waves);
+        match setting.collector {
+            Collector::G1 => launch.args(&["gc=0"]).flags("-XX:G1PeriodicGCInterval=50"),
+            _ => launch,
+        }
+    });
+    hazard(cases, "adaptive::observing", &[17], &USUAL[..1], |_| {
+        Launch::new("Load")
+            .args(&["until=released"])
+            .agent("levels=none,core=adaptive,control=control")
+            .flags("-Xmn8m")
+            .beside(|running| without_buffers(running, State::Observing))
+    });
+    hazard(cases, "adaptive::zgc", JDKS, &[Collector::Z], |_| {
+        Launch::bare("Load")
+            .args(&["until=released"])
+            .agent("core=adaptive,control=control")
+            .flags("-Xmx256m")
+            .unreported()
+            .says("ZGC")
+            .beside(|running| without_buffers(running, State::Refused))
+    });
+}

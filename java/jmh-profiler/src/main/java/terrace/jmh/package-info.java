@@ -1,0 +1,2 @@
+/** A profiler for JMH: {@code -prof terrace.jmh.TerraceProfiler}. */
+package terrace.jmh;

@@ -1,0 +1,31 @@
+package terrace;
+
+import java.lang.instrument.Instrumentation;
+
+/** What the JVM calls for {@code -javaagent:terrace.jar=options}. */
+final class Agent {
+    private Agent() {}
+
+    /** Before the program's main class. */
+    public static void premain(String options, Instrumentation instrumentation) {
+        begin(options, instrumentation, Native.AT_START);
+    }
+
+    /** In a running JVM ({@code jcmd PID JVMTI.agent_load terrace.jar}). */
+    public static void agentmain(String options, Instrumentation instrumentation) {
+        begin(options, instrumentation, Native.ALOUD);
+    }
+
+    private static void begin(String options, Instrumentation instrumentation, int manner) {
+        Terrace terrace = Terrace.install(options == null ? "" : options, manner);
+        if (terrace.missing() != null) {
+            System.err.println("terrace: " + terrace.missing() + " (running without buffers)");
+            return;
+        }
+        try {
+            Management.await(instrumentation);
+        } catch (SecurityException forbidden) {
+            // Only the bean is missing then.
+        }
+    }
+}

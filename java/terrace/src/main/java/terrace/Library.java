@@ -1,0 +1,145 @@
+package terrace;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** {@code libterrace.so} in this JVM: there as an agent already, or loaded out of the jar. */
+final class Library {
+    private static final String NAME = "libterrace.so";
+
+    /** Whether {@link #missing} was found out. What was in the way once is not tried again. */
+    private static boolean tried;
+
+    private static String missing;
+    private static String[] counters;
+
+    private Library() {}
+
+    /** Why it cannot be used, or null. */
+    static synchronized String missing() {
+        if (!tried) {
+            tried = true;
+            try {
+                missing = bring();
+            } catch (SecurityException forbidden) {
+                missing = "the security manager forbids it (" + forbidden.getMessage() + "): grant terrace.jar java.security.AllPermission";
+            }
+        }
+        return missing;
+    }
+
+    /** The names of the counters in their order. Only if nothing is missing. */
+    static synchronized String[] counters() {
+        return counters.clone();
+    }
+
+    private static String bring() {
+        String[] description;
+        try {
+            description = describe();
+        } catch (UnsatisfiedLinkError notThere) {
+            String reason = load();
+            if (reason != null) {
+                return reason;
+            }
+            description = describe();
+        }
+        counters = Arrays.copyOfRange(description, 1, description.length);
+        String own = version();
+        if (own != null && !own.equals(description[0])) {
+            return "libterrace.so " + description[0] + " is loaded, but terrace.jar is " + own + ": use both of one release";
+        }
+        return null;
+    }
+
+    /** HotSpot looks for native methods in agents as well: no library is loaded for one that came with {@code -agentpath}. */
+    private static String[] describe() {
+        return Native.fields(Native.describe());
+    }
+
+    /** The version of this jar, if it says one. */
+    static String version() {
+        Module module = Library.class.getModule();
+        return module.isNamed() ? module.getDescriptor().rawVersion().orElse(null) : Library.class.getPackage().getImplementationVersion();
+    }
+
+    /** Loads the library of this machine; the reason if that fails, or null. */
+    private static String load() {
+        List<String> reasons = new ArrayList<>();
+        try {
+            Packed library = packed();
+            for (Path folder : PrivateFolder.candidates()) {
+                try {
+                    System.load(PrivateFolder.keep(folder, library, NAME).toString());
+                    return null;
+                } catch (IOException unusable) {
+                    reasons.add(said(unusable));
+                } catch (UnsatisfiedLinkError error) {
+                    reasons.add(said(error));
+                    if (!isOfFolder(error)) {
+                        return NAME + " cannot be loaded: " + said(error);
+                    }
+                } catch (IllegalCallerException forbidden) {
+                    return "this JVM forbids native libraries: start it with --enable-native-access="
+                            + (Library.class.getModule().isNamed() ? "terrace" : "ALL-UNNAMED");
+                }
+            }
+        } catch (IOException missing) {
+            return missing.getMessage();
+        }
+        return nowhere(reasons);
+    }
+
+    /** The library of this machine, unpacked. */
+    static Path unpacked() throws IOException {
+        List<String> reasons = new ArrayList<>();
+        Packed library = packed();
+        for (Path folder : PrivateFolder.candidates()) {
+            try {
+                return PrivateFolder.keep(folder, library, NAME);
+            } catch (IOException unusable) {
+                reasons.add(said(unusable));
+            }
+        }
+        throw new IOException(nowhere(reasons));
+    }
+
+    private static Packed packed() throws IOException {
+        String platform = platform(System.getProperty("os.name"), System.getProperty("os.arch"));
+        Packed library;
+        try {
+            library = Packed.find(platform);
+        } catch (IOException unreadable) {
+            throw new IOException("terrace.jar cannot be read: " + unreadable, unreadable);
+        }
+        if (library == null) {
+            throw new IOException("this terrace.jar has no library for " + platform + ": use the jar of a release, or -agentpath:" + NAME);
+        }
+        return library;
+    }
+
+    private static String nowhere(List<String> reasons) {
+        return "no folder for " + NAME + " (" + String.join("; ", reasons) + "): set XDG_CACHE_HOME to a folder of your own that is not mounted noexec";
+    }
+
+    /** Whether the loader complains of the folder, and not of the library: that it is mounted noexec. */
+    private static boolean isOfFolder(UnsatisfiedLinkError error) {
+        String said = String.valueOf(error.getMessage());
+        return said.contains("failed to map segment") || said.contains("not permitted");
+    }
+
+    private static String said(Throwable error) {
+        String message = error instanceof UnsatisfiedLinkError ? error.getMessage() : error.toString();
+        return String.valueOf(message).replace('\n', ' ');
+    }
+
+    /** The folder of the jar for an operating system and processor, as Java names them. */
+    static String platform(String system, String processor) {
+        String shortened = processor.equals("amd64") || processor.equals("x86_64") ? "x64" : processor.equals("aarch64") ? "arm64" : processor;
+        return (system.equals("Linux") ? "linux" : system.toLowerCase(Locale.ROOT).replace(' ', '-')) + "-" + shortened;
+    }
+}

@@ -1,0 +1,145 @@
+package terrace;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import terrace.jfr.Recordings;
+
+/**
+ * The allocation buffers of this JVM.
+ *
+ * <pre>{@code
+ * try (Terrace terrace = Terrace.start("levels=core")) {
+ *     ...
+ *     long refills = terrace.counters().total("refills");
+ * }
+ * }</pre>
+ *
+ * <p>A JVM has them once, however many objects of this class there are: all are the same view of it. No method throws because there are no buffers or no library; {@link #status} has
+ * the reason.
+ */
+public final class Terrace implements AutoCloseable {
+    /** Why the last attempt of all was refused, or null. */
+    private static volatile String lastRefused;
+
+    /** Why the library cannot be used, or null. */
+    private final String missing;
+    /** Why the attempt that made this was refused, or null. */
+    private final String refused;
+
+    private Terrace(String missing, String refused) {
+        this.missing = missing;
+        this.refused = refused;
+    }
+
+    /** {@return what this JVM has: installed by {@code -javaagent}, {@code -agentpath}, {@code terrace attach} or {@link #start}} */
+    public static Terrace current() {
+        return new Terrace(Library.missing(), null);
+    }
+
+    /**
+     * {@return what came of installing the buffers with options}
+     *
+     * <p>What is refused leaves the JVM as it was, and may be tried again.
+     *
+     * @param options as behind {@code -javaagent:terrace.jar=}: {@code key=value,key=value}; empty for the defaults
+     */
+    public static Terrace start(String options) {
+        return install(options, Native.QUIETLY);
+    }
+
+    static Terrace install(String options, int manner) {
+        String missing = Library.missing();
+        if (missing != null) {
+            return new Terrace(missing, null);
+        }
+        String refused = Native.text(Native.install(options.getBytes(StandardCharsets.UTF_8), manner));
+        lastRefused = refused;
+        if (ModuleLayer.boot().findModule("jdk.jfr").isPresent()) {
+            Recordings.await();
+        }
+        return new Terrace(null, refused);
+    }
+
+    /** Why there is no library to ask, or null. */
+    String missing() {
+        return missing;
+    }
+
+    /** {@return what is installed at this moment, or why nothing is} */
+    public Status status() {
+        if (missing != null) {
+            return new Status("absent", false, missing, "");
+        }
+        byte[] status = Native.status();
+        if (status == null) {
+            String reason = lastRefused;
+            return new Status("absent", false, reason == null ? "nothing was installed" : reason, "");
+        }
+        String[] fields = Native.fields(status);
+        String message = refused != null ? refused : fields[2];
+        return new Status(fields[0], fields[1].equals("on"), message, fields[3]);
+    }
+
+    /** {@return whether buffers are installed, or requests are counted without any ({@code levels=none})} */
+    public boolean isActive() {
+        return status().isActive();
+    }
+
+    /** {@return what was counted since the installation; nothing if there is none} */
+    public Counters counters() {
+        while (missing == null) {
+            byte[] status = Native.status();
+            long[] numbers = Native.counters();
+            if (status == null || numbers == null) {
+                break;
+            }
+            String[] fields = Native.fields(status);
+            if (fields[3].isEmpty()) {
+                break;
+            }
+            // Levels of another installation than the numbers: somebody has just put another one in its place.
+            if (Arrays.equals(status, Native.status())) {
+                return new Counters(Library.counters(), Arrays.copyOfRange(fields, 4, fields.length), numbers);
+            }
+        }
+        return Counters.NONE;
+    }
+
+    /**
+     * Switches the buffers on again.
+     *
+     * @return whether they are on: not if there are none
+     */
+    public boolean on() {
+        return turn(true);
+    }
+
+    /**
+     * Switches the buffers off: requests go to HotSpot's own functions, at the cost of one test.
+     *
+     * @return whether there are buffers to switch
+     */
+    public boolean off() {
+        return turn(false);
+    }
+
+    private boolean turn(boolean on) {
+        return missing == null && Native.turn(on);
+    }
+
+    /**
+     * Switches the buffers off and has them leave the JVM with the first collection that finds them unused; {@link #on} before that keeps them. What only
+     * counts ({@code levels=none}) goes at once. The library stays loaded.
+     */
+    @Override
+    public void close() {
+        if (missing == null) {
+            Native.withdraw();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "terrace: " + status();
+    }
+}

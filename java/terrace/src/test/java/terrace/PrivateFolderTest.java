@@ -1,0 +1,73 @@
+package terrace;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PrivateFolderTest {
+    private static final byte[] BYTES = {1, 2, 3};
+    private static final Packed LIBRARY = Packed.of("d1", BYTES);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aCopyIsMadeOnceAndHeldToItsBytes() throws IOException {
+        Path cache = folder.resolve("a/b");
+        Path file = PrivateFolder.keep(cache, LIBRARY, "it.so");
+        assertEquals(cache.toRealPath().resolve("d1/it.so"), file);
+        assertArrayEquals(BYTES, Files.readAllBytes(file));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent())));
+        FileTime old = FileTime.fromMillis(1_000_000);
+        Files.setLastModifiedTime(file, old);
+        assertEquals(file, PrivateFolder.keep(cache, LIBRARY, "it.so"));
+        assertEquals(old, Files.getLastModifiedTime(file), "the same file");
+        Files.write(file, new byte[] {1, 2, 4});
+        PrivateFolder.keep(cache, LIBRARY, "it.so");
+        assertArrayEquals(BYTES, Files.readAllBytes(file));
+        try (Stream<Path> left = Files.list(file.getParent())) {
+            assertEquals(1, left.count(), "nothing else stays");
+        }
+    }
+
+    @Test
+    void aLinkInItsPlaceIsReplaced() throws IOException {
+        Path other = Files.write(folder.resolve("other"), BYTES);
+        Path place = Files.createDirectories(folder.resolve("cache/d1"));
+        Files.createSymbolicLink(place.resolve("it.so"), other);
+        Path file = PrivateFolder.keep(folder.resolve("cache"), LIBRARY, "it.so");
+        assertTrue(!Files.isSymbolicLink(file));
+    }
+
+    @Test
+    void aFolderThatOthersMayWriteToIsRefused() throws IOException {
+        Path cache = Files.createDirectories(folder.resolve("open/cache/d1")).getParent();
+        Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        String said = assertThrows(IOException.class, () -> PrivateFolder.keep(cache, LIBRARY, "it.so")).getMessage();
+        assertTrue(said.startsWith("others may write to ") && said.endsWith("/open"), said);
+        Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxrwx---"));
+        assertThrows(IOException.class, () -> PrivateFolder.keep(cache, LIBRARY, "it.so"));
+        Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        PrivateFolder.keep(cache, LIBRARY, "it.so");
+    }
+
+    @Test
+    void theCacheOfTheUserComesFirst() {
+        String last = "/tmp/terrace-" + System.getProperty("user.name");
+        assertEquals(List.of(Path.of("/c/terrace"), Path.of(last)), PrivateFolder.candidates("/c", "/home/u", "/tmp"));
+        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates(null, "/home/u", "/tmp"));
+        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates("relative", "/home/u", "/tmp"));
+        assertEquals(List.of(Path.of(last)), PrivateFolder.candidates("", "?", "/tmp"));
+    }
+}
