@@ -18,6 +18,10 @@ pub struct Arguments {
     #[arg(value_name = "DIR")]
     runs: Vec<PathBuf>,
 
+    /// Keep the cells that these runs have not measured: for experiments of many hours, measured by parts.
+    #[arg(long, requires = "runs")]
+    add: bool,
+
     /// What the launches of real JVMs wrote (cargo xtask test --all): README's table of JDKs and collectors.
     #[arg(long, value_name = "FILE")]
     launches: Vec<PathBuf>,
@@ -165,6 +169,27 @@ fn summary(run: &Value) -> Map<String, Value> {
     run["experiments"].as_array().into_iter().flatten().map(experiment).collect()
 }
 
+fn cells(experiment: Option<&Value>) -> Vec<Value> {
+    experiment.and_then(|found| found["cells"].as_array()).cloned().unwrap_or_default()
+}
+
+/// Old cells, each replaced by a new one of the same parameters, and the other new ones behind them.
+fn joined(mut old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
+    // Metrics are arrays, and how many processes there were is no parameter.
+    let parameters = |cell: &Value| -> Map<String, Value> {
+        let is = |(key, value): &(&String, &Value)| !value.is_array() && *key != "processes";
+        let all = cell.as_object().into_iter().flatten();
+        all.filter(is).map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    for cell in new {
+        match old.iter_mut().find(|old| parameters(old) == parameters(&cell)) {
+            Some(old) => *old = cell,
+            None => old.push(cell),
+        }
+    }
+    old
+}
+
 /// A line for each cell.
 fn lines(kept: &Value) -> String {
     kept.to_string()
@@ -181,7 +206,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     for folder in &arguments.runs {
         let run = parsed(&folder.join("results.json"))?;
         if let Some(kept) = kept.as_object_mut() {
-            kept.extend(summary(&run));
+            let summary = summary(&run);
+            let before = |name: &String| if arguments.add { cells(kept.get(name)) } else { Vec::new() };
+            let old: Vec<(String, Vec<Value>)> =
+                summary.keys().map(|name| (name.clone(), before(name))).collect();
+            kept.extend(summary);
+            for (name, old) in old {
+                kept[&name]["cells"] = joined(old, cells(kept.get(&name))).into();
+            }
         }
     }
     for file in &arguments.launches {
@@ -210,6 +242,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_of_the_same_parameters_are_replaced_and_others_added() {
+        let cell = |jdk: u32, speed: f64| json!({ "jdk": jdk, "processes": 2, "speed": [speed, 0.9, 1.1] });
+        let other = json!({ "jdk": 17, "processes": 7, "speed": [3.0, 0.9, 1.1] });
+        let all = joined(vec![cell(17, 1.0), cell(25, 1.0)], vec![other.clone(), cell(21, 2.0)]);
+        assert_eq!(all, [other, cell(25, 1.0), cell(21, 2.0)]);
+    }
 
     #[test]
     fn a_run_becomes_rows_and_columns_of_a_table() {

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Home, assert_refused, errors, real_java, shown, text};
+use common::{Home, PATIENCE, assert_refused, errors, real_java, shown, text};
 use control::{Asked, Control, Mode, State};
 use hab::Counter;
 use std::os::unix::fs::FileExt;
@@ -372,7 +372,7 @@ fn ctrl_c_leaves_nothing_behind() {
         if text.ends_with('\n') {
             break text.trim().to_owned();
         }
-        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(10));
     };
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

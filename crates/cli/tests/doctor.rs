@@ -5,11 +5,11 @@ mod installed;
 #[path = "common/jvm.rs"]
 mod running;
 
-use installed::{Busy, installed, jar, java, output, stderr, stdout, terrace};
+use installed::{Busy, PATIENCE, installed, jar, java, output, stderr, stdout, terrace};
 use running::{Jvm, container, status};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A stock JVM with a workload, ended when dropped.
 fn start(flags: &[&str], workload: &[&str]) -> Option<Busy> {
@@ -28,7 +28,7 @@ fn report(jvm: &Busy) -> Value {
 }
 
 fn report_of(pid: u32) -> Value {
-    let (pid, until) = (pid.to_string(), Instant::now() + Duration::from_secs(180));
+    let (pid, until) = (pid.to_string(), Instant::now() + PATIENCE);
     loop {
         let answer = output(&["doctor", &pid, "--seconds", "2", "--format", "json"]);
         if answer.status.success() {
@@ -160,7 +160,7 @@ fn a_jvm_of_another_user_in_a_container() {
 #[test]
 fn a_jvm_that_does_not_attach_is_seen_from_outside() {
     let Some(jvm) = Jvm::start(&[], &["-XX:+DisableAttachMechanism"]) else { return };
-    let until = Instant::now() + Duration::from_secs(120);
+    let until = Instant::now() + PATIENCE;
     let report = loop {
         let answer = output(&["doctor", &jvm.pid.to_string(), "--seconds", "2", "--format", "json"]);
         let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
@@ -228,7 +228,7 @@ fn without_tlabs_it_says_so() {
 #[test]
 fn what_cannot_be_seen_is_named_and_the_rest_is_shown() {
     let Some(jvm) = start(&["-XX:+UseZGC"], &["alloc", "--threads", "1"]) else { return };
-    let (pid, until) = (jvm.0.id().to_string(), Instant::now() + Duration::from_secs(180));
+    let (pid, until) = (jvm.0.id().to_string(), Instant::now() + PATIENCE);
     let said = loop {
         let answer = output(&["doctor", &pid, "--seconds", "1"]);
         if answer.status.success() && stdout(&answer).contains("refused") {

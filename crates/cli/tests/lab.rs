@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Home, assert_refused, errors, shown, text};
+use common::{Home, PATIENCE, assert_refused, errors, shown, text};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -125,7 +125,7 @@ fn what_ctrl_c_interrupts_is_kept_and_continued() {
         ["lab", "run", "--out", &place, "atomics", "--only", "language=native", "--only", "threads=1"];
     let child = home.terrace(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let samples = folder.join("samples.jsonl");
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     let kept = || {
         std::fs::read_to_string(&samples)
             .unwrap_or_default()

@@ -66,6 +66,11 @@ impl Install {
         Ok(path)
     }
 
+    /// The agent's library with its Java API.
+    pub fn jar(&self) -> Result<PathBuf> {
+        self.file("terrace.jar", |name| name == "terrace.jar")
+    }
+
     /// Names the agent's build: results of two of them are not mixed. (FNV-1a, 64 bits.)
     pub fn agent_build(&self) -> Result<String> {
         let path = self.agent()?;

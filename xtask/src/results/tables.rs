@@ -95,7 +95,7 @@ pub const TABLES: [Table; 13] = [
         name: "startup",
         experiment: "startup",
         columns: &[
-            ("terrace - stock", Words("JDK {jdk}")),
+            ("terrace - stock", Words("JDK {jdk}, {agent}")),
             ("of", Words("{processes}")),
             ("wall time, ms", Interval("wall", 2)),
             ("resident, MB", Interval("resident", 2)),

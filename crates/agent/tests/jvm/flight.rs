@@ -4,7 +4,7 @@ use crate::artifacts;
 use crate::attach::{COLLECTING, collect_times, outlasting};
 use crate::jdk;
 use crate::launch::{Launch, MAIN, USUAL, hazard};
-use crate::process::{Finished, Running};
+use crate::process::{ANSWER, Finished, Running};
 use crate::report::Report;
 use crate::runner::Case;
 use control::{Control, Mode};
@@ -58,7 +58,7 @@ fn text(error: impl std::fmt::Display) -> String {
 
 /// `jcmd PID ...`, also of a runtime that has no such tool.
 fn diagnose(running: &Running<'_>, command: &str) -> Result<String, String> {
-    let jvm = Attached::to(running.pid(), Duration::from_secs(60)).map_err(text)?;
+    let jvm = Attached::to(running.pid(), ANSWER).map_err(text)?;
     jvm.diagnose(command).map_err(text)
 }
 

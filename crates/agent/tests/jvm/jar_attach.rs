@@ -22,6 +22,18 @@ pub fn cases(cases: &mut Vec<Case>) {
             if report.sum(0, "refills") > 0 { Ok(()) } else { Err("no refill".into()) }
         })
     });
+    matrix(cases, "jar::attach_to_another_user", JDKS, &[Collector::G1], |setting| {
+        let java = setting.jdk.java();
+        let within = match Surroundings::another_user(&[&java, artifacts::classes()?]) {
+            Ok(within) => within,
+            Err(why) => return Ok(Outcome::Skipped(why)),
+        };
+        let launch = outlasting(setting.collector).within(within).beside(|running| {
+            attach(running, "core=64k,report=report.json", (0, "terrace is in process"))?;
+            collect(running)
+        });
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
     // Somebody else could exchange folders there while they are written to.
     matrix(cases, "jar::attach_to_other_folders", JDKS, &[Collector::G1], |setting| {
         let within = match Surroundings::mounts("true") {

@@ -249,9 +249,13 @@ impl Launch {
         let beside = self.beside.as_ref().map_or(Ok(()), |body| body(&mut running));
         running.release();
         let finished = running.finish()?;
-        // The JVM's own end comes first: what was done beside it may have failed because of it.
-        self.check(&finished).and(beside).map_err(|why| finished.describe(&why))?;
-        Ok(finished)
+        // The JVM's own end comes first: what was done beside it may have failed because of it, or the other way round.
+        let why = match (self.check(&finished), beside) {
+            (Ok(()), Ok(())) => return Ok(finished),
+            (Err(why), Ok(())) | (Ok(()), Err(why)) => why,
+            (Err(why), Err(beside)) => format!("{why}\nbeside it: {beside}"),
+        };
+        Err(finished.describe(&why))
     }
 
     fn check(&self, finished: &Finished) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::attach::{COLLECTING, collect_times, outlasting};
 use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
-use crate::process::{Finished, Running};
+use crate::process::{ANSWER, Finished, Running};
 use crate::runner::Case;
 use control::times::{Kind, Way};
 use control::{Control, Mode, State, View};
@@ -16,7 +16,6 @@ use jvm::observer::Observer;
 use jvm::refills::RefillTimes;
 use jvm::switch;
 use std::path::Path;
-use std::time::Duration;
 
 /// A load whose collector works.
 fn observed(collector: Collector, options: &str) -> Launch {
@@ -149,7 +148,7 @@ fn again(running: &mut Running<'_>) -> Result<(), String> {
 
 /// Loads the agent as HotSpot's own command does, without what the tools know.
 fn load(running: &Running<'_>, options: &str) -> Result<Loaded, String> {
-    let jvm = Attached::to(running.pid(), Duration::from_secs(60)).map_err(text)?;
+    let jvm = Attached::to(running.pid(), ANSWER).map_err(text)?;
     jvm.load(artifacts::agent(), options).map_err(text)
 }
 

@@ -4,14 +4,13 @@ use crate::artifacts;
 use crate::jdk::{self, Jdk};
 use crate::launch::{JDKS, Launch};
 use crate::loading::copy_without_library;
-use crate::process::Running;
+use crate::process::{ANSWER, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::version::{Feature, Supported};
 use jvm::attach::{Attached, Loaded};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
-use std::time::Duration;
 
 pub fn cases(cases: &mut Vec<Case>) {
     cases.push(Case::new("jdk_8_is_refused::load", || of_8(|jdk| version_of_8(jdk, false))));
@@ -71,8 +70,7 @@ fn attach_to_8(jdk: &Jdk) -> Verdict {
     let mut running = Running::start(jdk, directory.path(), registry)?;
     let pid = running.pid();
     running.wait_until("a JVM that can be attached to", |_| {
-        let loaded =
-            Attached::to(pid, Duration::from_secs(60)).and_then(|jvm| jvm.load(artifacts::agent(), ""));
+        let loaded = Attached::to(pid, ANSWER).and_then(|jvm| jvm.load(artifacts::agent(), ""));
         match loaded {
             Ok(Loaded::Refused) => Ok(true),
             // It has only begun to start.

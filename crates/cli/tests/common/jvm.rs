@@ -1,7 +1,7 @@
 //! JVMs that know nothing of terrace, and commands of ours for them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use crate::installed::{Busy, installed, jar, java, output, stderr, stdout};
+use crate::installed::{Busy, PATIENCE, installed, jar, java, output, stderr, stdout};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ impl Jvm {
 
     /// A JVM that is asked too early, or is too busy, says so.
     pub fn ask(&self, command: &str, options: &[&str]) -> (Option<i32>, String) {
-        let until = Instant::now() + Duration::from_secs(120);
+        let until = Instant::now() + PATIENCE;
         loop {
             let answer = output(&[&[command, &self.pid.to_string()], options].concat());
             let said = stdout(&answer) + &stderr(&answer);
@@ -64,7 +64,7 @@ impl Drop for Jvm {
 ///
 /// Each look begins at the top: a child seen before may have been a command of the shell's that has ended.
 pub fn the_jvm(top: u32) -> u32 {
-    let until = Instant::now() + Duration::from_secs(120);
+    let until = Instant::now() + PATIENCE;
     let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
     loop {
         let mut pid = top;

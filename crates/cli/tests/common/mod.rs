@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// What is awaited comes much sooner, also on a machine with ten times as much to do.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
+
 pub struct Home {
     folder: TempDir,
 }

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// What is awaited comes much sooner, also on a machine with ten times as much to do.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
 /// The folder with the agent and the workloads, or the reason for skipping.
 pub fn installed() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_terrace")).parent()?.to_owned();
@@ -63,7 +66,7 @@ impl Busy {
     /// The same of a descendant.
     pub fn status_of(&self, pid: u32, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
         let pid = pid.to_string();
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + PATIENCE;
         loop {
             let answer = output(&["status", &pid, "--format", "json"]);
             if let Ok(status) = serde_json::from_slice::<serde_json::Value>(&answer.stdout)

@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// What is awaited comes much sooner, also on a machine with ten times as much to do.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
 pub struct Screen {
     child: Child,
     keyboard: File,
@@ -67,7 +70,7 @@ impl Screen {
 
     /// Waits until the screen is as wanted.
     pub fn until(&self, what: &str, is_there: impl Fn(&str) -> bool) {
-        let until = Instant::now() + Duration::from_secs(120);
+        let until = Instant::now() + PATIENCE;
         while !is_there(&self.text()) {
             assert!(Instant::now() < until, "{what} in\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));

@@ -15,6 +15,9 @@ final class Attach {
     private static final String NAME = "libterrace.so";
     private static final Path SELF = Path.of("/proc/self");
 
+    /** What the JDK's attach mechanism waits for an answer, in milliseconds; 10 seconds are little for a busy machine or a long pause. */
+    private static final String TIMEOUT = "sun.tools.attach.attachTimeout";
+
     private Attach() {}
 
     static void to(String pid, Path library, String options) throws IOException {
@@ -36,6 +39,9 @@ final class Attach {
 
     private static void load(String pid, Path process, Path library, String options) throws IOException {
         Path temporary = null;
+        if (System.getProperty(TIMEOUT) == null) {
+            System.setProperty(TIMEOUT, "60000");
+        }
         try {
             VirtualMachine machine = VirtualMachine.attach(pid);
             try {
