@@ -88,6 +88,7 @@ mod slot;
 mod stats;
 mod text;
 mod thread;
+mod watched;
 mod zero;
 
 pub use arena::{Arena, Checkpoint};
