@@ -2,32 +2,59 @@
 
 use crate::cargo::cargo;
 use crate::shell::{self, root, works};
+use crate::skipped;
 use jvm::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs them.
 pub fn run() -> Result<()> {
+    skipped::forget();
+    let outcome = watched().and_then(|()| all());
+    for skip in skipped::all() {
+        eprintln!("skipped: {skip}");
+    }
+    outcome
+}
+
+/// What takes a minute: the arena that tells the tools what is handed out, in programs with faults that they have to report.
+pub fn watched() -> Result<()> {
+    let mut tests = cargo();
+    tests.args(["test", "--quiet", "--profile", "checked", "-p", "terrace-arena", "-p", "terrace-arena-c"]);
+    // In C both tools, in Rust what needs no other compiler.
+    tests.args(["--features", "terrace-arena/memcheck,terrace-arena-c/asan,terrace-arena-c/memcheck"]);
+    shell::run(tests.args(["--test", "watched"]))?;
+    if has_nightly() {
+        shell::run(sanitized().args(["--features", "asan", "--test", "watched"]))?;
+    }
+    Ok(())
+}
+
+/// The tests of an arena that tells nothing.
+fn all() -> Result<()> {
     if works(Command::new("valgrind").arg("--version")) {
         valgrind()?;
     } else {
-        eprintln!("skipped: valgrind: not installed (apt install valgrind)");
+        skipped::note("valgrind", "not installed (apt install valgrind)");
     }
-    if works(Command::new("rustup").args(["run", "nightly", "cargo", "--version"])) {
-        address_sanitizer()
-    } else {
-        eprintln!("skipped: AddressSanitizer: no nightly toolchain (rustup toolchain install nightly)");
-        Ok(())
+    if has_nightly() { address_sanitizer() } else { Ok(()) }
+}
+
+fn has_nightly() -> bool {
+    let found = works(Command::new("rustup").args(["run", "nightly", "cargo", "--version"]));
+    if !found {
+        skipped::note("AddressSanitizer in Rust", "no nightly toolchain (rustup toolchain install nightly)");
     }
+    found
 }
 
 /// Valgrind refuses the system call that registers restartable sequences, so here core buffers are compare and swap, and the current
 /// CPU is asked for by `getcpu`.
 fn valgrind() -> Result<()> {
     let test = built_test()?;
-    shell::run(watched().arg(test).arg("--test-threads=1"))?;
+    shell::run(under_valgrind().arg(test).arg("--test-threads=1"))?;
     if !works(Command::new("cc").arg("--version")) {
-        eprintln!("skipped: the C example: no C compiler 'cc' on PATH");
+        skipped::note("the C example", "no C compiler 'cc' on PATH");
         return Ok(());
     }
     shell::run(cargo().args(["build", "--quiet", "--release", "-p", "terrace-arena-c"]))?;
@@ -43,10 +70,10 @@ fn valgrind() -> Result<()> {
             .arg(release.join("libterrace_arena.a"))
             .args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]),
     )?;
-    shell::run(watched().arg(program))
+    shell::run(under_valgrind().arg(program))
 }
 
-fn watched() -> Command {
+fn under_valgrind() -> Command {
     let mut command = Command::new("valgrind");
     command.args([
         "--quiet",
@@ -78,13 +105,23 @@ fn built_test() -> Result<PathBuf> {
 
 /// Not `scarce`, because the shadow needs more address space than that leaves, nor `global`, whose allocator frees nothing by design.
 fn address_sanitizer() -> Result<()> {
-    let mut tests = Command::new("rustup");
-    tests.current_dir(root()).env("RUSTFLAGS", "-Zsanitizer=address");
-    tests.args(["run", "nightly", "cargo", "test", "--quiet", "-p", "terrace-arena", "--lib"]);
+    let mut tests = sanitized();
+    tests.arg("--lib");
     for test in ["use", "many", "edges", "model", "threads", "interrupted"] {
         tests.args(["--test", test]);
     }
+    shell::run(&mut tests)?;
+    // Again with what is not handed out poisoned. The other tests count bytes, and blocks are larger then.
+    shell::run(sanitized().args(["--features", "asan", "--test", "many", "--test", "threads"]))
+}
+
+/// The arena's tests, built with AddressSanitizer.
+fn sanitized() -> Command {
+    let mut tests = Command::new("rustup");
+    tests.current_dir(root()).env("RUSTFLAGS", "-Zsanitizer=address").env(skips::FILE, skipped::file());
+    tests.args(["run", "nightly", "cargo", "test", "--quiet", "-p", "terrace-arena"]);
     // Named, so that build scripts are built without.
-    tests.args(["--target", "x86_64-unknown-linux-gnu", "--target-dir"]).arg(root().join("target/sanitize"));
-    shell::run(&mut tests)
+    tests.args(["--target", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)]);
+    tests.arg("--target-dir").arg(root().join("target/sanitize"));
+    tests
 }

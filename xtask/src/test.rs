@@ -5,7 +5,7 @@
 
 use crate::cargo::cargo;
 use crate::shell::{self, root, works};
-use crate::{applications, build, fuzz, jdks, skipped};
+use crate::{applications, build, fuzz, jdks, sanitize, skipped};
 use jvm::{Error, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -87,6 +87,7 @@ fn steps(arguments: &Arguments) -> Result<()> {
         )
     })?;
     step("without restartable sequences", without_sequences)?;
+    step("sanitizers", sanitize::watched)?;
     step("model checking", model_checking)?;
     step("launches with assertions", || {
         shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;

@@ -13,7 +13,9 @@ use crate::local::Local;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
 use crate::reserve::GRAIN;
+use crate::segments::Segments;
 use crate::thread::{self, Sizes, Slow};
+use crate::watched;
 use crate::zero::{self, Zeroing};
 use hab::Extent;
 use pages::Fallback;
@@ -108,7 +110,7 @@ impl Arena {
             return Ok(NonNull::without_provenance(layout.align().try_into().map_err(|_| AllocError)?));
         }
         // No overflow: a layout's size, rounded up to its alignment, is at most `isize::MAX`.
-        let bytes = (size + GRAIN - 1) & !(GRAIN - 1);
+        let bytes = watched::with_gap((size + GRAIN - 1) & !(GRAIN - 1));
         let start = match self.front.first {
             First::Thread => match thread::take(self.front.number, bytes, align) {
                 Some(start) => start,
@@ -122,7 +124,7 @@ impl Arena {
             First::Call => self.by_call(bytes, align)?,
         };
         self.prefetch_behind(start, bytes);
-        Ok(self.pointer(start))
+        Ok(self.hand_out(start, size))
     }
 
     #[inline(always)]
@@ -154,8 +156,20 @@ impl Arena {
         Ok(start)
     }
 
+    /// The last step of each allocation: `start` is the caller's.
     #[inline(always)]
-    pub(crate) fn pointer(&self, start: usize) -> NonNull<u8> {
+    pub(crate) fn hand_out(&self, start: usize, size: usize) -> NonNull<u8> {
+        watched::handed_out(self.segments(), start, size, self.zeroing != Zeroing::None);
+        self.pointer(start)
+    }
+
+    #[inline(always)]
+    pub(crate) fn segments(&self) -> &Segments {
+        self.levels.reserve().segments()
+    }
+
+    #[inline(always)]
+    fn pointer(&self, start: usize) -> NonNull<u8> {
         let pointer = ptr::with_exposed_provenance_mut(start);
         // SAFETY: an address inside the mapping, which is not at 0.
         unsafe { NonNull::new_unchecked(pointer) }
@@ -232,10 +246,13 @@ impl Arena {
     }
 
     fn zero(&self, extent: Extent, by: unsafe fn(*mut u8, usize)) {
-        let bytes = self.levels.reserve().segments().dirty_bytes(extent, self.dirty);
+        let bytes = self.segments().dirty_bytes(extent, self.dirty);
         if bytes > 0 {
+            let written = Extent { bytes, ..extent };
+            watched::free_to_use(written);
             // SAFETY: inside the mapping, and handed to this thread alone just now.
             unsafe { by(self.pointer(extent.start).as_ptr(), bytes) };
+            watched::held(written);
         }
     }
 

@@ -6,6 +6,8 @@
 use crate::ground::Ground;
 use crate::primitive::{Ordering, Place};
 use crate::segments::{FIRST, Piece};
+use crate::watched;
+use hab::Extent;
 use pages::{Mapping, Policy};
 use std::ptr::NonNull;
 
@@ -41,6 +43,7 @@ pub(crate) fn take(len: usize, policy: Policy) -> Option<Piece> {
         // Acquire: with the Release of `give`; what the earlier arena's threads did is over.
         NonNull::new(std::ptr::with_exposed_provenance_mut(place.swap(0, Ordering::Acquire)))
     })?;
+    watched::free_to_use(Extent { start: base.addr().get(), bytes: len });
     // SAFETY: put there by `give`, and taken once.
     Some(Piece { mapping: unsafe { Mapping::from_raw(base, len, policy) }, used: true })
 }
@@ -51,12 +54,15 @@ pub(crate) fn give(mapping: Mapping) {
     let Some(places) = places else { return };
     let (base, len, policy) = mapping.into_raw();
     let word = base.as_ptr().expose_provenance();
+    let extent = Extent { start: word, bytes: len };
+    watched::held(extent);
     let kept = from_here(places).any(|place| {
         // Release: see `take`.
         place.load(Ordering::Relaxed) == 0
             && place.compare_exchange(0, word, Ordering::Release, Ordering::Relaxed).is_ok()
     });
     if !kept {
+        watched::free_to_use(extent);
         // SAFETY: given up just above, and published to nobody.
         drop(unsafe { Mapping::from_raw(base, len, policy) });
     }

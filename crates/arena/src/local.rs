@@ -3,6 +3,7 @@
 use crate::arena::{Arena, exhausted};
 use crate::error::AllocError;
 use crate::reserve::GRAIN;
+use crate::watched;
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -66,7 +67,7 @@ impl<'a> Local<'a> {
             return Ok(NonNull::without_provenance(layout.align().try_into().map_err(|_| AllocError)?));
         }
         // No overflow: addresses and rounded sizes are below 2^63 each.
-        let bytes = (size + GRAIN - 1) & !(GRAIN - 1);
+        let bytes = watched::with_gap((size + GRAIN - 1) & !(GRAIN - 1));
         let top = self.top.get();
         let start = if align <= GRAIN { top } else { (top + align - 1) & !(align - 1) };
         if start + bytes > self.end.get() {
@@ -74,7 +75,7 @@ impl<'a> Local<'a> {
         }
         self.top.set(start + bytes);
         self.arena.prefetch_behind(start, bytes);
-        Ok(self.arena.pointer(start))
+        Ok(self.arena.hand_out(start, size))
     }
 
     #[cold]
@@ -122,19 +123,23 @@ impl<'a> Local<'a> {
 
     /// Whether a block is the last of the buffer, and its bytes in whole grains.
     fn is_last(&self, place: NonNull<u8>, size: usize) -> Option<(usize, usize)> {
-        let (start, bytes) = (place.addr().get(), size.next_multiple_of(GRAIN));
+        let (start, bytes) = (place.addr().get(), watched::room(size));
         (size > 0 && start + bytes == self.top.get()).then_some((start, bytes))
     }
 
     /// As `Arena::resize_in_place`.
     pub(crate) fn resize_in_place(&self, place: NonNull<u8>, old: usize, new: usize) -> bool {
+        self.arena.watch_resize(place, old, new, || self.resize(place, old, new))
+    }
+
+    fn resize(&self, place: NonNull<u8>, old: usize, new: usize) -> bool {
         if !self.arena.takes_back() {
-            return self.arena.resize_in_place(place, old, new);
+            return self.arena.resize(place, old, new);
         }
         let Some((start, _)) = self.is_last(place, old) else {
-            return self.arena.resize_in_place(place, old, new);
+            return self.arena.resize(place, old, new);
         };
-        let top = start + new.next_multiple_of(GRAIN);
+        let top = start + watched::room(new);
         if top > self.end.get() {
             return false;
         }

@@ -2,6 +2,7 @@
 
 use crate::primitive::{AtomicSize, Count64, Ordering};
 use crate::segments::Segments;
+use crate::watched;
 use hab::{CpuIndex, Extent, Source};
 
 /// Everything is cut in grains of this many bytes.
@@ -87,6 +88,7 @@ impl Reserve {
                     if skipped > 0 {
                         self.skipped.fetch_add(skipped as u64, Ordering::Relaxed);
                     }
+                    watched::taken(&self.segments, extent, end);
                     return Some(extent);
                 }
                 Err(now) => used = now,
@@ -166,6 +168,7 @@ impl Reserve {
         if self.position().used < to.used {
             return;
         }
+        watched::taken_back(&self.segments, to.used, self.position().used);
         // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
         self.used.store(to.used, Ordering::Relaxed);
         self.skipped.store(to.skipped, Ordering::Relaxed);

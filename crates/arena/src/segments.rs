@@ -5,6 +5,7 @@
 
 use crate::kept;
 use crate::primitive::{Ordering, Place};
+use crate::watched::{self, Reached};
 use hab::Extent;
 use pages::{Mapping, Policy};
 use std::ptr::NonNull;
@@ -34,6 +35,7 @@ pub(crate) struct Segments {
     at: [Place; MOST],
     /// The memory is somebody else's (that of tests).
     is_foreign: bool,
+    reached: Reached,
 }
 
 /// Memory, and whether it was an earlier arena's.
@@ -68,18 +70,21 @@ impl Segments {
     pub(crate) fn new(first: Piece, count: usize, span: usize) -> Segments {
         let (len, address, policy) =
             (first.mapping.len(), first.mapping.as_ptr().addr(), first.mapping.policy());
-        // The kernel maps near to what is mapped already, mostly below.
-        let base = if count == 1 { address } else { address.saturating_sub((span / 2) & !FLAGS) };
+        // The kernel maps near to what is mapped already, mostly below; under AddressSanitizer, 4 TB below.
+        let base = if count == 1 { address } else { address.saturating_sub((span / 4 * 3) & !FLAGS) };
         let at = std::array::from_fn(|_| Place::new(0));
         at[0].store(first.pack(), Ordering::Relaxed);
-        Segments { first: len, count, base, span, policy, at, is_foreign: false }
+        watched::begins(address);
+        let reached = Reached::new();
+        Segments { first: len, count, base, span, policy, at, is_foreign: false, reached }
     }
 
     /// One range that somebody else sees to.
     #[cfg(test)]
     pub(crate) fn foreign(base: usize, len: usize) -> Segments {
         let at = std::array::from_fn(|index| Place::new(if index == 0 { base } else { 0 }));
-        Segments { first: len, count: 1, base, span: len, policy: Policy::Small, at, is_foreign: true }
+        let (policy, reached) = (Policy::Small, Reached::new());
+        Segments { first: len, count: 1, base, span: len, policy, at, is_foreign: true, reached }
     }
 
     /// No address is below.
@@ -128,18 +133,20 @@ impl Segments {
     #[inline(never)]
     fn map(&self, segment: usize) -> Option<usize> {
         let len = self.first << segment;
-        let piece = kept::take(len, self.policy)
-            .or_else(|| Some(Piece { mapping: Mapping::silently(len, self.policy)?, used: false }))?;
-        let address = piece.mapping.as_ptr().addr();
-        if address < self.base || address + len > self.base + self.span {
-            // Too far away for the buffers' words; dropped.
-            return None;
-        }
+        let address = |piece: &Piece| piece.mapping.as_ptr().addr();
+        // What is too far away for the buffers' words is dropped.
+        let is_near =
+            |piece: &Piece| address(piece) >= self.base && address(piece) + len <= self.base + self.span;
+        let new = || Some(Piece { mapping: Mapping::silently(len, self.policy)?, used: false });
+        let piece = kept::take(len, self.policy).filter(is_near).or_else(new).filter(is_near)?;
+        let address = address(&piece);
         let word = piece.pack();
+        watched::begins(address);
         // Release: see `address`.
         match self.at[segment].compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Some(word & !FLAGS),
             Err(other) => {
+                watched::ends(address);
                 // SAFETY: packed just now, and published to nobody.
                 kept::give(unsafe { Piece::unpack(word, len) }.mapping);
                 Some(other & !FLAGS)
@@ -150,6 +157,29 @@ impl Segments {
     fn mapped(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let words = self.at[..self.count].iter().map(|place| place.load(Ordering::Acquire));
         words.enumerate().filter(|(_, word)| *word != 0)
+    }
+
+    /// What is mapped, each with its first offset.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (usize, Extent)> + '_ {
+        self.mapped().map(|(segment, word)| {
+            (self.start(segment), Extent { start: word & !FLAGS, bytes: self.first << segment })
+        })
+    }
+
+    /// The segment that an address is in; none if the memory is somebody else's.
+    pub(crate) fn around(&self, address: usize) -> Option<Extent> {
+        let holds = |extent: &Extent| (extent.start..extent.end()).contains(&address);
+        self.extents().map(|(_, extent)| extent).find(|extent| !self.is_foreign && holds(extent))
+    }
+
+    /// Whether the memory is somebody else's.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// What tools were told of.
+    pub(crate) fn reached(&self) -> &Reached {
+        &self.reached
     }
 
     /// Bytes mapped, and how many of them are not on the pages that the first segment is on.
@@ -197,6 +227,7 @@ impl Drop for Segments {
         if self.is_foreign {
             return;
         }
+        watched::all_end(self);
         for (segment, word) in self.mapped() {
             // SAFETY: packed when it was published; nobody uses the arena any more.
             kept::give(unsafe { Piece::unpack(word, self.first << segment) }.mapping);

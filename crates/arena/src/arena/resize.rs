@@ -1,8 +1,8 @@
 //! Blocks that grow, shrink or are given back where they are: the last ones of a buffer.
 
 use super::Arena;
-use crate::reserve::GRAIN;
 use crate::thread;
+use crate::watched;
 use crate::zero::Zeroing;
 use hab::Extent;
 use std::ptr::NonNull;
@@ -16,7 +16,30 @@ impl Arena {
     /// Whether a block of `old` bytes is one of `new` bytes now (0: none), where it is. A block that is not the last one of a buffer can shrink, which gains
     /// nothing.
     pub(crate) fn resize_in_place(&self, place: NonNull<u8>, old: usize, new: usize) -> bool {
-        let grains = |bytes: usize| bytes.next_multiple_of(GRAIN);
+        self.watch_resize(place, old, new, || self.resize(place, old, new))
+    }
+
+    /// What a block gives up it gives up before somebody else can have it; what it gains is its own.
+    #[inline(always)]
+    pub(crate) fn watch_resize(
+        &self,
+        place: NonNull<u8>,
+        old: usize,
+        new: usize,
+        resize: impl FnOnce() -> bool,
+    ) -> bool {
+        let start = place.addr().get();
+        watched::shrinks(self.segments(), start, old, new);
+        let resized = resize();
+        if resized {
+            watched::grew(self.segments(), start, old, new, !self.takes_back());
+        }
+        resized
+    }
+
+    /// As [`Arena::resize_in_place`], without a word to tools.
+    pub(crate) fn resize(&self, place: NonNull<u8>, old: usize, new: usize) -> bool {
+        let grains = watched::room;
         let fits = grains(new) <= grains(old);
         if old == 0 || grains(new) == grains(old) || !self.takes_back() {
             return old != 0 && fits;

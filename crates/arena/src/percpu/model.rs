@@ -11,6 +11,7 @@
 //! error.
 
 mod controls;
+mod resized;
 mod scenarios;
 
 use super::{PerCpu, Sizes};
