@@ -28,14 +28,14 @@ pub fn checked_folder() -> PathBuf {
 pub fn all() -> Result<()> {
     programs()?;
     jar::of_this_machine(Goal::Jar)?;
-    workloads(false)
+    workloads(Goal::Jar)
 }
 
 /// The same, and the Java tests. Maven, which mostly waits, runs beside cargo.
 pub fn all_with_java_tests() -> Result<()> {
     std::fs::create_dir_all(folder()).map_err(|error| Error::failed(format!("target/release: {error}")))?;
     std::thread::scope(|scope| {
-        let java = scope.spawn(|| workloads(true));
+        let java = scope.spawn(|| workloads(Goal::Tested));
         let rust = programs();
         let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: could not be run")));
         rust.and(java)
@@ -80,11 +80,13 @@ pub fn maven() -> Result<Command> {
 }
 
 /// Builds what is in `java`, with its tests or without, and puts the jars beside the command.
-pub fn workloads(test: bool) -> Result<()> {
+pub fn workloads(goal: Goal) -> Result<()> {
     let mut maven = maven()?;
-    if !test {
-        maven.arg("-DskipTests");
-    }
+    match goal {
+        Goal::Jar => maven.arg("-DskipTests"),
+        Goal::Tested => &mut maven,
+        Goal::Published(seconds) => maven.args(["-DskipTests", "clean"]).arg(jar::time(seconds)),
+    };
     let modules = ["workloads", "benchmarks", "jmh-profiler"];
     run(maven.args(["-pl", &modules.join(","), "package"]))?;
     let built = modules.map(|module| root().join("java").join(module).join("target"));

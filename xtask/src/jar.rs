@@ -24,8 +24,9 @@ pub enum Goal {
     Jar,
     /// And its tests.
     Tested,
-    /// And what is published beside it, sources and documentation.
-    Published,
+    /// And what is published beside it, sources and documentation, of nothing that an earlier commit left, and all of one time: seconds
+    /// since 1970.
+    Published(u64),
 }
 
 /// Builds the jar for this machine alone, and puts it beside the command.
@@ -58,13 +59,18 @@ pub fn with(libraries: &[Library<'_>], folder: &Path, goal: Goal) -> Result<Path
     }
     let mut maven = maven()?;
     maven.args(["-pl", "terrace"]).arg(format!("-Dterrace.natives={}", folder.display()));
-    let goals: &[&str] = match goal {
-        Goal::Jar => &["-DskipTests", "package"],
-        Goal::Tested => &["verify"],
-        Goal::Published => &["-DskipTests", "verify"],
+    match goal {
+        Goal::Jar => maven.args(["-DskipTests", "package"]),
+        Goal::Tested => maven.arg("verify"),
+        Goal::Published(seconds) => maven.args(["-DskipTests", "clean", "verify"]).arg(time(seconds)),
     };
-    run(maven.args(goals))?;
+    run(&mut maven)?;
     Ok(root().join("java/terrace/target").join(NAME))
+}
+
+/// Has Maven give everything in its archives this time.
+pub fn time(seconds: u64) -> String {
+    format!("-Dproject.build.outputTimestamp={seconds}")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

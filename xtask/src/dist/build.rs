@@ -25,6 +25,7 @@ pub fn programs(tools: &Tools, target: &Target, commit: &str) -> Result<Built> {
     let libraries = root().join("target/dist/libraries");
     let mut zigbuild = tools.program("cargo-zigbuild");
     zigbuild.current_dir(root()).env("CARGO", cargo().get_program());
+    without_its_folder(&mut zigbuild, tools)?;
     zigbuild.args(["zigbuild", "-p", "terrace-agent", "-p", "terrace-arena-c"]);
     zigbuild.args((!target.links_statically()).then_some(["-p", "terrace-cli"]).into_iter().flatten());
     zigbuild.arg("--target").arg(format!("{}.{GLIBC}", target.triple));
@@ -51,6 +52,18 @@ pub fn programs(tools: &Tools, target: &Target, commit: &str) -> Result<Built> {
         .args(["--remove-needed", target.loader])
         .args([&built.agent, &built.arena]))?;
     Ok(built)
+}
+
+/// zig compiles its unwinder and a part of glibc when it links, and no option maps the paths in their debug information. It does not
+/// have to: clang takes the folder it works in from `PWD` where that is one, and `/proc/self/cwd` is, for every process. What zig had
+/// compiled for another folder is not taken, as its cache is this folder's own; nor is one Python's version in the names of its sources.
+fn without_its_folder(zigbuild: &mut Command, tools: &Tools) -> Result<()> {
+    let cache = root().join("target/dist/zig");
+    for name in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "CARGO_ZIGBUILD_CACHE_DIR"] {
+        zigbuild.env(name, &cache);
+    }
+    zigbuild.env("PWD", "/proc/self/cwd").env("ZIG_LIB_DIR", tools.zig()?.join("lib"));
+    Ok(())
 }
 
 fn options<'a>(command: &'a mut Command, target: &Path, commit: &str, flags: &[&str]) -> &'a mut Command {

@@ -8,27 +8,36 @@ use std::fs;
 use std::path::Path;
 
 /// Both processors', as the jar names them.
-const PLATFORMS: [&str; 2] = ["linux-x64", "linux-arm64"];
+const PLATFORMS: [&str; 2] = [X64, ARM64];
+const X64: &str = "linux-x64";
+pub const ARM64: &str = "linux-arm64";
+/// The digests of the jars.
+pub const SUMS: &str = "SHA256SUMS.jar";
 /// Names the commit that a library is of.
 const COMMIT: &str = "commit";
 
+/// The platforms that a commit was built for.
+pub fn of_commit(folder: &Path, commit: &str) -> Vec<&'static str> {
+    let named = |platform: &&str| folder.join("natives").join(platform).join(COMMIT);
+    PLATFORMS
+        .into_iter()
+        .filter(|platform| fs::read_to_string(named(platform)).is_ok_and(|found| found == commit))
+        .collect()
+}
+
 /// Keeps a release's library, and makes the jar of all that are there; with sources and documentation, and their digests.
-pub fn make(folder: &Path, target: &Target, agent: &Path, commit: &str) -> Result<()> {
+pub fn make(folder: &Path, target: &Target, agent: &Path, commit: &str, seconds: u64) -> Result<()> {
     let natives = folder.join("natives");
     let own = natives.join(format!("linux-{}", target.name));
     fs::create_dir_all(&own).map_err(at(&own))?;
     fs::copy(agent, own.join("libterrace.so")).map_err(at(agent))?;
     write(&own.join(COMMIT), commit)?;
 
-    let of_commit = |platform: &&str| {
-        fs::read_to_string(natives.join(platform).join(COMMIT)).is_ok_and(|found| found == commit)
-    };
-    let libraries: Vec<Library<'_>> = PLATFORMS
+    let libraries: Vec<Library<'_>> = of_commit(folder, commit)
         .into_iter()
-        .filter(of_commit)
         .map(|platform| Library { platform, path: natives.join(platform).join("libterrace.so") })
         .collect();
-    let built = jar::with(&libraries, &natives.join("laid-out"), Goal::Published)?;
+    let built = jar::with(&libraries, &natives.join("laid-out"), Goal::Published(seconds))?;
     let mut sums = String::new();
     for part in ["", "-sources", "-javadoc"] {
         let from = built.with_file_name(format!("terrace{part}.jar"));
@@ -37,5 +46,5 @@ pub fn make(folder: &Path, target: &Target, agent: &Path, commit: &str) -> Resul
     }
     let platforms: Vec<&str> = libraries.iter().map(|library| library.platform).collect();
     eprintln!("target/dist/terrace-{VERSION}.jar: for {}", platforms.join(" and "));
-    write(&folder.join("SHA256SUMS.jar"), &sums)
+    write(&folder.join(SUMS), &sums)
 }

@@ -3,6 +3,7 @@
 mod archive;
 mod build;
 mod check;
+mod compare;
 mod deb;
 mod emulated;
 mod jar;
@@ -15,6 +16,7 @@ mod tools;
 pub use tools::Tools;
 
 use crate::aarch64::Parts;
+use crate::jar::Goal;
 use crate::shell::root;
 use jvm::{Error, Result};
 use std::path::Path;
@@ -29,7 +31,8 @@ pub struct Arguments {
     #[arg(long)]
     check: bool,
 
-    /// Build the same commit once more, from a clone in another folder, and compare the digests.
+    /// Build the same commit once more, from a clone in another folder, for each processor it was built for here, and name the first
+    /// file that differs.
     #[arg(long)]
     reproduce: bool,
 
@@ -60,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         make(&folder, &target)?;
     }
     if arguments.reproduce {
-        reproduce::elsewhere(&folder, &target)?;
+        reproduce::elsewhere(&folder)?;
     }
     if !arguments.check {
         return Ok(());
@@ -78,16 +81,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn make(folder: &Path, target: &Target) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(at(folder))?;
     // Both programs and archives bear the time and the name of the commit, so that the same commit gives the same bytes.
-    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    let commit = if changed.is_empty() { commit } else { format!("{commit} with changes") };
+    let commit = if changed()? { format!("{} with changes", commit()?) } else { commit()? };
     let seconds: u64 = git(&["show", "--no-patch", "--format=%ct", "HEAD"])?.parse().unwrap_or(0);
 
     let tools = tools::Tools::install(&folder.join("tools"))?;
     let built = build::programs(&tools, target, &commit)?;
-    crate::build::workloads(false)?;
+    crate::build::workloads(Goal::Published(seconds))?;
     let release = stage::release(folder, target, &built)?;
-    jar::make(folder, target, &release.files.join("lib/libterrace.so"), &commit)?;
+    jar::make(folder, target, &release.files.join("lib/libterrace.so"), &commit, seconds)?;
 
     let name = name(target);
     let packed = [
@@ -107,6 +108,16 @@ fn make(folder: &Path, target: &Target) -> Result<()> {
         eprintln!("target/dist/{file}: {:.1} MB", bytes.len() as f64 / 1e6);
     }
     write(&folder.join(target.sums()), &sums)
+}
+
+/// The commit's name, in short.
+fn commit() -> Result<String> {
+    git(&["rev-parse", "--short=12", "HEAD"])
+}
+
+/// Whether there is anything that is not committed.
+fn changed() -> Result<bool> {
+    git(&["status", "--porcelain", "--untracked-files=no"]).map(|changes| !changes.is_empty())
 }
 
 fn git(arguments: &[&str]) -> Result<String> {

@@ -1,36 +1,61 @@
 //! Whether the same commit gives the same bytes: built once more, from a clone whose path has another length, by what is compiled there.
 
-use super::{Target, at, fresh, git};
+use super::{at, changed, commit, compare, fresh, git, jar, target};
 use crate::cargo::cargo;
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// Compares what is in `folder` with what another folder makes of the same commit.
-pub fn elsewhere(folder: &Path, target: &Target) -> Result<()> {
-    if !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() {
+/// Compares all that is in `folder` of this commit with what another folder makes of it.
+pub fn elsewhere(folder: &Path) -> Result<()> {
+    if changed()? {
         return Err(Error::usage("a clone lacks what is not committed: commit it, then give --reproduce"));
+    }
+    let platforms = jar::of_commit(folder, &commit()?);
+    if platforms.is_empty() {
+        return Err(Error::usage("what is in target/dist is of another commit; leave out --no-build"));
     }
     let other = folder.join("reproduced/in-a-folder-whose-path-is-longer");
     fresh(&other)?;
     run(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&other))?;
-    let commit = git(&["rev-parse", "HEAD"])?;
-    run(Command::new("git").current_dir(&other).args(["checkout", "--quiet", "--detach", &commit]))?;
-    let again = ["xtask", "dist"].into_iter().chain(target.parts().map(|_| "--aarch64"));
-    run(cargo().current_dir(&other).env_remove("CARGO_TARGET_DIR").args(again))?;
+    let full = git(&["rev-parse", "HEAD"])?;
+    run(Command::new("git").current_dir(&other).args(["checkout", "--quiet", "--detach", &full]))?;
+    if platforms.contains(&jar::ARM64) {
+        // Nothing in it is built: packages, by their digests. The tools for both processors are installed anew.
+        let fetched = "target/aarch64";
+        fs::create_dir_all(other.join("target")).map_err(at(&other))?;
+        symlink(root().join(fetched), other.join(fetched)).map_err(at(&other))?;
+    }
+    let mut sums = vec![jar::SUMS];
+    for platform in platforms {
+        let mut again = cargo();
+        again.current_dir(&other).env_remove("CARGO_TARGET_DIR").args(["xtask", "dist"]);
+        if platform == jar::ARM64 {
+            again.arg("--aarch64");
+        }
+        run(&mut again)?;
+        sums.push(if platform == jar::ARM64 { target::ARM64_SUMS } else { target::X64_SUMS });
+    }
 
-    let sums = target.sums();
-    let read = |folder: &Path| fs::read_to_string(folder.join(sums)).map_err(at(&folder.join(sums)));
-    let (here, there) = (read(folder)?, read(&other.join("target/dist"))?);
-    println!("here:\n{here}elsewhere:\n{there}");
-    if here != there {
-        return Err(Error::failed(format!(
-            "the archives differ; compare {} with {} (diffoscope shows where)",
-            folder.display(),
-            other.join("target/dist").display()
-        )));
+    let there = other.join("target/dist");
+    for name in sums {
+        let listed = |folder: &Path| fs::read_to_string(folder.join(name)).map_err(at(&folder.join(name)));
+        let listed = listed(folder)? + &listed(&there)?;
+        println!("{name}, here and elsewhere:\n{listed}");
+        for file in listed.lines().filter_map(|line| line.split_once("  ")).map(|(_, file)| file) {
+            let bytes = |folder: &Path| fs::read(folder.join(file)).map_err(at(&folder.join(file)));
+            if let Some(found) = compare::first_difference(file, &bytes(folder)?, &bytes(&there)?)? {
+                return Err(Error::failed(format!(
+                    "not the same bytes: {found}\ncompare {} with {} (diffoscope shows where); if target/dist has files of an earlier \
+                     version's compiler, remove it and try again",
+                    folder.display(),
+                    there.display()
+                )));
+            }
+        }
     }
     println!("the same bytes");
     // Some gigabytes that nobody needs any more.

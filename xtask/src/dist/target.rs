@@ -4,6 +4,10 @@ use crate::aarch64::Parts;
 use std::path::Path;
 use std::process::Command;
 
+/// The digests of what was made for one processor.
+pub const X64_SUMS: &str = "SHA256SUMS";
+pub const ARM64_SUMS: &str = "SHA256SUMS.arm64";
+
 /// A processor, and how to build and run for it on this machine.
 pub struct Target {
     /// What the archive is named by.
@@ -43,7 +47,7 @@ impl Target {
 
     /// The file of digests of what was made. Those of all processors are published together.
     pub fn sums(&self) -> &'static str {
-        if self.parts.is_some() { "SHA256SUMS.arm64" } else { "SHA256SUMS" }
+        if self.parts.is_some() { ARM64_SUMS } else { X64_SUMS }
     }
 
     /// Whether the command can be linked without any shared library: the C library for aarch64 that there is here is no static one.

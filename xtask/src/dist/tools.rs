@@ -3,6 +3,7 @@
 use crate::shell::{run, works};
 use jvm::{Error, Result};
 use std::ffi::OsString;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,6 +53,26 @@ impl Tools {
         let mut command = Command::new(self.folder.join("bin").join(name));
         command.env("PATH", self.path());
         command
+    }
+
+    /// zig's folder, by a name that has no version of Python in it.
+    pub fn zig(&self) -> Result<PathBuf> {
+        let script = "import os, ziglang; print(os.path.dirname(ziglang.__file__), end='')";
+        let mut python = Command::new(self.folder.join("bin/python"));
+        let output = python.args(["-c", script]).output().map_err(super::at(&self.folder))?;
+        let found = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
+        let name = self.folder.join("zig");
+        if !found.join("lib").is_dir() {
+            return Err(Error::failed(format!(
+                "{}: zig is not there; remove that folder and try again",
+                self.folder.display()
+            )));
+        }
+        if name.is_symlink() {
+            std::fs::remove_file(&name).map_err(super::at(&name))?;
+        }
+        symlink(&found, &name).map_err(super::at(&name))?;
+        Ok(name)
     }
 
     /// `PATH` with them first.

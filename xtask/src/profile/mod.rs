@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let jdk = jdk(arguments.jdk)?;
     let out = out(arguments)?;
     enough_memory()?;
-    build::workloads(false)?;
+    build::workloads(crate::jar::Goal::Jar)?;
     // Beside the build: dumps are a GB, and TMPDIR may be memory. The folder goes with this value, on errors too.
     let parent = root().join("target/terrace");
     let folder = std::fs::create_dir_all(&parent)
