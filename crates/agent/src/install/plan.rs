@@ -175,6 +175,8 @@ fn observe_only(
         jvm.collector.buffers().map_err(|refusal| refusal.to_string())?;
     }
     options.levels = Levels::None;
+    // There are none that could be on.
+    options.start = false;
     if options.levels_asked {
         control.set_message(line);
     } else {

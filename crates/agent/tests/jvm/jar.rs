@@ -42,9 +42,15 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     matrix(cases, "jar::zgc", &[17, 21, 25], ANY, |setting| {
         let launch = by_jar(Launch::bare("Api")).flags(ZGC).unreported();
+        let launch =
+            launch.says("ZGC already allocates").prints(&["inactive: ZGC already allocates", "done"]);
+        run(&launch, setting.jdk)
+    });
+    matrix(cases, "jar::zgc_observed", &[17, 21, 25], ANY, |setting| {
+        let launch = by_jar(Launch::bare("Api")).agent("log=warn").flags(ZGC).unreported();
         let launch = launch
-            .says("there are no buffers to switch on: ZGC is observed only")
             .says(OBSERVED)
+            .says("there are no buffers to switch on: ZGC is observed only")
             .prints(&["observed: observing: ZGC is observed only", "done"]);
         run(&launch, setting.jdk)
     });
