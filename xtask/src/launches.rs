@@ -30,8 +30,18 @@ struct Cell {
 }
 
 /// How the collectors are listed.
-const ORDER: [&str; 7] =
-    ["Serial", "Parallel", "G1", "Epsilon", "Shenandoah", "generational-Shenandoah", "ZGC"];
+const ORDER: [&str; 8] = [
+    "Serial",
+    "Parallel",
+    "G1",
+    "Epsilon",
+    "Shenandoah",
+    "generational-Shenandoah",
+    "ZGC",
+    "single-generation-ZGC",
+];
+/// What the agent only observes is called so.
+const OBSERVED: &str = "ZGC";
 const PASSED: &str = "passed";
 /// What launches are called that are there to be refused.
 const REFUSED: &str = "is_refused";
@@ -79,7 +89,7 @@ fn cells_of(kept: &Value) -> Vec<Cell> {
     serde_json::from_value(kept["cells"].clone()).unwrap_or_default()
 }
 
-/// The table in Markdown: `yes` with the number of launches only where all of them passed.
+/// The table in Markdown: `yes` or `observed` with the number of launches only where all of them passed.
 pub fn table(kept: &Value) -> String {
     let cells = cells_of(kept);
     let mut jdks: Vec<&str> = cells.iter().map(|cell| cell.jdk.as_str()).collect();
@@ -114,6 +124,7 @@ impl Cell {
         match (self.failed, self.passed, self.refused) {
             (0, 0, 0) => "-".into(),
             (0, 0, _) => "refused".into(),
+            (0, passed, _) if self.collector.ends_with(OBSERVED) => format!("observed ({passed})"),
             (0, passed, _) => format!("yes ({passed})"),
             (failed, passed, refused) => format!("no: {failed} of {} failed", failed + passed + refused),
         }
@@ -139,10 +150,12 @@ mod tests {
             line("load", "G1", "28", "x64", "passed"),
             line("pages", "G1", "28", "x64", "skipped"),
             line("zgc_is_refused", "ZGC", "28", "x64", "passed"),
+            line("zgc_is_refused", "ZGC", "11.0.2", "x64", "passed"),
+            line("zgc::load", "ZGC", "11.0.2", "x64", "passed"),
             line("load", "Shenandoah", "28", "x64", "skipped"),
         ];
         let kept = taken(&Value::Null, &written.concat()).unwrap();
-        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | - | refused |\n";
+        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | observed (1) | refused |\n";
         assert_eq!(table(&kept), expected);
 
         let again =

@@ -125,20 +125,27 @@ fn counted(control: &Control) -> Vec<i64> {
     numbers.into_iter().map(|number| i64::try_from(number).unwrap_or(i64::MAX)).collect()
 }
 
-/// Switches the buffers on or off, as `terrace on` and `terrace off` do; whether there are any.
+/// Switches the buffers on or off, as `terrace on` and `terrace off` do; whether there are any. Where there can be none, one line says so.
 ///
 /// # Safety
 /// Called by HotSpot only.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_terrace_Native_turn(_env: JniEnv, _class: Object, on: u8) -> u8 {
-    let Some(control) = control().filter(|control| control.state() == Some(State::Installed)) else {
-        return 0;
-    };
-    if on != 0 {
-        control.ask_to_stay();
-    }
-    control.set_mode(if on != 0 { Mode::On } else { Mode::Off });
-    1
+    let turned = catch_unwind(|| match control() {
+        Some(control) if control.state() == Some(State::Installed) => {
+            if on != 0 {
+                control.ask_to_stay();
+            }
+            control.set_mode(if on != 0 { Mode::On } else { Mode::Off });
+            1
+        }
+        Some(control) if on != 0 && install::are_of_only_observed(&control.settings()) => {
+            say(Severity::Warn, &format!("there are no buffers to switch on: {}", control.message()));
+            0
+        }
+        _ => 0,
+    });
+    turned.unwrap_or(0)
 }
 
 /// Has what is installed withdraw: an observer at once, buffers with a collection that finds them unused.

@@ -46,6 +46,8 @@ pub(crate) struct Options {
     pub(crate) levels: Levels,
     /// Whether the user has named them.
     pub(crate) levels_asked: bool,
+    /// Whether the user has named a size of them.
+    pub(crate) sizes_asked: bool,
     pub(crate) core: Asked,
     pub(crate) processor: Asked,
     pub(crate) tlab: Tlab,
@@ -74,6 +76,7 @@ impl Default for Options {
         Options {
             levels: Levels::Core,
             levels_asked: false,
+            sizes_asked: false,
             core: Asked::Automatic,
             processor: Asked::Automatic,
             tlab: Tlab::Auto,
@@ -148,14 +151,26 @@ impl Options {
         self.levels == Levels::None && !self.bound
     }
 
+    /// Whether the user insists on buffers, or on TLABs of a size: by naming one of them, or that nothing may be missing (`strict`).
+    pub(crate) fn insists_on_buffers(&self) -> bool {
+        let named = match self.levels_asked {
+            true => self.levels != Levels::None,
+            false => self.sizes_asked || self.strict,
+        };
+        named || self.bound || matches!(self.tlab, Tlab::Fixed(_))
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "levels" => {
                 self.levels = choose(key, value, &Levels::ALL)?;
                 self.levels_asked = true;
             }
-            "core" => self.core = buffer(key, value)?,
-            "processor" => self.processor = buffer(key, value)?,
+            "core" | "processor" => {
+                let asked = buffer(key, value)?;
+                *(if key == "core" { &mut self.core } else { &mut self.processor }) = asked;
+                self.sizes_asked = true;
+            }
             "tlab" => {
                 self.tlab = match value {
                     "auto" => Tlab::Auto,
@@ -215,6 +230,7 @@ mod tests {
             Options {
                 levels: Levels::CoreAndProcessor,
                 levels_asked: true,
+                sizes_asked: true,
                 core: Asked::Bytes(256 << 10),
                 processor: Asked::Bytes(1 << 20),
                 tlab: Tlab::Fixed(4096),
@@ -236,6 +252,26 @@ mod tests {
         assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
         let (options, result) = Options::parse("times=true,levels=none");
         assert!(result.is_ok() && options.times && options.observes());
+    }
+
+    #[test]
+    fn who_names_buffers_insists_on_them() {
+        for text in [
+            "levels=core",
+            "core=64k",
+            "processor=auto",
+            "tlab=4k",
+            "strict=true",
+            "levels=none,bound=true",
+            "levels=none,tlab=4k",
+        ] {
+            assert!(Options::parse(text).0.insists_on_buffers(), "{text}");
+        }
+        for text in
+            ["", "levels=none", "levels=none,strict=true,core=64k", "tlab=stock,start=off,control=auto"]
+        {
+            assert!(!Options::parse(text).0.insists_on_buffers(), "{text}");
+        }
     }
 
     #[test]

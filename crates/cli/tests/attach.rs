@@ -80,8 +80,18 @@ fn sizes_are_set() {
 #[test]
 fn what_the_agent_refuses_is_told_with_its_reason() {
     let Some(jvm) = Jvm::start(&[], &["-XX:+UseZGC"]) else { return };
-    let (code, said) = jvm.ask("attach", &[]);
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(1) && said.contains("ZGC already allocates from per-CPU pages"), "{said}");
+    // Who does not insist gets an observer, which nothing but `off` ends.
+    let (code, said) = jvm.ask("attach", &[]);
+    assert!(code == Some(0) && said.contains("observing") && said.contains("ZGC is observed only"), "{said}");
+    for (command, words) in [("on", &[][..]), ("set", &["core=64k"]), ("attach", &["core=64k"])] {
+        let (code, said) = jvm.ask(command, words);
+        let told = said.contains("ZGC is observed only") && said.lines().count() == 1;
+        assert!(code == Some(1) && told, "{command}: {said}");
+    }
+    status(&jvm, |status| status["total"]["passed"].as_u64().is_some_and(|count| count > 100));
+    assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
 }
 
 #[test]

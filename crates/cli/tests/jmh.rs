@@ -145,7 +145,7 @@ fn an_observer_times_the_refills_of_a_stock_heap() {
 
 #[test]
 fn where_the_agent_refuses_the_benchmark_runs_and_one_line_says_why() {
-    let Some((none, output)) = Results::of("Z", "") else { return };
+    let Some((none, output)) = Results::of("Z", ":options=core=64k") else { return };
     assert_eq!(none.names(), [""; 0]);
     let said = stdout(&output) + &stderr(&output);
     assert_eq!(
@@ -153,6 +153,13 @@ fn where_the_agent_refuses_the_benchmark_runs_and_one_line_says_why() {
         1,
         "{said}"
     );
+}
+
+#[test]
+fn under_zgc_the_heap_is_counted() {
+    let Some((stock, _)) = Results::of("Z", "") else { return };
+    assert!(stock.score("terrace.heap") > 0.0);
+    assert_eq!(stock.values("terrace.refills"), stock.values("terrace.heap"));
 }
 
 #[test]

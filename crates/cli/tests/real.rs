@@ -49,12 +49,25 @@ fn the_status_of_a_running_program() {
 fn the_status_says_why_the_agent_refused() {
     let Some(folder) = installed() else { return };
     let jar = jar(&folder);
-    let busy = Busy::start(&["run", "--", &java(), "-XX:+UseZGC", "-jar", &jar, "alloc", "--seconds", "60"]);
+    let program = [&java(), "-XX:+UseZGC", "-jar", &jar, "alloc", "--seconds", "60"];
+    let busy = Busy::start(&[&["run", "--core", "64k", "--"][..], &program].concat());
     let status = busy.status(|status| status["state"] == "refused");
     assert!(
         status["message"].as_str().unwrap().contains("ZGC already allocates from per-CPU pages"),
         "{status}"
     );
+}
+
+#[test]
+fn zgc_is_observed_and_the_status_says_so() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let busy = Busy::start(&["run", "--", &java(), "-XX:+UseZGC", "-jar", &jar, "alloc", "--seconds", "60"]);
+    let status = busy.status(|status| status["total"]["passed"].as_u64().is_some_and(|count| count > 100));
+    assert!(status["message"].as_str().unwrap().contains("ZGC is observed only"), "{status}");
+    assert_eq!((&status["state"], &status["settings"]["levels"]), (&"observing".into(), &"none".into()));
+    assert!(status["served_bytes"].as_u64().unwrap() > 0, "{status}");
+    assert_eq!(status["total"]["refills"], 0, "{status}");
 }
 
 #[test]

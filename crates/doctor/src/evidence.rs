@@ -41,6 +41,13 @@ pub struct Jvm {
     pub flags: VmFlags,
 }
 
+impl Jvm {
+    /// Whether Terrace's buffers can be put there: ZGC is only observed.
+    pub fn takes_buffers(&self) -> bool {
+        self.collector != "Z"
+    }
+}
+
 /// The space that threads allocate from, and its collections.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Eden {

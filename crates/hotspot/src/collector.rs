@@ -20,8 +20,19 @@ pub enum Collector {
     GenerationalShenandoah,
     /// Epsilon, which never collects.
     Epsilon,
-    /// ZGC: refused.
+    /// ZGC: only observed. Of JDK 21 to 23 the generational one.
     Z,
+    /// ZGC without generations of JDK 21 to 23, which has a heap class of its own beside the generational one's: only observed.
+    SingleGenerationZ,
+}
+
+/// A flag, and the value that it must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagIs {
+    /// Of text.
+    Text(&'static str, &'static str),
+    /// On or off.
+    Boolean(&'static str, bool),
 }
 
 /// Which of the optional hooks a collector needs. `allocate_new_tlab` and the event GarbageCollectionStart are needed by all.
@@ -68,13 +79,14 @@ pub(crate) const UNSUPPORTED: [(&str, &str); 1] = [("UseConcMarkSweepGC", "CMS")
 
 impl Collector {
     /// All of them.
-    pub const ALL: [Collector; 7] = [
+    pub const ALL: [Collector; 8] = [
         Collector::Serial,
         Collector::Parallel,
         Collector::G1,
         Collector::GenerationalShenandoah,
         Collector::Shenandoah,
         Collector::Epsilon,
+        Collector::SingleGenerationZ,
         Collector::Z,
     ];
 
@@ -88,10 +100,11 @@ impl Collector {
             Collector::GenerationalShenandoah => "generational Shenandoah",
             Collector::Epsilon => "Epsilon",
             Collector::Z => "ZGC",
+            Collector::SingleGenerationZ => "single-generation ZGC",
         }
     }
 
-    /// The flag that chooses it. Generational Shenandoah is Shenandoah with one more flag, see [`Collector::mode`].
+    /// The flag that chooses it. Generational Shenandoah and single-generation ZGC have one more, see [`Collector::mode`].
     pub const fn flag(self) -> &'static str {
         match self {
             Collector::Serial => "UseSerialGC",
@@ -99,14 +112,16 @@ impl Collector {
             Collector::G1 => "UseG1GC",
             Collector::Shenandoah | Collector::GenerationalShenandoah => "UseShenandoahGC",
             Collector::Epsilon => "UseEpsilonGC",
-            Collector::Z => "UseZGC",
+            Collector::Z | Collector::SingleGenerationZ => "UseZGC",
         }
     }
 
-    /// The text flag and value that must hold besides [`Collector::flag`].
-    pub const fn mode(self) -> Option<(&'static str, &'static str)> {
+    /// What must hold besides [`Collector::flag`].
+    pub const fn mode(self) -> Option<FlagIs> {
         match self {
-            Collector::GenerationalShenandoah => Some(("ShenandoahGCMode", "generational")),
+            Collector::GenerationalShenandoah => Some(FlagIs::Text("ShenandoahGCMode", "generational")),
+            // JDKs before and after have no such flag, and one ZGC.
+            Collector::SingleGenerationZ => Some(FlagIs::Boolean("ZGenerational", false)),
             _ => None,
         }
     }
@@ -121,6 +136,7 @@ impl Collector {
             Collector::GenerationalShenandoah => "_ZTV26ShenandoahGenerationalHeap",
             Collector::Epsilon => "_ZTV11EpsilonHeap",
             Collector::Z => "_ZTV14ZCollectedHeap",
+            Collector::SingleGenerationZ => "_ZTV14XCollectedHeap",
         }
     }
 
@@ -150,18 +166,41 @@ impl Collector {
         }
     }
 
-    /// The hooks that it needs, or why it is refused.
-    pub const fn hooks(self) -> Result<Hooks, Error> {
+    /// Why it is observed, but gets no buffers, if that is so. ZGC's TLABs come from small pages, of which each CPU has one where the heap is
+    /// large enough for that (`ZHeuristics::use_per_cpu_shared_small_pages`): it is the level that a core buffer would be.
+    pub const fn buffers(self) -> Result<(), Error> {
+        match self {
+            Collector::Z | Collector::SingleGenerationZ => Err(Error::Zgc),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is to be known of an observer where there can be nothing else.
+    pub const fn only_observed(self) -> Option<&'static str> {
+        match self {
+            Collector::Z | Collector::SingleGenerationZ => Some(
+                "ZGC is observed only: HotSpot itself shares its pages out for each CPU, so terrace counts and changes nothing; for buffers \
+                 choose another collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)",
+            ),
+            _ => None,
+        }
+    }
+
+    /// The hooks that it needs.
+    pub const fn hooks(self) -> Hooks {
         match self {
             Collector::Serial | Collector::Parallel | Collector::Epsilon => {
-                Ok(Hooks { parsability: true, available: true, trace: false, objects: true })
+                Hooks { parsability: true, available: true, trace: false, objects: true }
             }
-            Collector::G1 => Ok(Hooks { parsability: true, available: true, trace: true, objects: true }),
-            // Objects outside a TLAB are not carved: Shenandoah paces and accounts them in mem_allocate itself.
-            Collector::Shenandoah | Collector::GenerationalShenandoah => {
-                Ok(Hooks { parsability: false, available: false, trace: false, objects: false })
+            Collector::G1 => Hooks { parsability: true, available: true, trace: true, objects: true },
+            // Shenandoah: objects outside a TLAB are not carved, it paces and accounts them in mem_allocate itself. ZGC: nothing is served, and
+            // its heap is walked by marks, so that nobody calls ensure_parsability.
+            Collector::Shenandoah
+            | Collector::GenerationalShenandoah
+            | Collector::Z
+            | Collector::SingleGenerationZ => {
+                Hooks { parsability: false, available: false, trace: false, objects: false }
             }
-            Collector::Z => Err(Error::Zgc),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Error {
         /// The version as HotSpot tells it.
         found: String,
     },
-    /// ZGC.
+    /// Buffers under ZGC.
     Zgc,
     /// A collector that is supported in older versions.
     CollectorOf {
@@ -87,8 +87,8 @@ impl fmt::Display for Error {
             ),
             Error::Zgc => write!(
                 f,
-                "ZGC already allocates from per-CPU pages, there is nothing to add: run without terrace, or choose another \
-                 collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
+                "ZGC already allocates from per-CPU pages, there is nothing to add: have it observed only (levels=none), or choose \
+                 another collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
             ),
             Error::Collector { found } => write!(
                 f,

@@ -1,7 +1,7 @@
 //! The JVM as it was found, and the live heap: its functions, callable, and the numbers that a buffer has to respect.
 
 use crate::accounts::{Accounts, THREAD_LIST};
-use crate::collector::{Collector, Hooks, UNSUPPORTED};
+use crate::collector::{Collector, FlagIs, Hooks, UNSUPPORTED};
 use crate::flags::Flags;
 use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, TlabCapacity, UnsafeMaxTlabAlloc};
 use crate::library::Library;
@@ -20,7 +20,7 @@ pub const BEFORE_GC: i32 = 0;
 /// `SafepointSynchronize::_synchronized`.
 const SYNCHRONIZED: i32 = 2;
 
-/// A JVM that terrace can serve, found before its heap exists: all that can be refused has been refused.
+/// A JVM that terrace can serve, or at least observe ([`Collector::buffers`]), found before its heap exists.
 #[derive(Debug)]
 pub struct Machine {
     /// The JDK's feature number.
@@ -61,7 +61,10 @@ pub fn chosen(flags: &Flags) -> Result<Collector, Error> {
         .into_iter()
         .find(|collector| {
             flags.boolean(collector.flag()) == Some(true)
-                && collector.mode().is_none_or(|(flag, value)| flags.text(flag) == Some(value))
+                && collector.mode().is_none_or(|mode| match mode {
+                    FlagIs::Text(flag, value) => flags.text(flag) == Some(value),
+                    FlagIs::Boolean(flag, value) => flags.boolean(flag) == Some(value),
+                })
         })
         .ok_or_else(|| {
             let known = UNSUPPORTED.iter().find(|(flag, _)| flags.boolean(flag) == Some(true));
@@ -79,7 +82,7 @@ impl Machine {
         feature.check(&version, try_unknown)?;
         let flags = Flags::of(&structs)?;
         let collector = chosen(&flags)?;
-        let hooks = collector.hooks()?;
+        let hooks = collector.hooks();
         collector.check(feature, &version)?;
         let symbols = Symbols::open(library.path())?;
         library.check(&symbols)?;
@@ -214,12 +217,12 @@ unsafe impl Send for Heap {}
 unsafe impl Sync for Heap {}
 
 impl Heap {
-    /// Address of the reserved space.
+    /// Address of the reserved space; 0 of ZGC, which reserves by itself.
     pub fn base(&self) -> usize {
         self.base
     }
 
-    /// Bytes of the reserved space.
+    /// Bytes of the reserved space; 0 of ZGC.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -5,7 +5,7 @@ use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::status::{self, Status};
 use crate::withdraw::{leave, withdraw};
-use crate::{Error, Result};
+use crate::{Error, Result, observe};
 use control::{Control, Mode, State};
 use std::path::Path;
 use std::time::Duration;
@@ -32,6 +32,12 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
         && let Some(state @ (State::Installed | State::Observing)) = control.state()
     {
         if state == State::Observing && !options.observes() {
+            if is_only_observed(&control) {
+                return Err(Error::failed(format!(
+                    "process {pid} has terrace already (observing), and gets no buffers: {}",
+                    control.message()
+                )));
+            }
             tell("an observer was there; it is withdrawn first");
             withdraw(pid, &control)?;
             return load_into(pid, options, &library, tell);
@@ -118,6 +124,11 @@ pub fn remove(pid: u32) -> Result<bool> {
     Ok(leave(pid, &control))
 }
 
+/// Whether the collector is one that gets no buffers: its agent gives way to nothing.
+fn is_only_observed(control: &Control) -> bool {
+    observe::settings(control)["only_observed"] == true
+}
+
 /// The agent in a JVM, or why there is none.
 pub(crate) fn found(pid: u32) -> Result<(Status, Control)> {
     let status = status::of(pid)?;
@@ -130,6 +141,9 @@ pub(crate) fn has_buffers(status: &Status, control: &Control) -> Result<()> {
     let pid = status.pid;
     match control.state() {
         Some(State::Installed) => Ok(()),
+        Some(State::Observing) if is_only_observed(control) => {
+            Err(Error::failed(format!("process {pid} has no buffers: {}", status.message)))
+        }
         Some(State::Observing) => Err(Error::failed(format!(
             "process {pid} has no buffers: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
         ))),

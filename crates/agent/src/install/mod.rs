@@ -16,6 +16,8 @@ mod live;
 mod plan;
 mod settings;
 
+pub(crate) use settings::are_of_only_observed;
+
 use crate::in_place::InPlace;
 use crate::log::{Severity, say};
 use crate::options::Options;
@@ -43,6 +45,8 @@ struct Earlier {
     in_place: Option<&'static InPlace>,
     /// Whether that has no buffers: it goes at any time. Buffers go when a collection finds them unused.
     observes: bool,
+    /// Why there can be none: then the observer gives way to nothing.
+    no_buffers: Option<hotspot::Error>,
     /// Flags that its options have changed.
     flags: Vec<Change>,
 }
@@ -87,15 +91,22 @@ pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callb
     outcome
 }
 
-/// An observer gives way to buffers, and what has withdrawn to anything.
+/// An observer gives way to buffers, where there can be any, and what has withdrawn to anything.
 fn make_room(options: &Options) -> Result<(), String> {
-    let in_place = lock(&EARLIER).as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
-    match in_place {
-        Some((in_place, observes)) if in_place.is_back() || (observes && !options.observes()) => {
+    let (in_place, no_buffers) = match lock(&EARLIER).as_ref() {
+        Some(Earlier { in_place, observes, no_buffers, .. }) => {
+            (in_place.map(|in_place| (in_place, *observes)), no_buffers.clone())
+        }
+        None => (None, None),
+    };
+    let gives_way = |observes: bool| observes && no_buffers.is_none() && !options.observes();
+    match (in_place, &no_buffers) {
+        (Some((in_place, observes)), _) if in_place.is_back() || gives_way(observes) => {
             in_place.take_back()?;
             report::write_at_exit();
             Ok(())
         }
+        (_, Some(refusal)) if options.insists_on_buffers() => Err(refusal.to_string()),
         _ => {
             Err("libterrace.so is already loaded: name it once, or change it through its control file".into())
         }
@@ -166,7 +177,8 @@ fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
     let in_place = live.commit(plan)?;
     let flags = plan.changes().copied().collect();
     let observes = plan.options.observes();
-    *lock(&EARLIER) = Some(Earlier { jvmti, in_place: Some(in_place), observes, flags });
+    let no_buffers = plan.jvm.collector.buffers().err();
+    *lock(&EARLIER) = Some(Earlier { jvmti, in_place: Some(in_place), observes, no_buffers, flags });
     Ok(())
 }
 
@@ -176,7 +188,8 @@ fn give_up(jvmti: Jvmti) {
         for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
             let _ = jvmti.notify(event, false);
         }
-        *lock(&EARLIER) = Some(Earlier { jvmti, in_place: None, observes: false, flags: vec![] });
+        let earlier = Earlier { jvmti, in_place: None, observes: false, no_buffers: None, flags: vec![] };
+        *lock(&EARLIER) = Some(earlier);
     } else {
         jvmti.dispose();
     }

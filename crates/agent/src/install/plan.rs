@@ -45,10 +45,6 @@ impl Plan {
         let places = Places::detect(&machine);
         let maps = hierarchy::domain_maps(options.levels, &machine, &places);
         let mut remarks = Vec::new();
-        if !options.observes() {
-            // What had to be assumed decides where buffers are shared.
-            remarks.extend(machine.remarks().iter().cloned());
-        }
         let control = make_control(&options, &maps, &mut remarks)?;
         set_control(control);
 
@@ -56,14 +52,22 @@ impl Plan {
         let jvm = Jvm::find(options.try_unknown).map_err(|refusal| refusal.to_string())?;
         let (version, collector, took) = (&jvm.version, jvm.collector.name(), begin.elapsed().as_micros());
         say(Severity::Debug, &format!("JDK {version}, {collector}: found in {took} us"));
-        if !tlab::are_used(&jvm) && !options.levels_asked {
+        if let Some(line) = jvm.collector.only_observed() {
+            observe_only(&mut options, &jvm, control, &mut remarks, line)?;
+        } else if !tlab::are_used(&jvm) && !options.levels_asked {
             // Compiled code of such a JVM takes memory from eden by itself; buffers would put a call into its way.
             options.levels = Levels::None;
             control.set_message("-XX:-UseTLAB: left alone; name levels=core to use buffers all the same");
         }
+        if !options.observes() {
+            // What had to be assumed decides where buffers are shared.
+            remarks.splice(..0, machine.remarks().iter().cloned());
+        }
         let shape = Shape { grain_shift: jvm.grain().trailing_zeros(), min_remainder: jvm.min_filler() };
         check_sizes(&options, jvm.grain())?;
-        check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
+        if !options.observes() {
+            check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
+        }
         let tlabs = tlab::plan(&jvm, &options, when, &mut remarks)?;
         // Tried now, because what is set for the heap's construction cannot be taken back afterwards. The entries are those of any
         // hierarchy.
@@ -157,6 +161,28 @@ fn make_control(
         None => Control::anonymous(counted),
     };
     Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
+}
+
+/// A collector without buffers: who has asked for nothing gets an observer and is told so; who insists on buffers gets the reason why not.
+fn observe_only(
+    options: &mut Options,
+    jvm: &Jvm,
+    control: &Control,
+    remarks: &mut Vec<String>,
+    line: &str,
+) -> Result<(), String> {
+    if options.insists_on_buffers() {
+        jvm.collector.buffers().map_err(|refusal| refusal.to_string())?;
+    }
+    options.levels = Levels::None;
+    // There are none that could be on.
+    options.start = false;
+    if options.levels_asked {
+        control.set_message(line);
+    } else {
+        remarks.push(line.to_owned());
+    }
+    Ok(())
 }
 
 fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {

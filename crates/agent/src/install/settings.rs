@@ -4,6 +4,14 @@ use super::plan::Plan;
 use crate::agent::Agent;
 use crate::report::{level_names, quoted};
 
+/// A collector that gets no buffers.
+const ONLY_OBSERVED: &str = "\"only_observed\":true,";
+
+/// Whether these settings are of such a one.
+pub(crate) fn are_of_only_observed(settings: &str) -> bool {
+    settings.contains(ONLY_OBSERVED)
+}
+
 /// The settings in force as a JSON object.
 /// `clock`: what requests are timed by.
 pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> String {
@@ -17,10 +25,12 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
     let asked = (level_names(levels).iter().zip(agent.sized.asked(agent.control)))
         .map(|(name, asked)| format!("\"{name}\":{},", quoted(&asked.text())))
         .collect::<String>();
+    // For those who would put buffers there.
+    let only_observed = jvm.collector.only_observed().map_or("", |_| ONLY_OBSERVED);
     let accounts = &jvm.accounts;
     let clock = clock.map(|clock| format!("\"clock\":{},", quoted(clock))).unwrap_or_default();
     format!(
-        "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},{asked}\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
+        "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},{only_observed}{asked}\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
          \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
          \"tlab_top\":{},\"exited\":{}}}}}",

@@ -20,6 +20,10 @@ public final class Api {
             System.out.println("done");
             return;
         }
+        if (terrace.status().state().equals("observing")) {
+            observed(terrace);
+            return;
+        }
         List<Thread> threads = new ArrayList<>();
         for (int number = 0; number < THREADS; number++) {
             Thread thread = new Thread(Api::allocate);
@@ -47,6 +51,23 @@ public final class Api {
         for (Thread thread : threads) {
             thread.join();
         }
+        System.out.println("done");
+    }
+
+    /** Only counted: there is nothing to switch, and it goes at once. */
+    private static void observed(Terrace terrace) throws InterruptedException {
+        System.out.println("observed: " + terrace.status());
+        Thread thread = new Thread(Api::allocate);
+        thread.start();
+        rises(terrace, "passed");
+        require(!terrace.on() && !terrace.status().isOn() && !terrace.off() && terrace.isActive(), "nothing to switch");
+        require(terrace.counters().total("passed_bytes") > terrace.counters().total("passed") * 16, "bytes");
+        require(terrace.counters().total("refills") == 0, "refills");
+        terrace.close();
+        require(terrace.status().state().equals("withdrawn"), "withdrawn");
+        System.gc();
+        stop = true;
+        thread.join();
         System.out.println("done");
     }
 

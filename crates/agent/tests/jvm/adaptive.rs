@@ -5,6 +5,7 @@ use crate::process::{Finished, Running};
 use crate::resizing::{in_force, wish};
 use crate::runner::Case;
 use crate::switching::open;
+use crate::zgc::ZGCS;
 use control::{Control, Decision, MAX_DOMAINS, State};
 use hab::BUFFERS_PER_DOMAIN;
 use hab::adaptive::{REQUESTS, Why};
@@ -167,7 +168,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags("-Xmn8m")
             .beside(|running| without_buffers(running, State::Observing))
     });
-    hazard(cases, "adaptive::zgc", JDKS, &[Collector::Z], |_| {
+    hazard(cases, "adaptive::zgc", JDKS, ZGCS, |_| {
         Launch::bare("Load")
             .args(&["until=released"])
             .agent("core=adaptive,control=control")

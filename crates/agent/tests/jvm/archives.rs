@@ -43,7 +43,10 @@ fn output(command: &mut Command) -> Result<String, String> {
 /// Runs the program in a stock JVM with this flag.
 fn write_archive(setting: Setting, flag: &str) -> Result<String, String> {
     let mut command = Command::new(setting.jdk.java());
-    command.args(jdk::collector_flags(setting.collector)).args(["-Xmx64m", flag, "-jar"]).arg(jar()?);
+    command
+        .args(jdk::collector_flags(setting.collector, setting.jdk.feature))
+        .args(["-Xmx64m", flag, "-jar"])
+        .arg(jar()?);
     output(command.args(["threads=2", "millis=50"]))
 }
 
@@ -52,7 +55,7 @@ fn launch(setting: Setting, flags: &str) -> Result<Launch, String> {
     let jar = jar()?.to_string_lossy().into_owned();
     let flags = format!(
         "-Xmn8m -Xlog:class+load:file=classes.log {} {flags}",
-        jdk::collector_flags(setting.collector).join(" ")
+        jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ")
     );
     Ok(Launch::new("-jar").args(&[&jar, "gc=100"]).flags(&flags).collects(1))
 }
@@ -88,7 +91,7 @@ fn with_static_archive(setting: Setting) -> Verdict {
     let (list, archive) = (place("classes.list"), place("app.jsa"));
     write_archive(setting, &format!("-XX:DumpLoadedClassList={list}"))?;
     let mut dump = Command::new(setting.jdk.java());
-    dump.args(jdk::collector_flags(setting.collector)).args(["-Xmx64m", "-Xshare:dump"]);
+    dump.args(jdk::collector_flags(setting.collector, setting.jdk.feature)).args(["-Xmx64m", "-Xshare:dump"]);
     dump.arg(format!("-XX:SharedClassListFile={list}")).arg(format!("-XX:SharedArchiveFile={archive}"));
     output(dump.arg("-jar").arg(jar()?))?;
     let launch = launch(setting, &format!("-XX:SharedArchiveFile={archive} -Xshare:on"))?;

@@ -4,11 +4,12 @@ use crate::artifacts;
 use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
 use crate::process::Running;
 use crate::runner::Case;
+use crate::zgc::ZGCS;
 use hotspot::collector::Collector;
 use std::time::Duration;
 
 /// Loads the agent; gives jcmd's answer.
-fn load(running: &mut Running<'_>, options: &str) -> Result<String, String> {
+pub fn load(running: &mut Running<'_>, options: &str) -> Result<String, String> {
     if !running.wait_for("running") {
         return Err("the program ended before it began".into());
     }
@@ -51,7 +52,9 @@ pub fn collect_times(running: &mut Running<'_>, times: usize) -> Result<(), Stri
 
 /// A program that collects all the time and ends when all is done.
 pub fn outlasting(collector: Collector) -> Launch {
-    long(collector).args(&["millis=50", "gc=20", "threads=4"]).flags("-Xlog:gc:file=gc.log")
+    // ZGC's cycle has several pauses, which are told as its phases.
+    let log = if ZGCS.contains(&collector) { "-Xlog:gc,gc+phases" } else { "-Xlog:gc" };
+    long(collector).args(&["millis=50", "gc=20", "threads=4"]).flags(&format!("{log}:file=gc.log"))
 }
 
 /// A program long enough for the attaching and for collections behind it.
@@ -66,7 +69,7 @@ fn long(setting: Collector) -> Launch {
         Collector::Shenandoah | Collector::GenerationalShenandoah => {
             launch.args(&["pauses=2"]).flags("-XX:+ShenandoahVerify")
         }
-        Collector::Z => launch,
+        Collector::Z | Collector::SingleGenerationZ => launch,
         _ => launch.args(&["gc=100", "pauses=2"]).flags("-Xmn8m"),
     }
 }
@@ -181,8 +184,8 @@ pub fn cases(cases: &mut Vec<Case>) {
                 collect(running)
             })
     });
-    hazard(cases, "attach::zgc_is_refused", JDKS, &[Collector::Z], |_| {
-        let launch = long(Collector::Z).flags("-Xmx256m");
+    hazard(cases, "attach::zgc_is_refused", JDKS, ZGCS, |setting| {
+        let launch = long(setting.collector).flags("-Xmx256m");
         launch
             .says("ZGC already allocates")
             .beside(|running| expect(&load(running, "core=64k")?, "return code: -1"))

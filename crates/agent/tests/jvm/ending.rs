@@ -60,7 +60,9 @@ pub fn cases(cases: &mut Vec<Case>) {
                             let launch = leaving(by)
                                 .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
                                 .args(&["millis=10"])
-                                .flags(&jdk::collector_flags(setting.collector).join(" "));
+                                .flags(
+                                    &jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "),
+                                );
                             launch.run(setting.jdk)?;
                         }
                         Ok(Outcome::Passed)
@@ -76,7 +78,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         });
     }
     matrix(cases, "exit_on_out_of_memory", JDKS, COLLECTING, |setting| {
-        let flags = jdk::collector_flags(setting.collector).join(" ");
+        let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
         // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
         QUIET.shared(|| {
             for _ in 0..OUT_OF_MEMORY {
@@ -100,7 +102,7 @@ const OUT_OF_MEMORY: usize = 9;
 
 /// The program ends as it does in a stock JVM, however full the heap is.
 fn full_heap(setting: Setting, by: &str) -> Verdict {
-    let flags = jdk::collector_flags(setting.collector).join(" ");
+    let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
     // With the smallest elements Shenandoah goes through more than a hundred full collections, in a stock JVM as well, for minutes.
     let slow = matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah);
     for words in if slow { &["words=60"][..] } else { &["words=60", "words=2"] } {

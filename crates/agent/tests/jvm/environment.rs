@@ -30,7 +30,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = load("Load", setting)
             .args(&["until=released"])
             .agent("core=64k,control=control")
-            .flags(&jdk::collector_flags(setting.collector).join(" "))
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
             .beside(move |running| herded(running, &cpus));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
@@ -44,7 +44,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = load("Load", setting)
             .args(&["until=released"])
             .agent("core=64k,control=control")
-            .flags(&jdk::collector_flags(setting.collector).join(" "))
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
             .beside(move |running| widened(running, &all))
             .after(|finished| {
                 let report = finished.report()?;
@@ -144,7 +144,7 @@ fn pages(cases: &mut Vec<Case>) {
         }
         let launch = load("Load", setting)
             .flags("-XX:+UseTransparentHugePages -XX:+AlwaysPreTouch")
-            .flags(&jdk::collector_flags(setting.collector).join(" "));
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
     matrix(cases, "pages::explicit_huge", JDKS, SERVED, |setting| {
@@ -160,7 +160,7 @@ fn pages(cases: &mut Vec<Case>) {
         }
         let launch = load("Load", setting)
             .flags("-XX:+UseLargePages")
-            .flags(&jdk::collector_flags(setting.collector).join(" "));
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
 }

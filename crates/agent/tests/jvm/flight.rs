@@ -7,6 +7,7 @@ use crate::launch::{Launch, MAIN, USUAL, hazard};
 use crate::process::{ANSWER, Finished, Running};
 use crate::report::Report;
 use crate::runner::Case;
+use crate::zgc::ZGCS;
 use control::{Control, Mode};
 use hab::Counter;
 use hotspot::collector::Collector;
@@ -299,6 +300,12 @@ pub fn cases(cases: &mut Vec<Case>) {
                 _ => Ok(()),
             },
         )
+    });
+    hazard(cases, "flight::zgc", MAIN, ZGCS, |setting| {
+        recorded(setting.collector, "times=true,levels=none", ALL)
+            .flags("-Xmx192m")
+            .beside(|running| dump_with(running, ["BufferStatistics", "Refill"], 2))
+            .after(observes)
     });
     hazard(cases, "flight::observer", MAIN, USUAL, |setting| {
         recorded(setting.collector, "levels=none,times=true", ALL)

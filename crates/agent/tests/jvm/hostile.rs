@@ -18,7 +18,9 @@ fn run(setting: Setting, launch: Launch, surroundings: Result<Surroundings, Stri
         Ok(surroundings) => surroundings,
         Err(why) => return Ok(Outcome::Skipped(why)),
     };
-    let launch = launch.within(surroundings).flags(&jdk::collector_flags(setting.collector).join(" "));
+    let launch = launch
+        .within(surroundings)
+        .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
     QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
 }
 

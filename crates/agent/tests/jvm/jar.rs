@@ -6,6 +6,7 @@ use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
+use crate::zgc::OBSERVED;
 use control::{Asked, Control};
 use hotspot::collector::Collector;
 use std::net::TcpListener;
@@ -43,6 +44,14 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = by_jar(Launch::bare("Api")).flags(ZGC).unreported();
         let launch =
             launch.says("ZGC already allocates").prints(&["inactive: ZGC already allocates", "done"]);
+        run(&launch, setting.jdk)
+    });
+    matrix(cases, "jar::zgc_observed", &[17, 21, 25], ANY, |setting| {
+        let launch = by_jar(Launch::bare("Api")).agent("log=warn").flags(ZGC).unreported();
+        let launch = launch
+            .says(OBSERVED)
+            .says("there are no buffers to switch on: ZGC is observed only")
+            .prints(&["observed: observing: ZGC is observed only", "done"]);
         run(&launch, setting.jdk)
     });
     matrix(cases, "jar::strict", JDKS, ANY, |setting| {

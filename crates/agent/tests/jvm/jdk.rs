@@ -1,9 +1,10 @@
 //! The JDKs of this machine.
 
-use hotspot::collector::Collector;
+use hotspot::collector::{Collector, FlagIs};
 use hotspot::version::Feature;
 use std::collections::HashMap;
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
@@ -57,10 +58,13 @@ impl Jdk {
         if matches!(collector, Collector::Serial | Collector::Parallel | Collector::G1) {
             return true;
         }
+        if !exists(collector, self.feature) {
+            return false;
+        }
         let mut known = self.collectors.lock().unwrap();
         *known.entry(collector.name()).or_insert_with(|| {
             Command::new(self.java())
-                .args(collector_flags(collector))
+                .args(collector_flags(collector, self.feature))
                 .args(["-Xmx64m", "-version"])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
@@ -70,11 +74,27 @@ impl Jdk {
     }
 }
 
+/// The JDKs that have ZGC with generations and without.
+const TWO_ZGCS: RangeInclusive<u32> = 21..=23;
+
+/// Whether a version of HotSpot has such a collector; its builds may lack it.
+pub fn exists(collector: Collector, feature: Feature) -> bool {
+    // Later ones know the flag still, and ignore it.
+    collector != Collector::SingleGenerationZ || TWO_ZGCS.contains(&feature.0)
+}
+
 /// The flags that choose a collector.
-pub fn collector_flags(collector: Collector) -> Vec<String> {
+pub fn collector_flags(collector: Collector, feature: Feature) -> Vec<String> {
     let mut flags = vec!["-XX:+UnlockExperimentalVMOptions".to_owned(), format!("-XX:+{}", collector.flag())];
-    if let Some((flag, value)) = collector.mode() {
-        flags.push(format!("-XX:{flag}={value}"));
+    match collector.mode() {
+        Some(FlagIs::Text(flag, value)) => flags.push(format!("-XX:{flag}={value}")),
+        Some(FlagIs::Boolean(flag, value)) => {
+            flags.push(format!("-XX:{}{flag}", if value { '+' } else { '-' }));
+        }
+        None if collector == Collector::Z && TWO_ZGCS.contains(&feature.0) => {
+            flags.push("-XX:+ZGenerational".to_owned());
+        }
+        None => {}
     }
     flags
 }

@@ -349,7 +349,7 @@ pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
 ///
 /// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
 /// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed, nor
-/// of a collector that is refused in it.
+/// of a collector that it does not have, or that is refused in it.
 pub fn matrix(
     cases: &mut Vec<Case>,
     name: &str,
@@ -368,9 +368,10 @@ pub fn matrix(
         order.find(|feature| setting(*feature, collector).is_ok()).unwrap_or(main[0]) == feature
     };
     for feature in jdks.iter().copied().filter(|feature| is_main(feature) || jdk::of(*feature).is_ok()) {
-        let refused = |collector: &Collector| collector.check(Feature(feature), "").is_err();
-        for (index, &collector) in collectors.iter().enumerate().filter(|(_, collector)| !refused(collector))
-        {
+        let met = |collector: &Collector| {
+            jdk::exists(*collector, Feature(feature)) && collector.check(Feature(feature), "").is_ok()
+        };
+        for (index, &collector) in collectors.iter().enumerate().filter(|(_, collector)| met(collector)) {
             let body = body.clone();
             let short = collector.name().replace(' ', "-");
             let case =
@@ -392,7 +393,8 @@ pub fn hazard(
     launch: impl Fn(Setting) -> Launch + Clone + Send + Sync + 'static,
 ) {
     matrix(cases, name, jdks, collectors, move |setting| {
-        let launch = launch(setting).flags(&jdk::collector_flags(setting.collector).join(" "));
+        let launch =
+            launch(setting).flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
 }

@@ -56,6 +56,7 @@ mod tails;
 mod threads;
 mod versions;
 mod walkers;
+mod zgc;
 
 fn main() -> std::process::ExitCode {
     let mut cases = Vec::new();
@@ -85,6 +86,7 @@ fn main() -> std::process::ExitCode {
         jar_attach::cases,
         versions::cases,
         flight::cases,
+        zgc::cases,
     ] {
         add(&mut cases);
     }

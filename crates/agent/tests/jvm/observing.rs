@@ -5,6 +5,7 @@ use crate::attach::{COLLECTING, collect_times, outlasting};
 use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
 use crate::process::{ANSWER, Finished, Running};
 use crate::runner::Case;
+use crate::zgc::ZGCS;
 use control::times::{Kind, Way};
 use control::{Control, Mode, State, View};
 use hab::Counter;
@@ -134,6 +135,23 @@ fn end(running: &mut Running<'_>, observer: Observer, way: usize) -> Result<(), 
 
 /// Attached and withdrawn again and again; the functions are HotSpot's own afterwards, or a copy would not find them.
 fn again(running: &mut Running<'_>) -> Result<(), String> {
+    rounds(running)?;
+    let copy = copy(running)?;
+    put_buffers(running, &copy)?;
+    collect_times(running, 20)
+}
+
+/// The same where there are no buffers.
+fn again_without_buffers(running: &mut Running<'_>) -> Result<(), String> {
+    rounds(running)?;
+    let copy = copy(running)?;
+    let observer = attach(running, &copy)?;
+    observe(running, &observer)?;
+    observer.withdraw().map_err(text)?;
+    collect_times(running, 20)
+}
+
+fn rounds(running: &mut Running<'_>) -> Result<(), String> {
     for round in 0..20 {
         let observer = attach(running, &install())?;
         observe(running, &observer)?;
@@ -141,9 +159,7 @@ fn again(running: &mut Running<'_>) -> Result<(), String> {
         end(running, observer, round)?;
         collect_times(running, 1)?;
     }
-    let copy = copy(running)?;
-    put_buffers(running, &copy)?;
-    collect_times(running, 20)
+    Ok(())
 }
 
 /// Loads the agent as HotSpot's own command does, without what the tools know.
@@ -266,6 +282,13 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "observing::again", JDKS, COLLECTING, |setting| {
         outlasting(setting.collector).beside(again)
+    });
+    hazard(cases, "observing::zgc_times", JDKS, ZGCS, |setting| {
+        let collector = setting.collector;
+        observed(collector, ",times=true").flags("-Xmx192m").after(move |finished| timed(collector, finished))
+    });
+    hazard(cases, "observing::zgc_again", JDKS, ZGCS, |setting| {
+        outlasting(setting.collector).flags("-Xmx192m").beside(again_without_buffers)
     });
     hazard(cases, "observing::makes_way", JDKS, USUAL, |setting| {
         outlasting(setting.collector)

@@ -4,6 +4,7 @@ use crate::artifacts;
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, JDKS, Launch, MAIN, hazard, setting, since};
 use crate::runner::{Case, Outcome, QUIET};
+use crate::zgc::ZGCS;
 use hotspot::collector::Collector;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -88,10 +89,10 @@ pub fn cases(cases: &mut Vec<Case>) {
             .prints(&["hello"])
             .says("report=missing/report.json: No such file or directory (os error 2): name a file")
     });
-    hazard(cases, "zgc_is_refused", JDKS, &[Collector::Z], |_| {
+    hazard(cases, "zgc_is_refused", JDKS, ZGCS, |_| {
         Launch::bare("Hello").prints(&["hello"]).unreported().says("ZGC already allocates from per-CPU pages")
     });
-    hazard(cases, "zgc_is_refused_strictly", JDKS, &[Collector::Z], |_| {
+    hazard(cases, "zgc_is_refused_strictly", JDKS, ZGCS, |_| {
         (Launch::bare("Hello")
             .agent("strict=true")
             .prints(&[])
@@ -124,7 +125,7 @@ fn shenandoah_is_refused(cases: &mut Vec<Case>) {
             cases.push(Case::new(name, move || match setting(feature, collector) {
                 Err(why) => Ok(Outcome::Skipped(why)),
                 Ok(setting) => Launch::bare("Hello")
-                    .flags(&jdk::collector_flags(collector).join(" "))
+                    .flags(&jdk::collector_flags(collector, setting.jdk.feature).join(" "))
                     .prints(&["hello"])
                     .unreported()
                     .says("is not supported, because it still collects unannounced while the JVM ends")

@@ -59,7 +59,7 @@ fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String>
     // G1's smallest region is a megabyte, and which of them are in whose hands at the end differs: 24 of them are too few to count.
     launch =
         launch.flags(if setting.collector == Collector::G1 { "-Xmx64m -Xms64m" } else { "-Xmx24m -Xms24m" });
-    launch = launch.flags(&collector_flags(setting.collector).join(" "));
+    launch = launch.flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "));
     launch = match options {
         Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),
         None => launch.stock(),

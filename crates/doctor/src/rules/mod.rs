@@ -37,8 +37,8 @@ pub const ALL: [Rule; 11] = [
 pub fn examine(evidence: &Evidence) -> Vec<Finding> {
     let found = |rule: &Rule| {
         let mut found = (rule.examine)(evidence)?;
-        if evidence.terrace.as_ref().is_some_and(|buffers| buffers.on) {
-            // It is there already.
+        let there = evidence.terrace.as_ref().is_some_and(|buffers| buffers.on);
+        if there || !evidence.jvm.takes_buffers() {
             found.advice.retain(|advice| !matches!(advice.remedy, Remedy::Terrace(_)));
         }
         Some(Finding { rule: rule.name, evidence: found.evidence, advice: found.advice, source: rule.source })

@@ -150,6 +150,22 @@ fn what_is_already_chosen_is_not_advised_again() {
 }
 
 #[test]
+fn zgc_is_advised_nothing_that_it_does_not_have() {
+    let advised = |collector: &str| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.eden.stopped = Some(1.0);
+        evidence.jvm.collector = collector.into();
+        let advice = examine(&evidence).into_iter().flat_map(|found| found.advice);
+        advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>().join("; ")
+    };
+    for remedy in ["terrace", "-Xmn", "-XX:TLABSize=4k"] {
+        assert!(advised("Parallel").contains(remedy), "{}", advised("Parallel"));
+        assert_eq!(advised("Z").contains(remedy), remedy == "-XX:TLABSize=4k", "{}", advised("Z"));
+    }
+}
+
+#[test]
 fn terrace_is_not_advised_where_it_is_on() {
     let terrace = |on| {
         let mut evidence = healthy();

@@ -18,7 +18,9 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (eden, collections) = (evidence.bytes_a_collection()?, evidence.collections_a_second()?);
-    let stopped = evidence.stopped_share()?;
+    // ZGC sizes its generations by itself, and has no -Xmn.
+    let sizable = evidence.jvm.collector != "Z";
+    let stopped = evidence.stopped_share().filter(|_| sizable)?;
     if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
         return None;
     }
