@@ -4,7 +4,7 @@
 use jvm::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A line of what the launches wrote.
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ fn place(collector: &str) -> usize {
     ORDER.iter().position(|known| *known == collector).unwrap_or(ORDER.len())
 }
 
-/// What is kept, with all launches of `written` in place of earlier ones of the same JDKs. Of a launch that was repeated the last counts.
+/// What is kept, with all launches of `written` in place of earlier ones of the same collectors, and of other builds of the same JDKs. Of a launch that was repeated the last counts.
 pub fn taken(kept: &Value, written: &str) -> Result<Value> {
     let mut last: BTreeMap<(String, String, String, String), String> = BTreeMap::new();
     for line in written.lines() {
@@ -74,12 +74,14 @@ pub fn taken(kept: &Value, written: &str) -> Result<Value> {
         }
         *cell = Cell { architecture, collector, jdk, ..cell.clone() };
     }
-    let launched: BTreeSet<(String, u32)> =
-        cells.keys().map(|(architecture, feature, _)| (architecture.clone(), *feature)).collect();
+    let launched: BTreeMap<(String, u32), String> = cells
+        .iter()
+        .map(|((machine, feature, _), cell)| ((machine.clone(), *feature), cell.jdk.clone()))
+        .collect();
     for cell in cells_of(kept) {
-        let jdk = (cell.architecture.clone(), feature(&cell.jdk));
-        if !launched.contains(&jdk) {
-            cells.insert((jdk.0, jdk.1, place(&cell.collector)), cell);
+        let (machine, feature) = (cell.architecture.clone(), feature(&cell.jdk));
+        if launched.get(&(machine.clone(), feature)).is_none_or(|jdk| *jdk == cell.jdk) {
+            cells.entry((machine, feature, place(&cell.collector))).or_insert(cell);
         }
     }
     Ok(json!({ "cells": cells.into_values().collect::<Vec<_>>(), "command": "cargo xtask test --all" }))
@@ -163,6 +165,10 @@ mod tests {
         let expected = "| | | 11.0.3 | 28 |\n|---|---|---|---|\n| x64 | G1 | yes (1) | yes (1) |\n| x64 | ZGC | - | refused |\n\
                         | arm64 | G1 | - | yes (1) |\n";
         assert_eq!(table(&taken(&kept, &again).unwrap()), expected);
+        let more = line("load", "Serial", "28", "x64", "passed");
+        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | Serial | - | yes (1) |\n\
+                        | x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | observed (1) | refused |\n";
+        assert_eq!(table(&taken(&kept, &more).unwrap()), expected, "others of the same build are kept");
         assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is no launch"));
     }
 }

@@ -23,9 +23,9 @@ final class Agent {
             return;
         }
         try {
-            Management.await(instrumentation);
+            ClassAwaited.await(instrumentation, new Management(), new FlightRecording());
         } catch (SecurityException forbidden) {
-            // Only the bean is missing then.
+            // Only the bean and the events are missing then.
         }
     }
 }

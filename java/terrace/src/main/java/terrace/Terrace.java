@@ -2,7 +2,7 @@ package terrace;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import terrace.jfr.Recordings;
+import terrace.jfr.FirstRecording;
 
 /**
  * The allocation buffers of this JVM.
@@ -44,7 +44,11 @@ public final class Terrace implements AutoCloseable {
      * @param options as behind {@code -javaagent:terrace.jar=}: {@code key=value,key=value}; empty for the defaults
      */
     public static Terrace start(String options) {
-        return install(options, Native.QUIETLY);
+        Terrace terrace = install(options, Native.QUIETLY);
+        if (terrace.missing == null && ModuleLayer.boot().findModule("jdk.jfr").isPresent()) {
+            FirstRecording.await();
+        }
+        return terrace;
     }
 
     static Terrace install(String options, int manner) {
@@ -54,9 +58,6 @@ public final class Terrace implements AutoCloseable {
         }
         String refused = Native.text(Native.install(options.getBytes(StandardCharsets.UTF_8), manner));
         lastRefused = refused;
-        if (ModuleLayer.boot().findModule("jdk.jfr").isPresent()) {
-            Recordings.await();
-        }
         return new Terrace(null, refused);
     }
 

@@ -17,19 +17,9 @@ import terrace.Terrace;
 
 /**
  * The events of the buffers in recordings of the Flight Recorder.
- *
- * <p>To be told of the first recording would start half of the Flight Recorder (30 to 180 ms). So a thread looks now and then whether there is one, which is a look at a
- * field, and from then on the Flight Recorder calls.
  */
-public final class Recordings implements FlightRecorderListener {
-    private static final long OFTEN_MILLIS = 20;
-    private static final long AT_TIMES_MILLIS = 1000;
-    /** How often at first: for ten seconds. */
-    private static final int OFTEN = 500;
-
+final class Recordings implements FlightRecorderListener {
     private static final Pattern SPAN = Pattern.compile("(\\d+)\\s*(ns|us|ms|s|m|h|d)");
-
-    private static final AtomicBoolean AWAITED = new AtomicBoolean();
 
     private final Terrace terrace = Terrace.current();
     private final AtomicBoolean registered = new AtomicBoolean();
@@ -38,29 +28,11 @@ public final class Recordings implements FlightRecorderListener {
 
     private Recordings() {}
 
-    /** Takes part in all recordings from now on. Nothing but a thread comes of it until there is one. */
-    public static void await() {
-        if (!AWAITED.compareAndSet(false, true)) {
-            return;
-        }
-        Thread thread = new Thread(null, Recordings::look, "Terrace waits for recordings", 1 << 16);
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private static void look() {
-        try {
-            // The one that a JVM starts with begins soon, and `jfr view` knows only events that are registered when JFR first writes, a second later.
-            for (int looks = 0; !FlightRecorder.isInitialized(); looks++) {
-                Thread.sleep(looks < OFTEN ? OFTEN_MILLIS : AT_TIMES_MILLIS);
-            }
-            Recordings recordings = new Recordings();
-            FlightRecorder.addListener(recordings);
-            running().forEach(recordings::recordingStateChanged);
-        } catch (InterruptedException | IllegalStateException | SecurityException end) {
-            // Somebody wants it to end, or this JVM has no Flight Recorder for it.
-            return;
-        }
+    /** Takes part in all recordings from now on. */
+    static void begin() {
+        Recordings recordings = new Recordings();
+        FlightRecorder.addListener(recordings);
+        running().forEach(recordings::recordingStateChanged);
     }
 
     // Holds no lock while it calls the Flight Recorder, which calls with its own.

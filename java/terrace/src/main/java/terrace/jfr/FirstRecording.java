@@ -1,0 +1,45 @@
+package terrace.jfr;
+
+import jdk.jfr.FlightRecorder;
+
+/**
+ * Waits for the first recording of the Flight Recorder.
+ *
+ * <p>To be told of it would start half of the Flight Recorder (30 to 180 ms). So a thread looks now and then whether there is one, which is a look at a field, and from
+ * then on the Flight Recorder calls.
+ */
+public final class FirstRecording implements Runnable {
+    private static final long OFTEN_MILLIS = 20;
+    private static final long AT_TIMES_MILLIS = 1000;
+    /** How often at first: for ten seconds. */
+    private static final int OFTEN = 500;
+
+    private static boolean awaited;
+
+    private FirstRecording() {}
+
+    /** Takes part in all recordings from now on. Nothing but a thread comes of it until there is one. */
+    public static synchronized void await() {
+        if (awaited) {
+            return;
+        }
+        awaited = true;
+        Thread thread = new Thread(null, new FirstRecording(), "Terrace waits for recordings", 1 << 16);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        try {
+            // The one that a JVM starts with begins soon, and `jfr view` knows only events that are registered when JFR first writes, a second later.
+            for (int looks = 0; !FlightRecorder.isInitialized(); looks++) {
+                Thread.sleep(looks < OFTEN ? OFTEN_MILLIS : AT_TIMES_MILLIS);
+            }
+            Recordings.begin();
+        } catch (InterruptedException | IllegalStateException | SecurityException end) {
+            // Somebody wants it to end, or this JVM has no Flight Recorder for it.
+            return;
+        }
+    }
+}
