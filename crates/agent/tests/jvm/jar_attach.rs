@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::attach::{collect, outlasting};
 use crate::jdk;
-use crate::launch::{JDKS, USUAL, hazard, matrix};
+use crate::launch::{JDKS, Setting, USUAL, hazard, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::surroundings::Surroundings;
@@ -23,29 +23,31 @@ pub fn cases(cases: &mut Vec<Case>) {
         })
     });
     matrix(cases, "jar::attach_to_another_user", JDKS, &[Collector::G1], |setting| {
-        let java = setting.jdk.java();
-        let within = match Surroundings::another_user(&[&java, artifacts::classes()?]) {
-            Ok(within) => within,
-            Err(why) => return Ok(Outcome::Skipped(why)),
-        };
-        let launch = outlasting(setting.collector).within(within).beside(|running| {
-            attach(running, "core=64k,report=report.json", (0, "terrace is in process"))?;
-            collect(running)
-        });
-        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+        let within = Surroundings::another_user(&[&setting.jdk.java(), artifacts::classes()?]);
+        surrounded(setting, within, "core=64k,report=report.json", (0, "terrace is in process"))
     });
     // Somebody else could exchange folders there while they are written to.
     matrix(cases, "jar::attach_to_other_folders", JDKS, &[Collector::G1], |setting| {
-        let within = match Surroundings::mounts("true") {
-            Ok(within) => within,
-            Err(why) => return Ok(Outcome::Skipped(why)),
-        };
-        let launch = outlasting(setting.collector).within(within).beside(|running| {
-            attach(running, "core=64k", (1, "has other folders than this one"))?;
-            collect(running)
-        });
-        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+        surrounded(setting, Surroundings::mounts("true"), "core=64k", (1, "has other folders than this one"))
     });
+}
+
+/// Attaches to a JVM in these surroundings, if there can be such.
+fn surrounded(
+    setting: Setting,
+    within: Result<Surroundings, String>,
+    options: &'static str,
+    expected: (i32, &'static str),
+) -> Result<Outcome, String> {
+    let within = match within {
+        Ok(within) => within,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    let launch = outlasting(setting.collector).within(within).beside(move |running| {
+        attach(running, options, expected)?;
+        collect(running)
+    });
+    QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
 }
 
 /// Attaches, and compares exit code and answer.
