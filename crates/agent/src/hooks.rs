@@ -39,7 +39,7 @@ impl<H: Hierarchy> Agent<H> {
     /// How much of a request for a TLAB is served, in bytes.
     #[inline(always)]
     fn desired(&self, min: usize, requested: usize) -> usize {
-        if !self.grows || requested <= growth::FIRST {
+        if !self.grows || requested <= growth::SMALL {
             return requested;
         }
         // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.

@@ -1,7 +1,6 @@
 //! What an installation has put into the heap's vtable, until HotSpot's own functions are back there.
 #![allow(clippy::disallowed_types, reason = "several threads may mean to take it back")]
 
-use crate::agent;
 use control::{Control, State};
 use hotspot::patch::{Exchange, Unlocked};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -9,12 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 pub(crate) struct InPlace {
     control: &'static Control,
     exchanges: Mutex<Vec<Exchange>>,
+    /// What has to be done when nothing is in place any more.
+    forget: fn(),
 }
 
 impl InPlace {
-    /// Nothing yet.
-    pub(crate) fn nothing(control: &'static Control) -> InPlace {
-        InPlace { control, exchanges: Mutex::default() }
+    /// Nothing yet. `forget` is called when HotSpot's own functions are back.
+    pub(crate) fn nothing(control: &'static Control, forget: fn()) -> InPlace {
+        InPlace { control, exchanges: Mutex::default(), forget }
     }
 
     /// For whoever puts it in place.
@@ -59,7 +60,7 @@ impl InPlace {
         // SAFETY: HotSpot's own functions, of the entries' types.
         unsafe { unlocked.exchange() };
         exchanges.clear();
-        agent::forget();
+        (self.forget)();
         self.control.set_state(State::Withdrawn);
         Ok(())
     }

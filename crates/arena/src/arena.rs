@@ -6,13 +6,12 @@ mod values;
 
 pub use reset::Checkpoint;
 
-use crate::error::AllocError;
+use crate::error::{AllocError, exhausted};
 use crate::front::{First, Front};
+use crate::grain::GRAIN;
 use crate::levels::Levels;
-use crate::local::Local;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
-use crate::reserve::GRAIN;
 use crate::segments::Segments;
 use crate::thread::{self, Sizes, Slow};
 use crate::watched;
@@ -134,11 +133,6 @@ impl Arena {
         if bytes >= LINE && ahead > 0 {
             prefetch(start + ahead);
         }
-    }
-
-    /// A buffer of one's own for as long as much is allocated: see [`Local`].
-    pub fn local(&self) -> Local<'_> {
-        Local::new(self)
     }
 
     #[inline(never)]
@@ -297,10 +291,4 @@ pub(crate) struct Parts<'a> {
     pub(crate) fallback: Option<&'a Fallback>,
     pub(crate) why: Option<&'static str>,
     pub(crate) source: &'a CpuSource,
-}
-
-#[cold]
-#[inline(never)]
-pub(crate) fn exhausted(error: AllocError) -> ! {
-    panic!("{error}")
 }

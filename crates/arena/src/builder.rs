@@ -2,10 +2,11 @@
 
 use crate::arena::{Arena, Made};
 use crate::error::BuildError;
+use crate::grain::{GRAIN, GRAIN_SHIFT};
 use crate::ground::Ground;
 use crate::kept;
 use crate::levels::{Levels, Sizes, Way};
-use crate::reserve::{GRAIN, GRAIN_SHIFT, Reserve};
+use crate::reserve::Reserve;
 use crate::segments::{FIRST, MOST, Piece, Segments};
 use crate::thread;
 use crate::zero::Zeroing;

@@ -25,3 +25,10 @@ impl fmt::Display for AllocError {
 }
 
 impl std::error::Error for AllocError {}
+
+/// Where the caller asked for no error.
+#[cold]
+#[inline(never)]
+pub(crate) fn exhausted(error: AllocError) -> ! {
+    panic!("{error}")
+}

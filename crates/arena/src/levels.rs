@@ -1,9 +1,10 @@
 //! What stands between threads and the reserve.
 
+use crate::grain::GRAIN_SHIFT;
 use crate::ground::Ground;
 use crate::owned::Owned;
 use crate::percpu::{self, Fast, Happened, PerCpu};
-use crate::reserve::{GRAIN_SHIFT, Position, Reserve};
+use crate::reserve::{Position, Reserve};
 use crate::sequence::Area;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Request, Shape, Shared, Source};
 use topology::{CpuSource, DomainKind, DomainMap};

@@ -47,6 +47,7 @@ mod arena;
 mod builder;
 mod error;
 mod front;
+mod grain;
 mod ground;
 mod kept;
 mod levels;

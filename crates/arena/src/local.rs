@@ -1,8 +1,8 @@
 //! A thread's own hold on a shared arena.
 
-use crate::arena::{Arena, exhausted};
-use crate::error::AllocError;
-use crate::reserve::GRAIN;
+use crate::arena::Arena;
+use crate::error::{AllocError, exhausted};
+use crate::grain::GRAIN;
 use crate::watched;
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -47,11 +47,14 @@ const LAST: usize = 256 << 10;
 /// A request of more than this part of a buffer goes past it.
 const REQUESTS_PER_BUFFER: usize = 8;
 
-impl<'a> Local<'a> {
-    pub(crate) fn new(arena: &'a Arena) -> Local<'a> {
-        Local { arena, top: Cell::new(0), end: Cell::new(0), size: Cell::new(0) }
+impl Arena {
+    /// A buffer of one's own for as long as much is allocated: see [`Local`].
+    pub fn local(&self) -> Local<'_> {
+        Local { arena: self, top: Cell::new(0), end: Cell::new(0), size: Cell::new(0) }
     }
+}
 
+impl<'a> Local<'a> {
     /// The arena.
     pub fn arena(&self) -> &'a Arena {
         self.arena

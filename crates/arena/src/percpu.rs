@@ -8,8 +8,8 @@
 //! Each CPU has spare words for while the first one is being refilled: a thread that lost its CPU in the middle of that would send
 //! all others of this CPU past the buffers.
 
+use crate::grain::{GRAIN, GRAIN_SHIFT};
 use crate::primitive::{Count64, Ordering};
-use crate::reserve::{GRAIN, GRAIN_SHIFT};
 use crate::sequence::{self, Area, replace, take, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
 use hab::{CpuIndex, Extent, Source};

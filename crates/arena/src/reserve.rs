@@ -1,14 +1,10 @@
 //! What an arena hands out, from its beginning to its limit: the top that all threads share.
 
+use crate::grain::GRAIN;
 use crate::primitive::{AtomicSize, Count64, Ordering};
 use crate::segments::Segments;
 use crate::watched;
 use hab::{CpuIndex, Extent, Source};
-
-/// Everything is cut in grains of this many bytes.
-pub(crate) const GRAIN_SHIFT: u32 = 3;
-/// In bytes.
-pub(crate) const GRAIN: usize = 1 << GRAIN_SHIFT;
 
 /// Offsets into an arena's segments, and how many of them are handed out.
 #[derive(Debug)]

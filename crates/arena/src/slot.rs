@@ -1,7 +1,7 @@
 //! The words of a CPU: what a buffer is packed into.
 
+use crate::grain::GRAIN_SHIFT;
 use crate::primitive::{Atomic64, Count64};
-use crate::reserve::GRAIN_SHIFT;
 use hab::Extent;
 
 /// Slots lie so far apart, in bytes: pairs of lines, which prefetchers fetch together.

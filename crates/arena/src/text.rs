@@ -1,7 +1,7 @@
 //! Texts that grow in an arena.
 
-use crate::arena::{Arena, exhausted};
-use crate::error::AllocError;
+use crate::arena::Arena;
+use crate::error::{AllocError, exhausted};
 use allocator_api2::vec::Vec;
 use std::fmt;
 use std::ops::{Deref, DerefMut};

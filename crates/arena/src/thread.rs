@@ -7,7 +7,7 @@
 //! A buffer that was put aside serves where it is while the one at hand is in use too; it comes to hand when it is wanted twice in a
 //! row. Arenas that are used by turns so leave each other's buffers where they are.
 
-use crate::reserve::GRAIN;
+use crate::grain::GRAIN;
 use hab::Extent;
 use std::cell::Cell;
 

@@ -9,8 +9,8 @@
 mod asan;
 mod memcheck;
 
+use crate::grain::GRAIN;
 use crate::primitive::{Ordering, Place};
-use crate::reserve::GRAIN;
 use crate::segments::Segments;
 use hab::Extent;
 

@@ -10,7 +10,7 @@
 //! | `header`, `limits` | what stands at its beginning; how much it has room for |
 //! | `view` | reading it |
 //! | `control` | writing it |
-//! | [`times`], `sampling` | how long requests took, and which of them are timed |
+//! | [`times`], `sampling`, `request` | how long requests took, which of them are timed, and what they were for |
 //! | `decisions` | why adaptive sizes are what they are |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
@@ -23,6 +23,7 @@ mod header;
 mod limits;
 mod memory;
 mod process;
+mod request;
 mod sampling;
 pub mod size;
 pub mod times;

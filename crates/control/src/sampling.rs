@@ -5,7 +5,7 @@
 //! itself and for those of its kind and way that were passed over since the last one, so that sums and percentiles are those of all requests.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
-use crate::times::{Kind, Way};
+use crate::request::{Kind, Way};
 use hab::atomics::Word;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -22,6 +22,23 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Of what is known, not estimated.
+    pub fn exactly(value: f64) -> Interval {
+        Interval { median: value, low: value, high: value }
+    }
+
+    /// The ratio of two quantities. Its interval goes from the lower end over the upper to the upper end over the lower: wider than that
+    /// of paired values would be, so nothing is said too early. `None` where the divisor's interval includes 0.
+    pub fn over(&self, base: &Interval) -> Option<Interval> {
+        (base.low > 0.0).then(|| Interval {
+            median: self.median / base.median,
+            low: self.low / base.high,
+            high: self.high / base.low,
+        })
+    }
+}
+
 /// What an interval of ratios a/b permits to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,8 +3,9 @@
 //! emulator. The linker is that of `cargo xtask dist`.
 
 use crate::dist::Tools;
+use crate::files::failed;
 use crate::jdks::aarch64 as runtimes;
-use crate::jdks::packages::{self, Package, failed, fetch, script};
+use crate::jdks::packages::{self, Package, fetch, script};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;

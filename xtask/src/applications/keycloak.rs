@@ -1,7 +1,7 @@
 //! Keycloak: its distribution unpacked, and configured once for the database that it is run with, as `kc.sh build` does.
 
-use super::failed;
 use crate::build;
+use crate::files::{failed, names, remove};
 use crate::shell::run;
 use jvm::application::KEYCLOAK_FLAGS;
 use jvm::{Error, Result};
@@ -14,7 +14,7 @@ const DISTRIBUTION: &str = "keycloak-";
 const SCRATCH: &str = "data";
 
 pub fn build(folder: &Path) -> Result<()> {
-    let name = super::names(folder)?
+    let name = names(folder)?
         .into_iter()
         .find(|name| name.starts_with(DISTRIBUTION) && name.ends_with(".zip"))
         .ok_or_else(|| {
@@ -45,5 +45,5 @@ pub fn build(folder: &Path) -> Result<()> {
         .args(["io.quarkus.bootstrap.runner.QuarkusEntryPoint", "build", "--db=dev-mem"])
         .stdout(Stdio::null());
     run(&mut command)?;
-    super::remove(&home.join(SCRATCH))
+    remove(&home.join(SCRATCH))
 }

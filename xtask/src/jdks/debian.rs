@@ -4,7 +4,8 @@
 //! `bin/java` is a script that starts the loader; the loader lies in `bin`, too, because a JVM takes its home from the place of what the
 //! kernel started.
 
-use super::packages::{Package, failed, fetch, remove, remove_file, script, unpack};
+use super::packages::{Package, fetch, script, unpack};
+use crate::files::{failed, remove, remove_file};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;

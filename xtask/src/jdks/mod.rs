@@ -3,6 +3,7 @@
 
 pub mod aarch64;
 mod debian;
+mod graal;
 pub mod packages;
 mod wheel;
 
@@ -22,29 +23,31 @@ pub struct Arguments {
     /// Fetch all that can be had.
     #[arg(long)]
     all: bool,
-    /// Those to fetch [default: 21, if the machine has none].
-    #[arg(conflicts_with = "all")]
-    features: Vec<u32>,
+    /// Those to fetch, by their versions, and 'graal' for Graal's compiler [default: 21, if the machine has none].
+    #[arg(conflicts_with = "all", value_name = "VERSION")]
+    named: Vec<String>,
 }
+
+/// How Graal's compiler is asked for.
+const GRAAL: &str = "graal";
 
 /// Fetches what was asked for, and tells what is there.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let wanted: Vec<u32> = if arguments.all { known() } else { arguments.features.clone() };
-    if let Some(unknown) = wanted.iter().find(|feature| !known().contains(feature)) {
-        let known: Vec<String> = known().iter().map(u32::to_string).collect();
-        let known = known.join(", ");
-        return Err(Error::usage(format!("no runtime {unknown} can be fetched here; there are {known}")));
+    let wanted = wanted(&arguments.named)?;
+    match (arguments.all, arguments.named.is_empty()) {
+        (true, _) => install_all()?,
+        (false, true) => install()?,
+        (false, false) => wanted.into_iter().try_for_each(fetch)?,
     }
-    if wanted.is_empty() {
-        install()?;
+    if arguments.named.iter().any(|name| name == GRAAL) {
+        install_graal()?;
     }
-    wanted.iter().try_for_each(|feature| fetch(*feature))?;
     let mut all: Vec<u32> = known().into_iter().chain(OF_THE_MACHINE).collect();
     all.sort_unstable();
     for feature in all {
         let of_the_machine = jdk::discover().into_iter().find(|jdk| jdk.feature == feature);
         println!(
-            "{feature:>3}  {}",
+            "{feature:>5}  {}",
             match (is_there(feature), of_the_machine) {
                 (true, _) => home(feature).display().to_string(),
                 (false, Some(jdk)) => jdk.home.display().to_string(),
@@ -53,7 +56,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         );
     }
+    let graal = graal::is_there().then(|| graal::folder().display().to_string());
+    println!("{GRAAL}  {}", graal.unwrap_or_else(|| format!("not there: cargo xtask jdks {GRAAL}")));
     Ok(())
+}
+
+/// The versions among what was asked for.
+fn wanted(named: &[String]) -> Result<Vec<u32>> {
+    let versions = named.iter().filter(|name| *name != GRAAL);
+    let known = known();
+    versions
+        .map(|name| match name.parse() {
+            Ok(feature) if known.contains(&feature) => Ok(feature),
+            _ => {
+                let known: Vec<String> = known.iter().map(u32::to_string).collect();
+                let known = known.join(", ");
+                Err(Error::usage(format!(
+                    "no runtime {name} can be fetched here; there are {known} and {GRAAL}"
+                )))
+            }
+        })
+        .collect()
 }
 
 fn known() -> Vec<u32> {
@@ -104,5 +127,26 @@ pub fn install() -> Result<()> {
 
 /// Installs all that can be had.
 pub fn install_all() -> Result<()> {
-    known().into_iter().try_for_each(fetch)
+    known().into_iter().try_for_each(fetch)?;
+    install_graal()
+}
+
+/// Installs Graal's compiler, which launches with JDK 25 take.
+pub fn install_graal() -> Result<()> {
+    graal::install()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_fetched_is_refused_by_name() {
+        let named = |names: &[&str]| wanted(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(named(&["26", "graal", "8"]).unwrap(), [26, 8]);
+        for unknown in ["17", "26x", "Graal"] {
+            let error = named(&[unknown]).unwrap_err().to_string();
+            assert!(error.contains(&format!("no runtime {unknown} can be fetched here")), "{error}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Packages of Debian, fetched once by name and version into `target/jdks/packages`, and held to the digests that are pinned here.
 
+use crate::files::{failed, remove, remove_file};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
@@ -121,22 +122,6 @@ pub fn script(path: &Path, body: &str) -> Result<()> {
     let written = fs::write(path, format!("#!/bin/sh\n{body}\n"))
         .and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(0o755)));
     written.map_err(|error| failed(path, &error))
-}
-
-/// Removes a folder, if it is there.
-pub fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(folder, &error)),
-        _ => Ok(()),
-    }
-}
-
-pub fn remove_file(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(|error| failed(path, &error))
-}
-
-pub fn failed(path: &Path, error: &std::io::Error) -> Error {
-    Error::failed(format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -192,7 +192,7 @@ impl Build<'_> {
             watch,
             shape: plan.shape,
             sized,
-            in_place: Box::leak(Box::new(InPlace::nothing(control))),
+            in_place: Box::leak(Box::new(InPlace::nothing(control, agent::forget))),
             hierarchy,
         }));
         Built { agent, observer: None, clock: None, hooks: hooks::exchanges::<H>(&jvm.functions, jvm.hooks) }

@@ -1,7 +1,7 @@
 //! Loaded into a running JVM under load (`jcmd PID JVMTI.agent_load`).
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use crate::zgc::ZGCS;
@@ -74,36 +74,33 @@ fn long(setting: Collector) -> Launch {
     }
 }
 
+/// Loaded while threads allocate and the heap is collected; both go on.
+pub fn during_load(setting: Setting, options: &str) -> Launch {
+    let options = format!("{options},report=report.json");
+    long(setting.collector).beside(move |running| expect(&load(running, &options)?, "return code: 0")).after(
+        move |finished| {
+            let report = finished.report()?;
+            report.check()?;
+            let (refills, collections) = (report.sum(0, "refills"), report.number("pauses"));
+            if refills == 0 || (collections == 0 && setting.collector != Collector::Epsilon) {
+                return Err(format!("{refills} refills and {collections} collections: attached too late"));
+            }
+            Ok(())
+        },
+    )
+}
+
 /// All that collect.
 pub const COLLECTING: &[Collector] = SERVED.split_at(5).0;
 
 pub fn cases(cases: &mut Vec<Case>) {
-    for options in ["core=64k", "levels=core+processor,core=32k,processor=256k,tlab=2k"] {
-        let name = if options.contains("processor") { "attach::two_levels" } else { "attach::core" };
-        hazard(cases, name, JDKS, SERVED, move |setting| {
-            let launch = long(setting.collector).beside(move |running| {
-                expect(&load(running, &format!("{options},report=report.json"))?, "return code: 0")
-            });
-            let launch = if options.contains("tlab") {
-                // Eden may have shrunk by then.
-                let launch = launch.maybe_says("is more than this heap bears");
-                launch.says("tlab=2048 applies to threads that start from now on")
-            } else {
-                launch
-            };
-            launch.after(move |finished| {
-                let report = finished.report()?;
-                report.check()?;
-                let (refills, collections) = (report.sum(0, "refills"), report.number("pauses"));
-                if refills == 0 || (collections == 0 && setting.collector != Collector::Epsilon) {
-                    return Err(format!(
-                        "{refills} refills and {collections} collections: attached too late"
-                    ));
-                }
-                Ok(())
-            })
-        });
-    }
+    hazard(cases, "attach::core", JDKS, SERVED, |setting| during_load(setting, "core=64k"));
+    hazard(cases, "attach::two_levels", JDKS, SERVED, |setting| {
+        during_load(setting, "levels=core+processor,core=32k,processor=256k,tlab=2k")
+            // Eden may have shrunk by then.
+            .maybe_says("is more than this heap bears")
+            .says("tlab=2048 applies to threads that start from now on")
+    });
     hazard(cases, "attach::twice", JDKS, USUAL, |setting| {
         outlasting(setting.collector).says("through its control file (what is installed stays)").beside(
             |running| {

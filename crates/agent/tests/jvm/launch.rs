@@ -176,12 +176,19 @@ impl Launch {
 
     /// The program runs until the collector's log (`-Xlog:...:file=gc.log`) has one of these texts.
     pub fn until_logged(self, texts: &'static [&'static str]) -> Launch {
-        self.args(&["until=released", "gentle=false"]).beside(move |running| {
-            running.wait_until(&format!("one of {texts:?} in the log"), |running| {
-                let log = std::fs::read(running.directory.join("gc.log")).unwrap_or_default();
+        self.args(&["until=released", "gentle=false"]).when_written("gc.log", texts)
+    }
+
+    /// What is done while the program runs begins when a file of its directory has one of these texts.
+    pub fn when_written(mut self, file: &'static str, texts: &'static [&'static str]) -> Launch {
+        let then = self.beside.take();
+        self.beside(move |running| {
+            running.wait_until(&format!("one of {texts:?} in {file}"), |running| {
+                let log = std::fs::read(running.directory.join(file)).unwrap_or_default();
                 let log = String::from_utf8_lossy(&log);
                 Ok(texts.iter().any(|text| log.contains(text)))
-            })
+            })?;
+            then.as_ref().map_or(Ok(()), |then| then(running))
         })
     }
 

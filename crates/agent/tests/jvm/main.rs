@@ -33,6 +33,7 @@ mod control_memory;
 mod ending;
 mod environment;
 mod flight;
+mod graal;
 mod hostile;
 mod jar;
 mod jar_attach;
@@ -86,6 +87,7 @@ fn main() -> std::process::ExitCode {
         jar_attach::cases,
         versions::cases,
         flight::cases,
+        graal::cases,
         zgc::cases,
     ] {
         add(&mut cases);

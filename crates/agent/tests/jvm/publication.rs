@@ -7,7 +7,7 @@ use hab::Counter;
 use hotspot::collector::Collector;
 
 /// Slow refills, a small young generation, and heap walks as fast as they can come, until refills have met retirements.
-fn publication(_: Setting) -> Launch {
+pub fn publication(_: Setting) -> Launch {
     Launch::new("Load")
         .args(&["until=released", "gentle=false", "command=gcClassHistogram,-all", "every=1"])
         .flags("-Xmn8m")

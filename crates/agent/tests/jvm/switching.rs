@@ -1,6 +1,6 @@
 //! Buffers switched off and on at run time, under load and collections.
 
-use crate::launch::{JDKS, Launch, SERVED, hazard};
+use crate::launch::{JDKS, Launch, SERVED, Setting, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use control::{Control, Mode, State};
@@ -38,27 +38,34 @@ fn flip(modes: &'static [Mode], private: bool) -> impl Fn(&mut Running<'_>) -> R
     }
 }
 
+/// Buffers with such options under load and collections, switched through `modes`.
+pub fn under_load(setting: Setting, options: &str, modes: &'static [Mode]) -> Launch {
+    // Without a hook for walks there are no private buffers, and the mode is as good as off.
+    let shenandoah = [Collector::Shenandoah, Collector::GenerationalShenandoah];
+    let private = modes.contains(&Mode::Bound) && !shenandoah.contains(&setting.collector);
+    let launch = Launch::new("Load")
+        .args(&["until=released"])
+        .agent(format!("{options},control=control,start=off"))
+        .beside(flip(modes, private));
+    match setting.collector {
+        Collector::Epsilon => launch.args(&["most=500m"]).flags("-Xmx1g"),
+        Collector::Shenandoah | Collector::GenerationalShenandoah => {
+            launch.flags("-XX:+ShenandoahVerify").collects(1)
+        }
+        _ => launch.flags("-Xmn8m").collects(2),
+    }
+}
+
+pub const OFF_AND_ON: &[Mode] = &[Mode::Off, Mode::On];
+
 pub fn cases(cases: &mut Vec<Case>) {
     for (name, options, modes) in [
-        ("on_off", "core=64k", &[Mode::Off, Mode::On] as &'static [Mode]),
-        ("two_levels", "levels=core+processor,core=32k,processor=256k", &[Mode::Off, Mode::On]),
+        ("on_off", "core=64k", OFF_AND_ON),
+        ("two_levels", "levels=core+processor,core=32k,processor=256k", OFF_AND_ON),
         ("bound", "core=64k,bound=true,exact=true", &[Mode::Bound, Mode::On, Mode::Bound, Mode::Off]),
     ] {
         hazard(cases, &format!("switching::{name}"), JDKS, SERVED, move |setting| {
-            // Without a hook for walks there are no private buffers, and the mode is as good as off.
-            let shenandoah = [Collector::Shenandoah, Collector::GenerationalShenandoah];
-            let private = modes.contains(&Mode::Bound) && !shenandoah.contains(&setting.collector);
-            let launch = Launch::new("Load")
-                .args(&["until=released"])
-                .agent(format!("{options},control=control,start=off"))
-                .beside(flip(modes, private));
-            match setting.collector {
-                Collector::Epsilon => launch.args(&["most=500m"]).flags("-Xmx1g"),
-                Collector::Shenandoah | Collector::GenerationalShenandoah => {
-                    launch.flags("-XX:+ShenandoahVerify").collects(1)
-                }
-                _ => launch.flags("-Xmn8m").collects(2),
-            }
+            under_load(setting, options, modes)
         });
     }
 }

@@ -25,6 +25,40 @@ pub fn cases(cases: &mut Vec<Case>) {
             QUIET.alone(|| as_stock(setting, options)).map(|()| Outcome::Passed)
         });
     }
+    short_threads(cases);
+}
+
+/// Short threads of which HotSpot has thought already: it gives each about what it needs, so that beginning smaller cannot gain much, and must
+/// not lose much. How many threads start them, what each allocates, and how many collections of a stock JVM's may come, in percent.
+const SHORT: [(&str, u32, u32, u64); 2] = [
+    // Their TLABs are HotSpot's smallest.
+    ("small", 128, 4096, 110),
+    // What a thread allocates nearly fills the TLAB that HotSpot gives it.
+    ("fitting", 4, 22 << 10, 115),
+];
+
+fn short_threads(cases: &mut Vec<Case>) {
+    for (name, drivers, bytes, most) in SHORT {
+        matrix(cases, &format!("short_threads::{name}"), JDKS, USUAL, move |setting| {
+            let run = |launch: Launch| -> Result<u64, String> {
+                let launch = launch
+                    .args(&["tasks=10000"])
+                    .args(&[&format!("drivers={drivers}"), &format!("bytes={bytes}")])
+                    .flags("-Xmx256m -Xmn8m -XX:-UseAdaptiveSizePolicy")
+                    .flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "));
+                launch.run(setting.jdk)?.printed("collections")
+            };
+            QUIET.shared(|| {
+                let (stock, ours) =
+                    (run(Launch::bare("Short").stock())?, run(Launch::bare("Short").agent(""))?);
+                // One more or less is chance.
+                match ours * 100 <= stock * most + 100 {
+                    true => Ok(Outcome::Passed),
+                    false => Err(format!("{ours} collections, {stock} without the agent")),
+                }
+            })
+        });
+    }
 }
 
 /// At the start of each collection of the young generation eden was full, but for what one request may leave.

@@ -1,7 +1,7 @@
 //! Values, slices and texts in an arena.
 
-use super::{Arena, exhausted};
-use crate::error::AllocError;
+use super::Arena;
+use crate::error::{AllocError, exhausted};
 use crate::text::String;
 use allocator_api2::{boxed::Box, vec::Vec};
 use std::alloc::Layout;

@@ -15,7 +15,8 @@ mod resized;
 mod scenarios;
 
 use super::{PerCpu, Sizes};
-use crate::reserve::{GRAIN, Reserve};
+use crate::grain::GRAIN;
+use crate::reserve::Reserve;
 use crate::segments::Segments;
 use crate::sequence::Area;
 use crate::slot::{REFILLING, REST_MASK};

@@ -3,7 +3,7 @@
 //! A process that may use two CPUs' worth of time on a machine of 192 runs its threads on all of them, two for long: full buffers for all would
 //! be a hundred times the memory that it can use, and none would send those threads to the reserve for each object.
 
-use crate::reserve::GRAIN;
+use crate::grain::GRAIN;
 
 /// How large the buffers are, in bytes: those of the first CPUs (or ids), and those of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! be measured in this run takes no part; what could not be measured leaves the claim open, with the cell's reason.
 
 use super::measured::{Check, Measured, MeasuredCell};
-use super::term::{Found, Lack, Scope, Term, over};
+use super::term::{Found, Lack, Scope, Term};
 use super::value::{Parameters, Value};
 use present::numbers;
 use statistics::Interval;
@@ -290,7 +290,7 @@ impl Comparison {
         let mut text = say(&self.left, left);
         if !self.right.is_constant() {
             text += &format!(" against {}", say(&self.right, right));
-            if let Some(ratio) = over(&left.interval, &right.interval) {
+            if let Some(ratio) = left.interval.over(&right.interval) {
                 text += &format!(" ({} times)", numbers::interval(&ratio, ""));
             }
         }

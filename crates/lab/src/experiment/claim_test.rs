@@ -1,6 +1,5 @@
 use super::*;
 use crate::experiment::fixture::cell;
-use crate::experiment::term::exactly;
 use crate::experiment::{Declaration, Parameter, Quantity, parameters};
 use Outcome::{CannotBeTold, DoesNotHold, Holds};
 use Relation::{Above, Alike, AtLeast, AtMost, Below, Between};
@@ -37,7 +36,7 @@ fn intervals_decide_every_relation() {
 
 #[test]
 fn zeros_can_be_compared() {
-    let (zero, many) = (exactly(0.0), exactly(100.0));
+    let (zero, many) = (Interval::exactly(0.0), Interval::exactly(100.0));
     assert_eq!(AtMost(0.01).decide(&zero, &many), Holds);
     assert_eq!(Above.decide(&many, &zero), Holds);
     assert_eq!(Above.decide(&zero, &zero), DoesNotHold);

@@ -1,7 +1,6 @@
 //! What was measured, as claims and answers look it up.
 
 use super::declaration::Declaration;
-use super::term::over;
 use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
 use statistics::trimmed::geometric;
@@ -50,11 +49,11 @@ impl Quantity {
         }
     }
 
-    /// How many times another interval, with the scatter of both: see [`over`]. `None` of what is not known.
+    /// How many times another interval, with the scatter of both: see [`Interval::over`]. `None` of what is not known.
     pub fn over(&self, base: Interval) -> Option<Quantity> {
         match self {
             Quantity::Known { interval, values } => Some(Quantity::Known {
-                interval: over(interval, &base)?,
+                interval: interval.over(&base)?,
                 values: values.iter().map(|value| value / base.median).collect(),
             }),
             Quantity::Unavailable { .. } => None,

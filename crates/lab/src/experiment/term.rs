@@ -70,16 +70,6 @@ pub enum Lack {
     Unavailable(String),
 }
 
-pub fn exactly(value: f64) -> Interval {
-    Interval { median: value, low: value, high: value }
-}
-
-/// The ratio of two quantities. Its interval goes from the lower end over the upper to the upper end over the lower: wider than that
-/// of paired values would be, so nothing is said too early. `None` where the divisor's interval includes 0.
-pub fn over(a: &Interval, b: &Interval) -> Option<Interval> {
-    (b.low > 0.0).then(|| Interval { median: a.median / b.median, low: a.low / b.high, high: a.high / b.low })
-}
-
 impl Term {
     /// A metric of the first measured cell that meets all conditions.
     pub fn metric(name: impl Into<String>, metric: &'static str) -> Term {
@@ -147,7 +137,9 @@ impl Term {
             What::Metric(selection) => return selection.look(scope),
             What::Ratio(terms, _) => {
                 let (above, below) = (terms.0.look(scope)?, terms.1.look(scope)?);
-                over(&above.interval, &below.interval)
+                above
+                    .interval
+                    .over(&below.interval)
                     .ok_or_else(|| Lack::Unavailable(format!("{} may be 0", terms.1.name)))?
             }
             What::Given(interval) => *interval,
@@ -184,7 +176,7 @@ impl Term {
 
 impl From<f64> for Term {
     fn from(value: f64) -> Term {
-        Term::given("", exactly(value))
+        Term::given("", Interval::exactly(value))
     }
 }
 

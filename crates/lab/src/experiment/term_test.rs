@@ -34,7 +34,7 @@ fn cells_are_chosen_by_value_range_and_extreme() {
         (Term::metric("", "rate"), None),
         (Term::ratio("", "", shared().largest("threads"), shared().at("threads", 1_u32)), Some(9.0)),
         (Term::from(3.0), Some(3.0)),
-        (Term::given("", exactly(4.0)), Some(4.0)),
+        (Term::given("", Interval::exactly(4.0)), Some(4.0)),
     ] {
         let found = median(&term, &cells);
         let near = |expected: f64| found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-9);
@@ -52,9 +52,9 @@ fn the_largest_is_the_largest_that_was_measured() {
 #[test]
 fn a_ratio_is_as_uncertain_as_both_of_its_parts() {
     let interval = |median, low, high| Interval { median, low, high };
-    let ratio = over(&interval(10.0, 8.0, 12.0), &interval(5.0, 4.0, 8.0)).unwrap();
+    let ratio = interval(10.0, 8.0, 12.0).over(&interval(5.0, 4.0, 8.0)).unwrap();
     assert_eq!(ratio, interval(2.0, 1.0, 3.0));
-    assert_eq!(over(&exactly(1.0), &interval(1.0, 0.0, 2.0)), None);
+    assert_eq!(Interval::exactly(1.0).over(&interval(1.0, 0.0, 2.0)), None);
 }
 
 #[test]

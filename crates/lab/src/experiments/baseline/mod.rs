@@ -6,7 +6,6 @@
 use super::matrix::COLLECTORS;
 use crate::experiment::claim::OWN;
 use crate::experiment::compared::{AROUND, Case, plan as plan_of, varying};
-use crate::experiment::term::exactly;
 use crate::experiment::{
     Bench, Better, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, Metric, NO_ANSWER, Plan,
     Plot, Relation, Runner, Sample, Term, parameters,
@@ -19,6 +18,7 @@ use jvm::install::Install;
 use jvm::jdk::Collector;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
 use present::numbers;
+use statistics::Interval;
 use std::time::Duration;
 
 /// Stock, and beside it the sides that are compared with it: each second of CPU time, and of time.
@@ -153,7 +153,7 @@ impl Forks<'_> {
         for (side, (cpu, wall)) in SIDES.into_iter().enumerate() {
             for (metric, number) in [(cpu, 0), (wall, 1)] {
                 let ratio = (sums[side + 1][number] - sums[0][number]).exp();
-                sample = sample.estimate(metric, exactly(ratio));
+                sample = sample.estimate(metric, Interval::exactly(ratio));
             }
         }
         Ok(sample)

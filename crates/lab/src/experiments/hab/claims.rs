@@ -2,9 +2,9 @@
 
 use super::GROWING;
 use crate::experiment::Relation::{Above, AtLeast, Below};
-use crate::experiment::term::exactly;
 use crate::experiment::{Claim, Measured, NO_ANSWER, Outcome, Term};
 use present::numbers;
+use statistics::Interval;
 
 const FIGURES: &str = "Kirsch, Payer, Röck 2012, Figures 2 and 3";
 const TABLES: &str = "Kirsch, Payer, Röck 2012, Tables I and II";
@@ -37,7 +37,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     let Some((best, cell)) = best.and_then(|best| Some((best.interval, best.cell?))) else {
         return NO_ANSWER.into();
     };
-    let verdict = match AtLeast(AS_WELL).decide(&best, &exactly(1.0)) {
+    let verdict = match AtLeast(AS_WELL).decide(&best, &Interval::exactly(1.0)) {
         Outcome::Holds => "Yes",
         Outcome::DoesNotHold => "No, not here",
         Outcome::CannotBeTold(_) => "Undecided here",

@@ -64,7 +64,6 @@ fn first_above(points: &[Point], time: fn(&Interval) -> f64, limit: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::term::exactly;
 
     const CACHES: [(u32, f64); 3] = [(1, 48.0 * 1024.0), (2, 1048576.0), (3, 32.0 * 1048576.0)];
 
@@ -81,7 +80,7 @@ mod tests {
                     let share = (bytes / end).log2().clamp(0.0, 1.0);
                     time + share * (steps[1] - steps[0])
                 });
-                points.push(Point { bytes, time: exactly(time) });
+                points.push(Point { bytes, time: Interval::exactly(time) });
             }
             bytes *= 2.0;
         }
@@ -113,7 +112,7 @@ mod tests {
     #[test]
     fn what_does_not_rise_has_no_knee() {
         let flat: Vec<Point> =
-            [4096.0, 32768.0, 65536.0].map(|bytes| Point { bytes, time: exactly(1.0) }).into();
+            [4096.0, 32768.0, 65536.0].map(|bytes| Point { bytes, time: Interval::exactly(1.0) }).into();
         let knees = knees(&flat, &CACHES);
         assert_eq!(knees.len(), 1);
         assert_eq!(knees[0].at_bytes, None);
