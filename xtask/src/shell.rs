@@ -2,6 +2,7 @@
 
 use jvm::{Error, Result};
 use std::ffi::OsStr;
+use std::io::Seek;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -31,6 +32,17 @@ pub fn run(command: &mut Command) -> Result<()> {
     } else {
         Err(Error::failed(format!("{shown}: {status}; see its output above")))
     }
+}
+
+/// The same beside others: what it prints is seen when it has ended.
+pub fn run_apart(command: &mut Command) -> Result<()> {
+    let shown = line(command);
+    let failed = |error: std::io::Error| Error::failed(format!("{shown}: {error}"));
+    let mut printed = tempfile::tempfile().map_err(failed)?;
+    let [out, errors] = [printed.try_clone().map_err(failed)?, printed.try_clone().map_err(failed)?];
+    let outcome = run(command.stdout(out).stderr(errors));
+    let copied = printed.rewind().and_then(|()| std::io::copy(&mut printed, &mut std::io::stderr()));
+    outcome.and(copied.map(drop).map_err(failed))
 }
 
 /// Whether a program runs and ends with 0; what it prints is thrown away.

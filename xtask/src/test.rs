@@ -78,14 +78,7 @@ fn steps(arguments: &Arguments) -> Result<()> {
     step("golden table", || {
         shell::run(cargo().args(["test", "--quiet", "--release", "-p", "terrace-golden"]))
     })?;
-    step("tests", || {
-        build::checked()?;
-        shell::run(
-            checked("test")
-                .args(["--workspace", "--exclude", "terrace-golden"])
-                .args(["--exclude", "terrace-agent"]),
-        )
-    })?;
+    step("tests and launches", || tests_and_launches(arguments))?;
     step("without restartable sequences", without_sequences)?;
     step("sanitizers", sanitize::watched)?;
     step("model checking", model_checking)?;
@@ -93,18 +86,40 @@ fn steps(arguments: &Arguments) -> Result<()> {
         shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;
         shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
     })?;
-    step("launches", || {
+    step("fuzzing", || fuzzing(arguments.fuzz))
+}
+
+/// Both wait for JVMs more than they compute: side by side they take less time than one after the other. What the launches print is seen
+/// when they have ended.
+fn tests_and_launches(arguments: &Arguments) -> Result<()> {
+    let tests = || {
+        let mut tests = checked("test");
+        tests.args(["--workspace", "--exclude", "terrace-golden", "--exclude", "terrace-agent"]);
+        tests
+    };
+    let launches = || {
         let mut launches = cargo();
         launches.args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]);
-        if arguments.all {
-            // For README's table: cargo xtask results --launches FILE.
-            let written = root().join("target/launches.jsonl");
-            let _ = std::fs::remove_file(&written);
-            launches.env("TERRACE_LAUNCHES", written);
-        }
-        shell::run(launches.args(if arguments.all { &["--", "--all"][..] } else { &[] }))
-    })?;
-    step("fuzzing", || fuzzing(arguments.fuzz))
+        launches
+    };
+    build::checked()?;
+    // Cargo builds for one at a time.
+    shell::run(tests().arg("--no-run"))?;
+    shell::run(launches().arg("--no-run"))?;
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            let mut launches = launches();
+            if arguments.all {
+                // For README's table: cargo xtask results --launches FILE.
+                let written = root().join("target/launches.jsonl");
+                let _ = std::fs::remove_file(&written);
+                launches.env("TERRACE_LAUNCHES", written).args(["--", "--all"]);
+            }
+            step("launches", || shell::run_apart(&mut launches))
+        });
+        let tested = step("tests", || shell::run(&mut tests()));
+        tested.and(beside.join().expect("it returns its errors"))
+    })
 }
 
 /// A step, and how long it took: the whole has to stay bearable.

@@ -132,7 +132,7 @@ fn terrace_against_stock_in_forks() {
     let collections = |side: &str| result["sides"][side]["collections"].as_u64().unwrap();
     assert!(collections("a") < collections("b"), "{result}");
     assert!(
-        result["sides"]["a"]["settings"]["tlab"].as_str().unwrap().contains("new threads from 4k"),
+        result["sides"]["a"]["settings"]["tlab"].as_str().unwrap().contains("new threads from 2k"),
         "{result}"
     );
 }

@@ -13,8 +13,10 @@ const FEWEST_STARTED: f64 = 1.0;
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
 const FIRST_TLAB: f64 = 4096.0;
-/// With Terrace a thread's TLAB is at least so large, and at most such a part of what the thread has allocated (docs/decisions/growing-tlab.md).
-const FIRST_OF_TERRACE: f64 = 4096.0;
+/// With Terrace a thread's first TLAB, the least of all others, and the most of them as a part of what the thread has allocated
+/// (docs/decisions/growing-tlab.md).
+const FIRST_OF_TERRACE: f64 = 2048.0;
+const LEAST_OF_TERRACE: f64 = 4096.0;
 const PART_OF_TERRACE: f64 = 4.0;
 
 pub const RULE: Rule = Rule {
@@ -90,7 +92,8 @@ fn unused_of_fixed(own: f64, size: f64, reserve: f64) -> f64 {
 fn unused_of_growing(own: f64, reserve: f64) -> f64 {
     let (mut taken, mut held) = (0.0, 0.0);
     while held < own || taken == 0.0 {
-        let size = FIRST_OF_TERRACE.max(held / PART_OF_TERRACE);
+        let least = if taken == 0.0 { FIRST_OF_TERRACE } else { LEAST_OF_TERRACE };
+        let size = least.max(held / PART_OF_TERRACE);
         taken += size;
         held += (size - reserve).max(size / 8.0);
     }
@@ -129,13 +132,13 @@ mod tests {
         assert_eq!(unused_of_fixed(1000.0, 4096.0, 0.0), 3096.0);
         assert_eq!(unused_of_fixed(5000.0, 4096.0, 0.0), 3192.0);
         assert_eq!(unused_of_fixed(1e6, 4096.0, 0.0), 2048.0);
-        assert_eq!(unused_of_growing(1000.0, 0.0), 3096.0);
-        assert_eq!(unused_of_growing(5000.0, 0.0), 3192.0);
-        // Five of 4 KB, and one of a quarter of them.
-        assert_eq!(unused_of_growing(21_000.0, 0.0), 25_600.0 - 21_000.0);
+        assert_eq!(unused_of_growing(1000.0, 0.0), 1048.0);
+        assert_eq!(unused_of_growing(5000.0, 0.0), 1144.0);
+        // Of 2 KB, five of 4 KB, and one of a quarter of them.
+        assert_eq!(unused_of_growing(23_000.0, 0.0), 28_160.0 - 23_000.0);
         // What fits 4 KB but for the end of it takes two TLABs.
         assert_eq!(unused_of_fixed(4080.0, 4096.0, 576.0), 2.0 * 4096.0 - 4080.0);
-        assert_eq!(unused_of_growing(3500.0, 576.0), 4096.0 - 3500.0);
-        assert_eq!(unused_of_growing(3600.0, 576.0), 8192.0 - 3600.0);
+        assert_eq!(unused_of_growing(1400.0, 576.0), 2048.0 - 1400.0);
+        assert_eq!(unused_of_growing(1500.0, 576.0), 6144.0 - 1500.0);
     }
 }
