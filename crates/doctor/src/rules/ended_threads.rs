@@ -134,8 +134,8 @@ mod tests {
         assert_eq!(unused_of_fixed(1e6, 4096.0, 0.0), 2048.0);
         assert_eq!(unused_of_growing(1000.0, 0.0), 1048.0);
         assert_eq!(unused_of_growing(5000.0, 0.0), 1144.0);
-        // Of 2 KB, five of 4 KB, and one of a quarter of them.
-        assert_eq!(unused_of_growing(23_000.0, 0.0), 28_160.0 - 23_000.0);
+        // Of 2 KB, four of 4 KB, and one of a quarter of them.
+        assert_eq!(unused_of_growing(23_000.0, 0.0), 23_040.0 - 23_000.0);
         // What fits 4 KB but for the end of it takes two TLABs.
         assert_eq!(unused_of_fixed(4080.0, 4096.0, 576.0), 2.0 * 4096.0 - 4080.0);
         assert_eq!(unused_of_growing(1400.0, 576.0), 2048.0 - 1400.0);
