@@ -23,7 +23,9 @@ pub fn check(folder: &Path, digests: impl AsRef<Path>) -> Result<()> {
         there.iter().map(String::as_str).filter(|name| !name.starts_with(OWN)).collect();
     if let Some(name) = there.symmetric_difference(&known).next() {
         return Err(Error::failed(format!(
-            "{name} is only in one of {named} and what was fetched; docs/applications.md says how digests are written"
+            "{name} is only in one of {named} and what was fetched; look at what came, and write the digests anew: (cd {} && find . -type f ! -name '{OWN}*' \
+             -printf '%P\\n' | LC_ALL=C sort | xargs sha256sum)",
+            folder.display()
         )));
     }
     let mut sums = Command::new("sha256sum");

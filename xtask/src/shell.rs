@@ -2,8 +2,7 @@
 
 use jvm::{Error, Result};
 use std::ffi::OsStr;
-use std::io::Seek;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The workspace's folder.
@@ -34,15 +33,13 @@ pub fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// The same beside others: what it prints is seen when it has ended.
-pub fn run_apart(command: &mut Command) -> Result<()> {
-    let shown = line(command);
-    let failed = |error: std::io::Error| Error::failed(format!("{shown}: {error}"));
-    let mut printed = tempfile::tempfile().map_err(failed)?;
-    let [out, errors] = [printed.try_clone().map_err(failed)?, printed.try_clone().map_err(failed)?];
-    let outcome = run(command.stdout(out).stderr(errors));
-    let copied = printed.rewind().and_then(|()| std::io::copy(&mut printed, &mut std::io::stderr()));
-    outcome.and(copied.map(drop).map_err(failed))
+/// The same beside others: what it prints goes to a file.
+pub fn run_into(command: &mut Command, printed: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", printed.display()));
+    let out = std::fs::File::create(printed).map_err(failed)?;
+    let errors = out.try_clone().map_err(failed)?;
+    eprintln!("--- into {}:", printed.display());
+    run(command.stdout(out).stderr(errors))
 }
 
 /// Whether a program runs and ends with 0; what it prints is thrown away.

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// How long each fuzz target runs, where there is a nightly toolchain; 0 for not at all.
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     fuzz: u64,
-    /// Launch every hazard with each collector on each JDK: 1,200 JVMs, 12 minutes. Otherwise a hazard meets each collector on one
+    /// Launch every hazard with each collector on each JDK that is there: with all of them 2,600 launches. Otherwise a hazard meets each collector on one
     /// JDK, in turn.
     #[arg(long)]
     all: bool,
@@ -89,8 +89,8 @@ fn steps(arguments: &Arguments) -> Result<()> {
     step("fuzzing", || fuzzing(arguments.fuzz))
 }
 
-/// Both wait for JVMs more than they compute: side by side they take less time than one after the other. What the launches print is seen
-/// when they have ended.
+/// Both wait for JVMs more than they compute: side by side they take less time than one after the other. What the launches print goes to a file,
+/// and is seen when both have ended.
 fn tests_and_launches(arguments: &Arguments) -> Result<()> {
     let tests = || {
         let mut tests = checked("test");
@@ -106,6 +106,7 @@ fn tests_and_launches(arguments: &Arguments) -> Result<()> {
     // Cargo builds for one at a time.
     shell::run(tests().arg("--no-run"))?;
     shell::run(launches().arg("--no-run"))?;
+    let printed = root().join("target/launches.log");
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             let mut launches = launches();
@@ -115,10 +116,15 @@ fn tests_and_launches(arguments: &Arguments) -> Result<()> {
                 let _ = std::fs::remove_file(&written);
                 launches.env("TERRACE_LAUNCHES", written).args(["--", "--all"]);
             }
-            step("launches", || shell::run_apart(&mut launches))
+            step("launches", || shell::run_into(&mut launches, &printed))
         });
         let tested = step("tests", || shell::run(&mut tests()));
-        tested.and(beside.join().expect("it returns its errors"))
+        let launched = beside.join().expect("it returns its errors");
+        eprint!("{}", std::fs::read_to_string(&printed).unwrap_or_default());
+        match (tested, launched) {
+            (Err(tests), Err(launches)) => Err(Error::failed(format!("{tests}; {launches}"))),
+            (tested, launched) => tested.and(launched),
+        }
     })
 }
 
@@ -204,7 +210,9 @@ fn java_runtimes(arguments: &Arguments) -> Result<()> {
         jdks::install_all()?;
     }
     // Without the network everything else can still be tested.
-    jdks::install_graal().unwrap_or_else(|error| skipped::note("Graal's compiler on JDK 25", error));
+    if let Some(error) = jdks::install_graal()? {
+        skipped::note("Graal's compiler on JDK 25", error);
+    }
     match jdks::install() {
         Ok(()) => Ok(()),
         Err(error) if arguments.without_jdk.contains(&jdks::FEATURE) => {

@@ -39,11 +39,13 @@ impl<H: Hierarchy> Agent<H> {
     /// How much of a request for a TLAB is served, in bytes.
     #[inline(always)]
     fn desired(&self, min: usize, requested: usize) -> usize {
-        if !self.grows || requested <= growth::SMALL {
+        if !self.grows {
             return requested;
         }
-        // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.
-        growth::next(unsafe { self.heap.allocated_by_thread() }, min, requested, self.shape)
+        growth::next(min, requested, self.shape, || {
+            // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.
+            unsafe { self.heap.allocated_by_thread() }
+        })
     }
 
     /// Counts a request that went straight to the heap.

@@ -10,6 +10,7 @@
 //! | `growth` | `tlab=auto`: buffers that grow with what a thread allocates |
 //! | `agent` | what is installed: what the hooks work with |
 //! | `sizes`, `adaptive` | how large the buffers are: as asked, by the formula, by what is seen |
+//! | `in_place` | what stands in the vtable, until HotSpot's own functions are back |
 //! | `source` | HotSpot's heap as a source of extents |
 //! | `hierarchy` | the levels over that source |
 //! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |

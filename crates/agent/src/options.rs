@@ -29,7 +29,7 @@ impl Levels {
 /// The size of a thread's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tlab {
-    /// Small and fixed, unless the user has set HotSpot's own flags.
+    /// HotSpot's own sizes; new threads begin small (`growth`). The user's own -XX flags come first.
     Auto,
     /// HotSpot's own strategy.
     Stock,

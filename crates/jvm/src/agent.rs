@@ -73,10 +73,10 @@ impl BufferSize {
 /// How large thread buffers are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tlab {
-    /// The agent's choice, fixed before the heap starts.
+    /// The agent's choice: HotSpot's sizes, small ones for new threads.
     #[default]
     Auto,
-    /// HotSpot's own growing strategy.
+    /// HotSpot's own sizes.
     Stock,
     /// This many bytes, fixed.
     Bytes(u64),

@@ -17,18 +17,22 @@ pub fn is_there() -> bool {
     folder().is_dir()
 }
 
-/// Fetches the jars, if they are not there, and checks them.
-pub fn install() -> Result<()> {
-    if is_there() {
-        return Ok(());
+/// Fetches the jars, if those that are there are not the ones whose digests are kept; gives why, if they cannot be fetched. Other jars are an error.
+pub fn install() -> Result<Option<Error>> {
+    if is_there() && digests::check(&folder(), DIGESTS).is_ok() {
+        return Ok(None);
     }
     let new = root().join("target/jdks/new-graal");
     remove(&new)?;
     let mut maven = build::maven()?;
     maven.arg(format!("-Dgraal={}", new.display()));
-    run(maven.args(["-Pgraal", "-pl", "graal", "package"])).map_err(|error| {
-        Error::failed(format!("Graal's compiler: {error}; fetching it once needs the network"))
-    })?;
+    if let Err(error) = run(maven.args(["-Pgraal", "-pl", "graal", "package"])) {
+        return Ok(Some(Error::failed(format!(
+            "Graal's compiler: {error}; fetching it once needs the network"
+        ))));
+    }
     digests::check(&new, DIGESTS)?;
-    std::fs::rename(&new, folder()).map_err(|error| crate::files::failed(&folder(), &error))
+    remove(&folder())?;
+    std::fs::rename(&new, folder()).map_err(|error| crate::files::failed(&folder(), &error))?;
+    Ok(None)
 }

@@ -39,8 +39,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         (false, true) => install()?,
         (false, false) => wanted.into_iter().try_for_each(fetch)?,
     }
-    if arguments.named.iter().any(|name| name == GRAAL) {
-        install_graal()?;
+    if arguments.named.iter().any(|name| name == GRAAL)
+        && let Some(error) = install_graal()?
+    {
+        return Err(error);
     }
     let mut all: Vec<u32> = known().into_iter().chain(OF_THE_MACHINE).collect();
     all.sort_unstable();
@@ -128,11 +130,11 @@ pub fn install() -> Result<()> {
 /// Installs all that can be had.
 pub fn install_all() -> Result<()> {
     known().into_iter().try_for_each(fetch)?;
-    install_graal()
+    install_graal()?.map_or(Ok(()), Err)
 }
 
-/// Installs Graal's compiler, which launches with JDK 25 take.
-pub fn install_graal() -> Result<()> {
+/// Installs Graal's compiler, which launches with JDK 25 take; gives why, if it cannot be fetched.
+pub fn install_graal() -> Result<Option<Error>> {
     graal::install()
 }
 

@@ -29,6 +29,14 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "short_lived_threads", JDKS, USUAL, |_| {
         Launch::new("Load").args(&["threads=32", "rounds=200"]).flags("-Xmn8m").collects(1)
     });
+    // Of HotSpot's own sizes: the threads' TLABs begin small and grow.
+    hazard(cases, "growing", JDKS, USUAL, |_| {
+        Launch::new("Load")
+            .without(&["-XX:-ResizeTLAB", "-XX:TLABSize=8k"])
+            .args(&["threads=32", "rounds=200"])
+            .flags("-Xmn32m")
+            .collects(2)
+    });
     hazard(cases, "evacuation_failure", JDKS, &[Collector::G1], |_| {
         Launch::new("Load")
             .args(&["live=55%", "largest=4k"])

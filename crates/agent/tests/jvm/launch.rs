@@ -179,7 +179,7 @@ impl Launch {
         self.args(&["until=released", "gentle=false"]).when_written("gc.log", texts)
     }
 
-    /// What is done while the program runs begins when a file of its directory has one of these texts.
+    /// What is done while the program runs ([`Launch::beside`], which comes before this) begins when a file of its directory has one of these texts.
     pub fn when_written(mut self, file: &'static str, texts: &'static [&'static str]) -> Launch {
         let then = self.beside.take();
         self.beside(move |running| {

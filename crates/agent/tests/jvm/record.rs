@@ -1,4 +1,4 @@
-//! What was launched and what came of it, for README's table of JDKs and collectors (`cargo xtask launches`): a line of JSON for each
+//! What was launched and what came of it, for README's table of JDKs and collectors (`cargo xtask results --launches FILE`): a line of JSON for each
 //! launch of a matrix, behind what the file that `TERRACE_LAUNCHES` names already has.
 
 use crate::jdk::{self, Jdk};

@@ -18,6 +18,9 @@ const FIRST_TLAB: f64 = 4096.0;
 const FIRST_OF_TERRACE: f64 = 2048.0;
 const LEAST_OF_TERRACE: f64 = 4096.0;
 const PART_OF_TERRACE: f64 = 4.0;
+/// Terrace serves requests up to this size as they are, and all requests where one of these flags was chosen.
+const SMALL_OF_TERRACE: f64 = 8192.0;
+const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 
 pub const RULE: Rule = Rule {
     name: "ended threads",
@@ -63,11 +66,14 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             false => "or virtual threads; it saves starting the threads, too, which is not in the prediction",
         },
     });
-    advice.push(Advice {
-        remedy: Remedy::Terrace(vec![]),
-        effect: effect(evidence, allocation, started * unused_of_growing(own, reserve)),
-        note: "helps a JVM that runs, without a restart",
-    });
+    let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
+    if !chosen && allocation.waste_ended / started + own > SMALL_OF_TERRACE {
+        advice.push(Advice {
+            remedy: Remedy::Terrace(vec![]),
+            effect: effect(evidence, allocation, started * unused_of_growing(own, reserve)),
+            note: "helps a JVM that runs, without a restart",
+        });
+    }
     Some(Found { evidence: text, advice })
 }
 
@@ -88,7 +94,7 @@ fn unused_of_fixed(own: f64, size: f64, reserve: f64) -> f64 {
     number * size - own
 }
 
-/// The same for TLABs that begin small, each of a part of what the thread has allocated before.
+/// The same for Terrace's TLABs: a small first one, then a quarter of what the thread has allocated.
 fn unused_of_growing(own: f64, reserve: f64) -> f64 {
     let (mut taken, mut held) = (0.0, 0.0);
     while held < own || taken == 0.0 {

@@ -1,10 +1,10 @@
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Drivers start one thread after the other, and wait for each: {@code drivers=16}, {@code tasks=20000} in all, of which the first quarter
- * does not count, each allocating {@code bytes=4k} in small objects. Prints how many collections that took.
+ * Drivers start threads one after another and wait for each. {@code drivers=16}: how many drivers; {@code tasks=20000}: threads in all, of
+ * which the first quarter is not counted; {@code bytes=4k}: what each allocates, in small objects. Prints the collections.
  */
-public final class Short {
+public final class ShortThreads {
     private static final AtomicInteger LEFT = new AtomicInteger();
     private static volatile Object[] kept;
     private static volatile long before;
