@@ -2,7 +2,7 @@
 
 use jvm::{Error, Result};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The workspace's folder.
@@ -31,15 +31,6 @@ pub fn run(command: &mut Command) -> Result<()> {
     } else {
         Err(Error::failed(format!("{shown}: {status}; see its output above")))
     }
-}
-
-/// The same beside others: what it prints goes to a file.
-pub fn run_into(command: &mut Command, printed: &Path) -> Result<()> {
-    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", printed.display()));
-    let out = std::fs::File::create(printed).map_err(failed)?;
-    let errors = out.try_clone().map_err(failed)?;
-    eprintln!("--- into {}:", printed.display());
-    run(command.stdout(out).stderr(errors))
 }
 
 /// Whether a program runs and ends with 0; what it prints is thrown away.

@@ -78,7 +78,14 @@ fn steps(arguments: &Arguments) -> Result<()> {
     step("golden table", || {
         shell::run(cargo().args(["test", "--quiet", "--release", "-p", "terrace-golden"]))
     })?;
-    step("tests and launches", || tests_and_launches(arguments))?;
+    step("tests", || {
+        build::checked()?;
+        shell::run(
+            checked("test")
+                .args(["--workspace", "--exclude", "terrace-golden"])
+                .args(["--exclude", "terrace-agent"]),
+        )
+    })?;
     step("without restartable sequences", without_sequences)?;
     step("sanitizers", sanitize::watched)?;
     step("model checking", model_checking)?;
@@ -86,46 +93,19 @@ fn steps(arguments: &Arguments) -> Result<()> {
         shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;
         shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
     })?;
-    step("fuzzing", || fuzzing(arguments.fuzz))
-}
-
-/// Both wait for JVMs more than they compute: side by side they take less time than one after the other. What the launches print goes to a file,
-/// and is seen when both have ended.
-fn tests_and_launches(arguments: &Arguments) -> Result<()> {
-    let tests = || {
-        let mut tests = checked("test");
-        tests.args(["--workspace", "--exclude", "terrace-golden", "--exclude", "terrace-agent"]);
-        tests
-    };
-    let launches = || {
+    // Side by side with the tests they take as long as after them: either has the processors busy.
+    step("launches", || {
         let mut launches = cargo();
         launches.args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]);
-        launches
-    };
-    build::checked()?;
-    // Cargo builds for one at a time.
-    shell::run(tests().arg("--no-run"))?;
-    shell::run(launches().arg("--no-run"))?;
-    let printed = root().join("target/launches.log");
-    std::thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            let mut launches = launches();
-            if arguments.all {
-                // For README's table: cargo xtask results --launches FILE.
-                let written = root().join("target/launches.jsonl");
-                let _ = std::fs::remove_file(&written);
-                launches.env("TERRACE_LAUNCHES", written).args(["--", "--all"]);
-            }
-            step("launches", || shell::run_into(&mut launches, &printed))
-        });
-        let tested = step("tests", || shell::run(&mut tests()));
-        let launched = beside.join().expect("it returns its errors");
-        eprint!("{}", std::fs::read_to_string(&printed).unwrap_or_default());
-        match (tested, launched) {
-            (Err(tests), Err(launches)) => Err(Error::failed(format!("{tests}; {launches}"))),
-            (tested, launched) => tested.and(launched),
+        if arguments.all {
+            // For README's table: cargo xtask results --launches FILE.
+            let written = root().join("target/launches.jsonl");
+            let _ = std::fs::remove_file(&written);
+            launches.env("TERRACE_LAUNCHES", written);
         }
-    })
+        shell::run(launches.args(if arguments.all { &["--", "--all"][..] } else { &[] }))
+    })?;
+    step("fuzzing", || fuzzing(arguments.fuzz))
 }
 
 /// A step, and how long it took: the whole has to stay bearable.

@@ -186,7 +186,7 @@ fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
         .collect()
 }
 
-/// For launches that compare two JVMs' behaviour: they run while no other launch does. Other tests may.
+/// For launches that compare two JVMs' behaviour: they run while no other launch does.
 pub struct Quiet {
     busy: Mutex<(usize, bool)>,
     changed: Condvar,
