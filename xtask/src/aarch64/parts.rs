@@ -20,7 +20,7 @@ const COMPILER: [Package; 21] = [
     ("rustc-web", RUST, "72da9dc370bbc0de89813949c3b130b44239d677bd3e56893384908153c7c5dc"),
     ("libstd-rust-web-1.96", RUST, "a9b3de89458772425457251432c2937ae03fc8472ad5f1254e8a5ec75e6e63e3"),
     ("libstd-rust-web-dev", RUST, "5ad47305a951ab5b89953c45e3a4c56c122cf610461595f37ce48907b3c0ed83"),
-    ("libllvm22", "1:22.1.8-1~deb13u4", "4efe6a50efdf239925e27941d53b13b9113f00af7eb2fbd6bfc53e5fec1eb954"),
+    ("libllvm22", "1:22.1.8-1~deb13u5", "2b299d0615054df8cf0bd9f99b51bad1c4595ee4fa6cda61c060176f90950566"),
     (
         "binutils-aarch64-linux-gnu",
         BINUTILS,
@@ -28,10 +28,10 @@ const COMPILER: [Package; 21] = [
     ),
     ("libsframe1", BINUTILS, "38f625dfdc582717029ac3a3e97c51d994ec2e7a0e9b230c6b44e40d1276311f"),
     ("libjansson4", "2.14-2+b3", "60707a62fe6c1228c3389b12a13ca4efd76defc5532473e547a29e99cf7d2a6e"),
-    ("libc6", "2.41-12+deb13u4", "967aa62605721081c3eb2a17650611a792aa802d76a6511d1840242623d204c9"),
+    ("libc6", "2.41-12+deb13u5", "b59b0625cd1a791375d40dab23a4d5d3d0641e3d0a773501becdc3725b7f99cf"),
     ("libgcc-s1", "14.2.0-19", "3c71917b490d1a17aed43196a2787a256ecf060526cdb20216a74bedc061b150"),
     ("libstdc++6", "14.2.0-19", "ab1fa05837aa7a92aae748fd07a18a35f7d18bb4a71c4724fe2bbf0e32089de0"),
-    ("zlib1g", ZLIB, "015be740d6236ad114582dea500c1d907f29e16d6db00566ca32fb68d71ac90d"),
+    ("zlib1g", ZLIB, "8c27c342230503b73dfde629642c3b352e87b554e06d60cf58772f236a305ceb"),
     ("libedit2", "3.1-20250104-1", "b002ea172b9c1e34a67bc497c523c67bb74c3f0a4e98113cb083990a1f1d3bfe"),
     ("libffi8", "3.4.8-2", "0ebdc340de33333639c3c63874cd4b15ac2e83dfa1ef3053b7eefaf4919f4f68"),
     (
@@ -44,12 +44,12 @@ const COMPILER: [Package; 21] = [
     ("libtinfo6", "6.5+20250216-2", "8b9f6a7983e9418564e48a627518de4c03917b56efe68d7f3e93bd8fffa1cc10"),
     ("libbsd0", "0.12.2-2", "e5a85986fa6bec3307ab1bc860736b478b331882bc45e17675a7bdf88eecb43a"),
     ("libmd0", "1.1.0-2+b1", "7244ec3839b61fac0c1884fe08aaa040f26e8f1f35f1f5d3482eacefd30d1b44"),
-    ("liblzma5", "5.8.1-1+deb13u1", "1cfcc6e0dc36f438a79b6e2189facdb9d150b08f57d190a60e01c98075c7f896"),
+    ("liblzma5", "5.8.1-1+deb13u2", "b38acab30f295bf1066a6632e31cbd0a1980f2924b38040cda131d5dea5384ec"),
     ("libicu76", "76.1-4", "c1bf762996de9ecba9b9d871e4928a8090f023a3e9e7fa3240b3d90f892a01dc"),
 ];
 const RUST: &str = "1.96.0+dfsg1-1~deb13u1+b1";
 const BINUTILS: &str = "2.44-3";
-const ZLIB: &str = "1:1.3.dfsg+really1.3.1-1+b1";
+const ZLIB: &str = "1:1.3.dfsg+really1.3.1-1+deb13u1";
 /// The emulator; of its package only the one program is unpacked.
 const EMULATOR: Package = (
     "qemu-user",
@@ -61,10 +61,10 @@ const STANDARD: Package =
     ("libstd-rust-web-dev", RUST, "732ee16043f6917b1e4aaef020449752b68a78853a3b4bd3389a9523142729b9");
 /// What programs for aarch64 are run with.
 const LIBRARIES: [Package; 4] = [
-    ("libc6", "2.41-12+deb13u4", "8784eda966b189c777a384dac5ce009e8fc9b52d006926c5a013e7fa8aa688cc"),
+    ("libc6", "2.41-12+deb13u5", "0966fc3da1a26cc57647c68b5736f791b6e7eb498173a7993f63b6c89b4ed4f5"),
     ("libgcc-s1", "14.2.0-19", "1108bc87879833d6d9a145f22a4a15cddb34e065b4b5f4b97bee586adbac2851"),
     ("libstdc++6", "14.2.0-19", "6669b0c52a2e7c6af9adfdabce3ff6e286065cdfbc7b85280862b5f799daebee"),
-    ("zlib1g", ZLIB, "209aa5cf671e97b9eb0410844fa6df4cae2e75b0c72e7802ab6c8ece13e6ddef"),
+    ("zlib1g", ZLIB, "0e41b3d7ad8ad7fcd36dd4d61ca91a70018478fc4af652e044f4be770784ddff"),
 ];
 
 /// What rustc calls it.

@@ -11,7 +11,14 @@ use std::process::Command;
 /// A package: name, version, SHA-256.
 pub type Package = (&'static str, &'static str, &'static str);
 
-/// The files of packages of a suite of Debian, each as it was pinned.
+/// A package's file, and the digest that it has to have.
+struct Held {
+    file: PathBuf,
+    digest: String,
+}
+
+/// The files of packages of a suite of Debian, each as it was pinned. What Debian no longer has is taken in the version that it has now, by the digest in
+/// its signed index, and told.
 pub fn fetch(
     suite: &str,
     architecture: &str,
@@ -19,29 +26,78 @@ pub fn fetch(
 ) -> Result<Vec<PathBuf>> {
     let folder = root().join("target/jdks/packages");
     fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    // As apt writes it.
-    let file = |(name, version, _): &Package| {
-        folder.join(format!("{name}_{}_{architecture}.deb", version.replace(':', "%3a")))
-    };
     let packages: Vec<Package> = packages.collect();
-    let missing: Vec<String> = (packages.iter().filter(|package| !file(package).is_file()))
-        .map(|(name, version, _)| format!("{name}:{architecture}={version}"))
-        .collect();
-    if !missing.is_empty() {
-        run(apt(suite)?.arg("update"))
+    let missing = || {
+        let there = |package: &&Package| held(&folder, architecture, package).file.is_file();
+        packages.iter().filter(move |package| !there(package))
+    };
+    if missing().next().is_some() {
+        run(apt("apt-get", suite)?.arg("update"))
             .map_err(|error| Error::failed(format!("{error}; fetching needs the network")))?;
-        run(apt(suite)?.arg("download").args(missing).current_dir(&folder)).map_err(|error| {
-            Error::failed(format!("{error}; if Debian has newer ones by now, pin those in xtask/src"))
-        })?;
+        let pinned = missing().map(|(name, version, _)| format!("{name}:{architecture}={version}"));
+        let pinned: Vec<String> = pinned.collect();
+        if run(apt("apt-get", suite)?.arg("download").args(pinned).current_dir(&folder)).is_err() {
+            missing().try_for_each(|package| successor(&folder, suite, architecture, package))?;
+        }
     }
-    packages
-        .iter()
-        .map(|package| {
-            let file = file(package);
-            check(&file, package.2)?;
-            Ok(file)
-        })
-        .collect()
+    let files = packages.iter().map(|package| {
+        let held = held(&folder, architecture, package);
+        check(&held.file, &held.digest).map(|()| held.file)
+    });
+    files.collect()
+}
+
+/// The file as it was pinned, or that of its successor, if it is there.
+fn held(folder: &Path, architecture: &str, (name, version, digest): &Package) -> Held {
+    let of = |version: &str, digest: &str| Held {
+        file: named(folder, architecture, name, version),
+        digest: digest.to_owned(),
+    };
+    let pinned = of(version, digest);
+    let noted = fs::read_to_string(note(folder, architecture, name)).unwrap_or_default();
+    match noted.split_whitespace().collect::<Vec<_>>()[..] {
+        [before, version, digest] if !pinned.file.is_file() && before == pinned.digest => of(version, digest),
+        _ => pinned,
+    }
+}
+
+/// As apt writes it.
+fn named(folder: &Path, architecture: &str, name: &str, version: &str) -> PathBuf {
+    folder.join(format!("{name}_{}_{architecture}.deb", version.replace(':', "%3a")))
+}
+
+/// Where it stands what was taken in place of a package: digests and version.
+fn note(folder: &Path, architecture: &str, name: &str) -> PathBuf {
+    folder.join(format!("{name}_{architecture}.successor"))
+}
+
+/// Fetches what Debian has now in place of a package.
+fn successor(folder: &Path, suite: &str, architecture: &str, package: &Package) -> Result<()> {
+    let (name, pinned, digest) = package;
+    let wanted = format!("{name}:{architecture}");
+    let mut ask = apt("apt-cache", suite)?;
+    let output = ask.args(["show", "--no-all-versions"]).arg(&wanted).output();
+    let output = output.map_err(|error| Error::failed(format!("apt-cache: {error}; install apt")))?;
+    let (version, now) = version_and_digest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
+        Error::failed(format!("Debian {suite} has no {wanted} any more; pin another in xtask/src"))
+    })?;
+    run(apt("apt-get", suite)?.arg("download").arg(format!("{wanted}={version}")).current_dir(folder))?;
+    // The digest that was pinned for it counts.
+    if version == *pinned {
+        return Ok(());
+    }
+    check(&named(folder, architecture, name, &version), &now)?;
+    let path = note(folder, architecture, name);
+    fs::write(&path, format!("{digest} {version} {now}\n")).map_err(|error| failed(&path, &error))?;
+    eprintln!("{name}: Debian has {version} in place of {pinned}; its digest is from Debian's signed index");
+    Ok(())
+}
+
+/// Of a package as `apt-cache show` tells it.
+fn version_and_digest(told: &str) -> Option<(String, String)> {
+    let field =
+        |name: &str| told.lines().find_map(|line| line.strip_prefix(name)).map(|text| text.trim().to_owned());
+    Some((field("Version:")?, field("SHA256:")?))
 }
 
 /// What is not what was pinned is thrown away, and never unpacked.
@@ -56,7 +112,7 @@ fn check(file: &Path, digest: &str) -> Result<()> {
 }
 
 /// apt with lists of its own, so that the machine's stay as they are; the mirror is the machine's.
-fn apt(suite: &str) -> Result<Command> {
+fn apt(program: &str, suite: &str) -> Result<Command> {
     let state = root().join("target/jdks/apt").join(suite);
     for folder in ["lists/partial", "cache/archives/partial"] {
         let folder = state.join(folder);
@@ -66,7 +122,7 @@ fn apt(suite: &str) -> Result<Command> {
     let text = format!("deb [arch=amd64,arm64] {} {suite} main\n", mirror()?);
     let written = fs::write(&sources, text).and_then(|()| fs::write(&status, ""));
     written.map_err(|error| failed(&state, &error))?;
-    let mut apt = Command::new("apt-get");
+    let mut apt = Command::new(program);
     for (name, value) in [
         ("Dir::State", state.clone()),
         ("Dir::State::lists", state.join("lists")),
@@ -127,6 +183,27 @@ pub fn script(path: &Path, body: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_successor_counts_only_where_what_was_pinned_is_not_there() {
+        let place = tempfile::tempdir().unwrap();
+        let package: Package = ("libc6", "1:2.41-1", "pinned");
+        let file =
+            || held(place.path(), "arm64", &package).file.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(file(), "libc6_1%3a2.41-1_arm64.deb");
+        let told = "Package: libc6\nVersion: 1:2.41-2\nSize: 7\nSHA256: later\nDescription: \n";
+        let (version, digest) = version_and_digest(told).unwrap();
+        fs::write(note(place.path(), "arm64", "libc6"), format!("pinned {version} {digest}")).unwrap();
+        assert_eq!(
+            (file(), held(place.path(), "arm64", &package).digest),
+            ("libc6_1%3a2.41-2_arm64.deb".into(), "later".into())
+        );
+        let newer: Package = ("libc6", "1:2.41-3", "pinned anew");
+        assert_eq!(held(place.path(), "arm64", &newer).digest, "pinned anew");
+        fs::write(place.path().join("libc6_1%3a2.41-1_arm64.deb"), "").unwrap();
+        assert_eq!(file(), "libc6_1%3a2.41-1_arm64.deb");
+        assert!(version_and_digest("N: No packages found\n").is_none());
+    }
 
     #[test]
     fn only_what_was_pinned_is_kept() {
