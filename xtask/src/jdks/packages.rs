@@ -54,9 +54,9 @@ fn held(folder: &Path, architecture: &str, (name, version, digest): &Package) ->
         digest: digest.to_owned(),
     };
     let pinned = of(version, digest);
-    let noted = fs::read_to_string(note(folder, architecture, name)).unwrap_or_default();
-    match noted.split_whitespace().collect::<Vec<_>>()[..] {
-        [before, version, digest] if !pinned.file.is_file() && before == pinned.digest => of(version, digest),
+    let noted = fs::read_to_string(note(folder, digest)).unwrap_or_default();
+    match noted.split_once(' ') {
+        Some((version, digest)) if !pinned.file.is_file() => of(version, digest.trim_end()),
         _ => pinned,
     }
 }
@@ -66,9 +66,9 @@ fn named(folder: &Path, architecture: &str, name: &str, version: &str) -> PathBu
     folder.join(format!("{name}_{}_{architecture}.deb", version.replace(':', "%3a")))
 }
 
-/// Where it stands what was taken in place of a package: digests and version.
-fn note(folder: &Path, architecture: &str, name: &str) -> PathBuf {
-    folder.join(format!("{name}_{architecture}.successor"))
+/// Where it stands what was taken in place of what has this digest: version and digest. Suites have packages of the same name.
+fn note(folder: &Path, pinned: &str) -> PathBuf {
+    folder.join(format!("{pinned}.successor"))
 }
 
 /// Fetches what Debian has now in place of a package.
@@ -87,8 +87,8 @@ fn successor(folder: &Path, suite: &str, architecture: &str, package: &Package) 
         return Ok(());
     }
     check(&named(folder, architecture, name, &version), &now)?;
-    let path = note(folder, architecture, name);
-    fs::write(&path, format!("{digest} {version} {now}\n")).map_err(|error| failed(&path, &error))?;
+    let path = note(folder, digest);
+    fs::write(&path, format!("{version} {now}\n")).map_err(|error| failed(&path, &error))?;
     eprintln!("{name}: Debian has {version} in place of {pinned}; its digest is from Debian's signed index");
     Ok(())
 }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(file(), "libc6_1%3a2.41-1_arm64.deb");
         let told = "Package: libc6\nVersion: 1:2.41-2\nSize: 7\nSHA256: later\nDescription: \n";
         let (version, digest) = version_and_digest(told).unwrap();
-        fs::write(note(place.path(), "arm64", "libc6"), format!("pinned {version} {digest}")).unwrap();
+        fs::write(note(place.path(), package.2), format!("{version} {digest}\n")).unwrap();
         assert_eq!(
             (file(), held(place.path(), "arm64", &package).digest),
             ("libc6_1%3a2.41-2_arm64.deb".into(), "later".into())

@@ -1,7 +1,8 @@
 //! Counters mean what they are called: held to the collector's log, to the flight recorder, to JVMTI's samples, and to HotSpot's own
 //! count of each thread's bytes.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, hazard, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, Setting, hazard, since};
 use crate::process::{Finished, Running, number};
 use crate::runner::Case;
 use crate::{artifacts, switching};

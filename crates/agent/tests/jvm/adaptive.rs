@@ -1,6 +1,7 @@
 //! `core=adaptive`: sizes that follow what is seen, in their bounds.
 
-use crate::launch::{Launch, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{USUAL, hazard};
 use crate::process::{Finished, Running};
 use crate::resizing::{in_force, wish};
 use crate::runner::Case;

@@ -2,7 +2,8 @@
 
 use crate::artifacts;
 use crate::jdk;
-use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, matrix, since};
+use crate::launch::{Exit, Launch};
+use crate::matrix::{JDKS, Setting, USUAL, matrix, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use hotspot::version::Since;

@@ -1,7 +1,8 @@
 //! Loaded into a running JVM under load (`jcmd PID JVMTI.agent_load`).
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use crate::zgc::ZGCS;

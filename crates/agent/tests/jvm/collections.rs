@@ -1,6 +1,7 @@
 //! Collections of every kind: failed evacuation, pinned arrays, concurrent marking, metaspace.
 
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, matrix};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, USUAL, hazard, matrix};
 use crate::runner::{Case, Outcome};
 use hotspot::collector::Collector;
 

@@ -1,7 +1,8 @@
 //! What is done to the control file and to the report's path: the JVM goes on, and what is not ours stays.
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, Setting, hazard, matrix};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, Setting, hazard, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::switching;

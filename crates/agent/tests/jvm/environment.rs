@@ -1,7 +1,8 @@
 //! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
 //! grow and shrink, pages of other sizes; and strings that the collector deduplicates.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard, matrix, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::{jdk, switching};

@@ -3,7 +3,8 @@
 use crate::artifacts;
 use crate::attach::{COLLECTING, collect_times, outlasting};
 use crate::jdk;
-use crate::launch::{Launch, MAIN, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{MAIN, USUAL, hazard};
 use crate::process::{ANSWER, Finished, Running};
 use crate::report::Report;
 use crate::runner::Case;

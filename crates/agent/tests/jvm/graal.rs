@@ -3,7 +3,8 @@
 
 use crate::attach;
 use crate::jdk;
-use crate::launch::{Launch, Setting, USUAL, matrix};
+use crate::launch::Launch;
+use crate::matrix::{Setting, USUAL, matrix};
 use crate::publication;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::switching;

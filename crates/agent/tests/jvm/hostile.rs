@@ -2,7 +2,8 @@
 //! its heap stays sound for twenty collections.
 
 use crate::jdk;
-use crate::launch::{JDKS, Launch, Setting, USUAL, matrix};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, Setting, USUAL, matrix};
 use crate::process::Finished;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;

@@ -2,7 +2,8 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, hazard, matrix, since};
+use crate::launch::{Exit, Launch};
+use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;

@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::attach::{collect, outlasting};
 use crate::jdk;
-use crate::launch::{JDKS, Setting, USUAL, hazard, matrix};
+use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET};
 use crate::surroundings::Surroundings;

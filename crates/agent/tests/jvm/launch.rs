@@ -1,12 +1,9 @@
-//! The declaration of a launch, and the matrix of JDKs and collectors that it is for.
+//! The declaration of a launch.
 
 use crate::artifacts;
-use crate::jdk::{self, Jdk};
+use crate::jdk::Jdk;
 use crate::process::{Finished, Running};
-use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
-use hotspot::collector::Collector;
-use hotspot::version::Feature;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -311,97 +308,4 @@ impl Launch {
         }
         self.after.as_ref().map_or(Ok(()), |body| body(finished))
     }
-}
-
-/// The collectors with buffers of which every JDK has all.
-pub const USUAL: &[Collector] = &[Collector::Serial, Collector::Parallel, Collector::G1];
-/// All collectors with buffers.
-pub const SERVED: &[Collector] = &[
-    Collector::Serial,
-    Collector::Parallel,
-    Collector::G1,
-    Collector::Shenandoah,
-    Collector::GenerationalShenandoah,
-    Collector::Epsilon,
-];
-/// The JDKs that terrace supports.
-pub const JDKS: &[u32] = &[11, 17, 21, 25, 26, 27, 28];
-/// Those that every hazard meets in turn. The others are met where they are installed (`cargo xtask jdks`), and with `--all`.
-pub const MAIN: &[u32] = &[17, 21, 25];
-/// Hazards that the others meet in any case.
-const SMOKE: [&str; 3] = ["load", "attach::core", "jar::at_start"];
-
-/// The supported JDKs from this one on.
-pub fn since(feature: u32) -> &'static [u32] {
-    &JDKS[JDKS.partition_point(|other| *other < feature)..]
-}
-
-/// One cell of a matrix.
-#[derive(Clone, Copy)]
-pub struct Setting {
-    pub jdk: &'static Jdk,
-    pub collector: Collector,
-}
-
-/// Whether this machine can run a setting.
-pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
-    let jdk = jdk::of(feature)?;
-    if !jdk.has(collector) {
-        return Err(format!("{} on {feature}: not in this build", collector.name()));
-    }
-    Ok(Setting { jdk, collector })
-}
-
-/// A hazard for each JDK and collector, by `body`.
-///
-/// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
-/// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed, nor
-/// of a collector that it does not have, or that is refused in it.
-pub fn matrix(
-    cases: &mut Vec<Case>,
-    name: &str,
-    jdks: &[u32],
-    collectors: &[Collector],
-    body: impl Fn(Setting) -> Verdict + Clone + Send + Sync + 'static,
-) {
-    let turn = name.bytes().map(usize::from).sum::<usize>();
-    let is_main = |feature: &u32| MAIN.contains(feature);
-    let main: Vec<u32> = jdks.iter().copied().filter(is_main).collect();
-    let usual = |feature: u32, index: usize, collector: Collector| {
-        if !is_main(&feature) {
-            return SMOKE.contains(&name);
-        }
-        let mut order = (0..main.len()).map(|step| main[(turn + index + step) % main.len()]);
-        order.find(|feature| setting(*feature, collector).is_ok()).unwrap_or(main[0]) == feature
-    };
-    for feature in jdks.iter().copied().filter(|feature| is_main(feature) || jdk::of(*feature).is_ok()) {
-        let met = |collector: &Collector| {
-            jdk::exists(*collector, Feature(feature)) && collector.check(Feature(feature), "").is_ok()
-        };
-        for (index, &collector) in collectors.iter().enumerate().filter(|(_, collector)| met(collector)) {
-            let body = body.clone();
-            let short = collector.name().replace(' ', "-");
-            let case =
-                Case::new(format!("{name}::{short}::{feature}"), move || match setting(feature, collector) {
-                    Ok(setting) => body(setting),
-                    Err(why) => Ok(Outcome::Skipped(why)),
-                });
-            cases.push(if usual(feature, index, collector) { case } else { case.only_if_asked() });
-        }
-    }
-}
-
-/// A hazard for each JDK and collector, by one launch each.
-pub fn hazard(
-    cases: &mut Vec<Case>,
-    name: &str,
-    jdks: &[u32],
-    collectors: &[Collector],
-    launch: impl Fn(Setting) -> Launch + Clone + Send + Sync + 'static,
-) {
-    matrix(cases, name, jdks, collectors, move |setting| {
-        let launch =
-            launch(setting).flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
-        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
-    });
 }

@@ -1,6 +1,7 @@
 //! Every choice of levels, with TLABs and without.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard};
 use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;

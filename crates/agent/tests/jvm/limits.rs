@@ -1,6 +1,7 @@
 //! Sizes: an extent is never larger than the collector accepts, nor the buffers than the heap bears.
 
-use crate::launch::{JDKS, Launch, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, USUAL, hazard};
 use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;

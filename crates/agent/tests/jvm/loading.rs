@@ -3,7 +3,8 @@
 use crate::artifacts;
 use crate::attach::collect;
 use crate::jdk::{self, Jdk};
-use crate::launch::{Exit, JDKS, Launch, Setting, USUAL, hazard, matrix};
+use crate::launch::{Exit, Launch};
+use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@
 //! | `jdk` | the JDKs of this machine and the collectors that they were built with |
 //! | `artifacts` | the agent, the Java programs and the helper agents, built once |
 //! | `launch` | the declaration of a launch and its check |
+//! | `matrix` | the JDKs and collectors that a hazard is for |
 //! | `surroundings` | what a JVM finds around it: mounts, a sandbox |
 //! | `process` | a JVM that runs, with a time limit |
 //! | `report` | the agent's report and the equations that it must satisfy |
@@ -42,6 +43,7 @@ mod launch;
 mod levels;
 mod limits;
 mod loading;
+mod matrix;
 mod objects;
 mod observing;
 mod options;

@@ -1,6 +1,7 @@
 //! Fillers and alignment: whatever shape objects have, tails can be filled and walks find only objects.
 
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, USUAL, hazard, since};
 use crate::runner::Case;
 use hotspot::collector::Collector;
 

@@ -2,7 +2,8 @@
 
 use crate::artifacts;
 use crate::attach::{COLLECTING, collect_times, outlasting};
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, USUAL, hazard};
 use crate::process::{ANSWER, Finished, Running};
 use crate::runner::Case;
 use crate::zgc::ZGCS;

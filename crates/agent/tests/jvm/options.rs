@@ -2,7 +2,8 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::launch::{Exit, JDKS, Launch, MAIN, hazard, setting, since};
+use crate::launch::{Exit, Launch};
+use crate::matrix::{JDKS, MAIN, hazard, setting, since};
 use crate::runner::{Case, Outcome, QUIET};
 use crate::zgc::ZGCS;
 use hotspot::collector::Collector;

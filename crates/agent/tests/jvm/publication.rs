@@ -1,6 +1,7 @@
 //! Double publication: a refill is under way while a collection retires the buffers. Only its owner may publish.
 
-use crate::launch::{JDKS, Launch, Setting, hazard, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, Setting, hazard, since};
 use crate::runner::Case;
 use crate::switching;
 use hab::Counter;

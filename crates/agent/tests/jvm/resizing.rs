@@ -1,6 +1,7 @@
 //! Buffers that get other sizes while they are in use.
 
-use crate::launch::{JDKS, Launch, SERVED, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use crate::switching::open;

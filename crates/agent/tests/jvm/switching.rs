@@ -1,6 +1,7 @@
 //! Buffers switched off and on at run time, under load and collections.
 
-use crate::launch::{JDKS, Launch, SERVED, Setting, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, Setting, hazard};
 use crate::process::Running;
 use crate::runner::Case;
 use control::{Control, Mode, State};

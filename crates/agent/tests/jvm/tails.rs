@@ -1,7 +1,8 @@
 //! Near the end of memory: what buffers hold is free, too, and out of memory comes as in the stock JVM.
 
 use crate::jdk::collector_flags;
-use crate::launch::{JDKS, Launch, Setting, USUAL, matrix};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, Setting, USUAL, matrix};
 use crate::process::Finished;
 use crate::runner::{Case, Outcome, QUIET};
 use hotspot::collector::Collector;

@@ -1,7 +1,8 @@
 //! Threads of every kind: virtual ones, pinned and not, and native ones that attach themselves.
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, hazard, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, hazard, since};
 use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;

@@ -2,8 +2,9 @@
 
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
-use crate::launch::{JDKS, Launch};
+use crate::launch::Launch;
 use crate::loading::copy_without_library;
+use crate::matrix::JDKS;
 use crate::process::{ANSWER, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::version::{Feature, Supported};

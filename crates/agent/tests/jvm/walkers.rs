@@ -1,7 +1,8 @@
 //! Whoever walks the heap finds objects only: dumps, histograms, stacks, recordings, JVMTI's tags.
 
 use crate::artifacts;
-use crate::launch::{JDKS, Launch, SERVED, USUAL, hazard};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, SERVED, USUAL, hazard};
 use crate::process::Finished;
 use crate::runner::Case;
 use hotspot::collector::Collector;

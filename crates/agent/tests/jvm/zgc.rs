@@ -1,7 +1,8 @@
 //! ZGC is observed: what passes is counted and nothing is changed, and whoever wants buffers is told why there are none.
 
 use crate::attach::{collect, load, outlasting};
-use crate::launch::{JDKS, Launch, Setting, hazard, matrix, since};
+use crate::launch::Launch;
+use crate::matrix::{JDKS, Setting, hazard, matrix, since};
 use crate::process::{Finished, Running};
 use crate::runner::{Case, Outcome, QUIET};
 use crate::{artifacts, jdk};

@@ -126,6 +126,38 @@ fn churning(evidence: &mut Evidence) {
     });
 }
 
+/// Where it would leave the TLABs as they are, it is no remedy.
+#[test]
+fn terrace_is_advised_only_where_it_changes_tlabs() {
+    let terrace = |change: fn(&mut Evidence)| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        change(&mut evidence);
+        examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
+    };
+    assert!(terrace(|_| ()));
+    for chosen in ["TLABSize=1048576", "ResizeTLAB=false", "MinTLABSize=4096"] {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.jvm.flags = flags(chosen);
+        let advice = &examine(&evidence)[0].advice;
+        assert!(advice.iter().all(|advice| !matches!(advice.remedy, Remedy::Terrace(_))), "{chosen}");
+    }
+    // Threads of 3000 bytes whose first TLAB has 8000.
+    assert!(!terrace(|e| {
+        let (started, own, first) = (10_000.0, 3000.0, 8000.0);
+        let (objects, waste_ended) = (started * own, started * (first - own));
+        let used = objects + waste_ended;
+        e.allocation = Some(Allocation {
+            used,
+            objects,
+            waste_ended,
+            of_ended_thread: Some(own),
+            ..Allocation::default()
+        });
+    }));
+}
+
 #[test]
 fn what_is_already_chosen_is_not_advised_again() {
     let flag_of = |change: fn(&mut Evidence)| {
