@@ -266,6 +266,25 @@ fn a_level_promises_no_more_than_its_buffer_serves() {
     assert_eq!(*heap.requests.borrow(), [(1024, 6 << 10)], "no request at an exhausted heap");
 }
 
+/// What a source calls available is a hint. Here the upper level's last tail is as long as the request, and a grain more, which takes no
+/// filler: it cannot be cut.
+#[test]
+fn a_request_that_the_upper_source_refuses_after_all_is_served_by_another_domain() {
+    let (heap, outer, inner) = (Heap::of(4096 + 1032), counters(1), counters(2));
+    let processor: Level<Shared, _> = Level::new(BASE, SHAPE, 8 << 10, layout(1), &outer, &heap);
+    let core: Level<Shared, _> = Level::new(BASE, SHAPE, 2048, layout(2), &inner, processor);
+    for cpu in [0, 1] {
+        core.allocate(CpuIndex(cpu), Request::buffer(512, 512)).unwrap();
+    }
+    core.allocate(CPU0, Request::buffer(640, 640)).unwrap();
+    assert_eq!((core.rest(CPU0), core.rest(CpuIndex(1)), core.upper().rest(CPU0)), (896, 1536, 1032));
+    assert!(
+        core.allocate(CPU0, Request::buffer(1024, 1024)).is_some(),
+        "its tail is kept, the upper one cannot be cut"
+    );
+    assert_eq!(inner[0].get(Counter::Stolen), 1);
+}
+
 type Errand = alloc::boxed::Box<dyn FnOnce()>;
 
 /// A heap whose first request is interrupted: as if the refilling thread lost its CPU inside it, other threads of its domain go on.

@@ -31,6 +31,7 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
         min: usize,
         desired: usize,
     ) -> Option<Extent> {
+        let mut others_may_have_it = false;
         if desired * REQUESTS_PER_BUFFER <= self.size() {
             match self.refill(cpu, domain, min, desired) {
                 Refill::Served(extent) => {
@@ -38,7 +39,7 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                     return Some(extent);
                 }
                 // The request's own affair, as long as the upper source can serve it: others' buffers are left alone.
-                Refill::Kept if self.upper.available(cpu) >= desired => {}
+                Refill::Kept if self.upper.available(cpu) >= desired => others_may_have_it = true,
                 Refill::Kept | Refill::Busy | Refill::Refused => {
                     if let Some(extent) = self.steal(domain, min, desired) {
                         return Some(extent);
@@ -46,7 +47,10 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                 }
             }
         }
-        let extent = self.upper.serve(cpu, min, desired)?;
+        let Some(extent) = self.upper.serve(cpu, min, desired) else {
+            // What is available was a hint.
+            return if others_may_have_it { self.steal(domain, min, desired) } else { None };
+        };
         self.counters[domain].add(Counter::Direct, 1);
         self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
         Some(extent)
