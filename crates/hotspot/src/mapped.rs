@@ -36,6 +36,13 @@ impl Mapped {
         // not written in place, while a JVM runs from it.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.bytes) }
     }
+
+    /// Takes the pages out of this process's memory; whoever reads on gets them from the file again. Without effect where the
+    /// kernel refuses.
+    pub(crate) fn release(&self) {
+        // SAFETY: a mapping of a file that nobody writes to has the same bytes when its pages come back.
+        unsafe { libc::madvise(self.base.as_ptr().cast(), self.bytes, libc::MADV_DONTNEED) };
+    }
 }
 
 impl Drop for Mapped {

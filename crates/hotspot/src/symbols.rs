@@ -32,6 +32,10 @@ pub struct Symbols {
     debug: Option<Mapped>,
 }
 
+/// How many symbols are read before the pages behind them are released: names lie near each other for so long. All names of a `libjvm.so`
+/// have 3 to 5 MB, which would otherwise count for the process at once.
+const RELEASED_TOGETHER: usize = 2048;
+
 type Header = FileHeader64<Endianness>;
 
 fn header<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a Header, Endianness), Error> {
@@ -157,7 +161,8 @@ impl Symbols {
         mut wanted: impl FnMut(usize, bool) -> bool,
         mut visit: impl FnMut(Symbol<'a>),
     ) -> Result<(), Error> {
-        let bytes = self.debug.as_ref().unwrap_or(&self.image).bytes();
+        let file = self.debug.as_ref().unwrap_or(&self.image);
+        let bytes = file.bytes();
         let wrong = |reason: &dyn std::fmt::Display| Error::File {
             path: self.library.display().to_string(),
             reason: reason.to_string(),
@@ -166,7 +171,10 @@ impl Symbols {
         let sections = header.sections(endian, bytes).map_err(|error| wrong(&error))?;
         let table = sections.symbols(endian, bytes, elf::SHT_SYMTAB).map_err(|error| wrong(&error))?;
         let strings = table.strings();
-        for symbol in table.iter() {
+        for (number, symbol) in table.iter().enumerate() {
+            if number % RELEASED_TOGETHER == 0 {
+                file.release();
+            }
             let is_data = symbol.st_type() == STT_OBJECT;
             if (!is_data && symbol.st_type() != STT_FUNC) || symbol.st_shndx(endian) == SHN_UNDEF {
                 continue;

@@ -113,6 +113,44 @@ fn one_place_for_all_collectors() {
     }
 }
 
+/// Kilobytes of a file's mappings that are in this process's memory.
+fn resident(file: &Path) -> usize {
+    let mappings = std::fs::read_to_string("/proc/self/smaps").expect("this process's mappings");
+    let mut own = false;
+    let mut sum = 0;
+    for line in mappings.lines() {
+        if let Some(kilobytes) = line.strip_prefix("Rss:") {
+            let kilobytes: usize = kilobytes.trim_end_matches("kB").trim().parse().expect("a number");
+            sum += if own { kilobytes } else { 0 };
+        } else if line.split_ascii_whitespace().next().is_some_and(|word| word.contains('-')) {
+            own = line.ends_with(&*file.to_string_lossy());
+        }
+    }
+    sum
+}
+
+/// The names of a library have up to 5 MB, and the most that a JVM ever had resident is what its container is charged for.
+#[test]
+fn all_names_are_read_with_few_of_them_resident() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for jdk in supported() {
+        // Other tests map the JDK's own at the same time.
+        let copy = folder.path().join(format!("libjvm-{}.so", jdk.feature.0));
+        std::fs::copy(jdk.libjvm(), &copy).expect("a copy");
+        let symbols = Symbols::open(&copy).expect("symbols");
+        let (mut names, mut most) = (0, 0);
+        let visit = |_| {
+            names += 1;
+            if names % 500 == 0 {
+                most = most.max(resident(&copy));
+            }
+        };
+        symbols.each(|_, _| true, visit).expect("the symbols");
+        assert!(names > 10_000, "{}: {names} names", jdk.version);
+        assert!((1..=2048).contains(&most), "{}: {most} kB", jdk.version);
+    }
+}
+
 fn run(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
