@@ -134,8 +134,9 @@ fn os_thread() -> u32 {
         static NUMBER: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     }
     if NUMBER.get() == 0 {
-        // SAFETY: no preconditions.
-        NUMBER.set(unsafe { libc::gettid() } as u32);
+        // Not `gettid`, which glibc has only since 2.30.
+        // SAFETY: the call takes nothing and always succeeds.
+        NUMBER.set(unsafe { libc::syscall(libc::SYS_gettid) } as u32);
     }
     NUMBER.get()
 }
