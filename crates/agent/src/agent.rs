@@ -11,7 +11,7 @@ use crate::sizes::Sizes;
 use control::{Control, Mode};
 use hab::{Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
-    AllocateNewTlab, EnsureParsability, Functions, MemAllocate, TraceHeap, UnsafeMaxTlabAlloc,
+    AllocateNewTlab, EnsureParsability, Functions, MemAllocate, Pause, TraceHeap, UnsafeMaxTlabAlloc,
 };
 use hotspot::heap::Heap;
 use std::ptr::null_mut;
@@ -26,6 +26,7 @@ pub(crate) struct Originals {
     pub(crate) unsafe_max_tlab_alloc: UnsafeMaxTlabAlloc,
     pub(crate) ensure_parsability: Option<EnsureParsability>,
     pub(crate) trace_heap: Option<TraceHeap>,
+    pub(crate) pauses: Vec<Pause>,
 }
 
 impl Originals {
@@ -36,6 +37,7 @@ impl Originals {
             unsafe_max_tlab_alloc: functions.unsafe_max_tlab_alloc.original(),
             ensure_parsability: functions.ensure_parsability.map(|slot| slot.original()),
             trace_heap: functions.trace_heap.map(|slot| slot.original()),
+            pauses: functions.pauses.clone(),
         }
     }
 }

@@ -54,7 +54,8 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
 /// collections may still run. Nothing is allocated here: the collectors' threads may have ended already, and an allocation that needs one of them
 /// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
 /// at all, by the hooks of `ensure_parsability` (Serial, Parallel, G1's full collections, every walk) and `trace_heap` (G1's young
-/// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then.
+/// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then, and where it is not, since JDK
+/// 26, by the hook of its pauses.
 unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.control.set_mode(Mode::Off);

@@ -24,7 +24,8 @@ pub(crate) fn exchanges<H: Hierarchy>(functions: &Functions, hooks: Hooks) -> Ve
     let trace = functions.trace_heap.iter().map(|slot| slot.exchange_for(trace_heap));
     let available =
         hooks.available.then(|| functions.unsafe_max_tlab_alloc.exchange_for(unsafe_max_tlab_alloc::<H>));
-    let mut exchanges: Vec<Exchange> = parsability.chain(trace).chain(available).collect();
+    let pauses = functions.pauses.iter().map(|pause| pause.doit.exchange_for(doit::<H>));
+    let mut exchanges: Vec<Exchange> = parsability.chain(trace).chain(pauses).chain(available).collect();
     exchanges.push(functions.mem_allocate.exchange_for(mem_allocate::<H>));
     exchanges.push(functions.allocate_new_tlab.exchange_for(allocate_new_tlab::<H>));
     exchanges
@@ -222,6 +223,27 @@ pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer:
     if let Some(original) = agent.originals.trace_heap {
         // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
         unsafe { original(heap, when, tracer) };
+    }
+}
+
+/// For `VM_Operation::doit()` of a collector's pauses: on the VM thread, at a safepoint, before anything is moved or marked. Usually the event
+/// tells of the same pause a moment later, and finds nothing to retire.
+///
+/// # Safety
+/// Called by HotSpot only, once the agent is set up.
+pub(crate) unsafe extern "C" fn doit<H: Hierarchy>(operation: *mut c_void) {
+    // SAFETY: a hook of this hierarchy.
+    let agent: &Agent = unsafe { agent::<H>() };
+    // One that also runs between threads at work retires nothing.
+    if agent.heap.is_at_safepoint() {
+        agent.retire_buffers();
+    }
+    // SAFETY: an object of a class with virtual functions begins with the address of its vtable.
+    let vtable = unsafe { *operation.cast::<usize>() };
+    // There is one: a class whose entry was not exchanged does not come here.
+    if let Some(pause) = agent.originals.pauses.iter().find(|pause| pause.vtable == vtable) {
+        // SAFETY: HotSpot's own argument, handed on to the function that was meant.
+        unsafe { pause.doit.original()(operation) };
     }
 }
 

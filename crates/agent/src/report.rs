@@ -140,12 +140,45 @@ pub(crate) fn write_at_exit() {
     // Taken: a report is written once.
     let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(path), Some(control)) = (path, state::control()) else { return };
-    let remaining = agent_if_installed().map(remaining).unwrap_or_default();
-    let text = json(control, &remaining);
+    let text = settled(control, || agent_if_installed().map(remaining).unwrap_or_default());
     let path = path.replace("%p", &std::process::id().to_string());
     if let Err(why) = destination::write(&path, text.as_bytes()) {
         say(Severity::Error, &format!("report={path}: {why}"));
     }
+}
+
+/// The report, in which the buffers hold what the counters say: some collectors still pause while a JVM ends, and retire buffers between two
+/// looks. Where additions were lost the two never agree, and the last look counts.
+fn settled(control: &Control, remaining: impl Fn() -> Vec<usize>) -> String {
+    const LOOKS: usize = 100;
+    for _ in 1..LOOKS {
+        let held = remaining();
+        let agreed = balances(control, &held);
+        let text = json(control, &held);
+        // Counters only grow: between two moments at which they agree with the same buffers nothing was counted.
+        if agreed && balances(control, &held) {
+            return text;
+        }
+        std::thread::yield_now();
+    }
+    json(control, &remaining())
+}
+
+/// Whether all that each level got was handed on, wasted, or is still there.
+fn balances(control: &Control, held: &[usize]) -> bool {
+    const GONE: [Counter; 6] = [
+        Counter::BufferBytes,
+        Counter::ObjectBytes,
+        Counter::StolenBytes,
+        Counter::WasteRefill,
+        Counter::WasteCollection,
+        Counter::WasteAlignment,
+    ];
+    (0..control.levels()).all(|level| {
+        let sum = |counter| control.counters(level).iter().map(|domain| domain.get(counter)).sum::<u64>();
+        let held = held.get(level).copied().unwrap_or(0) as u64;
+        sum(Counter::RefillBytes) == GONE.iter().map(|counter| sum(*counter)).sum::<u64>() + held
+    })
 }
 
 #[cfg(test)]
@@ -183,6 +216,37 @@ mod tests {
         let text = json(&control, &[]);
         let change = "\"changes\":[{\"level\":\"processor\",\"why\":\"waste\",\"pause\":3,\"from_bytes\":65536,\"to_bytes\":32768,";
         assert!(text.contains(change) && text.contains("\"waste_bytes\":7"), "{text}");
+    }
+
+    #[test]
+    fn a_pause_between_two_looks_does_not_show() {
+        let control = Control::anonymous(&[1]).unwrap();
+        let counters = &control.counters(0)[0];
+        counters.add(Counter::RefillBytes, 100);
+        counters.add(Counter::BufferBytes, 60);
+        let look = std::cell::Cell::new(0);
+        // Seen, then retired; counted only a look later.
+        let text = settled(&control, || {
+            look.set(look.get() + 1);
+            match look.get() {
+                1 => counters.add(Counter::StolenBytes, 10),
+                4 => counters.add(Counter::WasteCollection, 30),
+                _ => {}
+            }
+            vec![if look.get() == 1 { 40 } else { 0 }]
+        });
+        assert!(
+            text.contains("\"remaining_bytes\":0") && text.contains("\"waste_collection_bytes\":30"),
+            "{text}"
+        );
+        assert_eq!(look.get(), 4);
+    }
+
+    #[test]
+    fn what_never_agrees_is_told_all_the_same() {
+        let control = Control::anonymous(&[1]).unwrap();
+        control.counters(0)[0].add(Counter::RefillBytes, 100);
+        assert!(settled(&control, || vec![7]).contains("\"remaining_bytes\":7"));
     }
 
     #[test]

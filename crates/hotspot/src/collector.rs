@@ -48,6 +48,9 @@ pub struct Hooks {
     pub trace: bool,
     /// `mem_allocate`: single objects may be carved from a buffer.
     pub objects: bool,
+    /// `doit` of the VM operations whose classes' names begin so: where nothing else tells of every pause. Shenandoah calls no function of
+    /// its heap's vtable in one, and since JDK 26 no event tells of those behind VMDeath, by which its threads are not yet stopped.
+    pub pauses: Option<&'static str>,
 }
 
 /// When HotSpot takes the heap's lock (`Heap_lock`, Shenandoah's own) to serve a TLAB or an object without a collection, as far as this can
@@ -151,21 +154,6 @@ impl Collector {
         }
     }
 
-    /// Refuses it in versions where buffers are not safe in it. Since JDK 26 no event announces pauses from the moment on in which VMDeath is
-    /// told, and Shenandoah, which calls no function of its heap's vtable in a pause, is not stopped by then: it would find the tails of
-    /// buffers without fillers.
-    pub fn check(self, feature: Feature, full: &str) -> Result<(), Error> {
-        const TOLD_TO_THE_END: Since<bool> = Since(&[(11, true), (26, false)]);
-        match self {
-            Collector::Shenandoah | Collector::GenerationalShenandoah
-                if TOLD_TO_THE_END.in_version(feature) != Some(true) =>
-            {
-                Err(Error::CollectorOf { collector: self.name(), version: full.to_owned() })
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Why it is observed, but gets no buffers, if that is so. ZGC's TLABs come from small pages, of which each CPU has one where the heap is
     /// large enough for that (`ZHeuristics::use_per_cpu_shared_small_pages`): it is the level that a core buffer would be.
     pub const fn buffers(self) -> Result<(), Error> {
@@ -186,24 +174,28 @@ impl Collector {
         }
     }
 
-    /// The hooks that it needs.
-    pub const fn hooks(self) -> Hooks {
+    /// The hooks that it needs in a version.
+    pub fn hooks(self, feature: Feature) -> Hooks {
+        const UNTOLD: Since<Option<&str>> = Since(&[(11, None), (26, Some("VM_Shenandoah"))]);
         match self {
             Collector::Serial | Collector::Parallel | Collector::Epsilon => {
-                Hooks { parsability: true, available: true, trace: false, objects: true }
+                Hooks { parsability: true, available: true, trace: false, objects: true, pauses: None }
             }
-            Collector::G1 => Hooks { parsability: true, available: true, trace: true, objects: true },
-            // Shenandoah: objects outside a TLAB are not carved, it paces and accounts them in mem_allocate itself. ZGC: nothing is served, and
-            // its heap is walked by marks, so that nobody calls ensure_parsability.
-            Collector::Shenandoah
-            | Collector::GenerationalShenandoah
-            | Collector::Z
-            | Collector::SingleGenerationZ => {
-                Hooks { parsability: false, available: false, trace: false, objects: false }
+            Collector::G1 => {
+                Hooks { parsability: true, available: true, trace: true, objects: true, pauses: None }
             }
+            // Objects outside a TLAB are not carved, Shenandoah paces and accounts them in mem_allocate itself.
+            Collector::Shenandoah | Collector::GenerationalShenandoah => {
+                Hooks { pauses: UNTOLD.in_version(feature).flatten(), ..NONE }
+            }
+            // Nothing is served, and the heap is walked by marks, so that nobody calls ensure_parsability.
+            Collector::Z | Collector::SingleGenerationZ => NONE,
         }
     }
 }
+
+const NONE: Hooks =
+    Hooks { parsability: false, available: false, trace: false, objects: false, pauses: None };
 
 #[cfg(test)]
 mod tests {

@@ -20,14 +20,7 @@ pub enum Error {
     },
     /// Buffers under ZGC.
     Zgc,
-    /// A collector that is supported in older versions.
-    CollectorOf {
-        /// Its name.
-        collector: &'static str,
-        /// The version as HotSpot tells it.
-        version: String,
-    },
-    /// Another collector that is not supported.
+    /// A collector that is not supported.
     Collector {
         /// The class of its heap, or the flag that chose it.
         found: String,
@@ -79,11 +72,6 @@ impl fmt::Display for Error {
                 f,
                 "JDK {found} is newer than this terrace knows: update terrace, use JDK {Supported}, or give unknown=try to \
                  install where every check holds"
-            ),
-            Error::CollectorOf { collector, version } => write!(
-                f,
-                "{collector} of JDK {version} is not supported, because it still collects unannounced while the JVM ends: use another \
-                 collector (-XX:+UseG1GC), or JDK 25"
             ),
             Error::Zgc => write!(
                 f,

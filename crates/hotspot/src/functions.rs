@@ -28,6 +28,9 @@ pub type TlabCapacity = unsafe extern "C" fn(*const c_void, *mut c_void) -> usiz
 /// `CollectedHeap::supports_inline_contig_alloc`.
 pub type SupportsInlineContigAlloc = unsafe extern "C" fn(*const c_void) -> bool;
 
+/// `VM_Operation::doit`.
+pub type Doit = unsafe extern "C" fn(*mut c_void);
+
 /// A type of function pointers.
 ///
 /// # Safety
@@ -47,7 +50,8 @@ functions!(
     TraceHeap,
     MemAllocate,
     MaxTlabSize,
-    SupportsInlineContigAlloc
+    SupportsInlineContigAlloc,
+    Doit
 );
 
 /// An entry of the heap's vtable and what stood there when it was looked at.
@@ -77,8 +81,25 @@ impl<F: Function> Slot<F> {
     }
 }
 
-/// The functions that are called or replaced. Those that a collector's hooks do not need may be absent.
+/// A class of VM operations in which a collector pauses.
 #[derive(Clone, Copy, Debug)]
+pub struct Pause {
+    /// What its operations have as vtable pointer.
+    pub vtable: usize,
+    /// Runs one, on the VM thread.
+    pub doit: Slot<Doit>,
+}
+
+impl Pause {
+    /// Of a vtable's address and words in this process, and which of them is `doit`.
+    pub(crate) fn of(vtable: usize, words: &[usize], at: usize) -> Option<Pause> {
+        let (entry, original) = (vtable + at * WORD, *words.get(at)?);
+        Some(Pause { vtable, doit: Slot { entry, original, name: "doit", function: PhantomData } })
+    }
+}
+
+/// The functions that are called or replaced. Those that a collector's hooks do not need may be absent.
+#[derive(Clone, Debug)]
 pub struct Functions {
     /// Serves a thread with a TLAB.
     pub allocate_new_tlab: Slot<AllocateNewTlab>,
@@ -96,10 +117,12 @@ pub struct Functions {
     pub trace_heap: Option<Slot<TraceHeap>>,
     /// Whether compiled code may take memory from eden itself (JDK 11 and 17).
     pub supports_inline_contig_alloc: Option<Slot<SupportsInlineContigAlloc>>,
+    /// All pauses; only where nothing else tells of every one.
+    pub pauses: Vec<Pause>,
 }
 
 impl Functions {
-    /// Finds them by `entry`, which gives a function's entry and what stands there. Types are those of the mangled names.
+    /// Finds them, but for the pauses, by `entry`, which gives a function's entry and what stands there. Types are those of the mangled names.
     pub(crate) fn of(
         hooks: Hooks,
         entry: impl Fn(Virtual) -> Result<(usize, usize), Error>,
@@ -123,6 +146,7 @@ impl Functions {
                 .transpose()?,
             trace_heap: hooks.trace.then(|| slot(Virtual::TraceHeap, &entry)).transpose()?,
             supports_inline_contig_alloc: slot(Virtual::SupportsInlineContigAlloc, &entry).ok(),
+            pauses: vec![],
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::accounts::{Accounts, THREAD_LIST};
 use crate::collector::{Collector, FlagIs, Hooks, UNSUPPORTED};
 use crate::flags::Flags;
-use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, TlabCapacity, UnsafeMaxTlabAlloc};
+use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, Pause, TlabCapacity, UnsafeMaxTlabAlloc};
 use crate::library::Library;
 use crate::slots::{self, Vtable};
 use crate::structs::{Structs, peek};
@@ -82,8 +82,7 @@ impl Machine {
         feature.check(&version, try_unknown)?;
         let flags = Flags::of(&structs)?;
         let collector = chosen(&flags)?;
-        let hooks = collector.hooks();
-        collector.check(feature, &version)?;
+        let hooks = collector.hooks(feature);
         let symbols = Symbols::open(library.path())?;
         library.check(&symbols)?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };
@@ -93,6 +92,7 @@ impl Machine {
             &symbols,
             &Collector::ALL.map(Collector::vtable),
             &[fill_with_object, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES, STRUCTS, THREAD_LIST],
+            hooks.pauses,
         )?;
         let mut vtables = names.vtables;
         let own =
@@ -112,11 +112,13 @@ impl Machine {
             (0..vtable.entries).map(|at| unsafe { peek(first + at * WORD) }).collect()
         };
         let originals = words(vtable);
-        let linked = |words: &[usize]| words.iter().map(|word| word.wrapping_sub(library.base())).collect();
+        let linked = |words: &[usize]| -> Vec<usize> {
+            words.iter().map(|word| word.wrapping_sub(library.base())).collect()
+        };
         let mut tables: Vec<Vec<usize>> = vec![linked(&originals)];
         tables.extend(vtables.into_iter().flatten().map(|other| linked(&words(other))));
         let slots = slots::resolve(&symbols, feature, &tables)?;
-        let functions = Functions::of(hooks, |function| {
+        let mut functions = Functions::of(hooks, |function| {
             let slot = slots.of(function).map_err(|error| {
                 // A function of somebody else has no name of HotSpot's.
                 let foreign = |word: &&usize| **word != 0 && !library.contains(**word);
@@ -129,6 +131,14 @@ impl Machine {
             let original = originals.get(slot).copied().ok_or_else(|| missing(function.name()))?;
             Ok((vtable_address + slot * WORD, original))
         })?;
+        // Behind the heap's functions: they tell that somebody else has been here.
+        if hooks.pauses.is_some() {
+            let found = names.operations.pauses(|vtable| linked(&words(vtable)))?;
+            let pause = |(vtable, at): (Vtable, usize)| {
+                Pause::of(vtable.address + library.base(), &words(vtable), at)
+            };
+            functions.pauses = found.into_iter().filter_map(pause).collect();
+        }
         Ok(Machine {
             feature,
             version,

@@ -30,6 +30,7 @@ pub mod heap;
 pub mod jni;
 pub mod jvmti;
 pub mod library;
+pub mod operations;
 pub mod patch;
 pub mod slots;
 pub mod structs;

@@ -5,7 +5,8 @@
 //! code, so an address can have several names and a name can stand at several entries; an answer is taken only if it is the
 //! only one.
 
-use crate::symbols::Symbols;
+use crate::operations::Operations;
+use crate::symbols::{Symbol, Symbols};
 use crate::version::{Feature, Since};
 use crate::{Error, WORD};
 
@@ -120,11 +121,30 @@ pub struct Names {
     pub vtables: Vec<Option<Vtable>>,
     /// The addresses of the other symbols asked for, as linked, in their order.
     pub others: Vec<Option<usize>>,
+    /// The VM operations of the family asked for.
+    pub operations: Operations,
 }
 
-/// Finds vtables by class symbol (`_ZTV...`) and other symbols by their full mangled names.
-pub fn find(symbols: &Symbols, vtables: &[&str], others: &[&str]) -> Result<Names, Error> {
-    let mut names = Names { vtables: vec![None; vtables.len()], others: vec![None; others.len()] };
+impl Vtable {
+    /// That of a class symbol (`_ZTV...`): before the functions stand the offset to the top of the object and the type information.
+    pub(crate) fn of(symbol: &Symbol) -> Vtable {
+        let entries = (symbol.bytes / WORD).saturating_sub(2);
+        Vtable { address: symbol.address + 2 * WORD, entries }
+    }
+}
+
+/// Finds vtables by class symbol (`_ZTV...`), other symbols by their full mangled names, and VM operations by what their names begin with.
+pub fn find(
+    symbols: &Symbols,
+    vtables: &[&str],
+    others: &[&str],
+    family: Option<&str>,
+) -> Result<Names, Error> {
+    let mut names = Names {
+        vtables: vec![None; vtables.len()],
+        others: vec![None; others.len()],
+        operations: Operations::default(),
+    };
     symbols.each(
         |_, _| true,
         |symbol| {
@@ -133,9 +153,9 @@ pub fn find(symbols: &Symbols, vtables: &[&str], others: &[&str]) -> Result<Name
             } else if symbol.is_data
                 && let Some(at) = vtables.iter().position(|name| *name == symbol.name)
             {
-                // Before the functions stand the offset to the top of the object and the type information.
-                let entries = (symbol.bytes / WORD).saturating_sub(2);
-                names.vtables[at] = Some(Vtable { address: symbol.address + 2 * WORD, entries });
+                names.vtables[at] = Some(Vtable::of(&symbol));
+            } else if let Some(family) = family {
+                names.operations.note(&symbol, family);
             }
         },
     )?;

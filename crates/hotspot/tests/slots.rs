@@ -36,7 +36,7 @@ fn supported() -> Vec<&'static Jdk> {
 fn resolve(symbols: &Symbols, feature: Feature, collector: Collector) -> Option<(Vtable, Vec<usize>, Slots)> {
     let mut names = vec![collector.vtable()];
     names.extend(Collector::ALL.iter().filter(|other| **other != collector).map(|other| other.vtable()));
-    let vtables = slots::find(symbols, &names, &[]).expect("the symbols").vtables;
+    let vtables = slots::find(symbols, &names, &[], None).expect("the symbols").vtables;
     let vtable = vtables[0]?;
     let words =
         |vtable: Vtable| symbols.relocated_words(vtable.address, vtable.entries).expect("the relocations");
@@ -47,7 +47,7 @@ fn resolve(symbols: &Symbols, feature: Feature, collector: Collector) -> Option<
 
 /// The functions that a collector cannot do without.
 fn needed(collector: Collector, feature: Feature) -> Vec<Virtual> {
-    let hooks = collector.hooks();
+    let hooks = collector.hooks(feature);
     let mut needed = vec![
         Virtual::AllocateNewTlab,
         Virtual::UnsafeMaxTlabAlloc,
@@ -148,6 +148,28 @@ fn all_names_are_read_with_few_of_them_resident() {
         symbols.each(|_, _| true, visit).expect("the symbols");
         assert!(names > 10_000, "{}: {names} names", jdk.version);
         assert!((1..=2048).contains(&most), "{}: {most} kB", jdk.version);
+    }
+}
+
+/// Where Shenandoah's pauses have to be seen by themselves, each of its VM operations is there, and nothing else.
+#[test]
+fn every_pause_of_shenandoah() {
+    for jdk in supported() {
+        let Some(family) = Collector::Shenandoah.hooks(jdk.feature).pauses else { continue };
+        let symbols = Symbols::open(&jdk.libjvm()).expect("symbols");
+        let names = slots::find(&symbols, &[], &[], Some(family)).expect("the symbols");
+        let words = |vtable: Vtable| {
+            symbols.relocated_words(vtable.address, vtable.entries).expect("the relocations")
+        };
+        let pauses =
+            names.operations.pauses(words).unwrap_or_else(|error| panic!("{}: {error}", jdk.version));
+        let found: Vec<String> =
+            pauses.iter().flat_map(|(vtable, at)| names_at(&symbols, words(*vtable)[*at])).collect();
+        for pause in ["InitMark", "FinalMark", "InitUpdateRefs", "FinalUpdateRefs", "FullGC", "DegeneratedGC"]
+        {
+            assert!(found.iter().any(|name| name.contains(pause)), "{}: {pause} in {found:?}", jdk.version);
+        }
+        assert!(found.iter().all(|name| name.contains("4doitEv")), "{}: {found:?}", jdk.version);
     }
 }
 

@@ -255,8 +255,8 @@ impl Attached {
     }
 
     /// Whether the process is there.
-    pub fn is_alive(&self) -> bool {
-        Path::new(&format!("/proc/{}", self.pid)).exists()
+    pub fn is_running(&self) -> bool {
+        os::is_running(self.pid)
     }
 
     /// Since the JVM began to start. (Its answer is `1.234 s`.)
@@ -331,6 +331,22 @@ mod tests {
         let temporary = Temporary::of(process.path()).unwrap();
         fs::write(temporary.path().join("x"), "").unwrap();
         assert!(process.path().join("root/tmp/x").is_file());
+    }
+
+    #[test]
+    fn one_that_has_ended_is_not_waited_for() {
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let temporary = Temporary::of(folder.path()).unwrap();
+        let attached =
+            Attached { pid: ended.id(), temporary, own_pid: ended.id(), patience: Duration::from_secs(1) };
+        // Listed until somebody waits for it, which is nobody while this waits.
+        while attached.is_running() {
+            std::thread::sleep(STEP);
+        }
+        assert!(Path::new(&format!("/proc/{}", ended.id())).exists());
+        ended.wait().unwrap();
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
     while uptime.is_none_or(|uptime| uptime < EARLIEST) {
         std::thread::sleep(STEP);
         uptime = jvm.uptime();
-        if uptime.is_none() && !jvm.is_alive() {
+        if uptime.is_none() && !jvm.is_running() {
             return Err(Error::failed("the JVM has just ended"));
         }
     }

@@ -6,6 +6,7 @@ use crate::launch::{Exit, Launch};
 use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
+use hotspot::version::Feature;
 
 /// Daemon threads that allocate while the program ends.
 fn leaving(by: &str) -> Launch {
@@ -22,23 +23,29 @@ pub fn cases(cases: &mut Vec<Case>) {
         hazard(cases, &format!("late_collections::{by}"), JDKS, SERVED, move |setting| {
             let helper = artifacts::helper("late").expect("the helper agent");
             let most = if setting.collector == Collector::Epsilon { "-Xmx1g" } else { "-Xmx64m" };
-            // With G1 it takes some hundred collections until an object is lost; Shenandoah and Epsilon have none.
+            let shenandoah =
+                matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah);
+            let collects =
+                USUAL.contains(&setting.collector) || (shenandoah && setting.jdk.feature >= Feature(26));
+            // With G1 it takes some hundred collections until an object is lost; Shenandoah has none before 26, and Epsilon never.
             let late = match setting.collector {
+                _ if !collects => "250",
                 Collector::G1 => "0,200,gc.log",
-                Collector::Serial | Collector::Parallel => "0,10,gc.log",
-                _ => "250",
+                _ => "0,10,gc.log",
             };
             // Verification makes the heap parsable, and with that retires the buffers: what has to be shown is
             // that they are retired without it.
             let launch = leaving(by)
                 .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
                 .flags(&format!("-agentpath:{}={late} {most} -Xlog:gc:file=gc.log", helper.display()));
+            // Shenandoah's own verification retires nothing.
+            let launch = if shenandoah { launch.flags("-XX:+ShenandoahVerify") } else { launch };
             launch.after(move |finished| {
                 let log = std::fs::read_to_string(finished.directory.join("gc.log")).unwrap_or_default();
                 let paused = log.lines().filter(|line| line.contains("Pause")).count() as u64;
                 let announced = finished.report()?.number("pauses");
                 // The report is written at VMDeath: what the log has beyond it came later.
-                if USUAL.contains(&setting.collector) && paused <= announced {
+                if collects && paused <= announced {
                     return Err(format!(
                         "no collection after VMDeath: {paused} in the log, {announced} announced"
                     ));

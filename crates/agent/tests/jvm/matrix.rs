@@ -49,7 +49,7 @@ pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
 ///
 /// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
 /// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed, nor
-/// of a collector that it does not have, or that is refused in it.
+/// of a collector that it does not have.
 pub fn matrix(
     cases: &mut Vec<Case>,
     name: &str,
@@ -68,9 +68,7 @@ pub fn matrix(
         order.find(|feature| setting(*feature, collector).is_ok()).unwrap_or(main[0]) == feature
     };
     for feature in jdks.iter().copied().filter(|feature| is_main(feature) || jdk::of(*feature).is_ok()) {
-        let met = |collector: &Collector| {
-            jdk::exists(*collector, Feature(feature)) && collector.check(Feature(feature), "").is_ok()
-        };
+        let met = |collector: &Collector| jdk::exists(*collector, Feature(feature));
         for (index, &collector) in collectors.iter().enumerate().filter(|(_, collector)| met(collector)) {
             let body = body.clone();
             let short = collector.name().replace(' ', "-");

@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, MAIN, hazard, setting, since};
+use crate::matrix::{JDKS, MAIN, hazard, setting};
 use crate::runner::{Case, Outcome, QUIET};
 use crate::zgc::ZGCS;
 use hotspot::collector::Collector;
@@ -102,7 +102,6 @@ pub fn cases(cases: &mut Vec<Case>) {
             .unreported())
         .says("ZGC already allocates from per-CPU pages")
     });
-    shenandoah_is_refused(cases);
     jdks_are_here(cases);
     hazard(cases, "silent_when_well", JDKS, &[Collector::G1], |_| {
         Launch::bare("Hello").agent("strict=true").prints(&["hello"]).after(|finished| {
@@ -116,25 +115,6 @@ pub fn cases(cases: &mut Vec<Case>) {
             Err(format!("state {state}, core {sizes}, tlab {tlab}, said {}", finished.stderr))
         })
     });
-}
-
-/// Since 26, and for ever until a hook sees its last collections.
-fn shenandoah_is_refused(cases: &mut Vec<Case>) {
-    for feature in since(26).iter().copied().filter(|feature| jdk::of(*feature).is_ok()) {
-        for collector in [Collector::Shenandoah, Collector::GenerationalShenandoah] {
-            let name = format!("shenandoah_is_refused::{}::{feature}", collector.name().replace(' ', "-"));
-            cases.push(Case::new(name, move || match setting(feature, collector) {
-                Err(why) => Ok(Outcome::Skipped(why)),
-                Ok(setting) => Launch::bare("Hello")
-                    .flags(&jdk::collector_flags(collector, setting.jdk.feature).join(" "))
-                    .prints(&["hello"])
-                    .unreported()
-                    .says("is not supported, because it still collects unannounced while the JVM ends")
-                    .run(setting.jdk)
-                    .map(|_| Outcome::Passed),
-            }));
-        }
-    }
 }
 
 fn jdks_are_here(cases: &mut Vec<Case>) {
