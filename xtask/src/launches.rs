@@ -4,6 +4,7 @@
 use jvm::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// A line of what the launches wrote.
@@ -93,34 +94,29 @@ fn cells_of(kept: &Value) -> Vec<Cell> {
     serde_json::from_value(kept["cells"].clone()).unwrap_or_default()
 }
 
-/// The table in Markdown, of each architecture the builds and then the collectors: `yes` or `observed` with the number of launches only where all of
-/// them passed.
+/// The table in Markdown: a line for each JDK of each architecture, a column for each collector; how many launches passed only where all of
+/// them did.
 pub fn table(kept: &Value) -> String {
     let cells = cells_of(kept);
-    let mut jdks: Vec<u32> = cells.iter().map(|cell| feature(&cell.jdk)).collect();
-    jdks.sort_unstable();
-    jdks.dedup();
-    let names: Vec<String> = jdks.iter().map(u32::to_string).collect();
-    let mut text = format!("| | JDK | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(jdks.len()));
-    let mut row = |architecture: &str, name: &str, word: &dyn Fn(u32) -> Option<String>| {
-        let words: Vec<String> = jdks.iter().map(|jdk| word(*jdk).unwrap_or_else(|| "-".into())).collect();
-        text += &format!("| {architecture} | {name} | {} |\n", words.join(" | "));
-    };
-    let mut architectures: Vec<&str> = cells.iter().map(|cell| cell.architecture.as_str()).collect();
-    architectures.sort_unstable_by_key(|name| std::cmp::Reverse(*name));
-    architectures.dedup();
-    for architecture in architectures {
-        let own = || cells.iter().filter(|cell| cell.architecture == architecture);
-        let of = |jdk: u32| own().filter(move |cell| feature(&cell.jdk) == jdk);
-        row(architecture, "build", &|jdk| of(jdk).next().map(|cell| cell.jdk.clone()));
-        for collector in ORDER {
-            let launched =
-                |cell: &&Cell| cell.collector == collector && cell.passed + cell.failed + cell.refused > 0;
-            if own().any(|cell| launched(&cell)) {
-                let cell = |jdk: u32| of(jdk).find(|cell| cell.collector == collector).map(Cell::word);
-                row(architecture, &collector.replace('-', " "), &cell);
-            }
-        }
+    let launched = |cell: &Cell| cell.passed + cell.failed + cell.refused > 0;
+    let collectors: Vec<&str> = (ORDER.into_iter())
+        .filter(|name| cells.iter().any(|cell| cell.collector == *name && launched(cell)))
+        .collect();
+    let names: Vec<String> = collectors.iter().map(|name| name.replace('-', " ")).collect();
+    let mut text = format!("| | JDK | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let mut rows: Vec<(Reverse<&str>, u32, &str)> = (cells.iter())
+        .map(|cell| (Reverse(cell.architecture.as_str()), feature(&cell.jdk), cell.jdk.as_str()))
+        .collect();
+    rows.sort_unstable();
+    rows.dedup();
+    for (Reverse(architecture), _, jdk) in rows {
+        let of = |name: &str| {
+            (cells.iter())
+                .find(|cell| cell.architecture == architecture && cell.jdk == jdk && cell.collector == name)
+        };
+        let words: Vec<String> =
+            collectors.iter().map(|name| of(name).map_or_else(|| "-".into(), Cell::word)).collect();
+        text += &format!("| {architecture} | {jdk} | {} |\n", words.join(" | "));
     }
     text
 }
@@ -131,7 +127,7 @@ impl Cell {
             (0, 0, 0) => "-".into(),
             (0, 0, _) => "refused".into(),
             (0, passed, _) if self.collector.ends_with(OBSERVED) => format!("observed ({passed})"),
-            (0, passed, _) => format!("yes ({passed})"),
+            (0, passed, _) => passed.to_string(),
             (failed, passed, refused) => format!("no: {failed} of {} failed", failed + passed + refused),
         }
     }
@@ -161,18 +157,18 @@ mod tests {
             line("load", "Shenandoah", "28", "x64", "skipped"),
         ];
         let kept = taken(&Value::Null, &written.concat()).unwrap();
-        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.2 | 28 |\n| x64 | G1 | no: 1 of 2 failed | yes (1) |\n\
-                        | x64 | ZGC | observed (1) | refused |\n";
+        let expected = "| | JDK | G1 | ZGC |\n|---|---|---|---|\n| x64 | 11.0.2 | no: 1 of 2 failed | observed (1) |\n\
+                        | x64 | 28 | 1 | refused |\n";
         assert_eq!(table(&kept), expected);
 
         let again =
             line("load", "G1", "11.0.3", "x64", "passed") + &line("load", "G1", "28.0.1", "arm64", "passed");
-        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.3 | 28 |\n| x64 | G1 | yes (1) | yes (1) |\n\
-                        | x64 | ZGC | - | refused |\n| arm64 | build | - | 28.0.1 |\n| arm64 | G1 | - | yes (1) |\n";
+        let expected = "| | JDK | G1 | ZGC |\n|---|---|---|---|\n| x64 | 11.0.3 | 1 | - |\n| x64 | 28 | 1 | refused |\n\
+                        | arm64 | 28.0.1 | 1 | - |\n";
         assert_eq!(table(&taken(&kept, &again).unwrap()), expected);
         let more = line("load", "Serial", "28", "x64", "passed");
-        let expected = "| | JDK | 11 | 28 |\n|---|---|---|---|\n| x64 | build | 11.0.2 | 28 |\n| x64 | Serial | - | yes (1) |\n\
-                        | x64 | G1 | no: 1 of 2 failed | yes (1) |\n| x64 | ZGC | observed (1) | refused |\n";
+        let expected = "| | JDK | Serial | G1 | ZGC |\n|---|---|---|---|---|\n| x64 | 11.0.2 | - | no: 1 of 2 failed | observed (1) |\n\
+                        | x64 | 28 | 1 | 1 | refused |\n";
         assert_eq!(table(&taken(&kept, &more).unwrap()), expected, "others of the same build are kept");
         assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is no launch"));
     }
