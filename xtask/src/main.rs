@@ -23,6 +23,7 @@ mod shell;
 mod skipped;
 mod soak;
 mod test;
+mod watching;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -61,6 +62,9 @@ enum Command {
     Startup(lab_run::Startup),
     /// Measure how long the agent looks for HotSpot's names, on each JDK and collector; then: cargo xtask results target/terrace/lookups.
     Lookups,
+    /// Measure what watching costs: `terrace top` beside many JVMs, and the Flight Recorder's event of each second; then: cargo xtask results
+    /// target/terrace/watching.
+    Watching(watching::Arguments),
     /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
     /// Take runs into the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
@@ -102,6 +106,7 @@ fn main() -> ExitCode {
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Lookups => lookups::run(),
+        Command::Watching(arguments) => watching::run(&arguments),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),

@@ -33,7 +33,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 13] = [
+pub const TABLES: [Table; 14] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -110,6 +110,18 @@ pub const TABLES: [Table; 13] = [
             ("collector", Words("{collector}")),
             ("of", Words("{processes}")),
             ("ms, median [least, most]", Interval("lookup", 1)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/watching.md",
+        name: "watching",
+        experiment: "watching",
+        columns: &[
+            ("what", Words("{what}")),
+            ("JDK", Words("{jdk}")),
+            ("values", Words("{processes}")),
+            ("% of a CPU, median [least, most]", Interval("cpu", 3)),
         ],
         ..PLAIN
     },
