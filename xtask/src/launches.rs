@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_says_yes_only_if_all_its_launches_passed() {
+    fn a_cell_says_how_many_passed_only_if_all_did() {
         let written = [
             line("load", "G1", "11.0.2", "x64", "passed"),
             line("attach", "G1", "11.0.2", "x64", "failed"),

@@ -19,7 +19,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     seconds: u64,
     /// Values of each row
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     values: usize,
 }
 
@@ -136,7 +136,7 @@ fn recorded(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>>
     let start = |number: usize, enabled: bool| {
         let file = folder.join(format!("{}-{number}-{enabled}.jfr", jdk.feature));
         let recording = format!(
-            "-XX:StartFlightRecording:filename={},terrace.BufferStatistics#enabled={enabled}",
+            "-XX:StartFlightRecording:filename={},+terrace.BufferStatistics#enabled={enabled}",
             file.display()
         );
         idle(jdk, folder, &[jar.clone(), recording])
@@ -194,6 +194,9 @@ fn cell(what: &str, jdk: u32, values: &[f64]) -> Value {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (least, most) = (sorted.first(), sorted.last());
+    // The mean of the two in the middle, where there are two.
+    let middle = &sorted[(sorted.len().saturating_sub(1)) / 2..sorted.len() / 2 + 1];
+    let median = middle.iter().sum::<f64>() / middle.len() as f64;
     json!({ "parameters": { "what": what, "jdk": jdk }, "processes": values.len(),
-        "metrics": { "cpu": { "median": sorted.get(sorted.len() / 2), "low": least, "high": most } } })
+        "metrics": { "cpu": { "median": median, "low": least, "high": most } } })
 }

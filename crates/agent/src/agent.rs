@@ -167,8 +167,8 @@ impl Agent {
     /// Puts HotSpot's own functions back, if this was asked for and nothing is lost without the hooks. Only at a safepoint, with all
     /// buffers retired.
     ///
-    /// A thread in a hook is waiting inside HotSpot's own function by now. If it does so for a buffer, that is being refilled, and there will be a tail to fill. If for itself alone, its request
-    /// goes nowhere else afterwards (`hab::Level::allocate_slowly`). None is on its way into a hook: in VM state it would have held the safepoint back.
+    /// A thread in a hook is waiting inside HotSpot's own function by now. If it does so for a buffer, that is being refilled, and there will be a tail to fill. If for itself alone, it may
+    /// look into the buffers once more, which are empty for ever, and refills none (`hab::Level::allocate_slowly`). None is on its way into a hook: in VM state it would have held the safepoint back.
     pub(crate) fn withdraw_if_asked(&self) {
         let unused =
             || !self.hierarchy.serves() || (self.control.mode() == Mode::Off && self.hierarchy.is_idle());

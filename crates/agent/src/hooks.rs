@@ -1,4 +1,4 @@
-//! The functions that stand in the heap's vtable instead of HotSpot's own.
+//! The functions that stand in the heap's vtable, and in those of a collector's pauses, instead of HotSpot's own.
 //!
 //! They have HotSpot's signatures: sizes of `allocate_new_tlab` and `mem_allocate` in words, of `unsafe_max_tlab_alloc` in bytes.
 //! Those that have lost their last argument since JDK 26 hand on what they were called with (`hotspot::functions`).

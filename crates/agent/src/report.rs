@@ -153,19 +153,21 @@ fn settled(control: &Control, remaining: impl Fn() -> Vec<usize>) -> String {
     const LOOKS: usize = 100;
     for _ in 1..LOOKS {
         let held = remaining();
-        let agreed = balances(control, &held);
-        let text = json(control, &held);
-        // Counters only grow: between two moments at which they agree with the same buffers nothing was counted.
-        if agreed && balances(control, &held) {
-            return text;
+        let got = balanced(control, &held);
+        if got.is_some() {
+            let text = json(control, &held);
+            // Counters only grow: if nothing was got meanwhile, and it agrees with the same buffers, nothing else was counted either.
+            if got == balanced(control, &held) {
+                return text;
+            }
         }
         std::thread::yield_now();
     }
     json(control, &remaining())
 }
 
-/// Whether all that each level got was handed on, wasted, or is still there.
-fn balances(control: &Control, held: &[usize]) -> bool {
+/// What each level got, in bytes, if all of it was handed on, wasted, or is still there.
+fn balanced(control: &Control, held: &[usize]) -> Option<Vec<u64>> {
     const GONE: [Counter; 6] = [
         Counter::BufferBytes,
         Counter::ObjectBytes,
@@ -174,11 +176,13 @@ fn balances(control: &Control, held: &[usize]) -> bool {
         Counter::WasteCollection,
         Counter::WasteAlignment,
     ];
-    (0..control.levels()).all(|level| {
-        let sum = |counter| control.counters(level).iter().map(|domain| domain.get(counter)).sum::<u64>();
-        let held = held.get(level).copied().unwrap_or(0) as u64;
-        sum(Counter::RefillBytes) == GONE.iter().map(|counter| sum(*counter)).sum::<u64>() + held
-    })
+    (0..control.levels())
+        .map(|level| {
+            let sum = |counter| control.counters(level).iter().map(|domain| domain.get(counter)).sum::<u64>();
+            let (held, got) = (held.get(level).copied().unwrap_or(0) as u64, sum(Counter::RefillBytes));
+            (got == GONE.iter().map(|counter| sum(*counter)).sum::<u64>() + held).then_some(got)
+        })
+        .collect()
 }
 
 #[cfg(test)]

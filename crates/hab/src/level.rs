@@ -6,7 +6,8 @@
 //! 2. refill that buffer, if its tail is small enough to be given up; if another thread is at it, the same with the domain's spare
 //!    buffers: a thread that lost its CPU while it refills must not send all others of its domain past the buffers;
 //! 3. take from another domain's tail, nearest domain first, never refilling it;
-//! 4. pass the request itself to the upper source.
+//! 4. pass the request itself to the upper source. Where the own tail was kept and the upper source seemed to have enough, this comes first,
+//!    and 3 only if it refuses after all.
 //!
 //! No step waits for another thread, and nothing is held while the upper source is at work.
 

@@ -54,7 +54,7 @@ functions!(
     Doit
 );
 
-/// An entry of the heap's vtable and what stood there when it was looked at.
+/// An entry of a vtable, the heap's or a VM operation's, and what stood there when it was looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<F> {
     entry: usize,
@@ -68,7 +68,7 @@ impl<F: Function> Slot<F> {
     pub fn original(&self) -> F {
         const { assert!(size_of::<F>() == WORD) };
         // SAFETY: the address stood in the entry that the function's full mangled name was found at (`Functions::of` pairs names and
-        // types), so it is a function of that type, or of the same without its last argument, which the platform's calling
+        // types; that of a pause's `doit` is `Operations::pauses`'), so it is a function of that type, or of the same without its last argument, which the platform's calling
         // convention allows (see the module); `Function` vouches for the conversion.
         unsafe { std::mem::transmute_copy(&self.original) }
     }

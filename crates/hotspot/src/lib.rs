@@ -6,6 +6,7 @@
 //! | [`collector`] | which collectors are supported, and which hooks each one needs |
 //! | [`symbols`] | names and addresses in a `libjvm.so` or its separate debug file |
 //! | [`slots`] | at which places of a heap class's vtable its virtual functions stand |
+//! | [`operations`] | the VM operations in which a collector pauses |
 //! | [`library`] | the `libjvm.so` of this process |
 //! | [`structs`] | HotSpot's table of its own fields (`gHotSpotVMStructs`) |
 //! | [`flags`] | reading and writing `-XX` flags |

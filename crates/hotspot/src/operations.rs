@@ -6,6 +6,9 @@ use crate::Error;
 use crate::slots::Vtable;
 use crate::symbols::Symbol;
 
+/// The Flight Recorder's request for a list of regions: at a safepoint, and no collection.
+const NO_PAUSE: &str = "VM_ShenandoahSendHeapRegionInfoEvents";
+
 /// Classes by their mangled names, with vtables and `VM_Operation::doit` functions; addresses as linked.
 #[derive(Debug, Default)]
 pub struct Operations {
@@ -15,7 +18,8 @@ pub struct Operations {
 
 /// The mangled name of a class of the family: its length, then a name that begins so.
 fn is_of(class: &str, family: &str) -> bool {
-    class.trim_start_matches(|letter: char| letter.is_ascii_digit()).starts_with(family)
+    let name = class.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    name.starts_with(family) && name != NO_PAUSE
 }
 
 impl Operations {

@@ -151,7 +151,7 @@ fn all_names_are_read_with_few_of_them_resident() {
     }
 }
 
-/// Where Shenandoah's pauses have to be seen by themselves, each of its VM operations is there, and nothing else.
+/// Where Shenandoah's pauses have to be seen by themselves, each of them is there, and nothing else.
 #[test]
 fn every_pause_of_shenandoah() {
     for jdk in supported() {
@@ -169,7 +169,8 @@ fn every_pause_of_shenandoah() {
         {
             assert!(found.iter().any(|name| name.contains(pause)), "{}: {pause} in {found:?}", jdk.version);
         }
-        assert!(found.iter().all(|name| name.contains("4doitEv")), "{}: {found:?}", jdk.version);
+        let is_pause = |name: &String| name.contains("4doitEv") && !name.contains("Events");
+        assert!(found.iter().all(is_pause), "{}: {found:?}", jdk.version);
     }
 }
 

@@ -48,7 +48,8 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
             }
         }
         let Some(extent) = self.upper.serve(cpu, min, desired) else {
-            // What is available was a hint.
+            // What is available was a hint. Behind `serve` nothing may be refilled: whoever takes buffers away while a thread waits there
+            // relies on that.
             return if others_may_have_it { self.steal(domain, min, desired) } else { None };
         };
         self.counters[domain].add(Counter::Direct, 1);
