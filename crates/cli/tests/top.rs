@@ -66,6 +66,17 @@ fn without_colours_and_ended_by_a_signal() {
     assert!(!ended.success() && !screen.is_full_screen(), "{ended}");
 }
 
+/// A connection that is cut takes the terminal along.
+#[test]
+fn it_ends_with_its_terminal() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let mut screen = Screen::start(&mut top(&["--refresh", "200ms"]), 24, 80);
+    let pid = jvm.pid.to_string();
+    screen.until("the JVM", |text| text.contains(&pid));
+    screen.hang_up();
+    assert!(!screen.end().success());
+}
+
 #[test]
 fn one_frame() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };

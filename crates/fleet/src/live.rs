@@ -24,6 +24,7 @@ pub fn run(request: &Request) -> Result<()> {
     // What was asked for wrongly is told before the screen is taken.
     view.update(survey.look()?);
     os::note_signals();
+    os::end_on_hangup();
     let mut terminal =
         ratatui::try_init().map_err(|error| Error::failed(format!("the terminal: {error}")))?;
     let done = follow(request, &mut survey, &mut view, &mut terminal);
@@ -82,7 +83,11 @@ enum Pressed {
 
 fn pressed(patience: Duration) -> Result<Option<Pressed>> {
     let failed = |error: std::io::Error| Error::failed(format!("the terminal: {error}"));
-    match event::poll(patience) {
+    // Not by crossterm: where the terminal has gone (a connection that was cut), it would read its end for ever.
+    if !os::wait_for_input(&std::io::stdin(), patience) {
+        return Err(Error::failed("the terminal has gone"));
+    }
+    match event::poll(Duration::ZERO) {
         Ok(true) => {}
         // A signal, which is looked at next.
         Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(None),

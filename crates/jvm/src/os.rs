@@ -176,11 +176,27 @@ pub fn ending(pid: u32) -> io::Result<OwnedFd> {
 
 /// Sleeps until the process has ended, a signal comes, or the time is over.
 pub fn sleep_until(ending: &OwnedFd, limit: Duration) {
-    let mut wanted = libc::pollfd { fd: ending.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // Whatever the answer, the caller looks for himself.
+    poll(ending, limit);
+}
+
+/// What poll(2) tells of one descriptor; 0 if a signal came, or the time is over.
+fn poll(descriptor: &impl AsRawFd, limit: Duration) -> i16 {
+    let mut wanted = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // Rounded up: a caller that waits for a moment is not to come back just before it.
     let milliseconds = limit.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32;
-    // SAFETY: one valid pollfd. Whatever the answer, the caller looks for himself.
-    unsafe { libc::poll(&mut wanted, 1, milliseconds) };
+    // SAFETY: one valid pollfd.
+    if unsafe { libc::poll(&mut wanted, 1, milliseconds) } > 0 { wanted.revents } else { 0 }
+}
+
+/// Waits until a terminal has input, a signal comes, or the time is over. Whether somebody is still at its other side.
+pub fn wait_for_input(terminal: &impl AsRawFd, limit: Duration) -> bool {
+    poll(terminal, limit) & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) == 0
+}
+
+/// Waits until there is something to read, if only the end, a signal comes, or the time is over. Whether there is.
+pub fn has_input(from: &impl AsRawFd, limit: Duration) -> bool {
+    poll(from, limit) != 0
 }
 
 /// The child dies with us, even if we are killed. Only for a child that this very thread will wait for.
@@ -209,6 +225,12 @@ pub fn note_signals() {
         // SAFETY: the handler only stores into an atomic, which is async-signal-safe; the cast is how libc takes handlers.
         unsafe { libc::signal(signal, note_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
+}
+
+/// SIGHUP ends us at once again: for who has nothing to put in order when his terminal has gone.
+pub fn end_on_hangup() {
+    // SAFETY: restores the system's default action.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
 }
 
 /// The signal that asked us to stop, if any.

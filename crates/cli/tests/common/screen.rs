@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ pub struct Screen {
     keyboard: File,
     shown: Arc<Mutex<vt100::Parser>>,
     reader: Option<JoinHandle<()>>,
+    /// Dropped, the reader ends.
+    reading: Option<Sender<()>>,
 }
 
 impl Screen {
@@ -36,14 +39,28 @@ impl Screen {
         let child = command.spawn().unwrap();
         let shown = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let (to, mut from) = (Arc::clone(&shown), File::from(ours.try_clone().unwrap()));
+        let (reading, is_read) = channel();
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // An error: the program has ended, and its side is closed.
-            while let Ok(count @ 1..) = from.read(&mut bytes) {
-                to.lock().unwrap().process(&bytes[..count]);
+            while is_read.try_recv() != Err(TryRecvError::Disconnected) {
+                // Whether there is anything; nobody may wait in `read` when this side is closed.
+                let there = jvm::os::has_input(&from, Duration::from_millis(50));
+                match there.then(|| from.read(&mut bytes)) {
+                    None => {}
+                    Some(Ok(count @ 1..)) => to.lock().unwrap().process(&bytes[..count]),
+                    // The program has ended, and its side is closed.
+                    Some(_) => break,
+                }
             }
         });
-        Screen { child, keyboard: ours.into(), shown, reader: Some(reader) }
+        Screen { child, keyboard: ours.into(), shown, reader: Some(reader), reading: Some(reading) }
+    }
+
+    /// As when a connection is cut: this side of the terminal goes.
+    pub fn hang_up(&mut self) {
+        self.reading = None;
+        self.reader.take().unwrap().join().unwrap();
+        self.keyboard = File::open("/dev/null").unwrap();
     }
 
     pub fn press(&mut self, keys: &str) {
