@@ -120,7 +120,6 @@ pub const TABLES: [Table; 14] = [
         columns: &[
             ("what", Words("{what}")),
             ("JDK", Words("{jdk}")),
-            ("values", Words("{processes}")),
             ("% of a CPU, median [least, most]", Interval("cpu", 3)),
         ],
         ..PLAIN
