@@ -2,28 +2,20 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`experiment`] | what an experiment is |
-//! | [`experiments`] | the experiments, one file each |
-//! | [`session`] | a run of experiments: order, repetition, noise, resuming |
-//! | [`results`] | what a run of experiments found |
-//! | [`mod@simulated`] | the same cells on a simulated machine with this machine's latencies |
-//! | [`report`] | results as a page, tables for the terminal, CSV, and the difference of two runs |
-//! | [`native`] | kernels measured in this process |
-//! | [`machine`] | where it runs |
+//! | [`experiments`] | the experiments, a folder each |
+//! | [`counting`] | a kernel that several experiments use: threads that count |
+//! | [`simulate`], [`mod@simulated`] | the same cells on a simulated machine with this machine's latencies |
+//!
+//! What an experiment is and how a run goes is the crate `experiment`; what a reader gets of a run, `lab-report`.
 
 #![allow(missing_docs, reason = "not published")]
 
-pub mod experiment;
+pub mod counting;
 pub mod experiments;
-pub mod machine;
-pub mod native;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 mod primitive;
-pub mod report;
-pub mod results;
-pub mod session;
+pub mod simulate;
 pub mod simulated;
 
-#[cfg(test)]
-extern crate self as terrace_lab;
-
-pub use jvm::{Error, Result};
+pub use experiment::{Error, Result};

@@ -3,7 +3,7 @@
 
 pub(crate) use core::sync::atomic::Ordering;
 
-/// A counter of the native kernels.
+/// A counter of the kernels.
 pub(crate) type Counter = core::sync::atomic::AtomicU64;
 
 /// Tells threads to stop.

@@ -1,9 +1,9 @@
 //! What a simulated counterpart of an experiment needs: the machine with its ranges, and a measured cell beside a simulated one.
 
-use crate::experiment::{MeasuredCell, Quantity};
-use crate::results::{Findings, Origin, SimulatedCell};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::Options;
+use experiment::results::{Findings, Origin, SimulatedCell};
+use experiment::{MeasuredCell, Quantity};
 use statistics::Interval;
 use std::ops::RangeInclusive;
 
@@ -108,8 +108,8 @@ pub(crate) fn whole(cell: &MeasuredCell, key: &str) -> Option<u32> {
 /// A word among a cell's values.
 pub(crate) fn word<'a>(cell: &'a MeasuredCell, key: &str) -> Option<&'a str> {
     match cell.parameters.get(key)? {
-        crate::experiment::Value::Text(text) => Some(text),
-        crate::experiment::Value::Number(_) => None,
+        experiment::Value::Text(text) => Some(text),
+        experiment::Value::Number(_) => None,
     }
 }
 

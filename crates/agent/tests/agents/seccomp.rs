@@ -53,18 +53,18 @@ fn range() -> Option<(u64, u64)> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn Agent_OnLoad(_vm: *mut c_void, _options: *const c_char, _reserved: *mut c_void) -> c_int {
     let Some((start, end)) = range() else { return -1 };
-    // The library is smaller than 4 GB, and its addresses have the same upper half, but for one load address in many.
-    if start >> 32 != (end - 1) >> 32 {
-        return -1;
-    }
+    // The library is smaller than 4 GB: its addresses have the same upper half, or the boundary between two is within it.
+    let above_start = if start >> 32 == end >> 32 { 1 } else { 3 };
     let filter = [
         Instruction(LOAD, 0, 0, 0),
-        Instruction(EQUAL, 0, 6, SYS_MPROTECT),
+        Instruction(EQUAL, 0, 8, SYS_MPROTECT),
         // The first argument: upper half, lower half.
         Instruction(LOAD, 0, 0, 20),
-        Instruction(EQUAL, 0, 4, (start >> 32) as u32),
+        Instruction(EQUAL, 0, 2, (start >> 32) as u32),
         Instruction(LOAD, 0, 0, 16),
-        Instruction(AT_LEAST, 0, 2, start as u32),
+        Instruction(AT_LEAST, above_start, 4, start as u32),
+        Instruction(EQUAL, 0, 3, (end >> 32) as u32),
+        Instruction(LOAD, 0, 0, 16),
         Instruction(AT_LEAST, 1, 0, end as u32),
         Instruction(RETURN, 0, 0, REFUSE),
         Instruction(RETURN, 0, 0, ALLOW),

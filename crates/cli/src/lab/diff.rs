@@ -1,7 +1,7 @@
 //! `terrace lab diff`.
 
 use crate::format::{Format, json};
-use ::lab::report;
+use ::lab_report as report;
 use clap::Args;
 use jvm::Result;
 use present::table;
@@ -26,7 +26,7 @@ pub struct Diff {
 impl Diff {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let [before, after] = [&self.before, &self.after].map(|folder| ::lab::results::read(folder));
+        let [before, after] = [&self.before, &self.after].map(|folder| ::experiment::results::read(folder));
         let diff = report::diff::compare(&before?, &after?);
         if self.format == Format::Json {
             print!("{}", json(&diff)?);

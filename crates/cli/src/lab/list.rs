@@ -2,7 +2,7 @@
 
 use super::run::{bench, chosen_jdks};
 use crate::format::{Format, json};
-use ::lab::experiment::{Effort, Wanted};
+use ::experiment::{Effort, Wanted};
 use ::lab::experiments;
 use clap::Args;
 use jvm::Result;
@@ -19,7 +19,7 @@ pub struct List {
 impl List {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let scratch = ::lab::session::store::scratch()?;
+        let scratch = ::experiment::session::store::scratch()?;
         let jdks = chosen_jdks(&[])?;
         let mut rows = Vec::new();
         for experiment in experiments::all() {

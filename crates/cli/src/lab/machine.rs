@@ -1,7 +1,7 @@
 //! `terrace lab machine`.
 
-use ::lab::experiments::simulate;
-use ::lab::results;
+use ::experiment::results;
+use ::lab::simulate;
 use clap::Args;
 use jvm::{Error, Result};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `terrace lab report`.
 
 use crate::format::{Format, json};
-use ::lab::report;
+use ::lab_report as report;
 use clap::Args;
 use jvm::Result;
 use present::table;
@@ -22,10 +22,10 @@ pub struct Report {
 impl Report {
     /// Does it.
     pub fn execute(&self) -> Result<()> {
-        let mut results = ::lab::results::read(&self.folder)?;
+        let mut results = ::experiment::results::read(&self.folder)?;
         // Of a run that was interrupted, or of an older version.
         if results.simulated.is_empty() {
-            ::lab::experiments::simulate::fill(&mut results);
+            ::lab::simulate::fill(&mut results);
         }
         let files = report::write(&results, &self.folder)?;
         match self.format {

@@ -1,9 +1,10 @@
 //! `terrace lab run`.
 
 use crate::format::{Format, json};
-use ::lab::experiment::{Bench, Effort, Experiment, Wanted};
-use ::lab::session::{Request, store};
-use ::lab::{experiments, report};
+use ::experiment::session::{Request, store};
+use ::experiment::{Bench, Effort, Experiment, Wanted};
+use ::lab::experiments;
+use ::lab_report as report;
 use clap::Args;
 use compare::machine::Host;
 use jvm::install::Install;
@@ -167,6 +168,7 @@ impl Run {
             folder,
             resume: self.resume,
             command,
+            complete: ::lab::simulate::fill,
         })
     }
 
@@ -203,9 +205,9 @@ impl Run {
 }
 
 /// A run in which anything failed is no success; what else it found has been shown.
-fn failures(results: &::lab::results::Results) -> Result<()> {
+fn failures(results: &::experiment::results::Results) -> Result<()> {
     let failed: Vec<&str> = (results.experiments.iter())
-        .filter(|one| one.state == ::lab::results::State::Failed)
+        .filter(|one| one.state == ::experiment::results::State::Failed)
         .map(|one| one.declaration.name.as_str())
         .collect();
     if failed.is_empty() {

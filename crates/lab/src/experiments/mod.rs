@@ -10,14 +10,13 @@ pub mod hab;
 pub mod latency;
 pub mod matrix;
 pub mod pages;
-pub mod simulate;
 pub mod startup;
 pub mod tlab;
 pub mod waste;
 pub mod zeroing;
 
-use crate::experiment::Experiment;
 use crate::simulated::Simulation;
+use experiment::Experiment;
 
 /// All of them, in the order in which they are run and shown, each with its simulated counterpart.
 fn list() -> Vec<(Experiment, Option<Simulation>)> {
@@ -45,7 +44,7 @@ pub fn all() -> Vec<Experiment> {
 }
 
 /// How the cells of the experiment with this name are simulated.
-fn simulation(name: &str) -> Option<Simulation> {
+pub(crate) fn simulation(name: &str) -> Option<Simulation> {
     list().into_iter().find(|(experiment, _)| experiment.declaration.name == name)?.1
 }
 

@@ -3,8 +3,8 @@
 use super::super::matrix::LOSS;
 use super::super::startup::enough;
 use super::{DEFAULTS, ON_OFF};
-use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term};
+use experiment::claim::OWN;
+use experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term};
 use present::numbers;
 use statistics::Interval;
 
@@ -68,9 +68,9 @@ pub(super) fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
-    use crate::experiment::parameters;
     use crate::experiments::applications::experiment;
+    use experiment::fixture::{cell, conclude, holds};
+    use experiment::parameters;
 
     fn of(program: &str, compared: &str, speed: f64, collections: f64) -> MeasuredCell {
         let at = parameters([

@@ -2,13 +2,13 @@
 
 use super::{METRICS, ON_OFF, flags, place};
 use crate::Result;
-use crate::experiment::compared::AROUND;
-use crate::experiment::{Bench, Cell, Runner, Sample};
 use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::stopping::Precision;
 use compare::windows::SKIP;
 use compare::{Comparison, Method, Program};
+use experiment::compared::AROUND;
+use experiment::{Bench, Cell, Runner, Sample};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::jdk::{Collector, Jdk};

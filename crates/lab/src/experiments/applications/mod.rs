@@ -7,8 +7,8 @@ mod order;
 mod round;
 
 use crate::Result;
-use crate::experiment::compared::{AROUND, plan as plan_of, varying};
-use crate::experiment::{
+use experiment::compared::{AROUND, plan as plan_of, varying};
+use experiment::{
     Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameters, Plan, Plot, Runner,
     parameters,
 };

@@ -4,7 +4,7 @@ use super::fork::{Fork, Outcome, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
-use crate::experiment::Sample;
+use experiment::Sample;
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::install::Install;

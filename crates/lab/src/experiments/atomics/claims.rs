@@ -1,10 +1,10 @@
 //! Thompson's claims, and what the counting threads answer.
 
 use super::{CLAIMED, COMPARE_EXCHANGE, ENOUGH, LOCK_ADD, LOCK_XADD, NATIVE};
-use crate::experiment::Relation::{Above, Alike, AtLeast, AtMost};
-use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Measured, MeasuredCell, Quantity, Term, Value};
-use crate::native::atomics::Layout::{self, FalseSharing, Padded, Shared};
+use crate::counting::Layout::{self, FalseSharing, Padded, Shared};
+use experiment::Relation::{Above, Alike, AtLeast, AtMost};
+use experiment::claim::OWN;
+use experiment::{Claim, Measured, MeasuredCell, Quantity, Term, Value};
 use present::numbers::{count, quantity, three};
 
 const THOMPSON: &str = "Thompson, Adventures with AtomicLong (2011)";

@@ -1,7 +1,7 @@
 use super::*;
-use crate::experiment::fixture::{cell, conclude, holds};
-use crate::experiment::{Check, parameters};
 use crate::experiments::atomics::experiment;
+use experiment::fixture::{cell, conclude, holds};
+use experiment::{Check, parameters};
 use serde_json::json;
 
 fn counted(operation: &str, layout: Layout, threads: u32, ns: f64, cpus: u32) -> MeasuredCell {

@@ -1,9 +1,9 @@
 //! The same in Java, by JMH.
 
 use super::{CLAIMED, JAVA};
-use crate::experiment::jmh::{Jmh, Read};
-use crate::experiment::{Bench, Cell, Effort, Runner, Sample, Value, parameters};
-use crate::native::atomics::Layout;
+use crate::counting::Layout;
+use experiment::jmh::{Jmh, Read};
+use experiment::{Bench, Cell, Effort, Runner, Sample, Value, parameters};
 use jvm::jdk::Jdk;
 use std::time::Duration;
 

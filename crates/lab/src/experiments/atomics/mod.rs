@@ -2,15 +2,15 @@
 
 mod claims;
 mod java;
-pub(super) mod simulated;
+pub(crate) mod simulated;
 
 use crate::Result;
-use crate::experiment::{
+use crate::counting::{Counted, INSTRUCTIONS, Layout, Operation, count};
+use experiment::native::pin;
+use experiment::{
     Bench, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference, Runner,
     Sample, Source, parameters,
 };
-use crate::native::atomics::{Counted, INSTRUCTIONS, Layout, Operation, count};
-use crate::native::pin;
 use serde_json::json;
 use std::time::Duration;
 

@@ -1,15 +1,15 @@
 //! The cells of `atomics`: native threads that increment one counter, or counters of their own.
 
-use crate::results::{Findings, Origin, SimulatedCell};
 use crate::simulated::{Machines, Simulation, beside, measured, options, threads, word};
+use experiment::results::{Findings, Origin, SimulatedCell};
 mod own_counters;
-pub(in crate::experiments) mod residency;
+pub(crate) mod residency;
 
 use super::{COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
-use crate::experiment::MeasuredCell;
-use crate::native::atomics::Layout;
+use crate::counting::Layout;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::{self, Increment};
+use experiment::MeasuredCell;
 
 /// The layout of one counter for all.
 pub(super) const SHARED: &str = Layout::Shared.name();

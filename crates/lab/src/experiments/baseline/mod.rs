@@ -4,15 +4,15 @@
 //! threads' own CPU time. Forks differ by more than windows in one JVM do, so it takes many rounds.
 
 use super::matrix::COLLECTORS;
-use crate::experiment::claim::OWN;
-use crate::experiment::compared::{AROUND, Case, plan as plan_of, varying};
-use crate::experiment::{
-    Bench, Better, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, Metric, NO_ANSWER, Plan,
-    Plot, Relation, Runner, Sample, Term, parameters,
-};
 use crate::{Error, Result};
 use compare::Program;
 use compare::fixed::{self, FixedRun};
+use experiment::claim::OWN;
+use experiment::compared::{AROUND, Case, plan as plan_of, varying};
+use experiment::{
+    Bench, Better, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, Metric, NO_ANSWER, Plan,
+    Plot, Relation, Runner, Sample, Term, parameters,
+};
 use jvm::agent::{AgentOptions, Levels, Tlab};
 use jvm::install::Install;
 use jvm::jdk::Collector;
@@ -186,7 +186,7 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
+    use experiment::fixture::{cell, conclude, holds};
 
     #[test]
     fn sides_are_what_their_names_say() {

@@ -2,12 +2,12 @@
 
 use super::matrix::{grid, grid_parameters};
 use crate::Result;
-use crate::experiment::claim::OWN;
-use crate::experiment::compared::{metrics, plan as plan_of};
-use crate::experiment::{
+use compare::side::Side;
+use experiment::claim::OWN;
+use experiment::compared::{metrics, plan as plan_of};
+use experiment::{
     Bench, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Relation, Term,
 };
-use compare::side::Side;
 use present::numbers;
 
 /// Core buffers are at least this many times as fast as private ones.
@@ -62,8 +62,8 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
-    use crate::experiment::parameters;
+    use experiment::fixture::{cell, conclude, holds};
+    use experiment::parameters;
 
     #[test]
     fn each_collector_has_to_be_close() {

@@ -2,9 +2,9 @@
 
 use super::super::matrix::LOSS;
 use super::{COMPARED, CONTROL, FLAG, PRECISION};
-use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term, value};
 use compare::estimate::half_width;
+use experiment::claim::OWN;
+use experiment::{Claim, Measured, MeasuredCell, NO_ANSWER, Relation, Term, value};
 use present::numbers;
 use statistics::Interval;
 
@@ -68,8 +68,8 @@ pub(super) fn answer(measured: &Measured) -> String {
 mod tests {
     use super::super::experiment;
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
-    use crate::experiment::parameters;
+    use experiment::fixture::{cell, conclude, holds};
+    use experiment::parameters;
 
     fn of(workload: &str, compared: &str, speed: f64) -> MeasuredCell {
         let at = parameters([("workload", workload.into()), ("compared", compared.into())]);

@@ -6,9 +6,9 @@ mod claims;
 
 use super::matrix::COLLECTORS;
 use crate::Result;
-use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
-use crate::experiment::{Bench, Cell, Declaration, Effort, Experiment, Kind, Plan, Plot, parameters};
 use compare::words;
+use experiment::compared::{Case, metrics, plan as plan_of, varying};
+use experiment::{Bench, Cell, Declaration, Effort, Experiment, Kind, Plan, Plot, parameters};
 use jvm::agent::Tlab;
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};

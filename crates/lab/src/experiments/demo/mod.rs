@@ -1,9 +1,9 @@
 //! `demo`: a few programs, what everyday ones see first, and the flag that a user would try without Terrace.
 
 use crate::Result;
-use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
-use crate::experiment::{Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, parameters};
 use compare::words;
+use experiment::compared::{Case, metrics, plan as plan_of, varying};
+use experiment::{Bench, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, parameters};
 use jvm::agent::Tlab;
 use jvm::jdk::Collector::{self, G1, Parallel};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
@@ -155,8 +155,8 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Quantity;
-    use crate::experiment::fixture::{cell, conclude};
+    use experiment::Quantity;
+    use experiment::fixture::{cell, conclude};
     use jvm::agent::AgentOptions;
 
     #[test]

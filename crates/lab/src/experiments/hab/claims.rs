@@ -1,8 +1,8 @@
 //! The paper's claims, and its question answered.
 
 use super::GROWING;
-use crate::experiment::Relation::{Above, AtLeast, Below};
-use crate::experiment::{Claim, Measured, NO_ANSWER, Outcome, Term};
+use experiment::Relation::{Above, AtLeast, Below};
+use experiment::{Claim, Measured, NO_ANSWER, Outcome, Term};
 use present::numbers;
 use statistics::Interval;
 
@@ -56,8 +56,8 @@ pub(super) fn answer(measured: &Measured) -> String {
 mod tests {
     use super::super::experiment;
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
-    use crate::experiment::{MeasuredCell, parameters};
+    use experiment::fixture::{cell, conclude, holds};
+    use experiment::{MeasuredCell, parameters};
 
     fn of(tlab: &str, level: &str, speedup: f64, over_growing: f64, foreign: f64) -> MeasuredCell {
         let at = parameters([("tlab", tlab.into()), ("level", level.into()), ("size", "8m".into())]);

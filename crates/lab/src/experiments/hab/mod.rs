@@ -9,14 +9,14 @@ mod published;
 pub(super) mod simulated;
 
 use crate::Result;
-use crate::experiment::measured::MeasuredCell;
-use crate::experiment::{
-    Bench, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner, Sample,
-    Source, parameters,
-};
 use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::{Comparison, Method, Program};
+use experiment::measured::MeasuredCell;
+use experiment::{
+    Bench, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner, Sample,
+    Source, parameters,
+};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::counts::Requests;
 use jvm::jdk::{Collector, Jdk};
@@ -291,7 +291,7 @@ fn over_growing(cells: &mut [MeasuredCell]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Value;
+    use experiment::Value;
 
     fn cell(tlab: &str, rate: &[f64], off: &[f64]) -> MeasuredCell {
         MeasuredCell {

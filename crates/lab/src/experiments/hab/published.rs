@@ -1,7 +1,7 @@
 //! The paper's Tables I and II.
 
 use super::GROWING;
-use crate::experiment::Reference;
+use experiment::Reference;
 
 const LABEL: &str = "Kirsch, Payer, Röck 2012, 80 threads";
 

@@ -4,12 +4,12 @@
 //! TLABs, in its windows without buffers. Everything else is predicted.
 
 use super::{GROWING, PAPER_YOUNG};
-use crate::experiment::MeasuredCell;
-use crate::results::{Findings, Origin, SimulatedCell};
 use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, word};
 use coherence::constants;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab};
+use experiment::MeasuredCell;
+use experiment::results::{Findings, Origin, SimulatedCell};
 use jvm::size;
 
 /// Simulated time in picoseconds: a thousand refills of the smallest TLABs for each thread.

@@ -3,9 +3,9 @@
 use super::knees::{Knee, Point, knees};
 use super::pairs::SHARED_CACHE;
 use super::{ALONE, HUGE, LOADS, SMALL, TRANSFER};
-use crate::experiment::Relation::{Above, Alike, AtLeast, AtMost, Between};
-use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Comparison, Measured, MeasuredCell, Term, Value};
+use experiment::Relation::{Above, Alike, AtLeast, AtMost, Between};
+use experiment::claim::OWN;
+use experiment::{Claim, Comparison, Measured, MeasuredCell, Term, Value};
 use present::numbers::{bytes, quantity};
 use statistics::Interval;
 

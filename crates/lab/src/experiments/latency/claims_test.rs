@@ -1,7 +1,7 @@
 use super::*;
-use crate::experiment::fixture::{cell, conclude, holds};
-use crate::experiment::{Check, Quantity, parameters};
 use crate::experiments::latency::experiment;
+use experiment::fixture::{cell, conclude, holds};
+use experiment::{Check, Quantity, parameters};
 use serde_json::json;
 
 /// L1 48 KB, L2 1 MB, L3 32 MB at 4 GHz; small pages make the largest loads dearer.

@@ -1,11 +1,11 @@
 //! This machine as a file for the simulator (`docs/machines.md`): its shape from the run's page of the machine, what accesses cost
 //! from the cells of `latency`.
 
-use crate::experiment::{MeasuredCell, Quantity};
-use crate::machine::page::HostDescription;
-use crate::results::{Findings, Results};
 use crate::simulated::{Residency, measured, word};
 use coherence::machine::Machine;
+use experiment::machine::page::HostDescription;
+use experiment::results::{Findings, Results};
+use experiment::{MeasuredCell, Quantity};
 use std::fmt::Write;
 
 /// What a user is told who has not measured latencies.

@@ -3,20 +3,20 @@
 mod chase;
 mod claims;
 mod knees;
-pub(super) mod machine;
+pub(crate) mod machine;
 mod pairs;
 mod transfer;
 
-use crate::experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
-    Runner, Sample, Source, parameters,
-};
-use crate::machine::page::{Cache, caches};
-use crate::native::pin;
-use crate::native::time::typical;
 use crate::{Error, Result};
 use chase::Ring;
 use compare::clock;
+use experiment::machine::page::{Cache, caches};
+use experiment::native::pin;
+use experiment::native::time::typical;
+use experiment::{
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
+    Runner, Sample, Source, parameters,
+};
 use pages::Policy;
 use serde_json::json;
 use std::collections::BTreeSet;

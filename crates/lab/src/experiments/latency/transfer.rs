@@ -1,11 +1,11 @@
 //! A line of memory that two CPUs hand to each other, and what the same accesses cost when nobody takes the line away.
 
 use super::chase::{LINE, Ring};
-use crate::native::atomics::uncontended_xadd;
-use crate::native::pin;
-use crate::native::time::typical;
+use crate::counting::uncontended_xadd;
 use crate::primitive::{Counter, Ordering};
 use crate::{Error, Result};
+use experiment::native::pin;
+use experiment::native::time::typical;
 use statistics::median;
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,13 @@
 //! `matrix`: what buffers do for small fixed TLABs, for every collector, JDK, size and number of threads.
 
 use crate::Result;
-use crate::experiment::claim::OWN;
-use crate::experiment::compared::{Case, metrics, plan as plan_of, varying};
-use crate::experiment::{
+use compare::side::Side;
+use experiment::claim::OWN;
+use experiment::compared::{Case, metrics, plan as plan_of, varying};
+use experiment::{
     Bench, Cell, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Parameter, Plan, Plot, Relation,
     Term, Value, parameters,
 };
-use compare::side::Side;
 use jvm::agent::{AgentOptions, Tlab};
 use jvm::jdk::Collector;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
@@ -117,7 +117,7 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
+    use experiment::fixture::{cell, conclude, holds};
 
     #[test]
     fn one_cell_that_is_slower_decides() {

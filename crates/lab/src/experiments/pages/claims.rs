@@ -2,9 +2,9 @@
 
 use super::tensor::Pattern::{self, Order, Random};
 use super::{BEFORE, COLD, FILE, JAVA, NATIVE, WARM, WHEN_USED, kind};
-use crate::experiment::Relation::{Above, Alike, AtMost};
-use crate::experiment::{Claim, Measured, Term};
 use ::pages::{PageSize, Policy};
+use experiment::Relation::{Above, Alike, AtMost};
+use experiment::{Claim, Measured, Term};
 use present::numbers::{interval, quantity};
 
 const SOURCE: &str = "mpataki, Taking JVM on a performance ride, part 6 (2026)";
@@ -96,8 +96,8 @@ pub(super) fn answer(measured: &Measured) -> String {
 mod tests {
     use super::super::{PUBLISHED, PUBLISHED_SMALL, experiment};
     use super::*;
-    use crate::experiment::fixture::{conclude, holds};
-    use crate::experiment::{MeasuredCell, Quantity, fixture, parameters};
+    use experiment::fixture::{conclude, holds};
+    use experiment::{MeasuredCell, Quantity, fixture, parameters};
 
     fn cell(
         language: &str,

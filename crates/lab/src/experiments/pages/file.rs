@@ -1,9 +1,9 @@
 //! A mapped file, with its pages in the page cache and not.
 
 use super::{COLD, FILE, NATIVE, WARM};
-use crate::experiment::{Bench, Cell, Runner, Sample, parameters};
 use crate::{Error, Result};
 use ::pages::{CachedFile, Faults};
+use experiment::{Bench, Cell, Runner, Sample, parameters};
 use serde_json::json;
 use std::cell::OnceCell;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Kinds of pages as cells have them, and the pools that some of them need.
 
-use crate::experiment::{Bench, Runner};
 use ::pages::{Error, PageSize, Policy, Reservation, small_page_bytes};
+use experiment::{Bench, Runner};
 
 pub(super) fn name(policy: Policy) -> String {
     match policy {

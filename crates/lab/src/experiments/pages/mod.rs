@@ -8,12 +8,12 @@ mod native;
 mod tensor;
 
 use crate::Result;
-use crate::experiment::measured::MeasuredCell;
-use crate::experiment::{
+use ::pages::{PageSize, Policy};
+use experiment::measured::MeasuredCell;
+use experiment::{
     Bench, Better, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Reference,
     Source,
 };
-use ::pages::{PageSize, Policy};
 use statistics::Interval;
 
 const JAVA: &str = "java";
@@ -237,7 +237,7 @@ fn relative(cells: &mut [MeasuredCell]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::parameters;
+    use experiment::parameters;
 
     #[test]
     fn tensors_fit_the_machine() {

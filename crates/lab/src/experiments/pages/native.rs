@@ -4,12 +4,12 @@ use super::kind::{self, Need};
 use super::tensor::{Pattern, Tensor};
 use super::{BEFORE, NATIVE, WHEN_USED};
 use crate::Result;
-use crate::experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
-use crate::machine::counters;
-use crate::machine::events::{Event, EventCounter};
-use crate::native::quiet::{DISTURBED, quietest, shared};
-use crate::native::time::each;
 use ::pages::{Faults, Mapping, Policy};
+use experiment::machine::counters;
+use experiment::machine::events::{Event, EventCounter};
+use experiment::native::quiet::{DISTURBED, quietest, shared};
+use experiment::native::time::each;
+use experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -1,11 +1,11 @@
 //! `startup`: what loading the agent adds to a program that prints five lines, in each way of loading it.
 
-use crate::experiment::claim::OWN;
-use crate::experiment::{
+use crate::{Error, Result};
+use experiment::claim::OWN;
+use experiment::{
     Bench, Better, Cell, Claim, Declaration, Experiment, Kind, Measured, MeasuredCell, Metric, NO_ANSWER,
     Parameter, Plan, Plot, Relation, Runner, Sample, Term, compared, parameters,
 };
-use crate::{Error, Result};
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use present::numbers;
@@ -166,7 +166,7 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
+    use experiment::fixture::{cell, conclude, holds};
 
     #[test]
     fn what_is_added_is_held_to_the_limits_of_its_way_on_every_jdk() {

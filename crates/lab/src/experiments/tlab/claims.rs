@@ -1,9 +1,9 @@
 //! The source's claims, and the question answered.
 
 use super::{CORE, NONE, PARALLEL, SMALLEST, TLAB};
-use crate::experiment::Relation::{Above, Alike, AtMost, Below};
-use crate::experiment::claim::OWN;
-use crate::experiment::{Claim, Measured, NO_ANSWER, Term, Value};
+use experiment::Relation::{Above, Alike, AtMost, Below};
+use experiment::claim::OWN;
+use experiment::{Claim, Measured, NO_ANSWER, Term, Value};
 use present::numbers::{quantity, three};
 
 const OPSIAN: &str = "Jaffer (Opsian), Why Java's TLABs are so important";
@@ -85,8 +85,8 @@ fn of(measured: &Measured, jdk: &Value, collector: &Value) -> Option<String> {
 mod tests {
     use super::super::experiment;
     use super::*;
-    use crate::experiment::fixture::{conclude, holds};
-    use crate::experiment::{MeasuredCell, Quantity, fixture, parameters};
+    use experiment::fixture::{conclude, holds};
+    use experiment::{MeasuredCell, Quantity, fixture, parameters};
 
     fn cell(jdk: &str, collector: &str, bytes: u32, threads: u32, buffers: &str, rate: f64) -> MeasuredCell {
         let at = parameters([

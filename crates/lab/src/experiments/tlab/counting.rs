@@ -1,8 +1,8 @@
 //! The processor's counters: which of the source's there are on this machine, by what name.
 
-use crate::experiment::Sample;
-use crate::experiment::jmh::Read;
-use crate::machine::counters::{self, Availability};
+use experiment::Sample;
+use experiment::jmh::Read;
+use experiment::machine::counters::{self, Availability};
 
 /// A metric that counters give.
 pub(super) struct Counted {

@@ -1,7 +1,7 @@
 //! The experiment's words, and what Opsian published.
 
 use super::{NONE, PARALLEL, SMALLEST, TLAB};
-use crate::experiment::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
+use experiment::{Better, Declaration, Kind, Metric, Parameter, Plot, Reference, Source};
 
 const MACHINE: &str = "Core i7-4770";
 const LABEL: &str = "Opsian, Core i7-4770";

@@ -7,9 +7,9 @@ mod declared;
 pub(super) mod simulated;
 
 use crate::Result;
-use crate::experiment::jmh::{Jmh, Read};
-use crate::experiment::{Bench, Cell, Effort, Experiment, Parameters, Plan, Runner, parameters};
 use counting::Counting;
+use experiment::jmh::{Jmh, Read};
+use experiment::{Bench, Cell, Effort, Experiment, Parameters, Plan, Runner, parameters};
 use jvm::agent::{AgentOptions, Levels};
 use jvm::jdk::{Collector, Jdk};
 use std::time::Duration;
@@ -194,7 +194,7 @@ mod tests {
             machine: Host { cpus: 4, ..Host::here() },
             scratch: std::env::temp_dir(),
             allow_sysctl: false,
-            wanted: crate::experiment::Wanted::default(),
+            wanted: experiment::Wanted::default(),
         }
     }
 

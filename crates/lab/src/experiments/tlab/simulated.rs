@@ -4,11 +4,11 @@
 //! one thread with the same JDK, size and buffers; what more threads make of it is predicted.
 
 use super::{CORE, NONE, PARALLEL, TLAB, YOUNG};
-use crate::experiment::{MeasuredCell, Parameters};
-use crate::results::{Findings, Origin, SimulatedCell};
 use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, whole, word};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab};
+use experiment::results::{Findings, Origin, SimulatedCell};
+use experiment::{MeasuredCell, Parameters};
 use hab::Shape;
 use hab::sizing::automatic;
 

@@ -5,14 +5,14 @@
 //! uncertain by one collection at either end.
 
 use super::matrix::COLLECTORS;
-use crate::experiment::claim::OWN;
-use crate::experiment::compared::{AROUND, Case, plan as plan_of, varying};
-use crate::experiment::{
+use crate::{Error, Result};
+use compare::{Program, fixed};
+use experiment::claim::OWN;
+use experiment::compared::{AROUND, Case, plan as plan_of, varying};
+use experiment::{
     Bench, Better, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, Metric, NO_ANSWER, Plan,
     Plot, Relation, Runner, Sample, Term, parameters, value,
 };
-use crate::{Error, Result};
-use compare::{Program, fixed};
 use jvm::agent::{AgentOptions, Tlab};
 use jvm::install::Install;
 use jvm::jdk::Collector;
@@ -178,7 +178,7 @@ fn answer(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::fixture::{cell, conclude, holds};
+    use experiment::fixture::{cell, conclude, holds};
 
     #[test]
     fn shapes_are_what_the_table_has() {

@@ -1,8 +1,8 @@
 //! How fast this machine writes to memory.
 
 use super::kernels::non_temporal;
-use crate::native::quiet::{Shared, shared};
-use crate::native::time::together;
+use experiment::native::quiet::{Shared, shared};
+use experiment::native::time::together;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use super::NATIVE;
 use super::kernels::Method;
-use crate::experiment::{Measured, Outcome, Relation, Term, Value};
+use experiment::{Measured, Outcome, Relation, Term, Value};
 use present::numbers;
 use statistics::Interval;
 
@@ -54,7 +54,7 @@ pub(super) fn in_words(table: &[Best]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Declaration, fixture, parameters};
+    use experiment::{Declaration, fixture, parameters};
 
     #[test]
     fn another_way_must_be_worth_it() {

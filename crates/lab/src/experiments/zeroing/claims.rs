@@ -2,8 +2,8 @@
 
 use super::best::{best, in_words};
 use super::{BANDWIDTH, JAVA, NATIVE, UNINITIALIZED, WATCHED, ZEROED};
-use crate::experiment::Relation::{Alike, AtLeast, AtMost, Below};
-use crate::experiment::{Claim, Measured, Term};
+use experiment::Relation::{Alike, AtLeast, AtMost, Below};
+use experiment::{Claim, Measured, Term};
 use present::numbers;
 
 const SHIPILEV: &str = "Shipilëv, JVM Anatomy Quark on initialization costs";
@@ -82,8 +82,8 @@ mod tests {
     use super::super::kernels::Method;
     use super::super::{PUBLISHED, experiment};
     use super::*;
-    use crate::experiment::fixture::{self, conclude, holds};
-    use crate::experiment::{MeasuredCell, parameters};
+    use experiment::fixture::{self, conclude, holds};
+    use experiment::{MeasuredCell, parameters};
 
     fn cell(language: &str, method: &str, bytes: f64, metrics: &[(&str, f64)]) -> MeasuredCell {
         let at = parameters([

@@ -1,9 +1,9 @@
 //! The cells in Java.
 
 use super::{JAVA, UNINITIALIZED, WATCHED, ZEROED};
-use crate::experiment::jmh::{Jmh, Read};
-use crate::experiment::{Bench, Cell, Runner, Sample, parameters};
 use crate::{Error, Result};
+use experiment::jmh::{Jmh, Read};
+use experiment::{Bench, Cell, Runner, Sample, parameters};
 use jvm::jdk::Jdk;
 use jvm::safepoints::{self, Stopped};
 use serde_json::json;

@@ -8,8 +8,8 @@ mod kernels;
 mod native;
 
 use crate::Result;
-use crate::experiment::measured::MeasuredCell;
-use crate::experiment::{
+use experiment::measured::MeasuredCell;
+use experiment::{
     Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity,
     Reference, Source, Value,
 };
@@ -214,7 +214,7 @@ fn shares(cells: &mut [MeasuredCell]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::parameters;
+    use experiment::parameters;
 
     #[test]
     fn javas_share_is_of_the_bandwidth_with_as_many_threads() {

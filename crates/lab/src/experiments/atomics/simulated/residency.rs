@@ -2,11 +2,11 @@
 //! contended line on; how many is published nowhere, so it is chosen by one cell of `atomics`, which is no prediction then.
 
 use super::{SHARED, increment, simulate};
-use crate::results::Results;
 use crate::simulated::Residency;
 use crate::simulated::{measured, whole, word};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::Increment;
+use experiment::results::Results;
 
 /// The cell: one counter, two threads on two cores, `lock xadd`.
 pub(super) const THREADS: u32 = 2;

@@ -1,0 +1,226 @@
+//! What was measured, as claims and answers look it up.
+
+use super::declaration::Declaration;
+use super::value::{Parameters, Value};
+use serde::{Deserialize, Serialize};
+use statistics::trimmed::geometric;
+use statistics::{Interval, bootstrap};
+use std::collections::BTreeMap;
+
+/// The answer where nothing was measured.
+pub const NO_ANSWER: &str = "It could not be measured here; see the cells for the reason.";
+
+/// What is known of a metric in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Quantity {
+    Known {
+        /// The median of all values with its bootstrap 95 % interval; of estimates see [`Quantity::of_runs`].
+        #[serde(flatten)]
+        interval: Interval,
+        /// The values in the order in which they were measured.
+        values: Vec<f64>,
+    },
+    Unavailable {
+        unavailable: String,
+    },
+}
+
+impl Quantity {
+    /// From values; none are unavailable for the reason given.
+    pub fn of(values: Vec<f64>, reason: &str) -> Quantity {
+        match bootstrap(&values, 1) {
+            Some(interval) => Quantity::Known { interval, values },
+            None => Quantity::Unavailable { unavailable: reason.to_owned() },
+        }
+    }
+
+    /// From what whole runs say. Of several: their geometric mean, with an interval that has in it what differs from run to run. Of one:
+    /// its own interval, which has not.
+    pub fn of_runs(estimates: &[Interval]) -> Quantity {
+        let values: Vec<f64> = estimates.iter().map(|estimate| estimate.median).collect();
+        let together = match estimates {
+            [one] => Some(*one),
+            _ => geometric(&values),
+        };
+        match together {
+            Some(interval) => Quantity::Known { interval, values },
+            None => Quantity::of(values, "not measured"),
+        }
+    }
+
+    /// How many times another interval, with the scatter of both: see [`Interval::over`]. `None` of what is not known.
+    pub fn over(&self, base: Interval) -> Option<Quantity> {
+        match self {
+            Quantity::Known { interval, values } => Some(Quantity::Known {
+                interval: interval.over(&base)?,
+                values: values.iter().map(|value| value / base.median).collect(),
+            }),
+            Quantity::Unavailable { .. } => None,
+        }
+    }
+
+    /// The same in another unit, or the other way up.
+    pub fn map(self, to: impl Fn(f64) -> f64) -> Quantity {
+        match self {
+            Quantity::Known { interval: Interval { median, low, high }, values } => {
+                let (one, other) = (to(low), to(high));
+                let interval = Interval { median: to(median), low: one.min(other), high: one.max(other) };
+                Quantity::Known { interval, values: values.into_iter().map(to).collect() }
+            }
+            unavailable => unavailable,
+        }
+    }
+
+    pub fn interval(&self) -> Option<Interval> {
+        match self {
+            Quantity::Known { interval, .. } => Some(*interval),
+            Quantity::Unavailable { .. } => None,
+        }
+    }
+}
+
+/// A cell with all its runs taken together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredCell {
+    pub parameters: Parameters,
+    pub runs: usize,
+    pub metrics: BTreeMap<String, Quantity>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// What was in force in the last run.
+    pub settings: serde_json::Value,
+    /// JVMs that were measured in all runs: an interval of one tells nothing of another. 0 where the lab itself was, and in the
+    /// results of versions that did not count them.
+    #[serde(default)]
+    pub processes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    pub declaration: &'a Declaration,
+    pub cells: &'a [MeasuredCell],
+}
+
+impl<'a> Measured<'a> {
+    /// The cells that have all of these values.
+    pub fn select(&self, at: &[(&str, Value)]) -> impl Iterator<Item = &'a MeasuredCell> {
+        let at: Vec<(String, Value)> =
+            at.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        self.cells
+            .iter()
+            .filter(move |cell| at.iter().all(|(key, value)| cell.parameters.get(key) == Some(value)))
+    }
+
+    /// A metric of the first such cell, if it was measured.
+    pub fn get(&self, metric: &str, at: &[(&str, Value)]) -> Option<Interval> {
+        self.select(at).find_map(|cell| cell.metrics.get(metric)?.interval())
+    }
+
+    pub fn median(&self, metric: &str, at: &[(&str, Value)]) -> Option<f64> {
+        self.get(metric, at).map(|interval| interval.median)
+    }
+
+    /// A number in the settings of such cells: the first that is found.
+    pub fn setting(&self, key: &str, at: &[(&str, Value)]) -> Option<f64> {
+        self.select(at).find_map(|cell| cell.settings.get(key)?.as_f64())
+    }
+
+    /// The different values of a parameter among cells where the metric was measured, numbers in ascending order, words as met.
+    pub fn values(&self, key: &str, metric: &str) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        for cell in self.cells {
+            let known = cell.metrics.get(metric).is_some_and(|quantity| quantity.interval().is_some());
+            if let Some(value) = cell.parameters.get(key).filter(|value| known && !found.contains(value)) {
+                found.push(value.clone());
+            }
+        }
+        if found.iter().all(|value| value.number().is_some()) {
+            found.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        }
+        found
+    }
+}
+
+/// A claim of a source, and whether it holds here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    pub claim: String,
+    /// Where it was published; empty in the results of versions that did not keep it.
+    #[serde(default)]
+    pub source: String,
+    /// What was found here, with numbers.
+    pub found: String,
+    /// Whether it holds here; `null` when that cannot be told, and `found` says why.
+    pub holds: Option<bool>,
+}
+
+impl Check {
+    /// A claim and whether it holds; `None` for what cannot be told.
+    pub fn new(claim: &str, found: impl Into<String>, holds: Option<bool>) -> Check {
+        Check { claim: claim.into(), source: String::new(), found: found.into(), holds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters;
+
+    fn cell(threads: u32, values: &[f64]) -> MeasuredCell {
+        MeasuredCell {
+            parameters: parameters([("threads", threads.into()), ("layout", "shared".into())]),
+            metrics: [("ns".to_owned(), Quantity::of(values.to_vec(), "not run"))].into(),
+            ..MeasuredCell::default()
+        }
+    }
+
+    #[test]
+    fn cells_are_found_by_some_of_their_values() {
+        let declaration = Declaration::default();
+        let cells = [cell(2, &[4.0, 6.0, 5.0]), cell(1, &[1.0]), cell(4, &[])];
+        let measured = Measured { declaration: &declaration, cells: &cells };
+        assert_eq!(measured.median("ns", &[("threads", 2_u32.into())]), Some(5.0));
+        assert_eq!(measured.median("ns", &[("threads", 4_u32.into())]), None);
+        assert_eq!(measured.median("ops", &[("threads", 2_u32.into())]), None);
+        assert_eq!(measured.values("threads", "ns"), [Value::Number(1.0), Value::Number(2.0)]);
+        assert_eq!(measured.select(&[("layout", "shared".into())]).count(), 3);
+    }
+
+    #[test]
+    fn an_interval_over_processes_has_in_it_what_differs_between_them() {
+        let narrow = |median: f64| Interval { median, low: median * 0.99, high: median * 1.01 };
+        assert_eq!(Quantity::of_runs(&[narrow(2.0)]).interval(), Some(narrow(2.0)));
+        let both = Quantity::of_runs(&[narrow(2.0), narrow(8.0)]).interval().unwrap();
+        assert!((both.median - 4.0).abs() < 1e-9 && both.low < 2.0 && both.high > 8.0, "{both:?}");
+    }
+
+    #[test]
+    fn a_ratio_of_quantities_has_the_scatter_of_both() {
+        let base = Interval { median: 4.0, low: 2.0, high: 5.0 };
+        let ratio = Quantity::of(vec![8.0], "").over(base).unwrap();
+        assert_eq!(ratio.interval(), Some(Interval { median: 2.0, low: 1.6, high: 4.0 }));
+        let turned = ratio.map(|ratio| 1.0 / ratio);
+        assert_eq!(turned.interval(), Some(Interval { median: 0.5, low: 0.25, high: 0.625 }));
+        assert!(matches!(&turned, Quantity::Known { values, .. } if *values == [0.5]));
+        assert_eq!(Quantity::of(vec![], "none").over(base), None);
+    }
+
+    #[test]
+    fn what_was_not_measured_says_why_in_json() {
+        let text = serde_json::to_string(&Quantity::of(vec![], "no counters in this machine")).unwrap();
+        assert_eq!(text, r#"{"unavailable":"no counters in this machine"}"#);
+        let known = Quantity::of(vec![2.0], "");
+        assert_eq!(
+            serde_json::to_string(&known).unwrap(),
+            r#"{"median":2.0,"low":2.0,"high":2.0,"values":[2.0]}"#
+        );
+        assert_eq!(serde_json::from_str::<Quantity>(&serde_json::to_string(&known).unwrap()).unwrap(), known);
+    }
+
+    #[test]
+    fn checks_of_older_results_have_no_source() {
+        let old = r#"{"claim":"XADD beats CAS","found":"2.63x","holds":null}"#;
+        assert_eq!(serde_json::from_str::<Check>(old).unwrap(), Check::new("XADD beats CAS", "2.63x", None));
+    }
+}

@@ -1,0 +1,242 @@
+//! From samples to findings, and what to say of noise.
+
+use crate::measured::MeasuredCell;
+use crate::results::{Findings, Results, State};
+use crate::session::store::Store;
+use crate::{Experiment, Measured, Plan, Quantity, Runner, Sample, value};
+use statistics::two_heaps;
+use std::collections::BTreeMap;
+
+/// An interval that reaches further than this to both sides of its median is called wide.
+const WIDE: f64 = 0.2;
+/// A canary that scatters more than this says that the machine was not quiet.
+const SCATTER: f64 = 0.05;
+/// A canary that drifts more than this says that the beginning and the end of a run are not comparable.
+const DRIFT: f64 = 0.05;
+/// Shares of CPU time that others may have before it is said.
+const STOLEN: f64 = 0.02;
+const OTHERS: f64 = 0.05;
+
+/// What an experiment found. `failed` has the reasons of cells whose last run failed, by the cell's name.
+pub fn findings(
+    experiment: &Experiment,
+    plan: &Plan,
+    store: &Store,
+    failed: &BTreeMap<String, String>,
+    seconds: f64,
+) -> Findings {
+    let declaration = &experiment.declaration;
+    let mut missing = false;
+    let mut cells: Vec<MeasuredCell> = (plan.cells.iter())
+        .map(|cell| {
+            let samples = store.samples(&declaration.name, &cell.parameters);
+            let reason = match &cell.runner {
+                Runner::Unavailable(reason) => reason.clone(),
+                _ => match failed.get(&value::name(&cell.parameters)) {
+                    Some(reason) => format!("failed: {reason}"),
+                    None => "not measured yet; continue with --resume".into(),
+                },
+            };
+            missing |= samples.len() < plan.rounds
+                && !plan.is_precise(declaration.first_metric(), &samples)
+                && !matches!(cell.runner, Runner::Unavailable(_));
+            let metrics = declaration.metrics.iter().map(|metric| {
+                let quantity = together(&metric.key, &samples, &reason);
+                (metric.key.clone(), quantity)
+            });
+            let mut notes: Vec<String> = Vec::new();
+            for note in samples.iter().flat_map(|sample| &sample.notes) {
+                if !notes.contains(note) {
+                    notes.push(note.clone());
+                }
+            }
+            if !samples.is_empty()
+                && samples.len() < plan.rounds
+                && failed.contains_key(&value::name(&cell.parameters))
+            {
+                notes.push(reason.clone());
+            }
+            MeasuredCell {
+                parameters: cell.parameters.clone(),
+                runs: samples.len(),
+                metrics: metrics.collect(),
+                notes,
+                settings: samples.last().map(|sample| sample.settings.clone()).unwrap_or_default(),
+                processes: samples.iter().map(|sample| sample.processes).sum(),
+            }
+        })
+        .collect();
+    if let Some(derive) = experiment.derive {
+        derive(&mut cells);
+    }
+    let measured = Measured { declaration, cells: &cells };
+    let answer = (experiment.answer)(&measured);
+    let checks = (experiment.claims)(&measured).iter().map(|claim| claim.check(&measured)).collect();
+    let mut notes = plan.notes.clone();
+    notes.extend(noise(declaration.first_metric(), &cells));
+    let state = match (failed.is_empty(), missing) {
+        (false, _) => State::Failed,
+        (true, true) => State::Interrupted,
+        (true, false) => State::Finished,
+    };
+    Findings {
+        declaration: declaration.clone(),
+        rounds: plan.rounds,
+        state,
+        seconds,
+        cells,
+        answer,
+        checks,
+        notes,
+    }
+}
+
+fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
+    let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
+    if !estimates.is_empty() {
+        return Quantity::of_runs(&estimates);
+    }
+    let values: Vec<f64> = samples
+        .iter()
+        .filter_map(|sample| sample.values.get(metric))
+        .flatten()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
+    let own = samples.iter().find_map(|sample| sample.unavailable.get(metric));
+    let reason = match own {
+        Some(own) => own.as_str(),
+        None if samples.is_empty() => reason,
+        None => "not measured in this cell",
+    };
+    Quantity::of(values, reason)
+}
+
+/// What to say of an experiment's own scatter, by its first metric.
+fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let known: Vec<_> = (cells.iter())
+        .filter_map(|cell| match cell.metrics.get(metric)? {
+            Quantity::Known { interval, values } => Some((cell, interval, values)),
+            Quantity::Unavailable { .. } => None,
+        })
+        .collect();
+    let wide = known
+        .iter()
+        .filter(|(_, interval, _)| {
+            interval.low < interval.median * (1.0 - WIDE) || interval.high > interval.median * (1.0 + WIDE)
+        })
+        .count();
+    if wide > 0 {
+        notes.push(format!(
+            "noisy: in {wide} of {} cells the interval reaches more than {:.0} % from the median; run it again with --full, or \
+             on a quieter machine",
+            known.len(),
+            WIDE * 100.0
+        ));
+    }
+    let single = cells.iter().filter(|cell| cell.processes == 1).count();
+    if single > 0 {
+        notes.push(format!(
+            "one process: in {single} of {} cells the interval is of a single JVM, and tells nothing of what another would show; \
+             compare several with --rounds 3 or more",
+            cells.len()
+        ));
+    }
+    let bimodal: Vec<String> = known
+        .iter()
+        .filter(|(_, _, values)| two_heaps(values).is_some())
+        .map(|(cell, _, _)| value::name(&cell.parameters))
+        .collect();
+    if let Some(first) = bimodal.first() {
+        notes.push(format!(
+            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something else than what is varied \
+             decides there, such as the place of the virtual CPUs or of the memory; look at the single values",
+            bimodal.len(),
+            known.len()
+        ));
+    }
+    notes
+}
+
+/// What to say of the whole run.
+pub fn notes(results: &Results) -> Vec<String> {
+    let mut notes = Vec::new();
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    if let Some(steal) = results.disturbance.steal_share.filter(|share| *share > STOLEN) {
+        notes.push(format!(
+            "the hypervisor gave {} of our CPU time to others; run again at another time or on a machine of your own",
+            percent(steal)
+        ));
+    }
+    if let Some(others) = results.disturbance.others_share.filter(|share| *share > OTHERS) {
+        notes.push(format!(
+            "other programs used {} of the CPUs during the run; end them and run again",
+            percent(others)
+        ));
+    }
+    for canary in &results.canaries {
+        if let Some(scatter) = canary.scatter.filter(|scatter| *scatter > SCATTER) {
+            notes.push(format!(
+                "the canary '{}' scattered by {}: the machine itself was not steady; trust differences that are much larger, or \
+                 run again when it is quiet",
+                canary.name,
+                percent(scatter)
+            ));
+        }
+        if let Some(drift) = canary.drift.filter(|drift| (drift - 1.0).abs() > DRIFT) {
+            notes.push(format!(
+                "the canary '{}' ended at {drift:.2} times what it began with: compare cells of one experiment, not experiments",
+                canary.name
+            ));
+        }
+    }
+    if let Some(overhead) = results.overhead.filter(|overhead| overhead.low > 1.02) {
+        notes.push(format!(
+            "the harness itself added {:.1} % to a native kernel, more than the 2 % it should; the machine is too busy",
+            (overhead.median - 1.0) * 100.0
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What runs of one JVM each come to, of which these are the iterations.
+    fn of_processes(runs: &[&[f64]]) -> Quantity {
+        let run = |values: &&[f64]| Sample {
+            processes: 1,
+            values: [("ns".to_owned(), values.to_vec())].into(),
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = runs.iter().map(run).collect();
+        together("ns", &samples.iter().collect::<Vec<_>>(), "not run")
+    }
+
+    #[test]
+    fn each_jvm_is_one_value_however_often_it_was_measured() {
+        let near = |centre: f64| [0.99 * centre, centre, 1.01 * centre].repeat(20);
+        let (fast, slow) = (near(100.0), near(120.0));
+        let Quantity::Known { interval, values } = of_processes(&[&fast, &slow]) else { panic!() };
+        assert_eq!(values, [100.0, 120.0]);
+        assert!(
+            interval.low < 99.0 && interval.high > 121.0,
+            "what differs between them counts: {interval:?}"
+        );
+        let one = of_processes(&[&fast]).interval().unwrap();
+        assert!(one.median == 100.0 && one.low >= 99.0 && one.high <= 101.0, "{one:?}");
+        assert!(
+            of_processes(&[&[0.0, 0.0], &[2.0, 2.0]]).interval().unwrap().median == 1.0,
+            "none is a count, too"
+        );
+    }
+
+    #[test]
+    fn a_cell_of_one_jvm_is_said_to_be_that() {
+        let cell = MeasuredCell { processes: 1, ..MeasuredCell::default() };
+        assert!(noise("ns", std::slice::from_ref(&cell))[0].starts_with("one process: in 1 of 1 cells"));
+        assert!(noise("ns", &[MeasuredCell { processes: 2, ..cell }]).is_empty());
+    }
+}

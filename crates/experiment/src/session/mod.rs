@@ -1,0 +1,229 @@
+//! A run of the lab: every experiment's cells in turn, forwards and backwards, with everything kept as soon as it is there.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`store`] | the folder: what was asked, and every sample, a line each; a run can end at any moment and go on |
+//! | [`schedule`] | the order of cells, and what is left to do |
+//! | [`canary`], [`overhead`] | what the machine and the harness themselves do to a measurement |
+//! | [`judge`] | from samples to findings, and what to say of noise |
+
+pub mod canary;
+pub mod judge;
+pub mod overhead;
+pub mod schedule;
+pub mod store;
+
+use crate::machine::counters::hardware_counters;
+use crate::machine::page::HostDescription;
+use crate::results::{Findings, Results, SCHEMA, State};
+use crate::session::canary::Canaries;
+use crate::session::schedule::Task;
+use crate::session::store::{Header, Store};
+use crate::{Bench, Experiment, Parameters, Plan};
+use crate::{Error, Result};
+use compare::noise::Watch;
+use jvm::os;
+use present::progress::Progress;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What is asked.
+pub struct Request {
+    /// What is run, in this order.
+    pub experiments: Vec<Experiment>,
+    /// Only cells with these values, `key=value`; none means all.
+    pub only: Vec<String>,
+    /// With what.
+    pub bench: Bench,
+    /// The folder for everything that is kept.
+    pub folder: PathBuf,
+    /// Go on with what an earlier run left there.
+    pub resume: bool,
+    /// The command that measures the same again.
+    pub command: String,
+    /// What is added to results that are complete: their simulated counterparts.
+    pub complete: fn(&mut Results),
+}
+
+/// What came of it.
+pub struct SessionResult {
+    /// All that is known, also after an interruption.
+    pub results: Results,
+    /// Why it ended early.
+    pub stopped: Option<Error>,
+}
+
+struct Planned {
+    experiment: Experiment,
+    plan: Plan,
+    failed: BTreeMap<String, String>,
+    seconds: f64,
+}
+
+impl Request {
+    fn header(&self) -> Header {
+        Header {
+            schema: SCHEMA,
+            terrace: env!("CARGO_PKG_VERSION").into(),
+            effort: self.bench.effort,
+            experiments: self.experiments.iter().map(|one| one.declaration.name.clone()).collect(),
+            only: self.only.clone(),
+            jdks: self.bench.jdks.iter().map(|jdk| jdk.home.clone()).collect(),
+            allow_sysctl: self.bench.allow_sysctl,
+            wanted: self.bench.wanted,
+            agent: self.bench.install.agent_build().ok(),
+            command: self.command.clone(),
+            started_unix: store::now_unix(),
+        }
+    }
+
+    fn planned(&self) -> Result<Vec<Planned>> {
+        let only = schedule::Only::parse(&self.only)?;
+        let mut planned = Vec::new();
+        for experiment in &self.experiments {
+            let mut plan = (experiment.plan)(&self.bench).map_err(|error| {
+                Error::failed(format!("{} cannot be planned: {error}", experiment.declaration.name))
+            })?;
+            plan.cells.retain(|cell| only.wants(&cell.parameters));
+            plan.rounds = self.bench.wanted.rounds.unwrap_or(plan.rounds);
+            plan.precision = self.bench.wanted.precision.or(plan.precision);
+            planned.push(Planned {
+                experiment: experiment.clone(),
+                plan,
+                failed: BTreeMap::new(),
+                seconds: 0.0,
+            });
+        }
+        if planned.iter().all(|one| one.plan.cells.is_empty()) {
+            return Err(Error::usage(format!(
+                "no cell has {}; 'terrace lab list --format json' shows the parameters, results.json their values",
+                self.only.join(" and ")
+            )));
+        }
+        Ok(planned)
+    }
+
+    /// Runs what is not there yet. An error is returned only when nothing could begin.
+    pub fn run(&self, progress: &Progress) -> Result<SessionResult> {
+        // Before anything is written: what cannot be planned leaves nothing behind.
+        let mut planned = self.planned()?;
+        let mut store = if self.resume {
+            Store::resume(&self.folder, &self.header())?
+        } else {
+            Store::create(&self.folder, &self.header())?
+        };
+        if store.outdated() > 0 {
+            progress.line(&format!(
+                "{} samples are of another build of the agent: their cells are measured again",
+                store.outdated()
+            ));
+        }
+        let page = HostDescription::here(&self.bench.jdks, hardware_counters().to_string());
+        let overhead = overhead::measure();
+        let watch = Watch::begin();
+        let mut canaries = Canaries::resume(store.canaries(), store.spent());
+        let plans: Vec<&Plan> = planned.iter().map(|one| &one.plan).collect();
+        let tasks = schedule::tasks(&plans, |experiment, cell, round| {
+            let name = &self.experiments[experiment].declaration.name;
+            store.has(name, &plans[experiment].cells[cell].parameters, round)
+        });
+        let total: f64 = tasks.iter().map(|task| task.seconds).sum();
+        progress.start(&format!("the lab ({})", self.bench.effort.name()), Duration::from_secs_f64(total));
+        let mut stopped = None;
+        let mut done = 0.0;
+        let mut shown = usize::MAX;
+        let before = store.spent();
+        let since = Instant::now();
+        for task in &tasks {
+            let Planned { experiment, plan, .. } = &planned[task.experiment];
+            let name = experiment.declaration.name.clone();
+            let samples = store.samples(&name, &plan.cells[task.cell].parameters);
+            if plan.is_precise(experiment.declaration.first_metric(), &samples) {
+                done += task.seconds;
+                continue;
+            }
+            if shown != task.experiment {
+                shown = task.experiment;
+                progress.line(&format!(
+                    "{name}: {} (about {:.0} s left in all)",
+                    experiment.declaration.title,
+                    total - done
+                ));
+            }
+            if let Some(signal) = os::stopped_by() {
+                stopped = Some(Error::interrupted(signal));
+                break;
+            }
+            canaries.sing(before + since.elapsed().as_secs_f64(), &mut store)?;
+            let began = Instant::now();
+            let ran = self.one(&mut planned[task.experiment], task, &mut store, progress, &name);
+            planned[task.experiment].seconds += began.elapsed().as_secs_f64();
+            if let Err(error) = ran {
+                stopped = Some(error);
+                break;
+            }
+            done += task.seconds;
+            progress.passed(Duration::from_secs_f64(done));
+            store.spend(before + since.elapsed().as_secs_f64())?;
+        }
+        progress.finish();
+        let findings: Vec<Findings> = planned
+            .iter()
+            .map(|one| judge::findings(&one.experiment, &one.plan, &store, &one.failed, one.seconds))
+            .collect();
+        let state = if stopped.is_some() {
+            State::Interrupted
+        } else if findings.iter().any(|one| one.state == State::Failed) {
+            State::Failed
+        } else {
+            State::Finished
+        };
+        let mut results = Results {
+            schema: SCHEMA,
+            terrace: env!("CARGO_PKG_VERSION").into(),
+            effort: self.bench.effort,
+            command: store.header().command.clone(),
+            started_unix: store.header().started_unix,
+            seconds: store.spent(),
+            state,
+            machine: page,
+            disturbance: watch.end(),
+            canaries: canaries.results(),
+            overhead,
+            experiments: findings,
+            simulated: Vec::new(),
+            notes: Vec::new(),
+        };
+        // Who interrupts does not want to wait; 'terrace lab report' does it then.
+        if stopped.is_none() {
+            (self.complete)(&mut results);
+        }
+        results.notes = judge::notes(&results);
+        Ok(SessionResult { results, stopped })
+    }
+
+    /// One run of one cell. Only what ends the whole session is an error.
+    fn one(
+        &self,
+        planned: &mut Planned,
+        task: &Task,
+        store: &mut Store,
+        progress: &Progress,
+        name: &str,
+    ) -> Result<()> {
+        let cell = &planned.plan.cells[task.cell];
+        let parameters: &Parameters = &cell.parameters;
+        let text = crate::value::name(parameters);
+        progress.say(format!("{name} {text}"));
+        match cell.runner.run(&self.bench) {
+            Ok(sample) => store.keep(name, parameters, task.round, sample),
+            Err(error) if error.is_interruption() => Err(error),
+            Err(error) => {
+                // Not kept in the folder: when it is resumed, it is tried again.
+                planned.failed.insert(text, error.to_string());
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+use super::*;
+use lab::fixture;
+
+/// The fixture with all values of a metric multiplied.
+fn scaled(experiment: usize, metric: &str, by: f64) -> Results {
+    let mut results = fixture::results();
+    for cell in &mut results.experiments[experiment].cells {
+        if let Some(Quantity::Known { interval, values }) = cell.metrics.get_mut(metric) {
+            *interval =
+                Interval { median: interval.median * by, low: interval.low * by, high: interval.high * by };
+            values.iter_mut().for_each(|value| *value *= by);
+        }
+    }
+    results
+}
+
+#[test]
+fn a_run_does_not_differ_from_itself() {
+    let results = fixture::results();
+    let diff = compare(&results, &results);
+    assert!(diff.changes.is_empty() && diff.within_drift.is_empty() && diff.warnings.is_empty());
+    assert!(diff.only_in_a.is_empty() && diff.only_in_b.is_empty() && diff.unavailable.is_empty());
+    assert!(diff.compared > 200);
+    assert!(
+        text(&diff, 100).contains(&format!("nothing changed significantly ({} compared)", diff.compared))
+    );
+}
+
+#[test]
+fn a_change_beyond_interval_and_drift_is_significant_the_largest_first() {
+    let mut b = scaled(0, "ns", 1.5);
+    let Some(Quantity::Known { interval, values }) = b.experiments[0].cells[7].metrics.get_mut("ns") else {
+        panic!()
+    };
+    *interval =
+        Interval { median: interval.median * 2.0, low: interval.low * 2.0, high: interval.high * 2.0 };
+    values.iter_mut().for_each(|value| *value *= 2.0);
+    let diff = compare(&fixture::results(), &b);
+    assert_eq!(diff.changes.len(), 90);
+    assert_eq!(diff.changes[0].parameters, b.experiments[0].cells[7].parameters);
+    assert!(
+        diff.changes
+            .iter()
+            .all(|change| change.direction == Direction::Worse && change.experiment == "atomics")
+    );
+    let ratio = diff.changes[0].ratio.unwrap();
+    assert!((2.99..3.01).contains(&ratio.median) && ratio.low > 2.5, "{ratio:?}");
+    let text = text(&diff, 200);
+    assert!(
+        text.contains("90 of ")
+            && text.contains("0 better, 90 worse")
+            && text.contains("by chance alone about"),
+        "{text}"
+    );
+    let back = compare(&b, &fixture::results());
+    assert!(back.changes.iter().all(|change| change.direction == Direction::Better), "less time is better");
+}
+
+#[test]
+fn overlapping_intervals_are_no_change() {
+    let diff = compare(&fixture::results(), &scaled(0, "ns", 1.01));
+    assert!(diff.changes.is_empty() && diff.within_drift.is_empty(), "{:?}", diff.changes);
+}
+
+#[test]
+fn a_change_smaller_than_the_machines_drift_is_put_down_to_it() {
+    let mut b = scaled(0, "ns", 1.5);
+    b.canaries = vec![fixture::canary("arithmetic", 101.3 * 1.7, 0.0)];
+    let diff = compare(&fixture::results(), &b);
+    assert!(diff.changes.is_empty(), "the canary moved by 70 %");
+    assert_eq!(diff.within_drift.len(), 90);
+    assert!((0.65..0.75).contains(&diff.drift.unwrap()), "{:?}", diff.drift);
+    assert!(text(&diff, 100).contains("90 more are apart, but by less than the"));
+    // On another machine the canary's difference is no drift.
+    b.machine.model = "another".into();
+    let diff = compare(&fixture::results(), &b);
+    assert_eq!(diff.changes.len(), 90);
+    assert!(
+        diff.warnings.iter().any(|warning| warning.starts_with("the CPUs differ: 2 x Intel")),
+        "{:?}",
+        diff.warnings
+    );
+}
+
+#[test]
+fn few_values_decide_nothing() {
+    let mut b = scaled(0, "ns", 3.0);
+    for cell in &mut b.experiments[0].cells {
+        if let Some(Quantity::Known { values, .. }) = cell.metrics.get_mut("ns") {
+            values.truncate(3);
+        }
+    }
+    let diff = compare(&fixture::results(), &b);
+    assert_eq!((diff.changes.len(), diff.undecided), (0, 90));
+    assert!(text(&diff, 100).contains("90 had fewer than 4 values on a side"));
+}
+
+#[test]
+fn what_is_in_one_only_is_named() {
+    let mut b = fixture::results();
+    b.experiments.remove(3);
+    b.experiments[2].cells.remove(0);
+    b.experiments[0].cells[0]
+        .metrics
+        .insert("ns".into(), Quantity::Unavailable { unavailable: "it crashed".into() });
+    let diff = compare(&fixture::results(), &b);
+    assert_eq!(diff.only_in_a, ["hab: TLAB 1k, buffers none", "all of zeroing"]);
+    assert_eq!(
+        diff.unavailable,
+        [
+            "atomics: lock add, shared line, threads 1: time per increment: only in the first; unavailable: it crashed"
+        ]
+    );
+    let back = compare(&b, &fixture::results());
+    assert_eq!(back.only_in_b.len(), 2);
+    assert!(back.unavailable[0].contains("only in the second"));
+}
+
+#[test]
+fn what_else_differs_is_said() {
+    let mut b = fixture::results();
+    b.terrace = "0.2.0".into();
+    b.effort = experiment::Effort::Full;
+    b.machine.jdks.truncate(1);
+    b.state = State::Interrupted;
+    let text = text(&compare(&fixture::results(), &b), 200);
+    for words in [
+        "versions of terrace differ: 0.1.0, then 0.2.0",
+        "efforts differ: quick, then full",
+        "the JDKs differ",
+        "was interrupted",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn from_nothing_to_something_has_no_ratio_and_is_a_change() {
+    let mut b = fixture::results();
+    // Failed compare-exchanges of the padded layout were 0.
+    let cell = b.experiments[0].cells.iter_mut().find(|cell| matches!(&cell.metrics["failed"], Quantity::Known { interval, .. } if interval.median == 0.0)).unwrap();
+    cell.metrics.insert("failed".into(), Quantity::of(vec![0.5, 0.6, 0.55, 0.52], ""));
+    let diff = compare(&fixture::results(), &b);
+    assert_eq!(diff.changes.len(), 1);
+    assert_eq!((diff.changes[0].ratio, diff.changes[0].direction), (None, Direction::Changed));
+    let json = serde_json::to_string(&diff).unwrap();
+    assert_eq!(serde_json::from_str::<Diff>(&json).unwrap(), diff);
+    assert!(text(&diff, 100).contains("from or to 0"));
+}
