@@ -16,24 +16,26 @@ pub struct Operations {
     doits: Vec<(String, usize)>,
 }
 
-/// The mangled name of a class of the family: its length, then a name that begins so.
-fn is_of(class: &str, family: &str) -> bool {
-    let name = class.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    name.starts_with(family) && name != NO_PAUSE
+/// The mangled name of a class, if it is of the family: its length, then a name that begins so.
+fn of_family(class: &[u8], family: &str) -> Option<String> {
+    let digits = class.iter().take_while(|letter| letter.is_ascii_digit()).count();
+    let name = &class[digits..];
+    let is_of = name.starts_with(family.as_bytes()) && name != NO_PAUSE.as_bytes();
+    is_of.then(|| String::from_utf8_lossy(class).into_owned())
 }
 
 impl Operations {
     /// Looks at one more symbol. `family`: what the classes' names begin with.
     pub(crate) fn note(&mut self, symbol: &Symbol, family: &str) {
-        if let Some(class) = symbol.name.strip_prefix("_ZTV") {
-            if is_of(class, family) {
-                self.vtables.push((class.to_owned(), Vtable::of(symbol)));
+        if let Some(class) = symbol.name.strip_prefix(b"_ZTV") {
+            if let Some(class) = of_family(class, family) {
+                self.vtables.push((class, Vtable::of(symbol)));
             }
         } else if let Some(class) =
-            symbol.name.strip_suffix("4doitEv").and_then(|name| name.strip_prefix("_ZN"))
-            && is_of(class, family)
+            symbol.name.strip_suffix(b"4doitEv").and_then(|name| name.strip_prefix(b"_ZN"))
+            && let Some(class) = of_family(class, family)
         {
-            self.doits.push((class.to_owned(), symbol.address));
+            self.doits.push((class, symbol.address));
         }
     }
 
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     fn symbol(name: &str, address: usize) -> Symbol<'_> {
-        Symbol { name, address, bytes: 32, is_data: name.starts_with("_ZTV") }
+        Symbol { name: name.as_bytes(), address, bytes: 32, is_data: name.starts_with("_ZTV") }
     }
 
     fn operations(symbols: &[(&str, usize)]) -> Operations {

@@ -82,9 +82,9 @@ impl Virtual {
 }
 
 /// Whether `name` is the function of a heap class whose mangled name ends so: `_ZN` or `_ZNK`, the class, the function.
-fn is(name: &str, mangled_end: &str) -> bool {
-    let Some(class) = name.strip_suffix(mangled_end) else { return false };
-    class.starts_with("_ZN") && class.ends_with("Heap")
+fn is(name: &[u8], mangled_end: &str) -> bool {
+    let Some(class) = name.strip_suffix(mangled_end.as_bytes()) else { return false };
+    class.starts_with(b"_ZN") && class.ends_with(b"Heap")
 }
 
 /// The entry numbers of the functions that have exactly one.
@@ -148,10 +148,10 @@ pub fn find(
     symbols.each(
         |_, _| true,
         |symbol| {
-            if let Some(at) = others.iter().position(|name| *name == symbol.name) {
+            if let Some(at) = others.iter().position(|name| name.as_bytes() == symbol.name) {
                 names.others[at] = Some(symbol.address);
             } else if symbol.is_data
-                && let Some(at) = vtables.iter().position(|name| *name == symbol.name)
+                && let Some(at) = vtables.iter().position(|name| name.as_bytes() == symbol.name)
             {
                 names.vtables[at] = Some(Vtable::of(&symbol));
             } else if let Some(family) = family {
@@ -175,9 +175,13 @@ pub fn resolve(symbols: &Symbols, feature: Feature, vtables: &[Vec<usize>]) -> R
         let first = sorted.partition_point(|(word, ..)| *word < address);
         sorted[first..].iter().take_while(move |(word, ..)| *word == address)
     };
+    // Few functions are in these tables: most of the others need no search.
+    let mut marks = [false; 4096];
+    let mark = |address: usize| address / 16 % 4096;
+    sorted.iter().for_each(|(word, ..)| marks[mark(*word)] = true);
     let mut found = [const { Vec::new() }; Virtual::ALL.len()];
     symbols.each(
-        |address, is_data| !is_data && entries_at(address).next().is_some(),
+        |address, is_data| !is_data && marks[mark(address)] && entries_at(address).next().is_some(),
         |symbol| {
             for (places, end) in found.iter_mut().zip(&ends) {
                 if end.is_some_and(|end| is(symbol.name, end)) {

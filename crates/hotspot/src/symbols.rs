@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// A symbol: addresses are as linked, to be moved by the library's load address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// The mangled name.
-    pub name: &'a str,
+    /// The mangled name, as bytes: that tens of thousands of them are UTF-8 would take a millisecond of a JVM's start to find out.
+    pub name: &'a [u8],
     /// Where it stands, as linked.
     pub address: usize,
     /// How long it is, in bytes; 0 if not told.
@@ -32,9 +32,11 @@ pub struct Symbols {
     debug: Option<Mapped>,
 }
 
-/// How many symbols are read before the pages behind them are released: names lie near each other for so long. All names of a `libjvm.so`
-/// have 3 to 5 MB, which would otherwise count for the process at once.
-const RELEASED_TOGETHER: usize = 2048;
+/// What the kernel maps at a fault, as it comes: pages around it that it has in its cache.
+const MAPPED_TOGETHER: usize = 64 << 10;
+/// How much of a file is mapped before it is released. All names of a `libjvm.so` have 3 to 5 MB, which would otherwise count for the process
+/// at once; names are read again and again in the same places, so that a release for every few of them would cost milliseconds.
+const RELEASED_TOGETHER: usize = 1 << 20;
 
 type Header = FileHeader64<Endianness>;
 
@@ -107,6 +109,35 @@ pub(crate) fn build_id_of_notes(notes: &[u8], alignment: usize) -> Option<Vec<u8
 /// `e_machine` of the libraries that this process can load.
 const MACHINE: elf::Machine = if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else { elf::EM_X86_64 };
 
+/// Which parts of a mapped file were read since its pages were last released.
+struct Touched<'a> {
+    file: &'a Mapped,
+    parts: Vec<bool>,
+    bytes: usize,
+    /// Where the table itself is read, in bytes from its beginning, when the pages were last released.
+    since: usize,
+}
+
+impl<'a> Touched<'a> {
+    fn of(file: &'a Mapped) -> Touched<'a> {
+        Touched { file, parts: vec![false; file.bytes().len() / MAPPED_TOGETHER + 1], bytes: 0, since: 0 }
+    }
+
+    /// A name was read there, and the table up to `table` bytes. Releases the pages where these are too many.
+    fn note(&mut self, name: *const u8, table: usize) {
+        let part = (name.addr() - self.file.bytes().as_ptr().addr()) / MAPPED_TOGETHER;
+        if !self.parts[part] {
+            self.parts[part] = true;
+            self.bytes += MAPPED_TOGETHER;
+        }
+        if self.bytes + (table - self.since) > RELEASED_TOGETHER {
+            self.file.release();
+            self.parts.fill(false);
+            (self.bytes, self.since) = (0, table);
+        }
+    }
+}
+
 impl Symbols {
     /// Refuses the symbols of a library for another processor: a root for emulation may have one where this process's was found.
     pub fn check_processor(&self) -> Result<(), Error> {
@@ -171,10 +202,8 @@ impl Symbols {
         let sections = header.sections(endian, bytes).map_err(|error| wrong(&error))?;
         let table = sections.symbols(endian, bytes, elf::SHT_SYMTAB).map_err(|error| wrong(&error))?;
         let strings = table.strings();
+        let mut touched = Touched::of(file);
         for (number, symbol) in table.iter().enumerate() {
-            if number % RELEASED_TOGETHER == 0 {
-                file.release();
-            }
             let is_data = symbol.st_type() == STT_OBJECT;
             if (!is_data && symbol.st_type() != STT_FUNC) || symbol.st_shndx(endian) == SHN_UNDEF {
                 continue;
@@ -184,7 +213,7 @@ impl Symbols {
                 continue;
             }
             let Ok(name) = symbol.name(endian, strings) else { continue };
-            let Ok(name) = std::str::from_utf8(name) else { continue };
+            touched.note(name.as_ptr(), number * size_of_val(symbol));
             visit(Symbol { name, address, bytes: symbol.st_size(endian) as usize, is_data });
         }
         Ok(())

@@ -65,7 +65,10 @@ fn needed(collector: Collector, feature: Feature) -> Vec<Virtual> {
 fn names_at(symbols: &Symbols, address: usize) -> Vec<String> {
     let mut names = Vec::new();
     symbols
-        .each(|at, is_data| !is_data && at == address, |symbol| names.push(symbol.name.to_owned()))
+        .each(
+            |at, is_data| !is_data && at == address,
+            |symbol| names.push(String::from_utf8_lossy(symbol.name).into_owned()),
+        )
         .expect("the symbols");
     names
 }
