@@ -26,7 +26,7 @@ fn made(name: &str) -> Option<PathBuf> {
 
 /// A command in musl's root. `/terrace` has what was built here, and glibc is there for it; `/release` has the release's libraries.
 fn in_musl(words: &[&str]) -> Option<Output> {
-    let (root, release, folder) = (made("roots/musl")?, made("files/lib")?, installed()?);
+    let (root, release, folder) = (made("roots/musl")?, made("natives/linux-x64")?, installed()?);
     let places = [
         (Path::new("/dev"), "dev"),
         (Path::new("/lib64"), "lib64"),
