@@ -125,9 +125,9 @@ impl<'a> Touched<'a> {
 
     /// A name was read there, and the table up to `table` bytes. Releases the pages where these are too many.
     fn note(&mut self, name: *const u8, table: usize) {
-        let part = (name.addr() - self.file.bytes().as_ptr().addr()) / MAPPED_TOGETHER;
-        if !self.parts[part] {
-            self.parts[part] = true;
+        let part = name.addr().wrapping_sub(self.file.bytes().as_ptr().addr()) / MAPPED_TOGETHER;
+        if let Some(touched @ false) = self.parts.get_mut(part) {
+            *touched = true;
             self.bytes += MAPPED_TOGETHER;
         }
         if self.bytes + (table - self.since) > RELEASED_TOGETHER {
