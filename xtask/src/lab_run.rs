@@ -187,6 +187,10 @@ impl Cells {
         self.run("baseline", "stock", &[gc, threads].concat())
     }
 
+    pub fn sizing(&self) -> Result<()> {
+        self.run("sizing", "sizing", &[])
+    }
+
     pub fn waste(&self) -> Result<()> {
         let jdk = if self.jdk.is_none() { &["--only=jdk=21"][..] } else { &[] };
         let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };

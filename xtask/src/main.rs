@@ -50,6 +50,8 @@ enum Command {
     Matrix(lab_run::Matrix),
     /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
     Waste(lab_run::Cells),
+    /// Measure whether any fixed size of the buffers is better than core=auto, for every workload.
+    Sizing(lab_run::Cells),
     /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
     Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Demo(arguments) => arguments.run(),
         Command::Matrix(arguments) => arguments.run(),
+        Command::Sizing(arguments) => arguments.sizing(),
         Command::Waste(arguments) => arguments.waste(),
         Command::Stock(arguments) => arguments.stock(),
         Command::Bound(arguments) => arguments.bound(),

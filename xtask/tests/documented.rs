@@ -48,11 +48,6 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         Read,
         "the command of a kept result, three minutes",
     ),
-    (
-        "terrace compare --a 'terrace core=adaptive' --b 'terrace core=16k' *",
-        Read,
-        "the command of a kept result, half a minute",
-    ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
     ("terrace doctor PID --verify", With("doctor", "--seconds 2s --duration 4s"), "a minute by default"),

@@ -1,4 +1,4 @@
-//! `core=adaptive`: what was seen of each level since it was last judged, and the size that it came to.
+//! `core=auto`: what was seen of each level since it was last judged, and the size that it came to.
 //!
 //! Looked at when a collection ends, on the VM thread. Evidence is of whole cycles, from one collection's end to another's, and of one size:
 //! whatever is asked for meanwhile, it begins again. The judgement is [`hab::adaptive`]'s.

@@ -77,8 +77,8 @@ impl Default for Options {
             levels: Levels::Core,
             levels_asked: false,
             sizes_asked: false,
-            core: Asked::Automatic,
-            processor: Asked::Automatic,
+            core: Asked::Auto,
+            processor: Asked::Auto,
             tlab: Tlab::Auto,
             report: None,
             control: None,
@@ -118,8 +118,8 @@ fn bytes(key: &str, value: &str, least: usize) -> Result<usize, String> {
 
 fn buffer(key: &str, value: &str) -> Result<Asked, String> {
     match value {
-        "auto" => Ok(Asked::Automatic),
-        "adaptive" => Ok(Asked::Adaptive),
+        "auto" => Ok(Asked::Auto),
+        "formula" => Ok(Asked::Formula),
         _ => bytes(key, value, size::MIN_BUFFER).map(|bytes| Asked::Bytes(bytes as u64)),
     }
 }
@@ -247,8 +247,8 @@ mod tests {
                 delay: 50,
             }
         );
-        let adaptive = Options::parse("core=adaptive,processor=auto").0;
-        assert_eq!((adaptive.core, adaptive.processor), (Asked::Adaptive, Asked::Automatic));
+        let sizes = Options::parse("core=formula,processor=auto").0;
+        assert_eq!((sizes.core, sizes.processor), (Asked::Formula, Asked::Auto));
         assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
         let (options, result) = Options::parse("times=true,levels=none");
         assert!(result.is_ok() && options.times && options.observes());

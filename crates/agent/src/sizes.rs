@@ -5,7 +5,7 @@ use crate::adaptive::Adaptive;
 use control::size::MIN_BUFFER;
 use control::{Asked, Control, Mode};
 use hab::Shape;
-use hab::sizing::{Room, Wish};
+use hab::sizing::{GROWN, LARGEST, Room, Wish};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the installation was asked for.
@@ -51,10 +51,18 @@ impl Sizes {
 
     /// The levels' sizes in an eden of so many bytes. Of those that are adaptive: the most.
     fn limits(&self, eden: usize, asked: &[Asked]) -> Vec<usize> {
+        let [formula, grown] = [LARGEST, GROWN].map(|largest| self.sizes(eden, asked, largest));
+        // No level gives way to another's growth.
+        if formula.iter().zip(&grown).all(|(formula, grown)| formula <= grown) { grown } else { formula }
+    }
+
+    /// The levels' sizes by the formula, those that are adaptive with at most `largest` bytes.
+    fn sizes(&self, eden: usize, asked: &[Asked], largest: usize) -> Vec<usize> {
         let room = Room { eden, largest_extent: self.largest_extent, shape: self.shape };
         let wish = |(wish, asked): (&LevelWish, &Asked)| {
-            let asked = if let Asked::Bytes(bytes) = asked { Some(*bytes as usize) } else { None };
-            Wish { asked, domains: wish.domains }
+            let bytes = if let Asked::Bytes(bytes) = asked { Some(*bytes as usize) } else { None };
+            let largest = if *asked == Asked::Auto { largest } else { LARGEST };
+            Wish { asked: bytes, domains: wish.domains, largest }
         };
         match self.wishes.iter().zip(asked).map(wish).collect::<Vec<_>>()[..] {
             [only] => room.sizes([only]).into(),
@@ -77,7 +85,7 @@ impl Sizes {
     pub(crate) fn after_collection(&self, eden: usize, control: &Control) -> Vec<usize> {
         let asked = self.asked(control);
         let limits = self.limits(eden, &asked);
-        let follows: Vec<usize> = (0..asked.len()).filter(|level| asked[*level] == Asked::Adaptive).collect();
+        let follows: Vec<usize> = (0..asked.len()).filter(|level| asked[*level] == Asked::Auto).collect();
         let mut adaptive = self.adaptive();
         adaptive.pause_ends();
         if control.mode() != Mode::On {
@@ -101,7 +109,7 @@ impl Sizes {
 
     fn in_force(&self, adaptive: &Adaptive, asked: &[Asked], limits: &[usize]) -> Vec<usize> {
         let size = |(level, (asked, limit)): (usize, (&Asked, &usize))| match asked {
-            Asked::Adaptive => self.shape.floor(adaptive.bytes(level, *limit)),
+            Asked::Auto => self.shape.floor(adaptive.bytes(level, *limit)),
             _ => *limit,
         };
         asked.iter().zip(limits).enumerate().map(size).collect()

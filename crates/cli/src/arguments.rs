@@ -64,12 +64,12 @@ pub struct BufferArguments {
     #[arg(long, value_parser = parse::<Levels>)]
     pub levels: Option<Levels>,
 
-    /// Size of a core's buffer; adaptive follows what is seen at collections.
-    #[arg(long, value_name = "SIZE|auto|adaptive", default_value = "auto", value_parser = parse::<BufferSize>)]
+    /// Size of a core's buffer; auto follows what is seen at collections, formula does not.
+    #[arg(long, value_name = "SIZE|auto|formula", default_value = "auto", value_parser = parse::<BufferSize>)]
     pub core: BufferSize,
 
     /// Size of a processor's buffer.
-    #[arg(long, value_name = "SIZE|auto|adaptive", default_value = "auto", value_parser = parse::<BufferSize>)]
+    #[arg(long, value_name = "SIZE|auto|formula", default_value = "auto", value_parser = parse::<BufferSize>)]
     pub processor: BufferSize,
 }
 

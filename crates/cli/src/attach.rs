@@ -85,8 +85,8 @@ impl Off {
 Examples:
   terrace set 4711 core=256k
   terrace set 4711 core=64k processor=1m
-  terrace set 4711 core=adaptive        follows what is seen at collections (status --why)
-  terrace set 4711 core=auto            the agent's own choice again
+  terrace set 4711 core=auto            follows what is seen at collections again (status --why)
+  terrace set 4711 core=formula         by eden alone, whatever is seen
 
 A buffer takes its new size when it is refilled. A size that the heap does not bear is reduced,
 as when the agent is loaded.")]
@@ -94,7 +94,7 @@ pub struct Set {
     #[command(flatten)]
     process: Process,
 
-    /// The sizes of buffers: bytes, a number with k, m or g, auto or adaptive.
+    /// The sizes of buffers: bytes, a number with k, m or g, auto or formula.
     #[arg(value_name = "LEVEL=SIZE", required = true)]
     sizes: Vec<String>,
 }

@@ -64,7 +64,7 @@ fn sizes_are_set() {
     let (code, said) = jvm.ask("set", &["core=1g"]);
     assert!(code == Some(0) && said.contains("(1g is more than this heap bears"), "{said}");
     let (code, said) = jvm.ask("set", &["core=auto"]);
-    assert!(code == Some(0) && said.contains("(automatic)"), "{said}");
+    assert!(code == Some(0) && said.contains("(auto)"), "{said}");
     for (words, code, remedy) in [
         (&["processor=1m"][..], 1, "has no processor buffers (levels=core)"),
         (&["core=65537"], 2, "use a multiple of ObjectAlignmentInBytes=8"),

@@ -194,13 +194,13 @@ fn on_against_off_in_a_program_that_runs_until_it_is_ended() {
 fn two_sizes_are_compared_inside_one_jvm() {
     let home = home();
     let java = home.java();
-    let sides = ["--a", "terrace core=adaptive", "--b", "terrace core=8k"];
+    let sides = ["--a", "terrace core=auto", "--b", "terrace core=8k"];
     let rest = ["--duration", "2s", "--format", "json", "--", &java, "-jar", "app.jar"];
     let json = json(&compare(&home, &[&SHORT[..], &sides, &rest].concat()));
     about_two(&json["ratio"]);
     assert_eq!(json["mode"], "process");
     let core = |side: &str| json["sides"][side]["settings"]["core"].clone();
-    assert_eq!([core("a"), core("b")], ["adaptive", "8k"]);
+    assert_eq!([core("a"), core("b")], ["auto", "8k"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn what_a_control_file_says_is_shown() {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     // This test's own process has the file mapped, as a JVM with control=PATH has.
     let control = Control::create(&folder.path().join("here"), &[2]).unwrap();
-    control.set_settings(r#"{"levels":"core","core":"adaptive","collector":"Serial"}"#);
+    control.set_settings(r#"{"levels":"core","core":"auto","collector":"Serial"}"#);
     control.set_message("core buffers reduced to 16k: the heap is small");
     control.set_mode(Mode::On);
     control.counters(0)[1].add(hab::Counter::BufferBytes, 5_000_000);
@@ -37,12 +37,12 @@ fn what_a_control_file_says_is_shown() {
     }
     assert!(!table.contains("why core"), "{table}");
     let why = shown(&home.terrace(&["status", &us, "--why"]).output().unwrap());
-    assert!(why.contains("collector Serial") && why.contains("adaptive, begins with the formula's"), "{why}");
+    assert!(why.contains("collector Serial") && why.contains("auto, begins with the formula's"), "{why}");
     let json = home.terrace(&["status", &us, "--format", "json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&json["state"], &json["mode"]), (&"installed".into(), &"on".into()));
     assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 5_000_000);
-    assert_eq!(json["sizing"]["levels"][0]["asked"], "adaptive");
+    assert_eq!(json["sizing"]["levels"][0]["asked"], "auto");
 }
 
 struct Killed(Child);

@@ -154,7 +154,7 @@ pub(crate) fn measure(
         .each_ref()
         .map(|side| Way { mode: side.mode().unwrap_or(Mode::Off), sizes: side.sizes().filter(|_| differ) });
     // Sizes that follow what is seen have followed it by the end of the warm-up.
-    let side = if side_b.is_adaptive() { side_b } else { side_a };
+    let side = if side_b.following() > side_a.following() { side_b } else { side_a };
     let bound = ways.iter().any(|way| way.mode == Mode::Bound);
     let options = AgentOptions { start_on: false, bound, ..side.agent.clone().unwrap_or_default() };
     let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];

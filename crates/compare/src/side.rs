@@ -72,9 +72,9 @@ impl Side {
         self.agent.as_ref().map(|agent| [agent.core, agent.processor])
     }
 
-    /// Whether its sizes follow what is seen.
-    pub fn is_adaptive(&self) -> bool {
-        self.sizes().is_some_and(|sizes| sizes.contains(&BufferSize::Adaptive))
+    /// How many of its sizes follow what is seen.
+    pub fn following(&self) -> usize {
+        self.sizes().map_or(0, |sizes| sizes.iter().filter(|size| **size == BufferSize::Auto).count())
     }
 
     /// Whether one JVM can be either side, switched from one to the other: on and off, or between sizes.
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn one_jvm_is_enough_where_only_mode_or_sizes_differ() {
         let on = Side::terrace(large());
-        let adaptive = Side::terrace(AgentOptions { core: BufferSize::Adaptive, ..large() });
-        assert!(adaptive.is_adaptive() && !on.is_adaptive());
+        let adaptive = Side::terrace(AgentOptions { core: BufferSize::Auto, ..large() });
+        assert!(adaptive.following() > on.following());
         for other in [Side::off(large()), Side::bound(large()), on.clone(), adaptive] {
             assert!(on.shares_jvm(&other) && other.shares_jvm(&on));
         }

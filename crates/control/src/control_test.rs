@@ -38,13 +38,13 @@ fn what_the_agent_writes_the_command_reads() {
     assert_eq!(agent.mode(), Mode::On);
     command.ask_for_sizes(&[
         (1, Asked::Bytes(65536)),
-        (0, Asked::Automatic),
-        (2, Asked::Adaptive),
+        (0, Asked::Formula),
+        (2, Asked::Auto),
         (MAX_LEVELS, Asked::Bytes(7)),
     ]);
     assert_eq!(
         [0, 1, 2, 3].map(|level| agent.asked(level)),
-        [Asked::Automatic, Asked::Bytes(65536), Asked::Adaptive, Asked::Nothing]
+        [Asked::Formula, Asked::Bytes(65536), Asked::Auto, Asked::Nothing]
     );
     assert!(!command.has_taken_sizes());
     agent.set_sizes(&[1024, 2048]);

@@ -1,4 +1,4 @@
-//! Why buffers have the sizes that they have (`core=adaptive`): the last evaluation of each level, and the last changes.
+//! Why buffers have the sizes that they have (`core=auto`): the last evaluation of each level, and the last changes.
 //!
 //! Written at collections by one thread at a time, read at any time. A reader that meets a writer leaves that entry out.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]

@@ -75,23 +75,23 @@ pub enum Mode {
 pub enum Asked {
     /// None: that of the installation holds.
     Nothing,
-    /// The agent's formula.
-    Automatic,
-    /// What is seen at collections ([`hab::adaptive`]).
-    Adaptive,
+    /// What is seen at collections ([`hab::adaptive`]), from the formula's size on and never above it.
+    Auto,
+    /// The formula's, whatever is seen ([`hab::sizing`]).
+    Formula,
     /// So many bytes.
     Bytes(u64),
 }
 
 /// No size: an odd one is none.
-const ADAPTIVE: u64 = u64::MAX - 2;
+const FORMULA: u64 = u64::MAX - 2;
 
 impl Asked {
     pub(crate) fn from_word(word: u64) -> Asked {
         match word {
             0 => Asked::Nothing,
-            u64::MAX => Asked::Automatic,
-            ADAPTIVE => Asked::Adaptive,
+            u64::MAX => Asked::Auto,
+            FORMULA => Asked::Formula,
             bytes => Asked::Bytes(bytes),
         }
     }
@@ -100,8 +100,8 @@ impl Asked {
     pub fn text(self) -> String {
         match self {
             Asked::Nothing => "as installed".into(),
-            Asked::Automatic => "auto".into(),
-            Asked::Adaptive => "adaptive".into(),
+            Asked::Auto => "auto".into(),
+            Asked::Formula => "formula".into(),
             Asked::Bytes(bytes) => crate::size::format(bytes as usize),
         }
     }
@@ -109,8 +109,8 @@ impl Asked {
     pub(crate) fn word(self) -> u64 {
         match self {
             Asked::Nothing => 0,
-            Asked::Automatic => u64::MAX,
-            Asked::Adaptive => ADAPTIVE,
+            Asked::Auto => u64::MAX,
+            Asked::Formula => FORMULA,
             Asked::Bytes(bytes) => bytes,
         }
     }

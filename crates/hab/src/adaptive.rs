@@ -1,4 +1,4 @@
-//! Sizes that follow what is seen (`core=adaptive`).
+//! Sizes that follow what is seen (`core=auto`).
 //!
 //! A small buffer is refilled often, and each refill costs what sharing costs. A large one leaves more behind at a collection, and what it
 //! leaves of eden brings the next collection nearer. The first cost falls with the size, the second rises, and their sum is least where both are
@@ -9,9 +9,11 @@
 //! that it serves, and what went past it and would fit into the largest counts as refills. Where a buffer was made smaller and has to be made larger
 //! again all the same, it is not made smaller again for [`PATIENCE`] evaluations.
 //!
-//! The bound is the formula's ([`crate::sizing`]): a size starts there, and never exceeds it.
+//! A size starts with the formula's ([`crate::sizing`]), which is never more than [`LARGEST`]. It grows beyond that, up to the formula's with
+//! [`GROWN`], only where buffers leave next to nothing behind: what waste costs in time is not all that it costs, and a program shall not collect
+//! noticeably more often because of its buffers.
 
-use crate::sizing::{LARGEST, SMALLEST};
+use crate::sizing::{GROWN, LARGEST, SMALLEST};
 
 /// A refill from the heap, in nanoseconds: a heap's top serves about a million refills a second where its line crosses packages
 /// (docs/where-it-pays.md), one after the other. On smaller machines it costs less: sizes are then held larger than need be.
@@ -23,6 +25,8 @@ pub const PROCESSOR_REFILL_NS: u64 = 125;
 pub const BAND: u64 = 4;
 /// A cost matters from this fraction of the time on.
 pub const MATTERS: u64 = 1000;
+/// Buffers larger than [`LARGEST`] leave at most this fraction of eden behind at a collection.
+pub const LEFT: u64 = 200;
 /// So many requests have room in a buffer.
 pub const REQUESTS: u64 = 4;
 /// So many evaluations pass before what had to be undone is tried again.
@@ -72,12 +76,18 @@ impl Observed {
     /// Requests that went past the buffers and would not past buffers of `most` bytes, two of which a buffer has to hold.
     fn too_large(&self, most: usize) -> u64 {
         let [requests, bytes] = self.past;
-        if bytes / requests.max(1) <= most as u64 / 2 { requests } else { 0 }
+        if bytes / requests.max(1) <= most.min(LARGEST) as u64 / 2 { requests } else { 0 }
     }
 
     /// Nanoseconds of the refills, and of what goes past the buffers and need not, as if they came one after the other. `most`: the bound.
     pub fn refills_cost_ns(&self, most: usize) -> u64 {
         self.refills.saturating_add(self.too_large(most)).saturating_mul(self.refill_ns)
+    }
+
+    /// Whether buffers so many times as large would leave too much of eden behind for more than [`LARGEST`].
+    fn leaves_much(&self, times: u64) -> bool {
+        let left = u128::from(self.waste) * u128::from(times) * u128::from(LEFT);
+        left > u128::from(self.eden) * u128::from(self.collections)
     }
 
     /// Nanoseconds of the waste: it makes waste / eden more collections.
@@ -108,11 +118,13 @@ pub enum Why {
     Once = 7,
     /// No change: smaller buffers had to be made larger again not long ago.
     Undone = 8,
+    /// No change: buffers of more than [`LARGEST`] would leave more than 1/[`LEFT`] of eden behind.
+    Left = 9,
 }
 
 impl Why {
     /// All of them.
-    pub const ALL: [Why; 8] = [
+    pub const ALL: [Why; 9] = [
         Why::Refills,
         Why::Waste,
         Why::Bound,
@@ -121,6 +133,7 @@ impl Why {
         Why::AtBound,
         Why::Once,
         Why::Undone,
+        Why::Left,
     ];
 
     /// The name used in reports.
@@ -134,6 +147,7 @@ impl Why {
             Why::AtBound => "at_bound",
             Why::Once => "once",
             Why::Undone => "undone",
+            Why::Left => "left",
         }
     }
 }
@@ -169,15 +183,18 @@ impl Size {
         Size { leaning: None, ..self }
     }
 
-    /// The next size after what was seen with this one in force, and why. `most`: the formula's size by now.
+    /// The next size after what was seen with this one in force, and why. `most`: the bound by now.
     pub fn next(self, most: usize, seen: &Observed) -> (Size, Why) {
         let size = Size { patience: self.patience.saturating_sub(1), ..self };
         let stay = |why| (size.settled(), why);
         let (refills, waste) = (seen.refills_cost_ns(most), seen.waste_cost_ns());
-        if refills.max(waste).saturating_mul(MATTERS) < seen.elapsed_ns {
+        let grown = self.bytes(most) > LARGEST && seen.leaves_much(1);
+        if !grown && refills.max(waste).saturating_mul(MATTERS) < seen.elapsed_ns {
             return stay(Why::Minor);
         }
-        let direction = if refills > waste.saturating_mul(BAND) {
+        let direction = if grown {
+            Direction::Smaller
+        } else if refills > waste.saturating_mul(BAND) {
             Direction::Larger
         } else if waste > refills.saturating_mul(BAND) {
             Direction::Smaller
@@ -187,6 +204,9 @@ impl Size {
         let Some(wanted) = size.step(direction, most, seen) else { return stay(Why::AtBound) };
         if direction == Direction::Smaller && size.patience > 0 {
             return stay(Why::Undone);
+        }
+        if direction == Direction::Larger && wanted.min(most) > LARGEST && seen.leaves_much(2) {
+            return stay(Why::Left);
         }
         if size.leaning != Some(direction) {
             return (Size { leaning: Some(direction), ..size }, Why::Once);
@@ -203,7 +223,7 @@ impl Size {
     fn step(&self, direction: Direction, most: usize, seen: &Observed) -> Option<usize> {
         let bytes = self.bytes(most);
         let wanted = match direction {
-            Direction::Larger => (bytes * 2).min(LARGEST),
+            Direction::Larger => (bytes * 2).min(GROWN),
             Direction::Smaller => (bytes / 2).max(SMALLEST),
         };
         let [requests, served] = seen.served;

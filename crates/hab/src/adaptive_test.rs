@@ -122,7 +122,7 @@ fn any_observed() -> impl Strategy<Value = Observed> {
 
 proptest! {
     #[test]
-    fn in_its_bounds_whatever_is_seen(steps in proptest::collection::vec((any_observed(), 8usize..LARGEST + 1), 1..40)) {
+    fn in_its_bounds_whatever_is_seen(steps in proptest::collection::vec((any_observed(), 8usize..GROWN + 1), 1..40)) {
         let mut size = Size::START;
         for (seen, most) in steps {
             size = size.next(most, &seen).0;
@@ -264,6 +264,48 @@ fn what_had_to_be_undone_is_not_tried_again_soon() {
         .iter()
         .filter_map(|larger| smaller.iter().find(|smaller| *smaller > larger).map(|again| again - larger));
     assert!(again.into_iter().all(|pause| pause >= PATIENCE), "{changes:?}");
+}
+
+/// Refills that matter, and buffers that leave this many bytes behind at each collection.
+fn refilled(left: u64) -> Observed {
+    Observed {
+        collections: 10,
+        domains: 2,
+        refills: 10_000,
+        served: [2_560_000, 2_560_000 << 10],
+        past: [0, 0],
+        refill_ns: HEAP_REFILL_NS,
+        waste: 10 * left,
+        eden: 400 << 20,
+        pause_ns: 10_000_000,
+        elapsed_ns: 1_000_000_000,
+    }
+}
+
+fn evaluated(mut size: Size, seen: Observed, evaluations: usize) -> (usize, Why) {
+    let mut why = Why::Minor;
+    for _ in 0..evaluations {
+        (size, why) = size.next(GROWN, &seen);
+    }
+    (size.bytes(GROWN), why)
+}
+
+#[test]
+fn buffers_that_leave_little_behind_grow_beyond_the_formula() {
+    assert_eq!(Size::START.bytes(GROWN), LARGEST);
+    assert_eq!(evaluated(Size::START, refilled(1 << 10), 2), (2 * LARGEST, Why::Refills));
+    assert_eq!(evaluated(Size::START, refilled(1 << 10), 8), (GROWN, Why::AtBound));
+    // A 200th of eden is 2 MB: twice as large they would leave more than that.
+    assert_eq!(evaluated(Size::START, refilled(1 << 20), 8), (GROWN, Why::AtBound));
+    assert_eq!(evaluated(Size::START, refilled((1 << 20) + (8 << 10)), 8), (LARGEST, Why::Left));
+}
+
+#[test]
+fn what_has_grown_and_leaves_much_behind_shrinks_though_no_cost_matters() {
+    let grown = Size { wanted: GROWN, ..Size::START };
+    let idle = |left| Observed { elapsed_ns: u64::MAX, ..refilled(left) };
+    assert_eq!(evaluated(grown, idle(2 << 20), 8), (GROWN, Why::Minor));
+    assert_eq!(evaluated(grown, idle((2 << 20) + (8 << 10)), 8), (LARGEST, Why::Minor));
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub const ASKED_LIMIT: usize = 4;
 /// buffers at a collection, 512 KB in each of two, made a young generation of 64 MB collect 1.011 times as often as without buffers where
 /// threads allocate arrays that fit no tail (130 and 200 KB; `cargo xtask waste`); 256 KB 1.005 times.
 pub const LARGEST: usize = 256 << 10;
+/// As large a buffer may become where it is seen that refills cost and that little is left behind ([`crate::adaptive`]): with TLABs of
+/// 1 KB, allocation alone is 1.05 times as fast with 1 MB as with 256 KB (`cargo xtask sizing`).
+pub const GROWN: usize = 1 << 20;
 /// Smaller than this a buffer is refilled too often to be worth its place.
 pub const SMALLEST: usize = 16 << 10;
 
@@ -27,6 +30,8 @@ pub struct Wish {
     pub asked: Option<usize>,
     /// Domains of the level.
     pub domains: usize,
+    /// Bytes of a buffer at most where the size is ours to choose: [`LARGEST`], or [`GROWN`].
+    pub largest: usize,
 }
 
 /// What a heap bears.
@@ -46,8 +51,9 @@ impl Room {
     pub fn sizes<const LEVELS: usize>(&self, wishes: [Wish; LEVELS]) -> [usize; LEVELS] {
         let wanted = wishes.map(|wish| {
             let domains = wish.domains.max(1);
-            let bytes =
-                wish.asked.unwrap_or_else(|| (self.eden / EDEN_FRACTION / domains).clamp(SMALLEST, LARGEST));
+            let bytes = wish.asked.unwrap_or_else(|| {
+                (self.eden / EDEN_FRACTION / domains).clamp(SMALLEST, wish.largest.max(SMALLEST))
+            });
             bytes.min(self.largest_extent)
         });
         let limit =
@@ -67,13 +73,15 @@ impl Room {
 
 /// The size of the buffers of an only level where none was asked for, in bytes.
 pub fn automatic(eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
-    let [bytes] = Room { eden, largest_extent, shape }.sizes([Wish { asked: None, domains }]);
+    let [bytes] =
+        Room { eden, largest_extent, shape }.sizes([Wish { asked: None, domains, largest: LARGEST }]);
     bytes
 }
 
 /// The size of the buffers of an only level in force when `asked` bytes were asked for.
 pub fn limited(asked: usize, eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
-    let [bytes] = Room { eden, largest_extent, shape }.sizes([Wish { asked: Some(asked), domains }]);
+    let [bytes] =
+        Room { eden, largest_extent, shape }.sizes([Wish { asked: Some(asked), domains, largest: LARGEST }]);
     bytes
 }
 
@@ -89,11 +97,11 @@ mod tests {
     }
 
     fn automatic(domains: usize) -> Wish {
-        Wish { asked: None, domains }
+        Wish { asked: None, domains, largest: LARGEST }
     }
 
     fn asked(bytes: usize, domains: usize) -> Wish {
-        Wish { asked: Some(bytes), domains }
+        Wish { asked: Some(bytes), domains, largest: LARGEST }
     }
 
     #[test]
@@ -125,9 +133,9 @@ mod tests {
         #[test]
         fn whatever_all_buffers_hold_is_at_most_the_fraction_that_is_promised(
             eden in 0usize..1 << 40, domains in [1usize..300, 1usize..300], asked in [0usize..1 << 26, 0usize..1 << 26],
-            automatic in any::<[bool; 2]>(),
+            automatic in any::<[bool; 2]>(), grown in any::<[bool; 2]>(),
         ) {
-            let wish = |at: usize| Wish { asked: (!automatic[at]).then_some(asked[at]), domains: domains[at] };
+            let wish = |at: usize| Wish { asked: (!automatic[at]).then_some(asked[at]), domains: domains[at], largest: if grown[at] { GROWN } else { LARGEST } };
             let sizes = room(eden).sizes([wish(0), wish(1)]);
             let most: usize = sizes.iter().zip(domains).map(|(size, count)| size * count * BUFFERS_PER_DOMAIN).sum();
             let limit = if automatic == [true; 2] { AUTOMATIC_LIMIT } else { ASKED_LIMIT };

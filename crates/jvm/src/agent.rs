@@ -36,11 +36,11 @@ fn unknown_levels(text: &str) -> Error {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSize {
-    /// The agent's formula.
+    /// What is seen at collections, from the formula's size on and never above it.
     #[default]
     Auto,
-    /// What is seen at collections.
-    Adaptive,
+    /// The agent's formula.
+    Formula,
     /// This many bytes.
     Bytes(u64),
 }
@@ -51,10 +51,10 @@ impl FromStr for BufferSize {
     fn from_str(text: &str) -> Result<BufferSize> {
         match text {
             "auto" => Ok(BufferSize::Auto),
-            "adaptive" => Ok(BufferSize::Adaptive),
+            "formula" => Ok(BufferSize::Formula),
             _ => size::parse(text)
                 .map(BufferSize::Bytes)
-                .map_err(|error| Error::usage(format!("{error}, auto or adaptive"))),
+                .map_err(|error| Error::usage(format!("{error}, auto or formula"))),
         }
     }
 }
@@ -63,8 +63,8 @@ impl BufferSize {
     /// As control memory has it.
     pub fn asked(self) -> Asked {
         match self {
-            BufferSize::Auto => Asked::Automatic,
-            BufferSize::Adaptive => Asked::Adaptive,
+            BufferSize::Auto => Asked::Auto,
+            BufferSize::Formula => Asked::Formula,
             BufferSize::Bytes(bytes) => Asked::Bytes(bytes),
         }
     }
@@ -290,14 +290,14 @@ mod tests {
             read("core=256k start=off tlab=4k").unwrap().text().unwrap(),
             "core=256k,tlab=4k,start=off"
         );
-        assert_eq!(read("core=adaptive processor=auto").unwrap().text().unwrap(), "core=adaptive");
+        assert_eq!(read("core=formula processor=auto").unwrap().text().unwrap(), "core=formula");
         assert_eq!(read("").unwrap(), AgentOptions::default());
         for (words, remedy) in [
             ("core", "write key=value"),
             ("cores=1", "use levels, core"),
             (
                 "core=many",
-                "core: invalid size 'many'; write bytes, or a number with k, m or g, such as 64k, auto or adaptive",
+                "core: invalid size 'many'; write bytes, or a number with k, m or g, such as 64k, auto or formula",
             ),
             ("start=maybe", "use one of on, off"),
             ("levels=l3", "choose core"),
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!("stock".parse::<Tlab>().unwrap(), Tlab::Stock);
         assert_eq!("2k".parse::<Tlab>().unwrap(), Tlab::Bytes(2048));
         assert_eq!("auto".parse::<BufferSize>().unwrap(), BufferSize::Auto);
-        assert_eq!("adaptive".parse::<BufferSize>().unwrap(), BufferSize::Adaptive);
+        assert_eq!("formula".parse::<BufferSize>().unwrap(), BufferSize::Formula);
         assert!("stock".parse::<BufferSize>().is_err());
     }
 }

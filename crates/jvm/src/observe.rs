@@ -91,7 +91,7 @@ pub(crate) fn in_force(mut settings: Value, control: &View) -> Value {
         let asked: Vec<Asked> = named.iter().map(|(level, _)| control.asked(*level)).collect();
         if asked.iter().all(|asked| matches!(asked, Asked::Bytes(_))) {
             settings.insert("automatic".into(), false.into());
-        } else if asked.iter().any(|asked| matches!(asked, Asked::Automatic | Asked::Adaptive)) {
+        } else if asked.iter().any(|asked| matches!(asked, Asked::Auto | Asked::Formula)) {
             settings.insert("automatic".into(), true.into());
         }
     }

@@ -47,11 +47,11 @@ fn the_sizes_are_those_in_force() {
     assert_eq!((&found["core_bytes"], &found["processor_bytes"]), (&32768.into(), &131072.into()));
     assert_eq!(found["automatic"], false);
     assert_eq!((&found["core"], &found["processor"]), (&"32k".into(), &"128k".into()));
-    control.ask_for_sizes(&[(1, Asked::Automatic)]);
+    control.ask_for_sizes(&[(1, Asked::Auto)]);
     assert_eq!(settings(&control)["automatic"], true);
-    control.ask_for_sizes(&[(1, Asked::Adaptive)]);
+    control.ask_for_sizes(&[(1, Asked::Formula)]);
     let found = settings(&control);
-    assert_eq!((&found["processor"], &found["automatic"]), (&"adaptive".into(), &true.into()));
+    assert_eq!((&found["processor"], &found["automatic"]), (&"formula".into(), &true.into()));
     control.set_settings("core_bytes");
     assert_eq!(settings(&control), "core_bytes");
 }

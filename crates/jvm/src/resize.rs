@@ -18,9 +18,9 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Reads `core=256k`, `processor=adaptive`.
+    /// Reads `core=256k`, `processor=auto`.
     pub fn read(word: &str) -> Result<Wish> {
-        let example = "write core=SIZE, processor=SIZE, or auto or adaptive for the size, such as core=256k";
+        let example = "write core=SIZE, processor=SIZE, or auto or formula for the size, such as core=256k";
         let (key, value) =
             word.split_once('=').ok_or_else(|| Error::usage(format!("'{word}': {example}")))?;
         let level = ["core", "processor"]
@@ -62,8 +62,8 @@ impl std::fmt::Display for Resized {
         };
         write!(f, "{level} buffers {}", size::format(after))?;
         match size {
-            BufferSize::Auto => write!(f, " (automatic)")?,
-            BufferSize::Adaptive => write!(f, " (adaptive)")?,
+            BufferSize::Auto => write!(f, " (auto)")?,
+            BufferSize::Formula => write!(f, " (formula)")?,
             BufferSize::Bytes(bytes) if after < bytes => {
                 write!(f, " ({asked} is more than this heap bears; give more heap, -Xmx or -Xmn)")?
             }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn wishes_are_read_as_options_are() {
         assert_eq!(Wish::read("core=256k").unwrap().asked(), Asked::Bytes(256 << 10));
-        assert_eq!(Wish::read("processor=auto").unwrap().asked(), Asked::Automatic);
+        assert_eq!(Wish::read("processor=auto").unwrap().asked(), Asked::Auto);
         for (word, remedy) in [
             ("core", "write core=SIZE"),
             ("tlab=2k", "'tlab' has no size that could be set"),
@@ -141,8 +141,8 @@ mod tests {
         let line =
             |word, before, after| Resized { wish: Wish::read(word).unwrap(), before, after }.to_string();
         assert_eq!(line("core=256k", 65536, Some(262144)), "core buffers 256k, before 64k");
-        assert_eq!(line("core=auto", 65536, Some(65536)), "core buffers 64k (automatic), as before");
-        assert_eq!(line("core=adaptive", 65536, Some(32768)), "core buffers 32k (adaptive), before 64k");
+        assert_eq!(line("core=auto", 65536, Some(65536)), "core buffers 64k (auto), as before");
+        assert_eq!(line("core=formula", 65536, Some(32768)), "core buffers 32k (formula), before 64k");
         assert_eq!(line("core=64k", 4096, None), "core buffers 64k from the next refill on, now 4k");
         assert!(line("core=1g", 65536, Some(131072)).contains("128k (1g is more than this heap bears;"));
     }

@@ -2,7 +2,7 @@
 
 use crate::size;
 use control::{Decision, View};
-use hab::adaptive::{BAND, MATTERS, Observed, Why};
+use hab::adaptive::{BAND, LEFT, MATTERS, Observed, Why};
 use hab::sizing::{EDEN_FRACTION, LARGEST};
 use present::numbers::{count, human, share};
 use present::table::{Table, labelled};
@@ -26,9 +26,9 @@ pub struct Sizing {
 pub struct LevelSize {
     pub level: String,
     pub bytes: u64,
-    /// auto, adaptive or a size.
+    /// auto, formula or a size.
     pub asked: String,
-    /// The last evaluation, where the size is or was adaptive.
+    /// The last evaluation, where the size is or was auto.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<Judged>,
 }
@@ -114,6 +114,10 @@ fn reason(judged: &Judged) -> String {
         Why::Balanced => format!("no change, because neither cost is {BAND} times the other"),
         Why::Minor => format!("no change, because both costs are below {}", share(1.0 / MATTERS as f64)),
         Why::AtBound => "no change, because the size is at its bound".into(),
+        Why::Left => format!(
+            "no change, because larger buffers would leave more than {} of eden behind",
+            share(1.0 / LEFT as f64)
+        ),
         Why::Undone => "no change, because smaller buffers had to be made larger again".into(),
         Why::Once => "no change until the next evaluation agrees".into(),
     };
@@ -130,10 +134,10 @@ pub fn show(sizing: &Sizing, columns: u16) -> String {
         let formula =
             || format!("eden/{EDEN_FRACTION} in total, at most {} each", size::format(LARGEST as u64));
         let why = match asked.as_str() {
-            "auto" => format!("auto, by the formula ({})", formula()),
-            "adaptive" => match latest {
-                None => format!("adaptive, begins with the formula's ({}); no evaluation yet", formula()),
-                Some(latest) => format!("adaptive; at pause {}: {}", latest.decision.pause, reason(latest)),
+            "formula" => format!("by the formula ({}), whatever is seen", formula()),
+            "auto" => match latest {
+                None => format!("auto, begins with the formula's ({}); no evaluation yet", formula()),
+                Some(latest) => format!("auto; at pause {}: {}", latest.decision.pause, reason(latest)),
             },
             asked => format!("{asked} was asked for"),
         };
@@ -185,8 +189,11 @@ mod tests {
     #[test]
     fn each_way_to_a_size_is_told() {
         for (asked, part) in [
-            ("auto", "why core 128k: auto, by the formula (eden/32 in total, at most 256k each)"),
-            ("adaptive", "128k: adaptive, begins with the formula's"),
+            (
+                "formula",
+                "why core 128k: by the formula (eden/32 in total, at most 256k each), whatever is seen",
+            ),
+            ("auto", "128k: auto, begins with the formula's"),
             ("128k", "128k: 128k was asked for"),
         ] {
             let shown = shown(&installed(asked));
@@ -196,7 +203,7 @@ mod tests {
 
     #[test]
     fn evaluations_and_changes_have_their_numbers() {
-        let control = installed("adaptive");
+        let control = installed("auto");
         let change = Decision {
             level: 0,
             pause: 9,
@@ -229,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_cost_next_to_nothing_is_not_spelt_out() {
-        let control = installed("adaptive");
+        let control = installed("auto");
         let seen = Observed { waste: 1, ..SEEN };
         control.note_decision(&Decision {
             level: 0,

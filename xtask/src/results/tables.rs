@@ -33,7 +33,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 14] = [
+pub const TABLES: [Table; 15] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -79,6 +79,16 @@ pub const TABLES: [Table; 14] = [
         experiment: "matrix",
         columns: &[("alloc byte[16]", Words(CELL)), ("of", Words("{processes} each"))],
         across: Some(("tlab", "speed")),
+        ..PLAIN
+    },
+    Table {
+        name: "sizing",
+        experiment: "sizing",
+        columns: &[
+            ("core=auto against", Words("{program}, {collector} {jdk}")),
+            ("of", Words("{processes} each")),
+        ],
+        across: Some(("size", "speed")),
         ..PLAIN
     },
     Table {

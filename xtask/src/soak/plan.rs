@@ -82,8 +82,8 @@ impl RoundPlan {
         let cell = cells[(number % cells.len() as u64) as usize].clone();
         let levels = random.one(&["core", "processor", "core+processor"]);
         let tlab = random.one(&["1k", "1k", "2k"]);
-        let core = random.one(&["16k", "32k", "64k", "60008", "adaptive"]);
-        let processor = random.one(&["128k", "256k", "512k", "adaptive"]);
+        let core = random.one(&["16k", "32k", "64k", "60008", "auto", "formula"]);
+        let processor = random.one(&["128k", "256k", "512k", "auto", "formula"]);
         let has_bound = random.below(2) == 0;
         let options = format!(
             "levels={levels},core={core},processor={processor},tlab={tlab},bound={has_bound},exact=true,control=control,\

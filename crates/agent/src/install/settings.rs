@@ -21,7 +21,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         let names = level_names(levels);
         names.iter().position(|name| *name == level).and_then(|at| sizes.get(at)).copied().unwrap_or(0)
     };
-    // As asked for: "core":"adaptive".
+    // As asked for: "core":"auto".
     let asked = (level_names(levels).iter().zip(agent.sized.asked(agent.control)))
         .map(|(name, asked)| format!("\"{name}\":{},", quoted(&asked.text())))
         .collect::<String>();

@@ -1,4 +1,4 @@
-//! `core=adaptive`: sizes that follow what is seen, in their bounds.
+//! `core=auto`: sizes that follow what is seen, in their bounds.
 
 use crate::launch::Launch;
 use crate::matrix::{USUAL, hazard};
@@ -10,7 +10,7 @@ use crate::zgc::ZGCS;
 use control::{Control, Decision, MAX_DOMAINS, State};
 use hab::BUFFERS_PER_DOMAIN;
 use hab::adaptive::{REQUESTS, Why};
-use hab::sizing::{AUTOMATIC_LIMIT, LARGEST};
+use hab::sizing::{AUTOMATIC_LIMIT, GROWN};
 use hotspot::collector::Collector;
 use jvm::why;
 
@@ -27,7 +27,7 @@ fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
     };
     let all = |sizes: &[u64]| (0..).zip(sizes).map(|(level, size)| could_hold(level, *size)).sum::<u64>();
     let sizes: Vec<u64> = (0..control.levels()).map(|level| control.size(level)).collect();
-    if all(&sizes) > young / AUTOMATIC_LIMIT as u64 || sizes.iter().any(|size| *size > LARGEST as u64) {
+    if all(&sizes) > young / AUTOMATIC_LIMIT as u64 || sizes.iter().any(|size| *size > GROWN as u64) {
         return Err(format!("buffers of {sizes:?} bytes in a young generation of {young}"));
     }
     let beyond =
@@ -80,8 +80,8 @@ fn requests(running: &mut Running<'_>) -> Result<(), String> {
 fn set(running: &mut Running<'_>) -> Result<(), String> {
     let control = open(running)?;
     running.at("many", |running| {
-        let said = wish(running, &["core=adaptive"])?.concat();
-        if !said.contains("adaptive") {
+        let said = wish(running, &["core=auto"])?.concat();
+        if !said.contains("(auto)") {
             return Err(said);
         }
         changed(running, &control, 0, Why::Waste)?;
@@ -133,9 +133,9 @@ fn reported(finished: &Finished) -> Result<(), String> {
 
 pub fn cases(cases: &mut Vec<Case>) {
     for (name, options, level) in [
-        ("core", "core=adaptive", 0),
-        ("two_levels", "levels=core+processor,core=adaptive,processor=adaptive", 1),
-        ("processor", "levels=processor,processor=adaptive", 0),
+        ("core", "core=auto", 0),
+        ("two_levels", "levels=core+processor,core=auto,processor=auto", 1),
+        ("processor", "levels=processor,processor=auto", 0),
     ] {
         hazard(cases, &format!("adaptive::{name}"), JDKS, USUAL, move |_| {
             Launch::new("Phases")
@@ -147,14 +147,14 @@ pub fn cases(cases: &mut Vec<Case>) {
         });
     }
     hazard(cases, "adaptive::requests", JDKS, &USUAL[..1], |_| {
-        Launch::new("Phases").agent("core=adaptive,control=control").flags("-Xmn16m").beside(requests)
+        Launch::new("Phases").agent("core=auto,control=control").flags("-Xmn16m").beside(requests)
     });
     hazard(cases, "adaptive::set", JDKS, &USUAL[..1], |_| {
         Launch::new("Phases").agent("core=256k,control=control").flags("-Xmn16m").beside(set).after(reported)
     });
     hazard(cases, "adaptive::growing_and_shrinking", JDKS, &[Collector::Serial, Collector::G1], |setting| {
         let launch = Launch::new("Waves")
-            .agent("core=adaptive,control=control")
+            .agent("core=auto,control=control")
             .flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15")
             .beside(waves);
         match setting.collector {
@@ -165,14 +165,14 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "adaptive::observing", &[17], &USUAL[..1], |_| {
         Launch::new("Load")
             .args(&["until=released"])
-            .agent("levels=none,core=adaptive,control=control")
+            .agent("levels=none,core=auto,control=control")
             .flags("-Xmn8m")
             .beside(|running| without_buffers(running, State::Observing))
     });
     hazard(cases, "adaptive::zgc", JDKS, ZGCS, |_| {
         Launch::bare("Load")
             .args(&["until=released"])
-            .agent("core=adaptive,control=control")
+            .agent("core=auto,control=control")
             .flags("-Xmx256m")
             .unreported()
             .says("ZGC")

@@ -10,6 +10,7 @@ pub mod hab;
 pub mod latency;
 pub mod matrix;
 pub mod pages;
+pub mod sizing;
 pub mod startup;
 pub mod tlab;
 pub mod waste;
@@ -33,6 +34,7 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (bound::experiment(), None),
         (baseline::experiment(), None),
         (waste::experiment(), None),
+        (sizing::experiment(), None),
         (startup::experiment(), None),
         (applications::experiment(), None),
     ]
