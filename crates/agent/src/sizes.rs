@@ -119,3 +119,28 @@ impl Sizes {
         self.adaptive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(eden: usize, wishes: &[(Asked, usize)]) -> Vec<usize> {
+        let asked: Vec<Asked> = wishes.iter().map(|(asked, _)| *asked).collect();
+        let wishes = wishes.iter().map(|(asked, domains)| LevelWish { asked: *asked, domains: *domains });
+        let shape = Shape { grain_shift: 3, min_remainder: 16 };
+        Sizes::new(wishes.collect(), 1 << 30, shape).limits(eden, &asked)
+    }
+
+    #[test]
+    fn only_what_follows_what_is_seen_may_grow() {
+        assert_eq!(limits(1 << 30, &[(Asked::Auto, 2)]), [GROWN]);
+        assert_eq!(limits(1 << 30, &[(Asked::Formula, 2)]), [LARGEST]);
+        assert_eq!(limits(1 << 30, &[(Asked::Formula, 2), (Asked::Auto, 1)]), [LARGEST, GROWN]);
+    }
+
+    #[test]
+    fn no_level_gives_way_to_the_growth_of_another() {
+        let both = |asked| limits(64 << 20, &[(asked, 64), (asked, 1)]);
+        assert_eq!(both(Asked::Auto), both(Asked::Formula));
+    }
+}

@@ -10,7 +10,7 @@ use crate::zgc::ZGCS;
 use control::{Control, Decision, MAX_DOMAINS, State};
 use hab::BUFFERS_PER_DOMAIN;
 use hab::adaptive::{REQUESTS, Why};
-use hab::sizing::{AUTOMATIC_LIMIT, GROWN};
+use hab::sizing::{AUTOMATIC_LIMIT, GROWN, LARGEST};
 use hotspot::collector::Collector;
 use jvm::why;
 
@@ -57,6 +57,18 @@ fn phases(running: &mut Running<'_>, level: usize) -> Result<(), String> {
     let control = open(running)?;
     running.at("many", |running| changed(running, &control, level, Why::Waste))?;
     running.at("few", |running| changed(running, &control, level, Why::Refills))
+}
+
+/// Where refills are many and nothing is left behind, larger than the formula ever is.
+fn grown(running: &mut Running<'_>) -> Result<(), String> {
+    let control = open(running)?;
+    running.at("many", |_| Ok(()))?;
+    running.at("few", |running| {
+        running.wait_until("buffers larger than the formula's", |_| {
+            in_bounds(&control, 64 << 20)?;
+            Ok(control.size(0) > LARGEST as u64)
+        })
+    })
 }
 
 /// Never smaller than some of the requests that it serves.
@@ -148,6 +160,13 @@ pub fn cases(cases: &mut Vec<Case>) {
     }
     hazard(cases, "adaptive::requests", JDKS, &USUAL[..1], |_| {
         Launch::new("Phases").agent("core=auto,control=control").flags("-Xmn16m").beside(requests)
+    });
+    hazard(cases, "adaptive::grown", JDKS, &USUAL[..1], |_| {
+        Launch::new("Phases")
+            .agent("control=control")
+            .without(&["-XX:TLABSize=8k"])
+            .flags("-Xmn64m -XX:TLABSize=2k")
+            .beside(grown)
     });
     hazard(cases, "adaptive::set", JDKS, &USUAL[..1], |_| {
         Launch::new("Phases").agent("core=256k,control=control").flags("-Xmn16m").beside(set).after(reported)
