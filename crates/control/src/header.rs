@@ -75,7 +75,7 @@ pub enum Mode {
 pub enum Asked {
     /// None: that of the installation holds.
     Nothing,
-    /// What is seen at collections ([`hab::adaptive`]), from the formula's size on and never above it.
+    /// What is seen at collections ([`hab::adaptive`]), from the formula's size on.
     Auto,
     /// The formula's, whatever is seen ([`hab::sizing`]).
     Formula,

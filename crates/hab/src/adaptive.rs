@@ -202,7 +202,7 @@ impl Size {
             return stay(Why::Balanced);
         };
         let Some(wanted) = size.step(direction, most, seen) else { return stay(Why::AtBound) };
-        if direction == Direction::Smaller && size.patience > 0 {
+        if direction == Direction::Smaller && size.patience > 0 && !grown {
             return stay(Why::Undone);
         }
         if direction == Direction::Larger && wanted.min(most) > LARGEST && seen.leaves_much(2) {

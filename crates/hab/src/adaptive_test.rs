@@ -302,7 +302,8 @@ fn buffers_that_leave_little_behind_grow_beyond_the_formula() {
 
 #[test]
 fn what_has_grown_and_leaves_much_behind_shrinks_though_no_cost_matters() {
-    let grown = Size { wanted: GROWN, ..Size::START };
+    // However often that has been undone.
+    let grown = Size { wanted: GROWN, patience: PATIENCE, ..Size::START };
     let idle = |left| Observed { elapsed_ns: u64::MAX, ..refilled(left) };
     assert_eq!(evaluated(grown, idle(2 << 20), 8), (GROWN, Why::Minor));
     assert_eq!(evaluated(grown, idle((2 << 20) + (8 << 10)), 8), (LARGEST, Why::Minor));

@@ -36,7 +36,7 @@ fn unknown_levels(text: &str) -> Error {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSize {
-    /// What is seen at collections, from the formula's size on and never above it.
+    /// What is seen at collections, from the formula's size on.
     #[default]
     Auto,
     /// The agent's formula.
