@@ -84,31 +84,40 @@ impl Case {
         measured: u64,
         seconds: f64,
     ) -> Cell {
-        let runner = match self.flags() {
-            Err(error) => Runner::Unavailable(error.to_string()),
-            Ok(flags) => {
-                let comparison = Comparison {
-                    program: Program::Workload(self.workload, self.parameters, self.jdk),
-                    sides,
-                    flags,
-                    method,
-                    warmup: Duration::from_secs(self.warmup),
-                    duration: Duration::from_secs(measured),
-                    seed: 0,
-                    show: false,
-                    install: bench.install.clone(),
-                };
-                // Each round has an order of its own.
-                let round = std::cell::Cell::new(0);
-                Runner::native(move || {
-                    round.set(round.get() + 1);
-                    let comparison = Comparison { seed: round.get(), ..comparison.clone() };
-                    Ok(sample(&comparison.run(&Progress::none())?))
-                })
-            }
-        };
-        Cell { parameters, seconds, runner }
+        let comparison = self.flags().map(|flags| Comparison {
+            program: Program::Workload(self.workload, self.parameters, self.jdk),
+            sides,
+            flags,
+            method,
+            warmup: Duration::from_secs(self.warmup),
+            duration: Duration::from_secs(measured),
+            seed: 0,
+            show: false,
+            install: bench.install.clone(),
+        });
+        cell(parameters, seconds, comparison, sample)
     }
+}
+
+/// A cell of about so many seconds that makes this comparison in each round, in an order of its own; the error is why there is none.
+pub fn cell(
+    parameters: Parameters,
+    seconds: f64,
+    comparison: Result<Comparison>,
+    sample: fn(&ComparisonResult) -> Sample,
+) -> Cell {
+    let runner = match comparison {
+        Err(error) => Runner::Unavailable(error.to_string()),
+        Ok(comparison) => {
+            let round = std::cell::Cell::new(0);
+            Runner::native(move || {
+                round.set(round.get() + 1);
+                let comparison = Comparison { seed: round.get(), ..comparison.clone() };
+                Ok(sample(&comparison.run(&Progress::none())?))
+            })
+        }
+    };
+    Cell { parameters, seconds, runner }
 }
 
 /// The plan of these cells; without a JDK the one cell that says so.
@@ -152,7 +161,8 @@ pub fn metrics(keys: &[&str]) -> Vec<Metric> {
     keys.iter().filter_map(found).map(metric).collect()
 }
 
-fn sample(outcome: &ComparisonResult) -> Sample {
+/// The values of [`metrics`] that a comparison has given.
+pub fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
     let mut sample = Sample::default().with_settings(a.settings.clone());
     sample.notes.clone_from(&outcome.notes);

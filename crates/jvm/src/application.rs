@@ -72,6 +72,24 @@ pub const KEYCLOAK_FLAGS: [&str; 5] = [
     "-Djava.util.concurrent.ForkJoinPool.common.threadFactory=io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory",
 ];
 
+/// The packages of `java.base` that Spark's launcher opens (`org.apache.spark.launcher.JavaModuleOptions`): without them a cached table that has
+/// to leave a small heap cannot be written.
+const SPARK_OPENS: [&str; 13] = [
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.io",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar",
+];
+
 impl Application {
     pub fn named(name: &str) -> Option<&'static Application> {
         APPLICATIONS.iter().find(|application| application.name == name)
@@ -116,7 +134,11 @@ impl Application {
                 let lucene = if jdk >= LUCENE_10 { "lucene-10" } else { "lucene-9" };
                 libraries.extend(["terrace-lucene.jar".to_owned(), format!("{lucene}/*")]);
             }
-            Needs::Spark => libraries.extend(["terrace-spark.jar".to_owned(), "spark/*".to_owned()]),
+            Needs::Spark => {
+                let open = |package| format!("--add-opens=java.base/{package}=ALL-UNNAMED").into();
+                flags.extend(SPARK_OPENS.map(open));
+                libraries.extend(["terrace-spark.jar".to_owned(), "spark/*".to_owned()]);
+            }
             Needs::Keycloak => {
                 flags.extend(KEYCLOAK_FLAGS.map(OsString::from));
                 libraries.push("keycloak/lib/quarkus-run.jar".to_owned());

@@ -7,13 +7,11 @@ use compare::side::Side;
 use compare::stopping::Precision;
 use compare::windows::SKIP;
 use compare::{Comparison, Method, Program};
-use experiment::compared::AROUND;
-use experiment::{Bench, Cell, Runner, Sample};
+use experiment::compared::{self, AROUND};
+use experiment::{Bench, Cell, Sample};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::jdk::{Collector, Jdk};
-use present::progress::Progress;
-use std::path::Path;
 use std::time::Duration;
 
 /// Seconds that are measured in a JVM.
@@ -27,47 +25,30 @@ pub(super) fn cell(
     (heap, flag): (&str, &str),
 ) -> Cell {
     let seconds = bench.wanted.seconds.unwrap_or(SECONDS);
-    let runner = match comparison(bench, program, collector, jdk, flag, seconds) {
-        Err(error) => Runner::Unavailable(error.to_string()),
-        Ok(comparison) => {
-            // Each round has an order of its own.
-            let round = std::cell::Cell::new(0);
-            Runner::native(move || {
-                round.set(round.get() + 1);
-                let comparison = Comparison { seed: round.get(), ..comparison.clone() };
-                Ok(sample(&comparison.run(&Progress::none())?))
-            })
-        }
-    };
-    Cell {
-        parameters: place(program, collector, jdk, heap, ON_OFF),
-        seconds: (program.warmup + seconds) as f64 + AROUND,
-        runner,
-    }
+    let defaults = AgentOptions::default();
+    let sides = [Side::terrace(defaults.clone()), Side::off(defaults)];
+    let precision = bench.wanted.precision.map(Precision);
+    let comparison = flags(bench, program, collector, jdk, flag)
+        .and_then(|flags| windows(bench, program, jdk, flags, sides, (seconds, precision)));
+    let length = (program.warmup + seconds) as f64 + AROUND;
+    compared::cell(place(program, collector, jdk, heap, ON_OFF), length, comparison, sample)
 }
 
-fn comparison(
+/// Two sides in windows of one JVM that runs this program, for so many seconds at most; it ends before at this precision.
+pub fn windows(
     bench: &Bench,
     program: &Application,
-    collector: Collector,
     jdk: &Jdk,
-    heap: &str,
-    seconds: u64,
+    flags: Vec<String>,
+    sides: [Side; 2],
+    (seconds, precision): (u64, Option<Precision>),
 ) -> Result<Comparison> {
-    let flags = flags(bench, program, collector, jdk, heap)?;
-    let scratch: &Path = &bench.scratch;
-    let arguments = program.arguments(jdk, &bench.install, scratch)?;
-    let defaults = AgentOptions::default();
-    let method = Method::Windows {
-        window: Duration::from_millis(program.window),
-        skip: SKIP,
-        precision: bench.wanted.precision.map(Precision),
-    };
+    let arguments = program.arguments(jdk, &bench.install, &bench.scratch)?;
     Ok(Comparison {
         program: Program::Driven { java: jdk.java(), arguments },
-        sides: [Side::terrace(defaults.clone()), Side::off(defaults)],
+        sides,
         flags,
-        method,
+        method: Method::Windows { window: Duration::from_millis(program.window), skip: SKIP, precision },
         warmup: Duration::from_secs(program.warmup),
         duration: Duration::from_secs(seconds),
         seed: 0,

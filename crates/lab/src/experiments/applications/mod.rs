@@ -2,7 +2,7 @@
 
 mod claims;
 mod fork;
-mod in_process;
+pub(super) mod in_process;
 mod order;
 mod round;
 
@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 /// Seconds that are measured in a JVM of one side.
 const SECONDS: u64 = 5;
-const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
+pub(super) const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
 
 /// The sides: name, whether the agent is there, and flags.
 const SIDES: [(&str, bool, &[&str]); 3] =
@@ -153,7 +153,7 @@ fn place(program: &Application, collector: Collector, jdk: &Jdk, heap: &str, com
 }
 
 /// The JVM's flags; an error where it cannot run the program.
-fn flags(
+pub(super) fn flags(
     bench: &Bench,
     program: &Application,
     collector: Collector,

@@ -1,20 +1,24 @@
 //! `sizing`: sizes of buffers that follow what is seen (`core=auto`) against fixed ones, in windows inside one JVM.
 
+use super::applications::{self, in_process};
 use super::matrix::COLLECTORS;
 use crate::Result;
+use compare::side::Side;
+use compare::stopping::Precision;
 use compare::words;
 use experiment::claim::OWN;
-use experiment::compared::{Case, metrics, plan as plan_of, varying};
+use experiment::compared::{self, AROUND, Case, metrics, plan as plan_of, varying};
 use experiment::{
-    Bench, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, MeasuredCell, NO_ANSWER, Plan, Plot,
-    Relation, Term, parameters, value,
+    Bench, Cell, Claim, Declaration, Effort, Experiment, Kind, Measured, MeasuredCell, NO_ANSWER, Parameters,
+    Plan, Plot, Relation, Term, parameters, value,
 };
-use jvm::agent::Tlab;
+use jvm::agent::{AgentOptions, Tlab};
+use jvm::application::{APPLICATIONS, Application};
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
 use present::numbers;
 
-/// The fixed sizes; the largest is more than `auto` ever has.
+/// The fixed sizes; the largest is the most that `auto` ever has.
 const SIZES: [&str; 4] = ["16k", "64k", "256k", "1m"];
 const QUICK_SIZES: [&str; 2] = ["16k", "256k"];
 /// A cell's time at most, in seconds.
@@ -32,8 +36,14 @@ const AMPLE: &[&str] = &["-Xms2g", "-Xmx2g", "-Xmn1g"];
 const SMALL: &[&str] = &["-Xms512m", "-Xmx512m", "-Xmn64m"];
 const TINY: &[&str] = &["-Xms512m", "-Xmx512m", "-Xmn16m"];
 
-const PROGRAMS: [Program; 8] = [
+/// Those with 1 GB of young generation are cells of `matrix`.
+const PROGRAMS: [Program; 13] = [
     ("alloc, 1 KB TLABs", Workload::Alloc, Tlab::Bytes(1 << 10), 2, AMPLE),
+    ("alloc, 2 KB TLABs", Workload::Alloc, Tlab::Bytes(2 << 10), 2, AMPLE),
+    ("alloc, 16 KB TLABs", Workload::Alloc, Tlab::Bytes(16 << 10), 2, AMPLE),
+    ("alloc, 64 KB TLABs", Workload::Alloc, Tlab::Bytes(64 << 10), 2, AMPLE),
+    ("alloc, 1 KB TLABs, 16 threads", Workload::Alloc, Tlab::Bytes(1 << 10), 16, AMPLE),
+    ("alloc, 16 KB TLABs, 16 threads", Workload::Alloc, Tlab::Bytes(16 << 10), 16, AMPLE),
     ("alloc, 4 KB TLABs", Workload::Alloc, Tlab::Bytes(4 << 10), 2, SMALL),
     ("alloc", Workload::Alloc, Tlab::Auto, 16, SMALL),
     ("churn", Workload::Churn, Tlab::Auto, 16, SMALL),
@@ -63,22 +73,61 @@ fn declaration() -> Declaration {
     }
 }
 
-/// Quick: Parallel and G1 of the newest JDK against two sizes, without javac.
+/// Quick: Parallel and G1 of the newest JDK against two sizes, without javac and the applications.
 fn plan(bench: &Bench) -> Result<Plan> {
-    let quick = bench.effort == Effort::Quick;
+    let full = bench.effort == Effort::Full;
     let mut cells = Vec::new();
     for collector in COLLECTORS {
         for jdk in bench.chosen_jdks() {
             for program in &PROGRAMS {
                 for size in bench.effort.pick(&QUICK_SIZES[..], &SIZES) {
-                    if !quick || collector != Collector::Serial && program.1 != Workload::Javac {
+                    if full || collector != Collector::Serial && program.1 != Workload::Javac {
                         cells.push(cell(bench, program, collector, jdk, size)?);
                     }
+                }
+            }
+            if full && applications::COLLECTORS.contains(&collector) {
+                for (application, size) in
+                    APPLICATIONS.iter().flat_map(|application| SIZES.map(|size| (application, size)))
+                {
+                    cells.push(application_cell(bench, application, collector, jdk, size)?);
                 }
             }
         }
     }
     Ok(plan_of(bench, 1, cells))
+}
+
+fn place(program: &str, collector: Collector, jdk: &Jdk, size: &str) -> Parameters {
+    parameters([
+        ("program", program.into()),
+        ("collector", collector.name().into()),
+        ("jdk", jdk.feature.into()),
+        ("size", size.into()),
+    ])
+}
+
+/// `auto` with this agent against a size.
+fn sides(agent: &AgentOptions, size: &str) -> Result<[Side; 2]> {
+    words::sides(["terrace core=auto", &format!("terrace core={size}")], agent)
+}
+
+/// A real program in its small heap, by its own operations.
+fn application_cell(
+    bench: &Bench,
+    application: &'static Application,
+    collector: Collector,
+    jdk: &Jdk,
+    size: &str,
+) -> Result<Cell> {
+    let seconds = bench.wanted.seconds.unwrap_or(MOST_SECONDS);
+    let sides = sides(&AgentOptions::default(), size)?;
+    let precision = Some(Precision(bench.wanted.precision.unwrap_or(PRECISION)));
+    let (_, heap) = application.heaps[0];
+    let comparison = applications::flags(bench, application, collector, jdk, heap)
+        .and_then(|flags| in_process::windows(bench, application, jdk, flags, sides, (seconds, precision)));
+    let at = place(&format!("{}, application", application.name), collector, jdk, size);
+    Ok(compared::cell(at, (application.warmup + seconds) as f64 + AROUND, comparison, compared::sample))
 }
 
 fn cell(
@@ -102,13 +151,8 @@ fn cell(
         // Long enough for several evaluations of eight collections each: sizes rest while windows alternate.
         warmup: if *flags == SMALL || *flags == TINY { 5 } else { 15 },
     };
-    let at = parameters([
-        ("program", (*name).into()),
-        ("collector", collector.name().into()),
-        ("jdk", jdk.feature.into()),
-        ("size", size.into()),
-    ]);
-    let sides = words::sides(["terrace core=auto", &format!("terrace core={size}")], &case.agent())?;
+    let sides = sides(&case.agent(), size)?;
+    let at = place(name, collector, jdk, size);
     Ok(case.windows(bench, at, sides, 20, MOST_SECONDS, Some(PRECISION)))
 }
 
