@@ -118,7 +118,9 @@ fn placed(document: &str, table: &Table, shown: &str) -> Result<String> {
             mark.trim()
         ))
     })?;
-    let rest = after.find("\n\n").map_or("", |end| &after[end + 1..]);
+    // A place may still be without a table.
+    let end = if after.starts_with('\n') { Some(0) } else { after.find("\n\n").map(|end| end + 1) };
+    let rest = end.map_or("", |end| &after[end..]);
     Ok(format!("{before}{mark}{shown}{rest}"))
 }
 
@@ -284,6 +286,8 @@ mod tests {
         assert!(shown.ends_with(row), "{shown}");
         let document = placed("a\n<!-- bound -->\n| old |\n\nb", table, &shown).unwrap();
         assert_eq!(document, format!("a\n<!-- bound -->\n{shown}\nb"));
+        let document = placed("a\n<!-- bound -->\n\nwords\n\nb", table, &shown).unwrap();
+        assert_eq!(document, format!("a\n<!-- bound -->\n{shown}\nwords\n\nb"), "where no table is yet");
         assert!(placed("no mark", table, "").unwrap_err().to_string().contains("<!-- bound -->"));
         assert_eq!(serde_json::from_str::<Value>(&lines(&kept)).unwrap(), kept);
     }

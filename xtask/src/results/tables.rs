@@ -33,7 +33,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 15] = [
+pub const TABLES: [Table; 16] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -89,6 +89,21 @@ pub const TABLES: [Table; 15] = [
             ("of", Words("{processes} each")),
         ],
         across: Some(("size", "speed")),
+        ..PLAIN
+    },
+    Table {
+        file: "docs/applications.md",
+        name: "applications",
+        experiment: "applications",
+        columns: &[
+            ("on / off, one process", Words("{program}, {collector} {jdk}")),
+            ("heap", Words("{heap}")),
+            ("per second", Interval("speed", 3)),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("heap used up", Median("heap", 3)),
+            ("p99", Interval("p99", 2)),
+        ],
+        only: Some(("compared", "on / off, one process")),
         ..PLAIN
     },
     Table {
