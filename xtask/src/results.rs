@@ -154,7 +154,10 @@ fn summary(run: &Value) -> Map<String, Value> {
         for (metric, found) in cell["metrics"].as_object().into_iter().flatten() {
             let interval = ["median", "low", "high"].map(|end| rounded(&found[end]));
             if interval.iter().all(Option::is_some) {
-                kept.insert(metric.clone(), json!(interval));
+                // `heap` is how much there is, and how much of it was used up.
+                let is_parameter = cell["parameters"].get(metric).is_some();
+                let name = if is_parameter { format!("{metric}_ratio") } else { metric.clone() };
+                kept.insert(name, json!(interval));
             }
         }
         Value::Object(kept)
@@ -261,6 +264,15 @@ mod tests {
             [interrupted],
             "a whole run says what it has not"
         );
+    }
+
+    #[test]
+    fn a_metric_does_not_take_the_place_of_a_parameter() {
+        let cell = json!({ "parameters": { "heap": "small" }, "processes": 1,
+            "metrics": { "heap": { "median": 0.5, "low": 0.4, "high": 0.6 } } });
+        let run = json!({ "experiments": [{ "declaration": { "name": "applications" }, "cells": [cell] }] });
+        let kept = &summary(&run)["applications"]["cells"][0];
+        assert_eq!((&kept["heap"], &kept["heap_ratio"]), (&json!("small"), &json!([0.5, 0.4, 0.6])));
     }
 
     #[test]

@@ -16,7 +16,7 @@ const PATIENCE_MS: i32 = 1000;
 /// Writes the report, or says why not, with the remedy.
 pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     if let Some(number) = descriptor(path) {
-        return duplicate(number).and_then(|mut file| file.write_all(text)).map_err(remedy);
+        return duplicate(number).and_then(|file| write_patiently(file, text)).map_err(remedy);
     }
     let mut options = OpenOptions::new();
     options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
@@ -102,19 +102,18 @@ fn lock(file: &File) -> Result<(), String> {
     Err("is locked by another process: name a file for each process (%p)".into())
 }
 
+/// Never more at once than a pipe takes that has room at all: whose descriptor it is may have left it blocking, and it is shared, so that it stays so.
 fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
     while !text.is_empty() {
-        match file.write(text) {
+        let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one descriptor, which is open.
+        if unsafe { libc::poll(&mut wait, 1, PATIENCE_MS) } == 0 {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        match file.write(text.get(..libc::PIPE_BUF).unwrap_or(text)) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(written) => text = text.get(written..).unwrap_or_default(),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-                // SAFETY: one descriptor, which is open.
-                if unsafe { libc::poll(&mut wait, 1, PATIENCE_MS) } == 0 {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-            }
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
             Err(error) => return Err(error),
         }
     }
@@ -194,6 +193,16 @@ mod tests {
         let text = std::io::read_to_string(reader.take(REPORT.len() as u64)).unwrap();
         assert_eq!(text.as_bytes(), REPORT);
         assert_eq!(write("/dev/null", REPORT), Ok(()));
+    }
+
+    #[test]
+    fn a_blocking_pipe_that_nobody_reads_cannot_keep_us() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let name = format!("/dev/fd/{}", writer.as_raw_fd());
+        assert_eq!(write(&name, REPORT), Ok(()));
+        assert!(write(&name, &vec![b'x'; 1 << 20]).unwrap_err().contains("timed out"), "nobody reads on");
+        drop(writer);
+        assert!(std::io::read_to_string(reader).unwrap().as_bytes().starts_with(REPORT));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::agent::{Agent, agent, agent_if_installed, come_through_the_table};
 use crate::growth;
 use crate::hierarchy::Hierarchy;
 use crate::refills::Place;
+use crate::state::ANNOUNCED;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent, Request};
 use hotspot::WORD;
@@ -210,14 +211,15 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
 }
 
 /// For `CollectedHeap::trace_heap(when, tracer)`: with G1, the one virtual call of a young pause that comes after VMDeath, too.
-/// Concurrent collectors call it while threads run, so it counts at a safepoint only.
+/// G1's concurrent marking calls it, too, beside a pause or while threads run: it counts at a safepoint, on the VM thread, and where no event has
+/// told of the pause.
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
     come_through_the_table();
     let Some(agent) = agent_if_installed() else { return };
-    if when == BEFORE_GC && agent.heap.is_at_safepoint() {
+    if when == BEFORE_GC && ANNOUNCED.is_unannounced_pause() && agent.heap.is_at_safepoint() {
         agent.retire_buffers();
     }
     if let Some(original) = agent.originals.trace_heap {

@@ -212,7 +212,7 @@ impl Comparison {
                 && let Some(flag) = side::overruled(&side.flags, words)
             {
                 return Err(Error::usage(format!(
-                    "{flag} of '{}' has no effect, because the program's own command line has that flag, too; remove it there",
+                    "{flag} of '{}' has no effect, because the program's own command line has that flag, too; remove it there, or give it as --jvm-arg",
                     side.name
                 )));
             }

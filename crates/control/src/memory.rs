@@ -106,7 +106,7 @@ pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
     }
     let found = checked(found as libc::c_int)?;
     // SAFETY: just opened, and belongs to nobody else.
-    let file = unsafe { OwnedFd::from_raw_fd(found) };
+    let file = not_standard(unsafe { OwnedFd::from_raw_fd(found) })?;
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::fchmod(file.as_raw_fd(), 0o600) })?;
     // SAFETY: the descriptor is open.
@@ -117,6 +117,19 @@ pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
     Ok(file)
+}
+
+/// In a process that was started without standard error, the next file that is opened would become it: what the process prints would be
+/// written into ours.
+fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
+    if file.as_raw_fd() > libc::STDERR_FILENO {
+        return Ok(file);
+    }
+    // SAFETY: the descriptor is open.
+    let moved =
+        checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1) })?;
+    // SAFETY: just made, and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(moved) })
 }
 
 /// What a memory file is.

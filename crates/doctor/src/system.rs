@@ -4,6 +4,8 @@ use crate::evidence::Memory;
 use jvm::os::stat_field;
 use memory::{Obtained, transparent_setting};
 use std::fs;
+use std::path::Path;
+use topology::cgroup::Process;
 
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
@@ -17,6 +19,8 @@ pub fn memory(pid: u32) -> Memory {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.trim();
         line.split(' ').next()?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
     });
+    let of_group = topology::cgroup::memory_left(Path::new("/"), Process::Id(pid));
+    let available = available.map(|bytes| bytes.min(of_group.unwrap_or(u64::MAX)));
     Memory {
         resident: obtained.as_ref().map(Obtained::resident),
         huge: obtained.as_ref().map(Obtained::huge),

@@ -126,7 +126,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
-            "process {} ended while it was watched; nothing can be said",
+            "process {} ended while it was watched, too early to say anything; give a shorter --seconds, or a program that runs longer",
             jvm.pid
         )));
     }

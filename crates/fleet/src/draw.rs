@@ -30,15 +30,15 @@ const HELP: [&str; 13] = [
     "d, Enter         its domains or levels s   sort by the next column (*)",
     "?, h             this help             q   quit",
     "",
-    "BUFFERS    on, off, bound: Terrace's buffers; counts: an observer; stock: without",
+    "BUFFERS    on, off, bound: Terrace's; counts: an observer; stock: without",
     "ALLOC/s    bytes that threads got; with ~ of a stock JVM: eden times collections",
     "TLABs/s    requests of threads for TLABs, which a stock heap would have to serve",
     "REFILLS/s  of the buffers from the heap: what it serves with Terrace",
     "WASTE      of the bytes that the buffers reserved: those given up",
     "GCs/s      collections",
     "",
-    "A '-' is not known: a stock JVM does not count it ('terrace attach PID levels=none' does),",
-    "and with -XX:-UsePerfData it does not say how often it collects.",
+    "A '-' is not known: a stock JVM does not count it ('terrace attach PID",
+    "levels=none' does); with -XX:-UsePerfData it does not say how often it collects.",
 ];
 
 /// Lines of the lower part: title, two histories, and a table.

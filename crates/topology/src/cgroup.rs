@@ -54,6 +54,22 @@ pub fn cpuset(root: &Path, process: Process) -> Option<String> {
     })
 }
 
+/// Bytes that a process's group may still use, or `None` without a limit. What its files have in the page cache counts as used, although the kernel
+/// would give it back.
+pub fn memory_left(root: &Path, process: Process) -> Option<u64> {
+    let left = groups(root, process, "memory").into_iter().flat_map(|(version, folders)| {
+        let [limit, used] = match version {
+            Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+            Version::Two => ["memory.max", "memory.current"],
+        };
+        let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
+        folders.into_iter().filter_map(move |folder| {
+            Some(number(folder.join(limit))?.saturating_sub(number(folder.join(used))?))
+        })
+    });
+    left.min()
+}
+
 /// The lowest limit, and the folder of the group that it is set in.
 fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
     let limits = groups(root, process, "cpu").into_iter().flat_map(|(version, folders)| {

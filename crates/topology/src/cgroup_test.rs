@@ -153,3 +153,26 @@ fn a_cpuset_is_that_of_the_nearest_group_that_has_one() {
     ];
     assert_eq!(cpuset_of(&one).as_deref(), Some("0,3"));
 }
+
+#[test]
+fn memory_that_is_left_is_that_of_the_tightest_group() {
+    let left = |files: &[(&str, &str)]| memory_left(tree(files).path(), Process::Own);
+    let two = [
+        ("proc/self/cgroup", "0::/pod/app"),
+        ("proc/self/mountinfo", V2),
+        ("sys/fs/cgroup/pod/memory.max", "1000"),
+        ("sys/fs/cgroup/pod/memory.current", "400"),
+        ("sys/fs/cgroup/pod/app/memory.max", "max"),
+        ("sys/fs/cgroup/pod/app/memory.current", "300"),
+    ];
+    assert_eq!(left(&two), Some(600));
+    let mount = "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
+    let one = [
+        ("proc/self/cgroup", "4:memory:/app"),
+        ("proc/self/mountinfo", mount),
+        ("sys/fs/cgroup/memory/app/memory.limit_in_bytes", "500"),
+        ("sys/fs/cgroup/memory/app/memory.usage_in_bytes", "700"),
+    ];
+    assert_eq!(left(&one), Some(0), "a limit that was lowered");
+    assert_eq!(left(&two[..2]), None);
+}

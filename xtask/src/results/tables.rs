@@ -98,9 +98,10 @@ pub const TABLES: [Table; 16] = [
         columns: &[
             ("on / off, one process", Words("{program}, {collector} {jdk}")),
             ("heap", Words("{heap}")),
+            ("of", Words("{processes}")),
             ("per second", Interval("speed", 3)),
             ("per CPU-second", Interval("cpu", 3)),
-            ("heap used up", Median("heap", 3)),
+            ("heap used up", Median("heap_ratio", 3)),
             ("p99", Interval("p99", 2)),
         ],
         only: Some(("compared", "on / off, one process")),

@@ -31,6 +31,8 @@ use plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Held by who installs or withdraws: one at a time, from the first check to the last change. Never on the VM thread, for which its holder may wait.
+static CHANGING: Mutex<()> = Mutex::new(());
 /// Whether an installation is under way or done: there is one for each process.
 static LOADED: AtomicBool = AtomicBool::new(false);
 /// What waits for VMInit.
@@ -70,9 +72,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///
 /// `callbacks`: what JVMTI is to call.
 pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
+    let _changing = lock(&CHANGING);
     if options.withdraw {
         jvmti.dispose();
-        return withdraw();
+        return take_back();
     }
     if LOADED.swap(true, Ordering::AcqRel)
         && let Err(line) = make_room(&options)
@@ -115,6 +118,11 @@ fn make_room(options: &Options) -> Result<(), String> {
 
 /// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
 pub(crate) fn withdraw() -> Result<(), String> {
+    let _changing = lock(&CHANGING);
+    take_back()
+}
+
+fn take_back() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
     let in_place = earlier.as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
     let goes = in_place.filter(|(in_place, observes)| *observes || in_place.is_back());
@@ -148,6 +156,7 @@ fn try_begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -
 
 /// The second half, at VMInit, where nobody can be told of an error but through the log.
 pub(crate) fn finish() -> Result<(), Unfinished> {
+    let _changing = lock(&CHANGING);
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
     install(&plan, jvmti).map_err(|line| {
         plan.revert();

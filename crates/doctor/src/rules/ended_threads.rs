@@ -46,7 +46,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     );
     let reserve = reserve(&evidence.jvm.flags);
     let mut advice = Vec::new();
-    if !evidence.jvm.flags.is_chosen("TLABSize") {
+    let flags = &evidence.jvm.flags;
+    // HotSpot does not start with a TLAB below its least one, and keeps every thread's at this size where it does not resize.
+    let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
+    let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
+    if !flags.is_chosen("TLABSize") && accepted && resizes {
         advice.push(Advice {
             remedy: Remedy::flag(format!("-XX:TLABSize={}", bytes(FIRST_TLAB))),
             effect: effect(evidence, allocation, started * unused_of_fixed(own, FIRST_TLAB, reserve)),

@@ -41,6 +41,9 @@ pub fn examine(evidence: &Evidence) -> Vec<Finding> {
         if there || !evidence.jvm.takes_buffers() {
             found.advice.retain(|advice| !matches!(advice.remedy, Remedy::Terrace(_)));
         }
+        if found.advice.is_empty() {
+            return None;
+        }
         Some(Finding { rule: rule.name, evidence: found.evidence, advice: found.advice, source: rule.source })
     };
     ALL.iter().filter_map(found).collect()

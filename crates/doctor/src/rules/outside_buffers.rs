@@ -7,6 +7,8 @@ use present::numbers::{count, quantity, share};
 /// Of the program's CPU time.
 const LEAST_SHARE: f64 = 0.02;
 const FEWEST_A_SECOND: f64 = 1000.0;
+/// Percent of eden that TLABs may waste; HotSpot's default is 1.
+const TARGET: u64 = 5;
 
 pub const RULE: Rule = Rule {
     name: "objects outside TLABs",
@@ -30,21 +32,22 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         quantity(objects.p50_ns, "ns"),
         quantity(objects.p99_ns, "ns"),
     );
-    let advice = vec![
-        Advice {
-            remedy: Remedy::flag("-XX:TLABWasteTargetPercent=5"),
-            effect: Effect::default(),
-            note: "larger TLABs; more of eden is unused when a collection comes",
+    let flags = &evidence.jvm.flags;
+    let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
+    let has_larger = flags.number("TLABWasteTargetPercent").is_some_and(|percent| percent >= TARGET);
+    let larger = (resizes && !has_larger).then(|| Advice {
+        remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
+        effect: Effect::default(),
+        note: "larger TLABs; more of eden is unused when a collection comes",
+    });
+    let terrace = Advice {
+        remedy: Remedy::Terrace(vec![]),
+        effect: Effect {
+            collections: None,
+            speed: Some(1.0 / (1.0 - objects.avoidable_seconds() / cpu).max(0.1)),
+            sure: Sure::Estimated,
         },
-        Advice {
-            remedy: Remedy::Terrace(vec![]),
-            effect: Effect {
-                collections: None,
-                speed: Some(1.0 / (1.0 - objects.avoidable_seconds() / cpu).max(0.1)),
-                sure: Sure::Estimated,
-            },
-            note: "such objects come from the core's own buffer",
-        },
-    ];
-    Some(Found { evidence: text, advice })
+        note: "such objects come from the core's own buffer, as far as they fit half of it",
+    };
+    Some(Found { evidence: text, advice: larger.into_iter().chain([terrace]).collect() })
 }

@@ -19,7 +19,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let (allocation, flags) = (evidence.allocation.as_ref()?, &evidence.jvm.flags);
     let lost = allocation.waste_refill / allocation.used;
     // Of TLABs that HotSpot sizes itself so much is never lost for long.
-    if lost < LEAST_SHARE || !["TLABSize", "ResizeTLAB"].iter().any(|flag| flags.is_chosen(flag)) {
+    let chosen: Vec<&str> =
+        ["-XX:TLABSize", "-XX:-ResizeTLAB"].into_iter().filter(|flag| flags.is_chosen(name(flag))).collect();
+    if lost < LEAST_SHARE || chosen.is_empty() {
         return None;
     }
     let size = flags.number("TLABSize").unwrap_or(0) as f64;
@@ -31,13 +33,19 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             human(size)
         ),
         advice: vec![Advice {
-            remedy: Remedy::Flags(vec!["-XX:+ResizeTLAB".into(), "-XX:TLABSize=0".into()]),
+            // No flag says it: HotSpot refuses to start with TLABSize=0.
+            remedy: Remedy::Program(format!("leave out {}", chosen.join(" and "))),
             effect: Effect {
                 collections: Some(kept),
                 speed: evidence.speed_with_collections(kept),
                 sure: Sure::Counted,
             },
-            note: "HotSpot's defaults: it chooses the sizes itself",
+            note: "HotSpot then chooses the sizes itself",
         }],
     })
+}
+
+/// Of a flag as it is written.
+fn name(flag: &str) -> &str {
+    flag.trim_start_matches("-XX:").trim_start_matches('-')
 }

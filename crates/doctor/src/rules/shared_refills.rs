@@ -8,12 +8,20 @@ use present::numbers::{count, quantity, share};
 const LEAST_SHARE: f64 = 0.02;
 /// Refills that come this rarely need no smaller TLABs' economy.
 const LARGER: u64 = 8;
+/// Of Shenandoah, in bytes.
+const SMALLEST_REGION: u64 = 256 << 10;
 
 pub const RULE: Rule = Rule {
     name: "shared refills",
     source: "HotSpot: CollectedHeap::allocate_new_tlab; docs/results.md, only allocation with small TLABs",
     examine,
 };
+
+/// The largest TLAB with which HotSpot certainly starts (`TLABSizeConstraintFunc`): half of G1's region; elsewhere the smallest region that there is.
+fn largest(evidence: &Evidence) -> u64 {
+    let region = evidence.jvm.flags.number("G1HeapRegionSize").filter(|_| evidence.jvm.collector == "G1");
+    region.map_or(SMALLEST_REGION, |bytes| bytes / 2)
+}
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (refills, cpu) = (evidence.refills.as_ref()?, evidence.application_cpu?);
@@ -48,12 +56,19 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // TLABs as large as the program's own rate wants need a refill so much more rarely.
     let small = flags.number("TLABSize").filter(|_| flags.is_chosen("TLABSize"));
     if let Some(size) = small {
-        let larger = (size * LARGER).next_power_of_two();
-        advice.push(Advice {
-            remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
-            effect: speed(spent * (1.0 - 1.0 / LARGER as f64)),
-            note: "larger TLABs waste more of eden for each thread; without the flag HotSpot chooses the size",
-        });
+        let larger = size
+            .saturating_mul(LARGER)
+            .checked_next_power_of_two()
+            .unwrap_or(u64::MAX)
+            .min(largest(evidence));
+        // A smaller step changes little.
+        if larger >= size.saturating_mul(2) {
+            advice.push(Advice {
+                remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
+                effect: speed(spent * (1.0 - size as f64 / larger as f64)),
+                note: "larger TLABs waste more of eden for each thread; without the flag HotSpot chooses the size",
+            });
+        }
     }
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),

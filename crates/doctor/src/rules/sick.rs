@@ -255,3 +255,58 @@ fn no_advice_is_made_for_memory_that_is_not_there() {
         .is_empty()
     );
 }
+
+fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
+    let mut evidence = healthy();
+    change(&mut evidence);
+    let advice = examine(&evidence).into_iter().flat_map(|found| found.advice);
+    let of = |advice: crate::finding::Advice| match advice.remedy {
+        Remedy::Flags(flags) => flags,
+        _ => vec![],
+    };
+    advice.flat_map(of).collect()
+}
+
+#[test]
+fn a_larger_young_generation_leaves_the_old_one_its_size() {
+    let heap: u64 = 4 << 30;
+    let sized = |available: u64| {
+        flags_advised(|e| {
+            e.eden.stopped = Some(1.0);
+            e.memory.available = Some(available);
+            e.jvm.flags = flags(&format!("MaxHeapSize={heap}"));
+        })
+    };
+    let number = |flag: &String| flag[4..flag.len() - 1].parse::<u64>().unwrap() << 20;
+    for available in [4 << 30, 64 << 30] {
+        let found = sized(available);
+        let [young, all] = &found[..] else { panic!("{found:?}") };
+        assert!(young.starts_with("-Xmn") && all.starts_with("-Xmx"), "{found:?}");
+        let grown = number(all) - heap;
+        assert!(grown > 0 && grown <= available / 2 + (1 << 20) && grown < number(young), "{found:?}");
+    }
+}
+
+#[test]
+fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
+    let first = |chosen: &str| {
+        flags_advised(|e| {
+            churning(e);
+            e.jvm.flags = flags(chosen);
+        })
+    };
+    assert_eq!(first("MinTLABSize=4096"), ["-XX:TLABSize=4k"]);
+    assert!(first("MinTLABSize=8192").is_empty(), "below the least that HotSpot takes");
+    assert!(first("ResizeTLAB=false").is_empty(), "every thread would keep 4 KB");
+    let throttled = |chosen: &str| {
+        flags_advised(|e| {
+            e.machine = Machine { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() };
+            e.jvm.flags = flags(chosen);
+        })
+    };
+    assert!(
+        throttled("ActiveProcessorCount=1").is_empty() && throttled("UseContainerSupport=true").is_empty()
+    );
+    assert_eq!(throttled("ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
+    assert_eq!(throttled("UseContainerSupport=false"), ["-XX:ActiveProcessorCount=2"]);
+}

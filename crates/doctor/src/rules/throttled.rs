@@ -14,23 +14,29 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let throttled = evidence.machine.throttled.filter(|share| *share >= LEAST_SHARE)?;
     let quota = evidence.machine.quota?;
     let processors = (quota.ceil() as usize).max(1);
+    let flags = &evidence.jvm.flags;
+    // In a container HotSpot counts so many by itself.
+    let counts_more =
+        match flags.number("ActiveProcessorCount").filter(|_| flags.is_chosen("ActiveProcessorCount")) {
+            Some(chosen) => chosen > processors as u64,
+            None => flags.get("UseContainerSupport").is_some_and(|flag| flag.value == "false"),
+        };
+    let fewer = counts_more.then(|| Advice {
+        remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),
+        effect: Effect::default(),
+        note: "fewer collector and compiler threads use the quota up at once",
+    });
+    let raise = Advice {
+        remedy: Remedy::Program("raise the quota of its control group".into()),
+        effect: Effect::default(),
+        note: "CPU shares instead of a quota never hold it back on an idle machine",
+    };
     Some(Found {
         evidence: format!(
             "Its quota of {} CPUs held the process back in {} of the periods: pauses that no collector's log shows.",
             significant(quota),
             share(throttled),
         ),
-        advice: vec![
-            Advice {
-                remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),
-                effect: Effect::default(),
-                note: "fewer collector and compiler threads use the quota up at once",
-            },
-            Advice {
-                remedy: Remedy::Program("raise the quota of its control group".into()),
-                effect: Effect::default(),
-                note: "CPU shares instead of a quota never hold it back on an idle machine",
-            },
-        ],
+        advice: fewer.into_iter().chain([raise]).collect(),
     })
 }

@@ -18,14 +18,16 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (eden, collections) = (evidence.bytes_a_collection()?, evidence.collections_a_second()?);
-    // ZGC sizes its generations by itself, and has no -Xmn.
-    let sizable = evidence.jvm.collector != "Z";
+    // ZGC sizes its generations by itself, and has no -Xmn; Shenandoah has no young generation.
+    let sizable = !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str());
     let stopped = evidence.stopped_share().filter(|_| sizable)?;
     if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
         return None;
     }
     let room = evidence.memory.available? as f64 / 2.0;
-    let factor = ((eden + room) / eden).min(FACTOR);
+    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio; regions as they are needed with G1.
+    let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
+    let factor = (1.0 + room / (eden * young)).min(FACTOR);
     let text = format!(
         "{} collections/s of an eden of {} stop all threads for {} of the time.",
         quantity(collections, ""),
@@ -35,14 +37,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if factor < 1.5 {
         return None;
     }
-    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio; regions as they are needed with G1.
-    let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
-    let megabytes = (factor * eden * young / f64::from(1 << 20)).ceil() as u64;
-    let mut flags = vec![format!("-Xmn{megabytes}m")];
-    let heap = evidence.jvm.flags.number("MaxHeapSize").unwrap_or(0);
-    let needed = (megabytes << 20) * 2;
-    if heap < needed {
-        flags.push(format!("-Xmx{}m", (heap + needed) >> 20));
+    let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
+    let mut flags = vec![format!("-Xmn{}m", megabytes(factor * eden * young))];
+    if let Some(heap) = evidence.jvm.flags.number("MaxHeapSize") {
+        // The old generation keeps what it has: nobody here knows how much of it lives.
+        flags.push(format!("-Xmx{}m", megabytes(heap as f64 + (factor - 1.0) * eden * young)));
     }
     let collections = 1.0 / factor;
     Some(Found {
