@@ -116,6 +116,8 @@ pub struct AgentOptions {
     pub bound: bool,
     /// Time the requests that are passed on (only with `levels=none`).
     pub times: bool,
+    /// Try a JDK that is not known to work.
+    pub try_unknown: bool,
 }
 
 impl Default for AgentOptions {
@@ -132,6 +134,7 @@ impl Default for AgentOptions {
             start_on: true,
             bound: false,
             times: false,
+            try_unknown: false,
         }
     }
 }
@@ -175,9 +178,10 @@ impl AgentOptions {
                 "start" => options.start_on = one_of(key, value, &["on", "off"])? == "on",
                 "bound" => options.bound = one_of(key, value, &["true", "false"])? == "true",
                 "times" => options.times = one_of(key, value, &["true", "false"])? == "true",
+                "unknown" => options.try_unknown = one_of(key, value, &["refuse", "try"])? == "try",
                 _ => {
                     return Err(Error::usage(format!(
-                        "'{key}' is not an option here; use levels, core, processor, tlab, report, log, start, bound or times"
+                        "'{key}' is not an option here; use levels, core, processor, tlab, report, log, start, bound, times or unknown"
                     )));
                 }
             }
@@ -225,6 +229,7 @@ impl AgentOptions {
         // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
         let off = !self.start_on || self.levels() == Levels::None;
         for (key, differs, value) in [
+            ("unknown", self.try_unknown, "try"),
             ("strict", self.strict, "true"),
             ("start", off, "off"),
             ("bound", self.bound, "true"),
@@ -311,6 +316,14 @@ mod tests {
     fn a_comma_in_a_path_is_refused() {
         let options = AgentOptions { report: Some("/tmp/a,b".into()), ..AgentOptions::default() };
         assert!(options.flag(Path::new("x")).unwrap_err().to_string().contains("without one"));
+    }
+
+    #[test]
+    fn a_jdk_that_is_not_known_may_be_tried() {
+        let read = |word: &str| AgentOptions::read(&[word.to_owned()]).and_then(|options| options.text());
+        assert_eq!(read("unknown=try").unwrap(), "unknown=try");
+        assert_eq!(read("unknown=refuse").unwrap(), "");
+        assert!(read("unknown=maybe").unwrap_err().to_string().contains("refuse, try"));
     }
 
     #[test]

@@ -69,7 +69,8 @@ fn head(line: &str) -> Option<JavaThread> {
     // Without a Java thread's number it is one of the JVM's own.
     rest.starts_with('#').then_some(())?;
     Some(JavaThread {
-        name: name.to_owned(),
+        // It may be shown on a terminal.
+        name: name.replace(char::is_control, " "),
         id: u64::from_str_radix(field("tid")?.trim_start_matches("0x"), 16).ok()?,
         allocated: field("allocated").and_then(bytes),
         cpu: field("cpu")?.strip_suffix("ms")?.parse::<f64>().ok()? / 1e3,
