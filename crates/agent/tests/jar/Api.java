@@ -1,7 +1,6 @@
 import java.util.ArrayList;
 import java.util.List;
 import terrace.Counters;
-import terrace.Status;
 import terrace.Terrace;
 
 /** A program that uses {@code terrace.jar} by itself: {@code start=OPTIONS}, or what is there already. */
@@ -43,15 +42,28 @@ public final class Api {
             System.gc();
         }
         require(terrace.status().state().equals("withdrawn") && !terrace.on(), "withdrawn");
-        Status again = Terrace.start("core=32k").status();
-        require(again.isOn(), "again: " + again);
-        rises(Terrace.current(), "refills");
+        startsOnce();
         System.gc();
         stop = true;
         for (Thread thread : threads) {
             thread.join();
         }
         System.out.println("done");
+    }
+
+    /** Of two that start it at once one does, and that one can be switched. */
+    private static void startsOnce() throws InterruptedException {
+        Thread other = new Thread(() -> Terrace.start("core=64k"));
+        other.start();
+        Terrace.start("core=32k");
+        other.join();
+        Terrace again = Terrace.current();
+        require(again.status().isOn(), "again: " + again.status());
+        rises(again, "refills");
+        require(again.off(), "off");
+        rises(again, "passed");
+        require(again.on(), "on");
+        rises(again, "refills");
     }
 
     /** Only counted: there is nothing to switch, and it goes at once. */
