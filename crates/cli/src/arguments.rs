@@ -74,6 +74,20 @@ pub struct BufferArguments {
 }
 
 impl ProgramArguments {
+    /// An option that was given and changes how a program is started.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--java", self.java.is_some()),
+            ("--threads", self.threads.is_some()),
+            ("--size", self.size.is_some()),
+            ("--sizes", self.sizes.is_some()),
+            ("--mixture", self.mixture.is_some()),
+            ("--gc", self.gc.is_some()),
+            ("--jvm-arg", !self.jvm_arg.is_empty()),
+        ];
+        options.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
+
     fn lengths(&self) -> Option<Lengths> {
         let list = self.sizes.clone().map(Lengths::List);
         list.or_else(|| self.mixture.clone().map(Lengths::Mixture))

@@ -12,6 +12,9 @@ use jvm::{Error, Result};
 use present::progress::Progress;
 use std::time::Duration;
 
+/// Before a program started here is watched.
+const WARMUP: Duration = Duration::from_secs(5);
+
 /// Arguments of `doctor`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -27,9 +30,9 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "30", value_parser = some_seconds)]
     seconds: Duration,
 
-    /// What a program started here does before it is watched.
-    #[arg(long, value_name = "TIME", default_value = "5", value_parser = seconds)]
-    warmup: Duration,
+    /// What a program started here does before it is watched [default: 5].
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    warmup: Option<Duration>,
 
     /// Try each remedy in the program that was given, and set what it does beside what was expected. In a JVM that runs only
     /// terrace can be tried, and leaves with a collection.
@@ -50,16 +53,16 @@ Examples:
   terrace doctor 4711
   terrace doctor 4711 --seconds 10 --format json
   terrace doctor 4711 --format html > page.html
-  terrace doctor 4711 --verify                       terrace on and off by turns, then gone
+  terrace doctor 4711 --verify                       terrace on and off, then gone
   terrace doctor -- java -jar app.jar
   terrace doctor --verify -- java -jar app.jar       tries what it advises
   terrace doctor --workload churn --gc parallel
 
-It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding names what would
-help, the cheapest first: a flag of HotSpot's, a change in the program, or terrace, with
-its expected effect: collections and speed as ratios to now. 'Nothing to gain here' is an
-answer, too. --verify tries flags in JVMs of their own by turns with stock ones (as 'terrace
-compare' does), and terrace by windows inside one.";
+It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding
+names what would help, the cheapest first: a flag of HotSpot's, a change in the program, or
+terrace, with its expected effect: collections and speed as ratios to now. 'Nothing to gain
+here' is an answer, too. --verify tries flags in JVMs of their own, interleaved with stock
+ones (as 'terrace compare' does), and terrace by windows inside one.";
 
 impl Doctor {
     /// Watches and prints.
@@ -77,6 +80,11 @@ impl Doctor {
                 ));
             }
             (Some(pid), false) => {
+                if let Some(name) = self.program.given().or(self.warmup.map(|_| "--warmup")) {
+                    return Err(Error::usage(format!(
+                        "{name} is for a program that is started here; leave it out, or give a program instead of a PID"
+                    )));
+                }
                 let tell = |line: &str| eprintln!("terrace: {line}");
                 let mut report = Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?);
                 if self.verify {
@@ -86,13 +94,14 @@ impl Doctor {
             }
             (None, true) => {
                 let (program, flags) = self.program.program()?;
-                let times = (self.warmup, self.seconds);
+                let warmup = self.warmup.unwrap_or(WARMUP);
+                let times = (warmup, self.seconds);
                 let mut report = Report::of(watch_program(&program, &flags, times, &install, &progress)?);
                 if self.verify {
                     let trials = Trials {
                         program: &program,
                         flags: &flags,
-                        warmup: self.warmup,
+                        warmup,
                         duration: self.duration,
                         seed: 1,
                         install: &install,

@@ -24,7 +24,7 @@ pub struct Run {
     #[arg(long, value_name = "auto|PATH|none", default_value = "auto")]
     control: String,
 
-    /// Write the agent's JSON report there when the JVM ends; %p is the process number, - is standard error.
+    /// Write the agent's JSON report there when the JVM ends; %p is the process ID, - is standard error.
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     report: Option<String>,
 

@@ -3,11 +3,11 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
 
-/// The process number of a JVM. An error is what a user reads.
+/// The process ID of a JVM. An error is what a user reads.
 pub fn process_number(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(number @ 1..=0x3fff_ffff) => Ok(number),
-        _ => Err(format!("'{text}' is not a process number; 'jps' lists the JVMs that run")),
+        _ => Err(format!("'{text}' is not a process ID; 'jps' lists the JVMs that run")),
     }
 }
 

@@ -26,8 +26,10 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["compare", "--against", "stok"], &["'stok'", "stock"]);
     refused(&["comapre"], &["comapre", "did you mean compare"]);
     refused(&["status"], &["<PID>"]);
-    refused(&["status", "java"], &["'java' is not a process number", "'jps' lists"]);
-    refused(&["doctor", "0"], &["'0' is not a process number"]);
+    refused(&["status", "java"], &["'java' is not a process ID", "'jps' lists"]);
+    refused(&["doctor", "0"], &["'0' is not a process ID"]);
+    refused(&["doctor", "1", "--gc", "g1"], &["--gc is for a program that is started here", "leave it out"]);
+    refused(&["doctor", "1", "--warmup", "3"], &["--warmup is for a program that is started here"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own by turns with stock ones, Terrace by
+//! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own, interleaved with stock ones, Terrace by
 //! windows inside one JVM.
 
 use crate::finding::Remedy;
@@ -14,10 +14,10 @@ use jvm::install::Install;
 use present::progress::Progress;
 use std::time::Duration;
 
-/// A JVM's measured time, as `terrace compare` has it.
+/// The measured time of each JVM.
 const FORK: Duration = Duration::from_secs(3);
 
-/// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off by turns. An agent that came for this leaves; one that was there is
+/// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off in alternate windows. An agent that came for this leaves; one that was there is
 /// left as it was. Flags cannot be tried there.
 pub fn in_place(
     report: &Report,

@@ -102,9 +102,9 @@ pub struct AgentOptions {
     pub core: BufferSize,
     pub processor: BufferSize,
     pub tlab: Tlab,
-    /// Where the exit report goes: a path, in which `%p` is the process number, or `-` for standard error.
+    /// Where the exit report goes: a path, in which `%p` is the process ID, or `-` for standard error.
     pub report: Option<String>,
-    /// Where the control file is: a path, in which `%p` is the process number, or `auto`.
+    /// Where the control file is: a path, in which `%p` is the process ID, or `auto`.
     pub control: Option<String>,
     /// How much the agent tells on standard error: error, warn, info or debug.
     pub log: Option<String>,

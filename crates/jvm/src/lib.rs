@@ -34,6 +34,7 @@ pub mod install;
 pub mod jdk;
 pub mod launch;
 pub mod loadable;
+mod loaded;
 pub mod observe;
 pub mod observer;
 pub mod os;

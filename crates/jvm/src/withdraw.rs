@@ -1,9 +1,8 @@
 //! The end of an observer, or of buffers that were only tried: HotSpot's own functions are put back.
 
 use crate::attach::{Attached, Loaded};
-use crate::{Error, Result, os};
+use crate::{Error, Result, loaded, os};
 use control::{Control, State};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a JVM may take to let its observer go.
@@ -12,7 +11,7 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// Has a JVM's observer withdraw. A JVM that has ended, or whose observer has withdrawn, is none to complain of.
 ///
-/// On attach it goes at once and entirely. Where the library cannot be named any more (it came as a copy, from another mount namespace)
+/// On attach it goes at once and entirely. Where the library cannot be named any more (musl's loader does not know a file that has gone)
 /// or the JVM does not attach, a word in the control memory has the next request or collection put HotSpot's functions back.
 pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
     if has_gone(pid, control) {
@@ -56,42 +55,27 @@ fn has_gone(pid: u32, control: &Control) -> bool {
 
 /// Asks each agent library that the JVM has loaded, by the name that it has there.
 fn ask_on_attach(pid: u32) -> Result<()> {
-    let libraries = libraries(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
+    let libraries =
+        loaded::libraries(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
     if libraries.is_empty() {
         return Err(Error::failed("the agent's library has no name any more"));
     }
     let jvm = Attached::to(pid, PATIENCE)?;
+    let mut asked = Ok(());
     for library in libraries {
-        if jvm.load(&library, "withdraw=true,log=error")? == Loaded::Yes {
-            break;
+        match jvm.load(&library, "withdraw=true,log=error") {
+            Ok(Loaded::Yes) => return Ok(()),
+            Ok(Loaded::Refused | Loaded::TooEarly) => {}
+            // musl's loader asks for the file: a copy that has gone has no name there.
+            Err(error) => asked = Err(error),
         }
     }
-    Ok(())
-}
-
-/// The agent's libraries in a process's maps that still have their names.
-fn libraries(maps: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = (maps.lines())
-        .filter_map(|line| line.find('/').map(|at| Path::new(&line[at..]).to_owned()))
-        .filter(|path| path.file_name().is_some_and(|name| name == "libterrace.so"))
-        .collect();
-    found.dedup();
-    found
+    asked
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn libraries_that_can_still_be_named() {
-        let maps = "7f10-7f20 r--p 0000 08:01 11 /opt/a b/libterrace.so\n\
-                    7f20-7f30 r-xp 1000 08:01 11 /opt/a b/libterrace.so\n\
-                    7f30-7f40 r-xp 1000 08:01 12 /tmp/terrace-x/libterrace.so (deleted)\n\
-                    7f40-7f50 rw-p 0000 00:00 0 [heap]\n\
-                    7f50-7f60 r-xp 0000 08:01 13 /usr/lib/jvm/lib/server/libjvm.so\n";
-        assert_eq!(libraries(maps), [Path::new("/opt/a b/libterrace.so")]);
-    }
 
     #[test]
     fn an_observer_that_has_gone_is_not_asked() {

@@ -1,0 +1,34 @@
+//! The agent's libraries that a JVM has loaded.
+
+use std::path::{Path, PathBuf};
+
+/// What Linux writes behind the name of a mapped file that has gone, or been replaced.
+const GONE: &str = " (deleted)";
+
+/// The agent's libraries in a process's maps, each by the name under which it was loaded. glibc's loader knows a library by it, whether the file
+/// is still there or not.
+pub(crate) fn libraries(maps: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = (maps.lines())
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .map(|name| Path::new(name.strip_suffix(GONE).unwrap_or(name)).to_owned())
+        .filter(|path| path.file_name().is_some_and(|name| name == "libterrace.so"))
+        .collect();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_the_names_that_they_had() {
+        let maps = "7f10-7f20 r--p 0000 08:01 11 /opt/a b/libterrace.so\n\
+                    7f20-7f30 r-xp 1000 08:01 11 /opt/a b/libterrace.so\n\
+                    7f30-7f40 r-xp 1000 08:01 12 /tmp/terrace-x/libterrace.so (deleted)\n\
+                    7f40-7f50 rw-p 0000 00:00 0 [heap]\n\
+                    7f50-7f60 r-xp 0000 08:01 13 /usr/lib/jvm/lib/server/libjvm.so\n";
+        let named = ["/opt/a b/libterrace.so", "/tmp/terrace-x/libterrace.so"].map(Path::new);
+        assert_eq!(libraries(maps), named);
+    }
+}
