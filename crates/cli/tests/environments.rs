@@ -168,3 +168,23 @@ fn a_jvm_whose_tmp_is_read_only() {
     let line = "cannot open its attach socket, because its /tmp is read-only: mount a writable one (tmpfs), or start it with 'terrace run'";
     assert!(code == 1 && said.contains(line), "{said}");
 }
+
+#[test]
+fn a_jvm_with_a_tmp_of_its_own_loads_one_copy_however_often_it_is_asked() {
+    let Some(words) = mounts("mount -t tmpfs none /tmp") else { return };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some(jvm) = Jvm::start(&words, &[]) else { return };
+    for _ in 0..3 {
+        let (code, said) = jvm.ask("attach", &["levels=none"]);
+        assert_eq!(code, Some(0), "{said}");
+        let (code, said) = jvm.ask("off", &[]);
+        assert!(code == Some(0) && said.contains("withdrawn"), "{said}");
+    }
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", jvm.pid)).unwrap();
+    let copies: std::collections::BTreeSet<&str> = maps
+        .lines()
+        .filter(|line| line.contains("libterrace.so"))
+        .filter_map(|line| line.split_whitespace().nth(4))
+        .collect();
+    assert_eq!(copies.len(), 1, "inodes of the agent's library: {maps}");
+}
