@@ -3,7 +3,7 @@
 //! Looked at when a collection ends, on the VM thread. Evidence is of whole cycles, from one collection's end to another's, and of one size:
 //! whatever is asked for meanwhile, it begins again. The judgement is [`hab::adaptive`]'s.
 
-use crate::clock::{Clock, Monotonic};
+use crate::clock::{Clock, Monotonic, Standstill};
 use control::{Control, Decision};
 use hab::Counter;
 use hab::adaptive::{COLLECTIONS, HEAP_REFILL_NS, Observed, PROCESSOR_REFILL_NS, Size, Why};
@@ -37,9 +37,7 @@ struct Level {
 pub(crate) struct Adaptive {
     /// The threads' level first.
     levels: Vec<Level>,
-    collections: u64,
-    paused_ns: u64,
-    pause_began: Option<u64>,
+    pauses: Standstill,
 }
 
 /// What an evaluation came to, and what it went by.
@@ -49,7 +47,7 @@ impl Adaptive {
     pub(crate) fn new(levels: usize) -> Adaptive {
         let levels =
             (0..levels).map(|_| Level { size: Size::START, since: None, last: None, told: None }).collect();
-        Adaptive { levels, collections: 0, paused_ns: 0, pause_began: None }
+        Adaptive { levels, pauses: Standstill::default() }
     }
 
     /// Bytes of a level's buffers, where the bound is `most`.
@@ -66,13 +64,11 @@ impl Adaptive {
     }
 
     pub(crate) fn pause_begins(&mut self) {
-        self.pause_began = Some(Monotonic::now());
+        self.pauses.begins();
     }
 
     pub(crate) fn pause_ends(&mut self) {
-        let began = self.pause_began.take();
-        self.paused_ns += began.map_or(0, |began| Monotonic::now().saturating_sub(began));
-        self.collections += 1;
+        self.pauses.ends();
     }
 
     /// Judges a level, if enough was seen of it.
@@ -85,7 +81,7 @@ impl Adaptive {
     ) -> Option<Judgement> {
         // Whoever counts is on another core: not looked at before there can be enough.
         let collections =
-            self.levels.get(number)?.since.as_ref().map(|since| self.collections - since.collections);
+            self.levels.get(number)?.since.as_ref().map(|since| self.pauses.collections - since.collections);
         if collections.is_some_and(|collections| collections < COLLECTIONS) {
             return None;
         }
@@ -129,8 +125,8 @@ impl Adaptive {
         let waste = domains.iter().map(|domain| domain.get(Counter::WasteCollection));
         Since {
             at: Monotonic::now(),
-            collections: self.collections,
-            paused_ns: self.paused_ns,
+            collections: self.pauses.collections,
+            paused_ns: self.pauses.ns,
             waste: waste.fold(0, u64::saturating_add),
             domains: domains.iter().map(|domain| LOOKED_AT.map(|counter| domain.get(counter))).collect(),
         }
@@ -196,7 +192,7 @@ mod tests {
             domain.add(Counter::Refills, 32);
             domain.add(Counter::WasteCollection, rest);
         }
-        adaptive.pause_began = Monotonic::now().checked_sub(pause_ns);
+        adaptive.pauses.began = Monotonic::now().checked_sub(pause_ns);
         adaptive.pause_ends();
         control.count_pause();
         let judgement = adaptive.judge(0, EDEN, MOST, control);

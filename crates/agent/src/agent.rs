@@ -4,10 +4,12 @@
     reason = "the installed agent is found by all threads through one pointer"
 )]
 
+use crate::growth::FIRST;
 use crate::hierarchy::{Hierarchy, ThreadBuffers};
 use crate::in_place::InPlace;
 use crate::refills::Watch;
 use crate::sizes::Sizes;
+use crate::small_first::FirstTlabs;
 use control::{Control, Mode};
 use hab::{Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
@@ -90,8 +92,8 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) cpu_source: CpuSource,
     pub(crate) objects: Objects,
     pub(crate) refill_for_objects: bool,
-    /// Whether TLABs grow (`tlab=auto`).
-    pub(crate) grows: bool,
+    /// Whether new threads' TLABs grow (`tlab=auto`).
+    pub(crate) first_tlabs: FirstTlabs,
     pub(crate) observed: Option<Observed>,
     pub(crate) bound: Option<ThreadBuffers>,
     pub(crate) originals: Originals,
@@ -180,15 +182,23 @@ impl Agent {
     /// A collection begins. Only on the VM thread, at a safepoint.
     pub(crate) fn pause_begins(&self) {
         self.sized.pause_begins();
+        self.first_tlabs.pause_begins();
     }
 
     /// A collection has ended, and eden may have changed its size: what nobody has fixed follows. Only on the VM thread, at the safepoint.
     pub(crate) fn pause_ends(&self) {
+        self.first_tlabs.pause_ends(self.control.mode() == Mode::On);
+        self.tell_first_tlab();
         if !self.control.has_taken_sizes() {
             self.take_sizes();
         } else if self.sized.follows(self.control) {
             self.resize(|eden| self.sized.after_collection(eden, self.control));
         }
+    }
+
+    /// Notes in the control memory what new threads begin with.
+    pub(crate) fn tell_first_tlab(&self) {
+        self.control.set_first_tlab(if self.first_tlabs.are_small() { FIRST } else { 0 });
     }
 
     /// Somebody has asked for other sizes. Only on the VM thread or a Java thread in VM state.

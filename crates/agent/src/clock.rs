@@ -88,3 +88,23 @@ impl Clock for Monotonic {
         now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
     }
 }
+
+/// How long the collector has had the threads stand still, and how often.
+#[derive(Default)]
+pub(crate) struct Standstill {
+    pub(crate) collections: u64,
+    pub(crate) ns: u64,
+    pub(crate) began: Option<u64>,
+}
+
+impl Standstill {
+    pub(crate) fn begins(&mut self) {
+        self.began = Some(Monotonic::now());
+    }
+
+    pub(crate) fn ends(&mut self) {
+        let began = self.began.take();
+        self.ns += began.map_or(0, |began| Monotonic::now().saturating_sub(began));
+        self.collections += 1;
+    }
+}

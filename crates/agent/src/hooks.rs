@@ -41,7 +41,7 @@ impl<H: Hierarchy> Agent<H> {
     /// How much of a request for a TLAB is served, in bytes.
     #[inline(always)]
     fn desired(&self, min: usize, requested: usize) -> usize {
-        if !self.grows {
+        if !self.first_tlabs.are_small() {
             return requested;
         }
         growth::next(min, requested, self.shape, || {

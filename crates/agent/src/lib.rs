@@ -8,6 +8,7 @@
 //! | `install` | from options to hooks in place, or to a reason why not |
 //! | `tlab` | HotSpot's own TLAB flags |
 //! | `growth` | `tlab=auto`: buffers that grow with what a thread allocates |
+//! | `small_first` | whether that pays |
 //! | `agent` | what is installed: what the hooks work with |
 //! | `sizes`, `adaptive` | how large the buffers are: as asked, by the formula, by what is seen |
 //! | `in_place` | what stands in the vtable, until HotSpot's own functions are back |
@@ -43,6 +44,7 @@ mod options;
 mod refills;
 mod report;
 mod sizes;
+mod small_first;
 mod source;
 mod state;
 mod tlab;

@@ -85,7 +85,7 @@ fn json(control: &Control, remaining: &[usize]) -> String {
         })
         .collect();
     format!(
-        "{MARK}{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\
+        "{MARK}{},\"pid\":{},\"state\":{},\"message\":{},\"settings\":{},\"pauses\":{},\"parsability\":{},\"first_tlab\":{},\
          \"levels\":[{}],\"total\":{},\"sizing\":{}}}\n",
         quoted(env!("CARGO_PKG_VERSION")),
         control.pid(),
@@ -94,6 +94,7 @@ fn json(control: &Control, remaining: &[usize]) -> String {
         if settings.is_empty() { "null" } else { &settings },
         control.pauses(),
         control.parsability(),
+        control.first_tlab(),
         levels.join(","),
         counters(|counter| control.total(counter)),
         sizing(control, names),

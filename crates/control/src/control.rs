@@ -148,6 +148,11 @@ impl Control {
         }
     }
 
+    /// Notes how large most new threads' first TLAB is, in bytes.
+    pub fn set_first_tlab(&self, bytes: usize) {
+        self.header().first_tlab.store(bytes as u64, Ordering::Relaxed);
+    }
+
     /// Says that sizes asked for, up to this number, have been looked at.
     pub fn take_sizes(&self, number: u32) {
         // Release: who sees the number sees what is in force.

@@ -6,7 +6,7 @@ use crate::limits::{MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
@@ -152,6 +152,8 @@ pub(crate) struct Header {
     pub(crate) pauses: AtomicU64,
     /// Calls of `ensure_parsability`, within collections and outside.
     pub(crate) parsability: AtomicU64,
+    /// Bytes of most new threads' first TLAB; 0 where the agent leaves that to HotSpot.
+    pub(crate) first_tlab: AtomicU64,
     pub(crate) decisions: Decisions,
     pub(crate) settings_bytes: AtomicU32,
     pub(crate) message_bytes: AtomicU32,

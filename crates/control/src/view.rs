@@ -250,6 +250,11 @@ impl View {
         self.header().pauses.load(Ordering::Relaxed)
     }
 
+    /// Bytes of most new threads' first TLAB, as they were at the last collection; 0 where the agent leaves that to HotSpot.
+    pub fn first_tlab(&self) -> u64 {
+        self.header().first_tlab.load(Ordering::Relaxed)
+    }
+
     /// Times that HotSpot has made the heap parsable (`ensure_parsability`): for collections, heap walks and verification alike.
     pub fn parsability(&self) -> u64 {
         self.header().parsability.load(Ordering::Relaxed)

@@ -11,7 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Everything that can be asked.
 fn read_all(view: &View) -> u64 {
-    let mut sum = u64::from(view.pid()).wrapping_add(view.pauses()).wrapping_add(view.parsability());
+    let mut sum = u64::from(view.pid())
+        .wrapping_add(view.pauses())
+        .wrapping_add(view.parsability() ^ view.first_tlab());
     for level in 0..view.levels() + 2 {
         for domain in view.counters(level) {
             sum = Counter::ALL.iter().fold(sum, |sum, counter| sum.wrapping_add(domain.get(*counter)));

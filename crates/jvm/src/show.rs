@@ -81,6 +81,9 @@ pub fn status(status: &Status, columns: u16) -> String {
     }
     line("collector pauses", &status.pauses.to_string());
     line("made parsable", &format!("{} times, within collections and outside", status.parsability));
+    if status.first_tlab > 0 {
+        line("new threads' TLABs", &format!("most from {}", human(status.first_tlab as f64)));
+    }
     line("handed out", &human(status.served_bytes as f64));
     let waste = &status.waste;
     let causes = format!(

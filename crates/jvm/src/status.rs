@@ -30,6 +30,8 @@ pub struct Status {
     pub pauses: u64,
     /// Times that the heap was made parsable, within collections and outside.
     pub parsability: u64,
+    /// Bytes of most new threads' first TLAB; 0 where that is HotSpot's affair.
+    pub first_tlab: u64,
     /// Bytes handed out to threads.
     pub served_bytes: u64,
     pub waste: Waste,
@@ -135,6 +137,7 @@ fn status(control: &View, settings: Value) -> Status {
         mode: mode.to_owned(),
         pauses: control.pauses(),
         parsability: control.parsability(),
+        first_tlab: control.first_tlab(),
         served_bytes: served(control, bound),
         waste: waste(control, bound),
         times: RefillTimes::read(control).map(|times| times.summaries()),
@@ -187,6 +190,7 @@ mod tests {
         control.set_mode(Mode::On);
         control.counters(0)[1].add(Counter::BufferBytes, 4096);
         control.count_pause();
+        control.set_first_tlab(20 << 10);
         let status = read(&control);
         assert_eq!((status.state.as_str(), status.mode.as_str()), ("installed", "on"));
         assert_eq!(
@@ -197,6 +201,7 @@ mod tests {
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 4096);
         assert_eq!((&json["pauses"], &json["parsability"]), (&1.into(), &0.into()));
+        assert_eq!(json["first_tlab"], 20480);
     }
 
     #[test]

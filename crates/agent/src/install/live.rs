@@ -15,6 +15,7 @@ use crate::options::Levels;
 use crate::refills::{Place, Watch, Watched};
 use crate::report::{self, level_names};
 use crate::sizes::{LevelWish, Sizes};
+use crate::small_first::FirstTlabs;
 use crate::source::HeapSource;
 use crate::state::INTERNAL;
 use crate::tlab;
@@ -53,6 +54,7 @@ impl Live {
         let control = plan.control;
         control.set_settings(&settings);
         control.set_sizes(&agent.hierarchy.sizes());
+        agent.tell_first_tlab();
         if !remarks.is_empty() {
             control.set_message(&remarks.join("; "));
         }
@@ -183,7 +185,7 @@ impl Build<'_> {
             control,
             cpu_source: plan.cpu_source,
             objects: Objects::of(most_of_object(jvm), &sizes),
-            grows: plan.tlabs.grow,
+            first_tlabs: FirstTlabs::new(plan.tlabs.grow),
             refill_for_objects: !tlab::are_used(jvm),
             observed,
             bound,

@@ -1,10 +1,12 @@
 //! Threads of every kind: virtual ones, pinned and not, and native ones that attach themselves.
 
 use crate::artifacts;
+use crate::jdk::collector_flags;
 use crate::launch::Launch;
-use crate::matrix::{JDKS, SERVED, hazard, since};
+use crate::matrix::{JDKS, SERVED, USUAL, hazard, matrix, since};
 use crate::process::Finished;
-use crate::runner::Case;
+use crate::runner::{Case, Outcome};
+use crate::switching::open;
 use hotspot::collector::Collector;
 
 /// From 17 on: native methods are meant to be there.
@@ -23,7 +25,28 @@ fn at_least(key: &'static str, least: u64) -> impl Fn(&Finished) -> Result<(), S
     }
 }
 
+/// New threads begin small until it was tried whether that pays. Here it does not: the threads are always the same.
+fn first_tlabs(cases: &mut Vec<Case>) {
+    matrix(cases, "first_tlabs", JDKS, USUAL, |setting| {
+        let launch = Launch::bare("Load")
+            .args(&["until=released"])
+            .flags("-Xmx64m -Xmn16m")
+            .flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "))
+            .agent("control=control")
+            .beside(|running| {
+                let control = open(running)?;
+                let begun = control.first_tlab();
+                if begun != 2048 {
+                    return Err(format!("new threads begin with {begun} bytes"));
+                }
+                running.wait_until("first TLABs are HotSpot's", |_| Ok(control.first_tlab() == 0))
+            });
+        launch.run(setting.jdk).map(|_| Outcome::Passed)
+    });
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
+    first_tlabs(cases);
     hazard(cases, "virtual_threads", since(21), SERVED, |setting| {
         // More carriers than a small machine has CPUs, so that threads change them.
         let launch = with_library("Virtual")

@@ -49,7 +49,7 @@ fn read(view: &View) {
     for text in [view.settings(), view.message()] {
         assert!(!text.contains(char::is_control));
     }
-    std::hint::black_box((view.pid(), view.state(), view.mode(), view.pauses(), view.parsability()));
+    std::hint::black_box((view.pid(), view.state(), view.mode(), view.pauses(), view.parsability(), view.first_tlab()));
     for level in 0..=terrace_control::MAX_LEVELS {
         std::hint::black_box((view.asked(level), view.size(level)));
         for decision in view.latest_decision(level).into_iter().chain(view.changes()) {

@@ -117,6 +117,7 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
 /// 1,000 threads a second that allocate 4 KB each from TLABs of 1 MB.
 fn churning(evidence: &mut Evidence) {
     evidence.threads.started = Some(10_000);
+    evidence.eden.stopped = Some(0.025 * SECONDS);
     evidence.allocation = Some(Allocation {
         used: 1e10,
         objects: 4e7,
@@ -136,6 +137,7 @@ fn terrace_is_advised_only_where_it_changes_tlabs() {
         examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
     };
     assert!(terrace(|_| ()));
+    assert!(!terrace(|e| e.eden.stopped = Some(0.01 * SECONDS)), "collections that cost little");
     for chosen in ["TLABSize=1048576", "ResizeTLAB=false", "MinTLABSize=4096"] {
         let mut evidence = healthy();
         churning(&mut evidence);
@@ -241,8 +243,8 @@ fn fewer_collections_are_predicted_from_what_would_be_used_up() {
     // 40 MB of objects and 10,000 times 1,096 bytes, instead of 10 GB.
     assert!((effect.collections.unwrap() - (4e7 + 1.096e7) / 1e10).abs() < 1e-6, "{effect:?}");
     assert_eq!(effect.sure, Sure::Counted);
-    // Threads stood still for 1 % of the time, which nearly goes.
-    assert!((effect.speed.unwrap() - 1.0 / 0.99).abs() < 1e-3, "{effect:?}");
+    // Threads stood still for 2.5 % of the time, which nearly goes.
+    assert!((effect.speed.unwrap() - 1.0 / 0.975).abs() < 1e-3, "{effect:?}");
 }
 
 #[test]

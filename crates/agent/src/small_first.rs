@@ -1,0 +1,276 @@
+//! `tlab=auto`: whether it pays that new threads begin with small TLABs, tried in turn with HotSpot's.
+//!
+//! Small first TLABs save collections, and nothing else: eden is used up more slowly. What is saved may be much (a native thread that attaches for a
+//! callback, 2 to 10 % of the time on two CPUs) or next to nothing (a thread for each HTTP request whose collections find nothing alive). They
+//! cost refills, and cache: a thread that uses a third of each TLAB touches a third of eden between two collections, again and again; one
+//! that uses all of it touches all of eden. So the share of time for which the collector has the threads stand still is measured with
+//! both, phase by phase, and small ones stay only where they save [`GAIN`].
+//!
+//! Looked at when a collection ends, on the VM thread.
+
+#![allow(clippy::disallowed_types, reason = "decided at collections, for all threads")]
+
+use crate::clock::{Clock, Monotonic, Standstill};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What hooks ask.
+pub(crate) struct FirstTlabs {
+    are_small: AtomicBool,
+    /// None where new threads are not this agent's affair. Held for a moment, on the VM thread.
+    watched: Option<Mutex<Watched>>,
+}
+
+struct Watched {
+    pauses: Standstill,
+    small: SmallFirst,
+}
+
+impl FirstTlabs {
+    /// `grow`: whether threads may begin small at all.
+    pub(crate) fn new(grow: bool) -> FirstTlabs {
+        let watched = Watched { pauses: Standstill::default(), small: SmallFirst::new() };
+        FirstTlabs { are_small: AtomicBool::new(grow), watched: grow.then(|| Mutex::new(watched)) }
+    }
+
+    /// Whether new threads begin with small TLABs.
+    #[inline(always)]
+    pub(crate) fn are_small(&self) -> bool {
+        // Relaxed: either way is a right one.
+        self.are_small.load(Ordering::Relaxed)
+    }
+
+    fn watched(&self) -> Option<MutexGuard<'_, Watched>> {
+        Some(self.watched.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A pause of the collector begins.
+    pub(crate) fn pause_begins(&self) {
+        if let Some(mut watched) = self.watched() {
+            watched.pauses.begins();
+        }
+    }
+
+    /// It ends. `on`: whether requests go through the buffers; what is seen meanwhile is not of these TLABs.
+    pub(crate) fn pause_ends(&self, on: bool) {
+        let Some(mut watched) = self.watched() else { return };
+        let Watched { pauses, small } = &mut *watched;
+        pauses.ends();
+        if !on {
+            return small.forget();
+        }
+        let are_small = small.after_collection(Monotonic::now(), pauses.collections, pauses.ns);
+        if are_small != self.are_small() {
+            self.are_small.store(are_small, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The share of time that has to be saved.
+const GAIN: f64 = 0.015;
+/// A phase is over after so many collections and so long ...
+const LONG: [(u64, u64); 2] = [(16, 1_000 * MS), (2, 2_000 * MS)];
+/// ... or, with HotSpot's TLABs, which bring more collections if they matter, after so long.
+const LONGEST: u64 = 4_000 * MS;
+const MS: u64 = 1_000_000;
+/// Phases between two trials: at first, and after many that have changed nothing.
+const HOLD: [u32; 2] = [8, 128];
+
+/// What a phase began with.
+#[derive(Clone, Copy)]
+struct Phase {
+    began_ns: u64,
+    paused_ns: u64,
+    collections: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// Nothing is known yet.
+    First,
+    /// The other TLABs than those decided on.
+    Trial,
+    /// Those decided on, for so many phases until the next trial.
+    Settled(u32),
+}
+
+pub(crate) struct SmallFirst {
+    stage: Stage,
+    /// In this phase.
+    small: bool,
+    /// What was decided last.
+    decided: bool,
+    phase: Option<Phase>,
+    /// Of time, in the last phases with HotSpot's TLABs and with small ones.
+    shares: [f64; 2],
+    /// The least of the TLABs decided on, since they were.
+    least: f64,
+    /// Phases between two trials.
+    hold: u32,
+}
+
+impl SmallFirst {
+    /// Small, as long as nothing else was seen to be as good.
+    pub(crate) const fn new() -> SmallFirst {
+        SmallFirst {
+            stage: Stage::First,
+            small: true,
+            decided: true,
+            phase: None,
+            shares: [0.0; 2],
+            least: 0.0,
+            hold: HOLD[0],
+        }
+    }
+
+    /// What was seen of this phase counts no more: it begins again.
+    pub(crate) fn forget(&mut self) {
+        self.phase = None;
+    }
+
+    /// A collection has ended at `now_ns`; since the beginning of time it was the `collections`th, and the threads stood still for `paused_ns`.
+    /// Whether new threads begin small from now on.
+    pub(crate) fn after_collection(&mut self, now_ns: u64, collections: u64, paused_ns: u64) -> bool {
+        let now = Phase { began_ns: now_ns, paused_ns, collections };
+        let Some(begun) = self.phase else {
+            self.phase = Some(now);
+            return self.small;
+        };
+        let took = now_ns.saturating_sub(begun.began_ns);
+        let (enough, long) = LONG[usize::from(self.small)];
+        let over = took >= long && collections - begun.collections >= enough;
+        if over || (!self.small && took >= LONGEST) {
+            let share = (paused_ns - begun.paused_ns) as f64 / took as f64;
+            self.phase_ends(share);
+            self.phase = Some(now);
+        }
+        self.small
+    }
+
+    fn phase_ends(&mut self, share: f64) {
+        self.shares[usize::from(self.small)] = share;
+        match self.stage {
+            Stage::First => self.try_other(),
+            Stage::Trial => self.decide(),
+            Stage::Settled(left) => {
+                // With HotSpot's TLABs: as little time is lost as would have to be saved; or much more than when they were decided on.
+                let (hopeless, changed) = (share < GAIN, share > self.least + GAIN);
+                self.least = self.least.min(share);
+                match self.small {
+                    false if hopeless => {}
+                    false if changed => self.try_other(),
+                    _ if left <= 1 => self.try_other(),
+                    _ => self.stage = Stage::Settled(left - 1),
+                }
+            }
+        }
+    }
+
+    fn try_other(&mut self) {
+        (self.small, self.stage) = (!self.small, Stage::Trial);
+    }
+
+    fn decide(&mut self) {
+        let small = self.shares[0] - self.shares[1] >= GAIN;
+        let [least, most] = HOLD;
+        self.hold = if self.decided == small { (self.hold * 2).min(most) } else { least };
+        (self.small, self.decided, self.stage) = (small, small, Stage::Settled(self.hold));
+        self.least = self.shares[usize::from(small)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program whose collections come every so many milliseconds and take `pause_us`, with HotSpot's TLABs and with small ones.
+    struct Program {
+        first: SmallFirst,
+        now: u64,
+        paused: u64,
+        collections: u64,
+        /// Milliseconds in which new threads began small.
+        small: u64,
+        trials: u32,
+    }
+
+    impl Program {
+        fn new() -> Program {
+            Program { first: SmallFirst::new(), now: 0, paused: 0, collections: 0, small: 0, trials: 0 }
+        }
+
+        fn run(&mut self, seconds: u64, every_ms: [u64; 2], pause_us: u64) -> bool {
+            let (end, mut small) = (self.now + seconds * 1000 * MS, self.first.small);
+            (self.small, self.trials) = (0, 0);
+            while self.now < end {
+                let ms = every_ms[usize::from(small)];
+                self.now += ms * MS;
+                self.small += if small { ms } else { 0 };
+                self.paused += pause_us * 1000;
+                self.collections += 1;
+                let next = self.first.after_collection(self.now, self.collections, self.paused);
+                self.trials += u32::from(next != small);
+                small = next;
+            }
+            small
+        }
+    }
+
+    /// As 14,000 callbacks a second on two CPUs.
+    const CALLBACKS: ([u64; 2], u64) = ([16, 500], 500);
+    /// As 10,000 requests a second.
+    const REQUESTS: ([u64; 2], u64) = ([78, 217], 950);
+
+    #[test]
+    fn small_ones_stay_where_they_save_collections_that_cost() {
+        let mut program = Program::new();
+        assert!(program.run(600, CALLBACKS.0, CALLBACKS.1));
+        assert!(program.small >= 590_000, "{} ms of 600,000", program.small);
+    }
+
+    #[test]
+    fn hotspots_stay_where_collections_cost_little() {
+        let mut program = Program::new();
+        assert!(!program.run(600, REQUESTS.0, REQUESTS.1));
+        // The first phase, and nothing after it: it could not be worth a trial.
+        assert!(program.small < 3000 && program.trials == 1, "{} ms, {}", program.small, program.trials);
+    }
+
+    #[test]
+    fn small_ones_come_back_soon_when_they_pay() {
+        let mut program = Program::new();
+        program.run(100, REQUESTS.0, REQUESTS.1);
+        assert!(program.run(100, CALLBACKS.0, CALLBACKS.1));
+        assert!(program.small > 95_000, "{} ms of 100,000", program.small);
+    }
+
+    #[test]
+    fn collections_that_small_ones_do_not_save_are_tried_less_and_less() {
+        let mut program = Program::new();
+        // 5 % of the time, whatever new threads get.
+        assert!(!program.run(10_000, [20, 20], 1000));
+        assert!(
+            program.trials < 200 && program.small < 200_000,
+            "{} trials, {} ms",
+            program.trials,
+            program.small
+        );
+    }
+
+    #[test]
+    fn rare_collections_decide_nothing_before_there_are_some() {
+        let mut program = Program::new();
+        assert!(program.run(20, [10_000, 10_000], 100_000), "one in ten seconds: three are not there yet");
+        assert!(!program.run(60, [10_000, 10_000], 100_000));
+    }
+
+    #[test]
+    fn what_is_forgotten_decides_nothing() {
+        let mut program = Program::new();
+        for _ in 0..200 {
+            program.run(1, REQUESTS.0, REQUESTS.1);
+            program.first.forget();
+        }
+        assert!(program.first.small, "no phase was ever long enough");
+    }
+}
