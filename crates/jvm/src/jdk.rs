@@ -11,6 +11,8 @@ use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 
 /// The oldest feature version that the workloads run on; the agent serves JDK 11, too.
 pub const OLDEST: u32 = 17;
+/// Those that Terrace is measured on: the releases with long-term support.
+pub const MEASURED: [u32; 3] = [17, 21, 25];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
@@ -242,6 +244,14 @@ pub fn discover() -> Vec<Jdk> {
     }
     // Stable: of equal versions the one named first stays first.
     found.sort_by_key(|jdk| std::cmp::Reverse(jdk.feature));
+    found
+}
+
+/// The JDKs found on which Terrace is measured, newest first, one of each feature number: one with a compiler, if there is one.
+pub fn measured() -> Vec<Jdk> {
+    let mut found: Vec<Jdk> = discover().into_iter().filter(|jdk| MEASURED.contains(&jdk.feature)).collect();
+    found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
+    found.dedup_by_key(|jdk| jdk.feature);
     found
 }
 

@@ -256,10 +256,7 @@ mod tests {
         };
         drop(running);
         let deadline = Instant::now() + LONG;
-        let runs = || {
-            let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-            !status.is_empty() && !status.contains(") Z ")
-        };
+        let runs = || crate::os::is_running(child);
         while runs() && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }

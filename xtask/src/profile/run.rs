@@ -1,6 +1,6 @@
 //! One JVM that runs a workload in whole rounds: `terrace-workloads.jar profile`.
 
-use crate::build;
+use crate::places::installed;
 use jvm::jdk::{Collector, Jdk};
 use jvm::launch::Launch;
 use jvm::progress_file::{Phase, ProgressFile};
@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 
     fn launch(&self, progress: &Path) -> Result<Launch> {
-        let install = build::installed();
+        let install = installed();
         let mut arguments: Vec<OsString> =
             self.jdk.select(Collector::Parallel)?.into_iter().map(OsString::from).collect();
         arguments.extend(self.flags.iter().map(OsString::from));

@@ -1,5 +1,6 @@
 //! What a soak has done so far, a line for each round: so it can be stopped at any time and goes on where it was.
 
+use crate::files::{at, create};
 use jvm::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -81,8 +82,7 @@ impl State {
     /// Begins, or goes on where the same soak was.
     pub fn open(folder: &Path, header: &Header, resume: bool) -> Result<State> {
         let path = folder.join("rounds.jsonl");
-        let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        create(folder)?;
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         // A line that was cut off has no end.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -104,12 +104,12 @@ impl State {
             }
             for line in lines {
                 let round = serde_json::from_str(line);
-                done.push(round.map_err(|error| Error::failed(format!("{}: {error}", path.display())))?);
+                done.push(round.map_err(at(&path))?);
             }
         }
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
+        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(at(&path))?;
         let begins = whole.is_empty();
-        file.set_len(if begins { 0 } else { whole.len() as u64 + 1 }).map_err(failed)?;
+        file.set_len(if begins { 0 } else { whole.len() as u64 + 1 }).map_err(at(&path))?;
         let mut state = State { path, file, done };
         if begins {
             state.line(header)?;
@@ -127,9 +127,7 @@ impl State {
     fn line(&mut self, value: &impl Serialize) -> Result<()> {
         let mut line = serde_json::to_string(value).map_err(|error| Error::failed(error.to_string()))?;
         line.push('\n');
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
+        self.file.write_all(line.as_bytes()).map_err(at(&self.path))
     }
 
     /// The sum of all rounds.
