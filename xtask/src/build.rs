@@ -30,7 +30,6 @@ pub fn all_with_java_tests() -> Result<()> {
     jar::of_this_machine(Goal::Tested)
 }
 
-/// Builds the agent alone.
 pub fn agent() -> Result<PathBuf> {
     run(cargo().args(["build", "--release", "--quiet", "-p", "terrace-agent"]))?;
     installed().agent()

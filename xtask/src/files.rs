@@ -30,7 +30,6 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     fs::rename(from, &to).map_err(at(to.as_ref()))
 }
 
-/// A folder, with those that it is in.
 pub fn create(folder: impl AsRef<Path>) -> Result<()> {
     fs::create_dir_all(&folder).map_err(at(folder.as_ref()))
 }

@@ -43,7 +43,6 @@ const LONGEST: u32 = 4096;
 /// An input that takes longer is an error.
 const TIMEOUT_SECONDS: u32 = 120;
 
-/// One fuzz target.
 #[derive(Debug)]
 struct Target {
     /// The crate that it is about.

@@ -6,7 +6,6 @@ use jvm::{Error, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// What Maven is to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
     /// The jar alone.

@@ -9,7 +9,6 @@ pub fn folder() -> PathBuf {
     root().join("target/release")
 }
 
-/// The installation in that folder.
 pub fn installed() -> Install {
     Install::at(vec![folder()])
 }

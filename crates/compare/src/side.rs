@@ -67,7 +67,6 @@ impl Side {
         })
     }
 
-    /// The sizes of its core and processor buffers.
     pub fn sizes(&self) -> Option<[BufferSize; 2]> {
         self.agent.as_ref().map(|agent| [agent.core, agent.processor])
     }

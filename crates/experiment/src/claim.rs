@@ -54,7 +54,6 @@ pub enum Relation {
     Between(f64, f64),
 }
 
-/// What can be said of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Whatever values the intervals are taken at.

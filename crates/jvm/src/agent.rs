@@ -11,7 +11,6 @@ use strum::{EnumString, IntoStaticStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_levels)]
 pub enum Levels {
-    /// One for each core.
     #[default]
     Core,
     /// One for each processor (the CPUs that share a last-level cache).
@@ -41,7 +40,6 @@ pub enum BufferSize {
     Auto,
     /// The agent's formula.
     Formula,
-    /// This many bytes.
     Bytes(u64),
 }
 
@@ -78,7 +76,6 @@ pub enum Tlab {
     Auto,
     /// HotSpot's own sizes.
     Stock,
-    /// This many bytes, fixed.
     Bytes(u64),
 }
 
@@ -94,7 +91,6 @@ impl FromStr for Tlab {
     }
 }
 
-/// What the agent is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOptions {
     /// Which buffers; `None` leaves that to the agent, which takes core buffers and leaves a JVM without TLABs alone.

@@ -23,7 +23,6 @@ pub enum Collector {
     Shenandoah,
     /// Epsilon, which never collects.
     Epsilon,
-    /// ZGC.
     Z,
 }
 
@@ -67,7 +66,6 @@ pub struct Jdk {
     pub feature: u32,
     /// Such as `25.0.3+9-LTS`.
     pub version: String,
-    /// Who built it.
     pub vendor: String,
     pub has_compiler: bool,
     /// What was asked of it; clones share the answers.
@@ -154,7 +152,6 @@ impl Jdk {
         })
     }
 
-    /// Its launcher.
     pub fn java(&self) -> PathBuf {
         self.home.join("bin/java")
     }
@@ -255,7 +252,6 @@ pub fn measured() -> Vec<Jdk> {
     found
 }
 
-/// The newest JDK found.
 pub fn newest() -> Result<Jdk> {
     discover().into_iter().next().ok_or_else(|| {
         Error::usage(format!(

@@ -87,7 +87,6 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A library that this process has loaded.
     fn library() -> PathBuf {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let found =

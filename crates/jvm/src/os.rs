@@ -9,9 +9,7 @@ use std::process::Command;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// Asks a process to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
-/// Ends a process.
 pub const KILL: i32 = libc::SIGKILL;
 
 /// How a child ended, and what it used.
@@ -125,7 +123,6 @@ pub fn is_running(pid: u32) -> bool {
 /// Asks a JVM to listen, and any other program to end.
 pub const QUIT: i32 = libc::SIGQUIT;
 
-/// Sends a signal to a process.
 pub fn signal(pid: u32, signal: i32) {
     if pid > 1 {
         // SAFETY: kill has no memory preconditions; a process that has ended gives an error, which is fine.

@@ -92,7 +92,6 @@ fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
     }
 }
 
-/// What came of switching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switched {
     /// Buffers go another way than before, which was this, or the same.

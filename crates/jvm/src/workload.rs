@@ -79,7 +79,6 @@ pub enum Lengths {
 /// A workload's parameters; what is `None` is left to the workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// Worker threads.
     pub threads: Option<u32>,
     /// Bytes of an array (`alloc`, `sizes`), of all that a task allocates (`churn`), or a request (`threads`).
     pub size: Option<u64>,
@@ -150,7 +149,6 @@ pub struct Stretch {
 /// What a workload says of itself on the last line of its output.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Report {
-    /// What one operation is.
     pub operation: String,
     /// Operations in the measured time.
     pub operations: f64,
@@ -158,9 +156,7 @@ pub struct Report {
     pub seconds: f64,
     /// CPU time of the whole process in it.
     pub cpu_seconds: Option<f64>,
-    /// Bytes allocated in it.
     pub allocated_bytes: Option<f64>,
-    /// Collections in it, of all collectors.
     pub collections: Option<u64>,
     /// Time of those.
     pub collection_seconds: Option<f64>,

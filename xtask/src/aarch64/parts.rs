@@ -115,7 +115,6 @@ impl Parts {
         self.folder.join("run")
     }
 
-    /// The Java runtimes.
     pub fn runtimes(&self) -> Vec<PathBuf> {
         runtimes::features().map(|feature| runtimes::home(&self.folder, feature)).collect()
     }

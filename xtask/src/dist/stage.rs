@@ -9,7 +9,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A staged release.
 pub struct Release {
     pub files: PathBuf,
     pub debug: PathBuf,

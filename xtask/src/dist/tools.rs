@@ -40,7 +40,6 @@ impl Tools {
         Ok(tools)
     }
 
-    /// One of their programs.
     pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.folder.join("bin").join(name));
         command.env("PATH", self.path());

@@ -22,9 +22,7 @@ const ROUNDS_A_LINE: u64 = 8;
 
 /// What is run, and for how long.
 pub struct Run<'a> {
-    /// The workload.
     pub workload: Workload,
-    /// Where it runs.
     pub jdk: &'a Jdk,
     /// Flags besides the collector.
     pub flags: &'a [&'a str],
@@ -41,26 +39,21 @@ pub struct Run<'a> {
 /// What the JVM tells of it.
 #[derive(Debug, Deserialize)]
 pub struct Report {
-    /// What was compiled.
     pub facts: Facts,
     /// Calls of the compiler in a round.
     pub batches_in_round: u64,
-    /// The measured rounds.
     pub rounds: Vec<Round>,
 }
 
 /// What a round compiles.
 #[derive(Debug, Deserialize)]
 pub struct Facts {
-    /// Source files.
     pub source_files: u64,
-    /// Lines in them.
     pub source_lines: u64,
     /// Bytes of the class files that come out.
     pub class_bytes: u64,
 }
 
-/// A measured round.
 #[derive(Debug, Deserialize)]
 pub struct Round {
     /// CPU time of its thread in nanoseconds.

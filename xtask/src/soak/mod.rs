@@ -56,7 +56,6 @@ fn refills(text: &str) -> std::result::Result<u64, String> {
     }
 }
 
-/// Runs it.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = std::path::absolute(&arguments.out).map_err(at(&arguments.out))?;
     let agent = build::agent()?;

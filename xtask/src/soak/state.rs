@@ -19,7 +19,6 @@ pub struct Header {
 /// What happened in a round, or in several.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Rounds.
     pub rounds: u64,
     /// Thread buffers that the lowest level's buffers served.
     pub refills: u64,
@@ -35,14 +34,11 @@ pub struct Counts {
     pub switches: u64,
     /// Objects whose words were all checked.
     pub checked: u64,
-    /// Rounds that failed.
     pub errors: u64,
-    /// Seconds.
     pub seconds: f64,
 }
 
 impl Counts {
-    /// Adds another's.
     pub fn add(&mut self, other: &Counts) {
         self.rounds += other.rounds;
         self.refills += other.refills;
@@ -64,9 +60,7 @@ pub struct Done {
     pub round: u64,
     /// Its collector and JDK.
     pub cell: String,
-    /// What happened.
     pub counts: Counts,
-    /// Why it failed.
     pub failure: Option<String>,
 }
 
@@ -130,7 +124,6 @@ impl State {
         self.file.write_all(line.as_bytes()).map_err(at(&self.path))
     }
 
-    /// The sum of all rounds.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();
         self.done.iter().for_each(|done| total.add(&done.counts));

@@ -64,7 +64,6 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
 ];
 
-/// The experiment.
 pub fn experiment() -> Experiment {
     Experiment {
         declaration: declaration(),
