@@ -296,7 +296,7 @@ impl Comparison {
         notes.extend(found.notes);
         if self.sides[0] == self.sides[1] {
             notes.push(
-                "both sides are the same: what differs is chance, and what measuring itself adds".into(),
+                "both sides are the same: differences are chance and the error of the measurement".into(),
             );
         }
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {

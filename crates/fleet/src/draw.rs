@@ -79,7 +79,7 @@ fn summary(view: &View) -> String {
     let with = view.jvms.iter().filter(|jvm| jvm.buffers != "stock").count();
     let allocated: f64 = view.jvms.iter().filter_map(|jvm| jvm.allocated).sum();
     match view.jvms.len() {
-        0 => "no JVM of this user runs here".into(),
+        0 => "no JVM of this user is running".into(),
         jvms => format!(
             "{jvms} JVM{}, {with} with terrace; together they allocate {}",
             if jvms == 1 { "" } else { "s" },

@@ -156,7 +156,7 @@ pub(crate) fn age(started: u64) -> Duration {
 fn no_jvm(pid: u32) -> Error {
     match status::of(pid) {
         // It has become one, or may be looked into, since.
-        Ok(_) => Error::failed(format!("process {pid} could not be looked into; try again")),
+        Ok(_) => Error::failed(format!("process {pid} could not be inspected; try again")),
         Err(error) => error,
     }
 }

@@ -131,7 +131,7 @@ impl Target {
         }
         let why = why.map(|error| error.to_string()).unwrap_or_default();
         Err(Error::failed(format!(
-            "cannot ask the JVM to listen: {name}: {why}; let its current folder or its /tmp be written to"
+            "cannot ask the JVM to listen: {name}: {why}; make its current folder or its /tmp writable"
         )))
     }
 }

@@ -53,7 +53,10 @@ impl FromStr for Collector {
         let lower = text.to_lowercase();
         let plain = lower.strip_suffix("gc").unwrap_or(&lower);
         Collector::iter().find(|collector| collector.name() == plain).ok_or_else(|| {
-            Error::usage(format!("no collector '{text}'; choose one of {}", Collector::VARIANTS.join(", ")))
+            Error::usage(format!(
+                "unknown collector '{text}'; choose one of {}",
+                Collector::VARIANTS.join(", ")
+            ))
         })
     }
 }
@@ -81,7 +84,7 @@ impl Jdk {
             path.canonicalize().map_err(|error| Error::usage(format!("{shown}: {error}; {remedy}")))?;
         let java = if real.is_dir() { real.join("bin/java") } else { real };
         if !java.is_file() {
-            return Err(Error::usage(format!("{shown} is no JDK: it has no bin/java; {remedy}")));
+            return Err(Error::usage(format!("{shown} is not a JDK: it has no bin/java; {remedy}")));
         }
         let java = java.canonicalize().unwrap_or(java);
         if !executable(&java) {

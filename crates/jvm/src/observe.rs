@@ -304,7 +304,7 @@ impl Jvms {
             ));
         }
         if self.found.len() > 1 {
-            notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
+            notes.push(format!("{} JVMs were started; the counters are their sum", self.found.len()));
         }
         notes
     }

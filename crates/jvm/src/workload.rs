@@ -54,17 +54,17 @@ impl Workload {
         match self {
             Workload::Alloc => "threads that allocate arrays and nothing else",
             Workload::Sizes => {
-                "threads that allocate arrays of one size, a list of sizes in turn, or a mixture"
+                "threads that allocate arrays of one size, a list of sizes, repeated, or a mixture"
             }
             Workload::Javac => "javac in process over the sources of commons-lang3",
-            Workload::Churn => "a new thread for each task, of a few KB or as large as is said",
+            Workload::Churn => "a new thread for each task, of a few KB or of the given size",
             Workload::Threads => "1,000 threads, most nearly idle",
         }
     }
 }
 
 fn unknown(text: &str) -> Error {
-    Error::usage(format!("no workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
+    Error::usage(format!("unknown workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
 }
 
 /// Lengths of the arrays that `sizes` allocates, or bytes of the tasks of `churn`, in the workload's own words.

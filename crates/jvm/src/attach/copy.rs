@@ -30,7 +30,7 @@ impl Attached {
         }
         if self.temporary.is(libc::ST_NOEXEC) {
             return Err(Error::failed(format!(
-                "process {} has other folders than we see, and its /tmp is mounted noexec, so that it cannot load a copy of {} from there: \
+                "process {} is in another mount namespace, and its /tmp is mounted noexec, so that it cannot load a copy of {} from there: \
                  mount it without noexec, or start the program with -agentpath",
                 self.pid,
                 file.display()
@@ -38,7 +38,7 @@ impl Attached {
         }
         let failed = |error: std::io::Error| {
             Error::failed(format!(
-                "process {} has other folders than we see, and its /tmp does not take a copy of {}: {error}; \
+                "process {} is in another mount namespace, and its /tmp does not take a copy of {}: {error}; \
                  give it room, or start it with -agentpath",
                 self.pid,
                 file.display()

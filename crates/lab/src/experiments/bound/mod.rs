@@ -26,9 +26,7 @@ fn declaration() -> Declaration {
             .into(),
         parameters: grid_parameters(),
         metrics: metrics(&["speed", "cpu", "pairs", "untrimmed"]),
-        plots: vec![
-            plot.panels(&["collector"]).caption("1 would be as fast as if nothing were shared at all."),
-        ],
+        plots: vec![plot.panels(&["collector"]).caption("1 means as fast as without any sharing.")],
         by_name: true,
         ..Declaration::default()
     }

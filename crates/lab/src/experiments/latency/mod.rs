@@ -173,7 +173,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut notes = Vec::new();
     if most < wanted {
         notes.push(format!(
-            "Sizes end at {} instead of {}: not more than a quarter of the memory that is free is used. Free some for more.",
+            "Sizes end at {} instead of {}: at most a quarter of the free memory is used. Free some for larger sizes.",
             present::numbers::human(most as f64),
             present::numbers::human(wanted as f64)
         ));
