@@ -33,7 +33,7 @@ fn side(own: &Words, other: &Words, agent: &AgentOptions) -> Result<Side> {
     let settings = if mirrored { &other.settings } else { &own.settings };
     let flags = if mirrored && own.flags.is_empty() { &other.flags } else { &own.flags };
     let options = agent.clone().with(settings)?;
-    if options.bound || !options.start_on {
+    if options.bound || options.start_off {
         return Err(Error::usage(
             "start and bound are not settings of a side; write 'off' or 'bound' as the side instead",
         ));

@@ -311,7 +311,7 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Machine, Placement, Threads};
+    use crate::evidence::{CpuLimits, Placement, Threads};
 
     fn shown(evidence: Evidence) -> String {
         let facts = facts(&Evidence { seconds: 10.0, ..evidence });
@@ -333,8 +333,8 @@ mod tests {
 
     #[test]
     fn where_a_process_runs() {
-        let machine = Machine { cpus: 3, online: Some(8), nodes: 1, ..Machine::default() };
-        let text = |machine: &Machine, placement| {
+        let machine = CpuLimits { cpus: 3, online: Some(8), nodes: 1, ..CpuLimits::default() };
+        let text = |machine: &CpuLimits, placement| {
             shown(Evidence {
                 machine: machine.clone(),
                 placement,
@@ -344,7 +344,7 @@ mod tests {
         };
         let one = text(&machine, None);
         assert!(one.contains("placement: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
-        let machine = Machine { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
+        let machine = CpuLimits { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
         let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
         let two = text(&machine, Some(placement));
         for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
 use coherence::machine;
 use jvm::{Error, Result};
-use present::numbers::three;
+use present::numbers::{percent, three};
 use present::steps::Steps;
 use present::table::{Table, columns};
 
@@ -122,7 +122,7 @@ impl Evaluate {
                 times(row.four_cluster, row.three),
                 times(row.four_package, row.three),
                 format!("{:.2} M/s", row.heap_requests),
-                format!("{:.0} %", row.waiting * 100.0),
+                percent(row.waiting, 0),
             ]
         });
         println!(
@@ -142,7 +142,7 @@ const WORTH: f64 = 1.1;
 fn conclusion(rows: &[LevelsRow]) -> String {
     let gain = |row: &LevelsRow| row.four_cluster.max(row.four_package) / row.three;
     let (pays, not): (Vec<&LevelsRow>, Vec<&LevelsRow>) = rows.iter().partition(|row| gain(row) >= WORTH);
-    let share = |part: f64| format!("{:.0} %", part * 100.0);
+    let share = |part: f64| percent(part, 0);
     let least = pays.iter().map(|row| row.waiting).fold(f64::INFINITY, f64::min);
     let most = not.iter().map(|row| row.waiting).fold(0.0, f64::max);
     let best = rows.iter().map(gain).fold(0.0, f64::max);
@@ -164,7 +164,7 @@ fn conclusion(rows: &[LevelsRow]) -> String {
 
 fn limit(finding: &Finding) -> String {
     match finding.limit {
-        Limit::Within(part) => format!("within {:.0} %", part * 100.0),
+        Limit::Within(part) => format!("within {}", percent(part, 0)),
         Limit::Factor(factor) => format!("factor {factor}"),
         Limit::AtLeast(least) => format!("at least {least}"),
         Limit::AtMost(most) => format!("at most {most}"),

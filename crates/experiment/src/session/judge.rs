@@ -161,7 +161,7 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
 /// What to say of the whole run.
 pub fn notes(results: &Results) -> Vec<String> {
     let mut notes = Vec::new();
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| present::numbers::percent(share, 1);
     if let Some(steal) = results.disturbance.steal_share.filter(|share| *share > STOLEN) {
         notes.push(format!(
             "the hypervisor gave {} of our CPU time to others; run again at another time or on a dedicated machine",

@@ -11,7 +11,7 @@ pub const NAME: &str = "square_root";
 const WIDTHS: [u32; 2] = [32, 64];
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {

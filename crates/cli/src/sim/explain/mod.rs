@@ -10,7 +10,7 @@ use coherence::explain::{Bounced, Explanation};
 use coherence::machine::Picoseconds;
 use coherence::scenario::Measured;
 use jvm::{Error, Result};
-use present::numbers::{count, share};
+use present::numbers::{count, percent, share};
 use present::table::{self, Table};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -113,7 +113,7 @@ impl Explain {
 pub fn lines(lines: &[Bounced]) -> Table {
     let row = |line: &Bounced| {
         let mostly =
-            line.mostly().map_or("-".into(), |(what, share)| format!("{what} {:.0} %", share * 100.0));
+            line.mostly().map_or("-".into(), |(what, share)| format!("{what} {}", percent(share, 0)));
         vec![
             line.name.clone(),
             share(line.share),

@@ -14,7 +14,7 @@ use present::numbers;
 const CLOSE: f64 = 0.98;
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {
