@@ -112,7 +112,7 @@ impl Request {
         };
         if store.outdated() > 0 {
             progress.line(&format!(
-                "{} samples are of another build of the agent: their cells are measured again",
+                "{} samples are from another build of the agent: their cells are measured again",
                 store.outdated()
             ));
         }
