@@ -4,9 +4,9 @@
 mod callbacks;
 mod keycloak;
 
-use crate::files::{failed, names, remove};
+use crate::files::{at, create, names, remove};
 use crate::shell::{root, run};
-use crate::{build, digests};
+use crate::{digests, places};
 use jvm::{Error, Result};
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn fetch(test: bool) -> Result<()> {
     let built = root().join("java/applications/target/applications");
     // What an earlier version needed does not stay.
     remove(&built)?;
-    let mut maven = build::maven()?;
+    let mut maven = crate::maven::maven()?;
     maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package"]);
     if !test {
         maven.arg("-DskipTests");
@@ -33,7 +33,7 @@ pub fn fetch(test: bool) -> Result<()> {
     digests::check(&built, DIGESTS)?;
     callbacks::build(&built)?;
     keycloak::build(&built)?;
-    for folder in [build::folder(), build::checked_folder()] {
+    for folder in [places::folder(), places::checked_folder()] {
         put(&built, &folder.join("applications"))?;
     }
     Ok(())
@@ -45,10 +45,8 @@ fn put(from: &Path, to: &Path) -> Result<()> {
     for name in names(from)? {
         let (from, to) = (from.join(&name), to.join(&name));
         let parent = to.parent().unwrap_or(&to);
-        fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
-        fs::hard_link(&from, &to)
-            .or_else(|_| fs::copy(&from, &to).map(drop))
-            .map_err(|error| failed(&to, &error))?;
+        create(parent)?;
+        fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)).map_err(at(&to))?;
     }
     Ok(())
 }

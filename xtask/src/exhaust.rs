@@ -1,15 +1,20 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
 use crate::build;
-use crate::measure::{keep, one_of_each, to_its_end};
-use crate::shell;
+use crate::files::{text, write};
+use crate::maven::compile;
+use crate::measure::measured_jdks;
+use crate::places::installed;
+use crate::shell::root;
 use jvm::jdk::{Collector, Jdk};
+use jvm::os::Exit;
 use jvm::{Error, Result};
 use present::numbers::{plain, three};
 use present::table::{Table, columns};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Options of `exhaust`.
 #[derive(clap::Args)]
@@ -44,28 +49,25 @@ fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words:
     let mut command = Command::new(jdk.java());
     command.args(agent).args(flags).arg(HEAP).arg(format!("-Xlog:gc:file={}", log.display()));
     command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
-    let (_, exit) = to_its_end(jdk, &mut command)?;
-    let text = std::fs::read_to_string(&log)
-        .map_err(|error| Error::failed(format!("{}: {error}", log.display())))?;
+    let exit = to_its_end(jdk, &mut command)?;
+    let text = text(&log)?;
     Ok((text.matches("Pause Full").count() as f64, exit.cpu.as_secs_f64()))
+}
+
+/// Runs a JVM to its end; what the system has accounted. An exit code other than 0 is an error.
+fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<Exit> {
+    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
+    loop {
+        match jvm::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))? {
+            Some(exit) if exit.code == Some(0) => return Ok(exit),
+            Some(_) => return Err(Error::failed("java failed; see its output above")),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
 }
 
 fn median(values: &[f64]) -> f64 {
     statistics::median(values).unwrap_or(0.0)
-}
-
-fn compile() -> Result<PathBuf> {
-    let classes = shell::root().join("target/terrace/exhaust");
-    let jdks = one_of_each();
-    let jdk = (jdks.iter().find(|jdk| jdk.has_compiler))
-        .ok_or_else(|| Error::failed("no JDK with a compiler found; install one (17 or later)"))?;
-    shell::run(
-        Command::new(jdk.home.join("bin/javac"))
-            .args(["--release", "17", "-d"])
-            .arg(&classes)
-            .arg(shell::root().join("xtask/src/exhaust/Exhaust.java")),
-    )?;
-    Ok(classes)
 }
 
 /// Measures in pairs A B B A and shows the medians.
@@ -74,12 +76,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Err(Error::usage("--pairs must be 1 or more"));
     }
     build::all()?;
-    let classes = compile()?;
-    let agent = format!("-agentpath:{}", build::installed().agent()?.display());
+    let classes = root().join("target/terrace/exhaust");
+    compile("xtask/src/exhaust/Exhaust.java", &classes)?;
+    let agent = format!("-agentpath:{}", installed().agent()?.display());
     let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
     let (mut cells, mut losses) = (Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
-    for jdk in one_of_each().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
+    for jdk in measured_jdks().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
             let Ok(flags) = jdk.select(collector) else {
                 eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());
@@ -118,5 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     print!("{}", rows.text(columns()));
     println!("medians of {} runs each, one growing list, {HEAP}", arguments.pairs);
     println!("rows above {LIMIT}: {}", if losses.is_empty() { "none".into() } else { losses.join("; ") });
-    keep("exhaust", &json!(cells))
+    write(root().join("target/terrace/exhaust.json"), format!("{:#}\n", json!(cells)))?;
+    println!("all figures: target/terrace/exhaust.json");
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! The targets are built as `cargo fuzz` does, with nothing but a nightly compiler and a C++ compiler: libFuzzer comes with `libfuzzer-sys`.
 
+use crate::files::{at, copy, create, fresh};
 use crate::shell::{self, root, works};
 use jvm::{Error, Result};
 use std::fs::{self, File};
@@ -42,7 +43,6 @@ const LONGEST: u32 = 4096;
 /// An input that takes longer is an error.
 const TIMEOUT_SECONDS: u32 = 120;
 
-/// One fuzz target.
 #[derive(Debug)]
 struct Target {
     /// The crate that it is about.
@@ -77,11 +77,8 @@ fn build_folder() -> PathBuf {
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .map_err(|error| Error::failed(format!("{}: {error}", folder.display())))?
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).map_err(at(folder))?.flatten().map(|entry| entry.path()).collect();
     found.sort();
     Ok(found)
 }
@@ -133,9 +130,8 @@ fn build(targets: &[Target]) -> Result<()> {
         for target in of_one {
             let built = build_folder().join(TRIPLE).join("release").join(&target.name);
             let program = target.program();
-            fs::create_dir_all(target.found())
-                .and_then(|()| fs::copy(&built, &program))
-                .map_err(|error| Error::failed(format!("{}: {error}", program.display())))?;
+            create(target.found())?;
+            copy(built, program)?;
         }
     }
     Ok(())
@@ -181,14 +177,13 @@ fn fuzz(targets: &[Target], seconds: u64) -> Result<()> {
 /// Runs one; says how much it did.
 fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
     let (found, corpus) = (target.found(), target.corpus());
-    let failed = |path: &Path, error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
     for folder in [&found, &corpus] {
-        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        create(folder)?;
     }
     let inputs = entries(&corpus)?.len();
     let log = found.with_extension("log");
-    let output = File::create(&log).map_err(|error| failed(&log, error))?;
-    let errors = output.try_clone().map_err(|error| failed(&log, error))?;
+    let output = File::create(&log).map_err(at(&log))?;
+    let errors = output.try_clone().map_err(at(&log))?;
     let artifacts = found.with_extension("input-");
     let status = Command::new(target.program())
         .arg(format!("-max_total_time={seconds}"))
@@ -201,7 +196,7 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
         .stdout(output)
         .stderr(errors)
         .status()
-        .map_err(|error| failed(&target.program(), error))?;
+        .map_err(at(&target.program()))?;
     let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
     if !status.success() {
         let lines: Vec<&str> = text.lines().collect();
@@ -220,9 +215,7 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
 /// The smallest corpus that covers what the committed one and the found inputs cover.
 fn keep(target: &Target) -> Result<()> {
     let merged = target.found().with_extension("merged");
-    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", target.corpus().display()));
-    let _ = fs::remove_dir_all(&merged);
-    fs::create_dir_all(&merged).map_err(failed)?;
+    fresh(&merged)?;
     shell::run(
         Command::new(target.program())
             // Not how often code was run, only which: a few inputs, that one can commit.
@@ -230,12 +223,10 @@ fn keep(target: &Target) -> Result<()> {
             .arg(format!("-max_len={LONGEST}"))
             .args([&merged, &target.corpus(), &target.found()]),
     )?;
-    fs::remove_dir_all(target.corpus()).map_err(failed)?;
-    fs::create_dir_all(target.corpus()).map_err(failed)?;
-    for input in entries(&merged)? {
-        fs::copy(&input, target.corpus().join(input.file_name().unwrap_or_default())).map_err(failed)?;
-    }
-    Ok(())
+    fresh(&target.corpus())?;
+    entries(&merged)?
+        .iter()
+        .try_for_each(|input| copy(input, target.corpus().join(input.file_name().unwrap_or_default())))
 }
 
 /// For `test`: so many seconds of each target.

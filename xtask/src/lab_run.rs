@@ -1,13 +1,13 @@
 //! The commands that run experiments of the lab: they build all, then call the built command.
 
+use crate::files::{remove, rename};
 use crate::shell::{self, root};
 use crate::{applications, build};
+use jvm::Result;
 use jvm::jdk::Collector;
 use jvm::workload::Workload;
-use jvm::{Error, Result};
 use std::fmt::Display;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Options of `lab`.
@@ -241,19 +241,11 @@ fn run(name: &str, resume: bool, arguments: &[String]) -> Result<()> {
     build::all()?;
     let folder = place(name);
     if !resume && folder.exists() {
-        keep(&folder, &folder.with_file_name(format!("{name}-before")))?;
+        let before = folder.with_file_name(format!("{name}-before"));
+        remove(&before)?;
+        rename(&folder, before)?;
     }
-    let mut command = Command::new(build::folder().join("terrace"));
+    let mut command = Command::new(crate::places::folder().join("terrace"));
     command.args(["lab", "run", "--out"]).arg(&folder).args(resume.then_some("--resume")).args(arguments);
     shell::run(&mut command)
-}
-
-fn keep(folder: &Path, before: &Path) -> Result<()> {
-    let removed = fs::remove_dir_all(before).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    });
-    removed
-        .and_then(|()| fs::rename(folder, before))
-        .map_err(|error| Error::failed(format!("{}: {error}", before.display())))
 }

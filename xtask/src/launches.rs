@@ -102,7 +102,10 @@ pub fn table(kept: &Value) -> String {
     let collectors: Vec<&str> = (ORDER.into_iter())
         .filter(|name| cells.iter().any(|cell| cell.collector == *name && launched(cell)))
         .collect();
-    let names: Vec<String> = collectors.iter().map(|name| name.replace('-', " ")).collect();
+    let short = |name: &&str| {
+        name.replace("generational-Shenandoah", "gen. Shen.").replace("single-generation-", "non-gen. ")
+    };
+    let names: Vec<String> = collectors.iter().map(short).collect();
     let mut text = format!("| | JDK | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
     let mut rows: Vec<(Reverse<&str>, u32, &str)> = (cells.iter())
         .map(|cell| (Reverse(cell.architecture.as_str()), feature(&cell.jdk), cell.jdk.as_str()))

@@ -1,9 +1,11 @@
 //! How long the agent looks for HotSpot's names and places, on each JDK and collector that is there.
 
+use crate::files::at;
+use crate::measure::{publish, spread};
 use crate::shell::root;
 use crate::{build, jdks};
-use jvm::{Error, Result};
-use serde_json::{Value, json};
+use jvm::Result;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,17 +28,11 @@ pub fn run() -> Result<()> {
             }
         }
     }
-    let cells: Vec<Value> =
-        found.into_iter().map(|((_, jdk, name), values)| cell(&jdk, &name[1..], values)).collect();
-    let host = compare::machine::Host::here();
-    let run = json!({ "command": "cargo xtask lookups", "machine": { "model": host.model, "cpus": host.cpus, "kernel": host.kernel },
-        "experiments": [{ "declaration": { "name": "lookups" }, "cells": cells }] });
-    let folder = root().join("target/terrace/lookups");
-    let written = std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(folder.join("results.json"), run.to_string()));
-    written.map_err(|error| Error::failed(format!("{}: {error}", folder.display())))?;
-    println!("target/terrace/lookups: {} pairs of JDK and collector", cells.len());
-    Ok(())
+    let cell = |((_, jdk, name), values): ((u32, String, String), Vec<f64>)| {
+        json!({ "parameters": { "jdk": jdk, "collector": name[1..] }, "processes": values.len(),
+            "metrics": { "lookup": spread(&values) } })
+    };
+    publish("lookups", &found.into_iter().map(cell).collect::<Vec<_>>())
 }
 
 fn javas() -> Vec<PathBuf> {
@@ -55,7 +51,7 @@ fn ask(java: &Path, agent: &Path, collector: &str) -> Result<Option<(String, Str
         .arg(format!("-agentpath:{}=log=debug", agent.display()))
         .args(["-Xmx64m", "-version"])
         .output()
-        .map_err(|error| Error::failed(format!("{}: {error}", java.display())))?;
+        .map_err(at(java))?;
     let said = String::from_utf8_lossy(&output.stderr);
     Ok(said.lines().find_map(|line| {
         let (jdk, rest) = line.strip_prefix("terrace: debug: JDK ")?.split_once(", ")?;
@@ -63,11 +59,4 @@ fn ask(java: &Path, agent: &Path, collector: &str) -> Result<Option<(String, Str
         let micros: f64 = took.strip_suffix(" us")?.parse().ok()?;
         Some((jdk.to_owned(), name.to_owned(), micros / 1000.0))
     }))
-}
-
-fn cell(jdk: &str, collector: &str, mut values: Vec<f64>) -> Value {
-    values.sort_by(f64::total_cmp);
-    let (least, most) = (values.first().copied(), values.last().copied());
-    json!({ "parameters": { "jdk": jdk, "collector": collector }, "processes": values.len(),
-        "metrics": { "lookup": { "median": values.get(values.len() / 2), "low": least, "high": most } } })
 }

@@ -1,54 +1,34 @@
 //! What the measuring commands share.
 
+use crate::files::{create, write};
 use crate::shell::root;
+use compare::machine::Host;
+use jvm::Result;
 use jvm::jdk::Jdk;
-use jvm::os::Exit;
-use jvm::{Error, Result};
-use serde_json::Value;
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use serde_json::{Value, json};
 
-/// Writes results to `target/terrace/NAME.json` and says so.
-pub fn keep(name: &str, value: &Value) -> Result<()> {
-    let folder = root().join("target/terrace");
-    let path: PathBuf = folder.join(format!("{name}.json"));
-    let text = serde_json::to_string_pretty(value).map_err(|error| Error::failed(error.to_string()))?;
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&path, text + "\n"))
-        .map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
-    println!("all figures: target/terrace/{name}.json");
+/// Writes the cells of an experiment as a run that `cargo xtask results` takes.
+pub fn publish(name: &str, cells: &[Value]) -> Result<()> {
+    let host = Host::here();
+    let machine = json!({ "model": host.model, "cpus": host.cpus, "kernel": host.kernel });
+    let run = json!({ "command": format!("cargo xtask {name}"), "machine": machine,
+        "experiments": [{ "declaration": { "name": name }, "cells": cells }] });
+    let folder = root().join("target/terrace").join(name);
+    create(&folder)?;
+    write(folder.join("results.json"), run.to_string())?;
+    println!("target/terrace/{name}: {} rows; cargo xtask results target/terrace/{name}", cells.len());
     Ok(())
 }
 
-/// Runs a JVM to its end: wall time, and what the system has accounted. An exit code other than 0 is an error.
-pub fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<(Duration, Exit)> {
-    let since = Instant::now();
-    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
-    let exit = loop {
-        let ended =
-            jvm::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))?;
-        match ended {
-            Some(exit) => break exit,
-            None => std::thread::sleep(Duration::from_micros(200)),
-        }
-    };
-    if exit.code == Some(0) {
-        Ok((since.elapsed(), exit))
-    } else {
-        Err(Error::failed("java failed; see its output above"))
-    }
+/// The median of values, between the least and the most.
+pub fn spread(values: &[f64]) -> Value {
+    let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of);
+    json!({ "median": statistics::median(values), "low": end(f64::min), "high": end(f64::max) })
 }
 
-/// One JDK of each feature number, the oldest first: cells are called by it.
-pub fn one_of_each() -> Vec<Jdk> {
-    let mut jdks = supported_jdks();
-    jdks.sort_by_key(|jdk| jdk.feature);
-    jdks.dedup_by_key(|jdk| jdk.feature);
+/// The JDKs found that are measured, one of each feature number, the oldest first: cells are called by it.
+pub fn measured_jdks() -> Vec<Jdk> {
+    let mut jdks = jvm::jdk::measured();
+    jdks.reverse();
     jdks
-}
-
-/// The JDKs found that the agent supports.
-pub fn supported_jdks() -> Vec<Jdk> {
-    jvm::jdk::discover().into_iter().filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect()
 }

@@ -3,6 +3,7 @@
 
 mod tables;
 
+use crate::files::{text as file_text, write};
 use crate::launches;
 use crate::shell::root;
 use jvm::{Error, Result};
@@ -43,11 +44,14 @@ fn number(cell: &Value, metric: &str, at: usize) -> Option<f64> {
 
 /// Words with a cell's parameters.
 fn filled(words: &str, cell: &Value) -> String {
-    let processes = match cell["processes"].as_u64() {
-        Some(1) => "one process".to_owned(),
-        count => format!("{} processes", count.unwrap_or_default()),
+    let (processes, jvms) = match cell["processes"].as_u64() {
+        Some(1) => ("one process".to_owned(), "1 JVM".to_owned()),
+        count => {
+            let count = count.unwrap_or_default();
+            (format!("{count} processes"), format!("{count} JVMs"))
+        }
     };
-    let words = words.replace("{processes}", &processes);
+    let words = words.replace("{processes}", &processes).replace("{jvms}", &jvms);
     let parameters = cell.as_object().into_iter().flatten();
     parameters.fold(words, |words, (key, value)| words.replace(&format!("{{{key}}}"), &text(value)))
 }
@@ -124,17 +128,9 @@ fn placed(document: &str, table: &Table, shown: &str) -> Result<String> {
     Ok(format!("{before}{mark}{shown}{rest}"))
 }
 
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))
-}
-
 fn parsed(path: &Path) -> Result<Value> {
-    serde_json::from_str(&read(path)?)
+    serde_json::from_str(&file_text(path)?)
         .map_err(|error| Error::failed(format!("{}: {error}; restore it, or measure again", path.display())))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|error| Error::failed(format!("{}: {error}", path.display())))
 }
 
 /// What is kept of a run's experiments: medians with intervals, not the single values.
@@ -225,14 +221,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     for file in &arguments.launches {
-        kept[LAUNCHES] = launches::taken(&kept[LAUNCHES], &read(file)?)?;
+        kept[LAUNCHES] = launches::taken(&kept[LAUNCHES], &file_text(file)?)?;
     }
     if !arguments.check {
-        write(&path, &lines(&kept))?;
+        write(&path, lines(&kept))?;
     }
     for table in &TABLES {
         let path = root().join(table.file);
-        let (document, shown) = (read(&path)?, table.show(&kept));
+        let (document, shown) = (file_text(&path)?, table.show(&kept));
         let expected = placed(&document, table, &shown)?;
         if arguments.check && expected != document {
             return Err(Error::failed(format!(
@@ -241,7 +237,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             )));
         }
         if !arguments.check {
-            write(&path, &expected)?;
+            write(&path, expected)?;
         }
     }
     Ok(())

@@ -7,7 +7,6 @@ use jvm::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs them.
 pub fn run() -> Result<()> {
     skipped::forget();
     let outcome = watched().and_then(|()| all());

@@ -2,7 +2,7 @@
 
 use jvm::{Error, Result};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The workspace's folder.
@@ -31,6 +31,12 @@ pub fn run(command: &mut Command) -> Result<()> {
     } else {
         Err(Error::failed(format!("{shown}: {status}; see its output above")))
     }
+}
+
+/// Has pip install what a file names, each with its digest: other bytes are not installed.
+pub fn pip_install<'a>(pip: &'a mut Command, requirements: &Path) -> &'a mut Command {
+    pip.args(["install", "--quiet", "--no-deps", "--disable-pip-version-check", "--require-hashes"]);
+    pip.arg("--requirement").arg(requirements)
 }
 
 /// Whether a program runs and ends with 0; what it prints is thrown away.

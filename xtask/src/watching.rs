@@ -1,6 +1,9 @@
 //! What watching costs: `terrace top` beside many JVMs, and what the Flight Recorder asks of the jar each second.
 
-use crate::shell::{root, works};
+use crate::files::write;
+use crate::measure::{publish, spread};
+use crate::places::{self, installed};
+use crate::shell::works;
 use crate::{build, jdks};
 use jvm::jdk::Jdk;
 use jvm::{Error, Result, os};
@@ -65,8 +68,7 @@ impl Drop for Running {
 pub fn run(arguments: &Arguments) -> Result<()> {
     build::all()?;
     let folder = tempfile::tempdir().map_err(|error| Error::failed(format!("a folder: {error}")))?;
-    std::fs::write(folder.path().join("Idle.java"), PROGRAM)
-        .map_err(|error| Error::failed(format!("{}: {error}", folder.path().display())))?;
+    write(folder.path().join("Idle.java"), PROGRAM)?;
     let jdks: Vec<Jdk> = jdks::all().into_iter().filter(|jdk| compiler(jdk).is_file()).collect();
     let newest = jdks
         .iter()
@@ -88,15 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let values = recorded(arguments, jdk, folder.path())?;
         cells.push(cell("`terrace.BufferStatistics`, each second", jdk.feature, &values));
     }
-    let host = compare::machine::Host::here();
-    let run = json!({ "command": "cargo xtask watching", "machine": { "model": host.model, "cpus": host.cpus, "kernel": host.kernel },
-        "experiments": [{ "declaration": { "name": "watching" }, "cells": cells }] });
-    let written = root().join("target/terrace/watching");
-    std::fs::create_dir_all(&written)
-        .and_then(|()| std::fs::write(written.join("results.json"), run.to_string()))
-        .map_err(|error| Error::failed(format!("{}: {error}", written.display())))?;
-    println!("target/terrace/watching: {} rows; cargo xtask results target/terrace/watching", cells.len());
-    Ok(())
+    publish("watching", &cells)
 }
 
 fn compiler(jdk: &Jdk) -> PathBuf {
@@ -113,12 +107,12 @@ fn idle(jdk: &Jdk, folder: &Path, flags: &[String]) -> Result<Running> {
 /// CPU time of `terrace top`, in percent of one CPU.
 fn top(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>> {
     eprintln!("terrace top beside {} JVMs, {} values", arguments.jvms, arguments.values);
-    let agent = format!("-agentpath:{}", build::installed().agent()?.display());
+    let agent = format!("-agentpath:{}", installed().agent()?.display());
     let jvms: Result<Vec<Running>> =
         (0..arguments.jvms).map(|_| idle(jdk, folder, std::slice::from_ref(&agent))).collect();
     let _jvms = jvms?;
     // A terminal of the usual size, by util-linux.
-    let words = format!("stty rows 24 cols 80 && exec {} top", build::folder().join("terrace").display());
+    let words = format!("stty rows 24 cols 80 && exec {} top", places::folder().join("terrace").display());
     let mut script = Command::new("script");
     script.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm-256color").stdin(Stdio::piped());
     let terminal = Running::start(&mut script)?;
@@ -132,7 +126,7 @@ fn top(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>> {
 /// CPU time that the event adds to the Flight Recorder's threads in a program that does next to nothing.
 fn recorded(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>> {
     eprintln!("terrace.BufferStatistics on JDK {}, {} values", jdk.feature, arguments.values);
-    let jar = format!("-javaagent:{}", build::installed().jar()?.display());
+    let jar = format!("-javaagent:{}", installed().jar()?.display());
     let start = |number: usize, enabled: bool| {
         let file = folder.join(format!("{}-{number}-{enabled}.jfr", jdk.feature));
         let recording = format!(
@@ -191,12 +185,5 @@ fn recorder(pid: u32) -> Option<f64> {
 }
 
 fn cell(what: &str, jdk: u32, values: &[f64]) -> Value {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (least, most) = (sorted.first(), sorted.last());
-    // The mean of the two in the middle, where there are two.
-    let middle = &sorted[(sorted.len().saturating_sub(1)) / 2..sorted.len() / 2 + 1];
-    let median = middle.iter().sum::<f64>() / middle.len() as f64;
-    json!({ "parameters": { "what": what, "jdk": jdk }, "processes": values.len(),
-        "metrics": { "cpu": { "median": median, "low": least, "high": most } } })
+    json!({ "parameters": { "what": what, "jdk": jdk }, "processes": values.len(), "metrics": { "cpu": spread(values) } })
 }

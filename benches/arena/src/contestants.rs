@@ -27,11 +27,8 @@ pub enum Contestant {
     Shared,
     /// A `bumpalo::Bump` for each thread.
     Bumpalo,
-    /// mimalloc.
     Mimalloc,
-    /// jemalloc.
     Jemalloc,
-    /// snmalloc.
     #[cfg(feature = "snmalloc")]
     Snmalloc,
     /// The C library's malloc.

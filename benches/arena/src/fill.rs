@@ -61,7 +61,6 @@ pub struct Filled {
     pub obtained: [String; 2],
     /// Bytes written in a pass.
     pub bytes: usize,
-    /// Threads.
     pub threads: usize,
     /// GB/s (10^9 bytes), by round.
     pub rounds: BTreeMap<Way, Vec<f64>>,

@@ -14,7 +14,6 @@ use std::process::Command;
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
-/// Threads.
 pub const THREADS: usize = 1000;
 /// Objects of each thread.
 const OBJECTS: usize = 16;

@@ -47,7 +47,6 @@ pub struct Pass {
 pub struct Cell {
     /// The size of an object.
     pub bytes: usize,
-    /// Threads.
     pub threads: usize,
     /// Objects in a pass, of all threads together.
     pub objects: usize,
@@ -99,7 +98,6 @@ struct Part {
 pub struct Span {
     /// Its begin.
     pub start: Instant,
-    /// Its end.
     pub end: Instant,
     /// What the step's own work took, without the check, where that is not all of it.
     own: Option<Duration>,

@@ -17,7 +17,6 @@ pub struct Figure {
     pub what: String,
     /// `at most 1.10` or `at least 3.00`.
     pub limit: String,
-    /// What was found.
     pub found: String,
     /// Whether the median is on the right side.
     pub reached: bool,

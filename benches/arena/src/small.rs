@@ -24,16 +24,13 @@ pub enum Maker {
     Local,
     /// `Arena::new()` where nothing is kept of earlier ones: all are alive at the same time.
     Unkept,
-    /// `bumpalo::Bump`.
     Bumpalo,
-    /// `bump_scope::Bump`.
     BumpScope,
     /// `blink_alloc::Blink`.
     Blink,
 }
 
 impl Maker {
-    /// All of them.
     pub const ALL: [Maker; 7] = [
         Maker::Bumpalo,
         Maker::Thread,
@@ -63,7 +60,6 @@ impl Maker {
 pub struct Small {
     /// Bytes of objects in each arena.
     pub bytes: usize,
-    /// Threads.
     pub threads: usize,
     /// Nanoseconds for each arena and CPU; the same position is the same round.
     pub rounds: BTreeMap<Maker, Vec<f64>>,

@@ -6,6 +6,7 @@ mod values;
 
 pub use reset::Checkpoint;
 
+use crate::blocks;
 use crate::error::{AllocError, exhausted};
 use crate::front::{First, Front};
 use crate::grain::GRAIN;
@@ -153,7 +154,7 @@ impl Arena {
     /// The last step of each allocation: `start` is the caller's.
     #[inline(always)]
     pub(crate) fn hand_out(&self, start: usize, size: usize) -> NonNull<u8> {
-        watched::handed_out(self.segments(), start, size, self.zeroing != Zeroing::None);
+        blocks::handed_out(self.segments(), start, size, self.zeroing != Zeroing::None);
         self.pointer(start)
     }
 

@@ -4,8 +4,8 @@
 //! Each place holds the address of a mapping of its row's size, or 0. Whoever exchanges it for 0 owns it: no lock, as in `segments`.
 
 use crate::ground::Ground;
+use crate::piece::{FIRST, Piece};
 use crate::primitive::{Ordering, Place};
-use crate::segments::{FIRST, Piece};
 use crate::watched;
 use hab::Extent;
 use pages::{Mapping, Policy};

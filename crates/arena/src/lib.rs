@@ -44,6 +44,7 @@ mod allocator;
 #[cfg(all(not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod area;
 mod arena;
+mod blocks;
 mod builder;
 mod error;
 mod front;
@@ -63,6 +64,7 @@ mod owned;
     )
 )]
 mod percpu;
+mod piece;
 #[cfg(all(not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod pinned;
 mod prefetch;

@@ -1,9 +1,9 @@
 //! What an arena hands out, from its beginning to its limit: the top that all threads share.
 
+use crate::blocks;
 use crate::grain::GRAIN;
 use crate::primitive::{AtomicSize, Count64, Ordering};
 use crate::segments::Segments;
-use crate::watched;
 use hab::{CpuIndex, Extent, Source};
 
 /// Offsets into an arena's segments, and how many of them are handed out.
@@ -84,7 +84,7 @@ impl Reserve {
                     if skipped > 0 {
                         self.skipped.fetch_add(skipped as u64, Ordering::Relaxed);
                     }
-                    watched::taken(&self.segments, extent, end);
+                    blocks::taken(&self.segments, extent, end);
                     return Some(extent);
                 }
                 Err(now) => used = now,
@@ -164,7 +164,7 @@ impl Reserve {
         if self.position().used < to.used {
             return;
         }
-        watched::taken_back(&self.segments, to.used, self.position().used);
+        blocks::taken_back(&self.segments, to.used, self.position().used);
         // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
         self.used.store(to.used, Ordering::Relaxed);
         self.skipped.store(to.skipped, Ordering::Relaxed);
@@ -187,7 +187,8 @@ impl Source for Reserve {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::segments::{FIRST, MOST, Piece};
+    use crate::piece::{FIRST, Piece};
+    use crate::segments::MOST;
     use pages::{Mapping, Policy};
 
     const CPU: CpuIndex = CpuIndex(0);

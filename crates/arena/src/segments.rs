@@ -4,22 +4,14 @@
 //! comes second gives his own back. No lock: a thread may be stopped, interrupted by a signal or missing in a forked child here.
 
 use crate::kept;
+use crate::piece::{FLAGS, POLICY, Piece, USED};
 use crate::primitive::{Ordering, Place};
 use crate::watched::{self, Reached};
 use hab::Extent;
 use pages::{Mapping, Policy};
-use std::ptr::NonNull;
 
 /// Segments of an arena, at most: from 64 KB to 64 GB.
 pub(crate) const MOST: usize = 21;
-/// The first segment of an arena that grows.
-pub(crate) const FIRST: usize = 64 << 10;
-
-/// In the low bits of an address, which is that of a page: the pages' kind, ...
-const POLICY: usize = 3;
-/// ... and whether the memory was an earlier arena's, so that it may not be zero.
-const USED: usize = 4;
-const FLAGS: usize = POLICY | USED;
 
 /// What an arena's offsets stand for.
 #[derive(Debug)]
@@ -36,33 +28,6 @@ pub(crate) struct Segments {
     /// The memory is somebody else's (that of tests).
     is_foreign: bool,
     reached: Reached,
-}
-
-/// Memory, and whether it was an earlier arena's.
-#[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) mapping: Mapping,
-    pub(crate) used: bool,
-}
-
-impl Piece {
-    fn pack(self) -> usize {
-        let (base, _, policy) = self.mapping.into_raw();
-        let policy = Policy::ALL.iter().position(|one| *one == policy).unwrap_or(0);
-        base.as_ptr().expose_provenance() | policy | if self.used { USED } else { 0 }
-    }
-
-    /// The mapping of a word from `pack`.
-    ///
-    /// # Safety
-    /// From there, of so many bytes, once.
-    unsafe fn unpack(word: usize, len: usize) -> Piece {
-        let base = NonNull::new(std::ptr::with_exposed_provenance_mut(word & !FLAGS));
-        let policy = Policy::ALL[word & POLICY];
-        // SAFETY: the caller's promise; a mapping is not at 0.
-        let mapping = unsafe { Mapping::from_raw(base.unwrap_unchecked(), len, policy) };
-        Piece { mapping, used: word & USED != 0 }
-    }
 }
 
 impl Segments {
@@ -227,7 +192,7 @@ impl Drop for Segments {
         if self.is_foreign {
             return;
         }
-        watched::all_end(self);
+        watched::all_end(self.extents(), &self.reached);
         for (segment, word) in self.mapped() {
             // SAFETY: packed when it was published; nobody uses the arena any more.
             kept::give(unsafe { Piece::unpack(word, self.first << segment) }.mapping);

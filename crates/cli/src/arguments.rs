@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The program.
 #[derive(Args, Clone, Debug)]
 pub struct ProgramArguments {
-    /// A workload that terrace brings: alloc, sizes, javac, churn or threads.
+    /// A workload that terrace includes: alloc, sizes, javac, churn or threads.
     #[arg(long, value_name = "NAME", value_parser = parse::<Workload>, conflicts_with = "command")]
     pub workload: Option<Workload>,
 
@@ -29,7 +29,7 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "SIZE", value_parser = jvm::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
-    /// Lengths of arrays (sizes), or bytes of tasks (churn), in turn: 100000,64x20 is one of 100,000 bytes, then twenty of 64.
+    /// Lengths of arrays (sizes), or bytes of tasks (churn), cyclically: 100000,64x20 is one of 100,000 bytes, then twenty of 64.
     #[arg(long, value_name = "LIST", conflicts_with = "size", help_heading = "Workload")]
     pub sizes: Option<String>,
 
@@ -55,16 +55,16 @@ pub struct ProgramArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Buffers")]
 pub struct BufferArguments {
-    /// Thread buffers: a fixed size, auto (terrace's choice) or stock (HotSpot's growing strategy).
+    /// TLABs: a fixed size, auto (terrace's choice) or stock (HotSpot's growing strategy).
     #[arg(long, value_name = "SIZE|auto|stock", default_value = "auto", value_parser = parse::<Tlab>)]
     pub tlab: Tlab,
 
     /// Buffers between thread and heap: core, processor, core+processor or none (only count) [default: core; a JVM with
-    /// -XX:-UseTLAB is left alone].
+    /// -XX:-UseTLAB gets none].
     #[arg(long, value_parser = parse::<Levels>)]
     pub levels: Option<Levels>,
 
-    /// Size of a core's buffer; auto follows what is seen at collections, formula does not.
+    /// Size of a core's buffer; auto adapts at collections, formula does not.
     #[arg(long, value_name = "SIZE|auto|formula", default_value = "auto", value_parser = parse::<BufferSize>)]
     pub core: BufferSize,
 

@@ -16,7 +16,6 @@ pub struct Process {
     pub pid: u32,
 }
 
-/// Arguments of `attach`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,11 +24,11 @@ Examples:
   terrace attach 4711 levels=none       counts only
   terrace attach 4711 start=off         then: terrace on 4711
 
-No JDK is needed. The JVM may be in a container, and as root it may be another user's.
-Flags that HotSpot reads at its start keep their values: a fixed TLAB size (tlab=4k) holds
-for threads that start from then on. The agent stays until the JVM ends; 'terrace off PID'
-has the JVM go on as a stock one. One that only counts is withdrawn by 'terrace off PID', or
-when buffers are attached.")]
+No JDK is needed. The JVM may be in a container and, for root, may belong to another user.
+Flags that HotSpot reads at start-up keep their values: a fixed TLAB size (tlab=4k) applies
+to threads started from then on. The agent stays until the JVM ends; after 'terrace off PID'
+the JVM continues as a stock JVM. An agent that only counts is withdrawn by 'terrace off PID',
+or when buffers are attached.")]
 pub struct Attach {
     #[command(flatten)]
     process: Process,
@@ -40,7 +39,6 @@ pub struct Attach {
 }
 
 impl Attach {
-    /// Loads the agent, and says what came of it.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         let options = AgentOptions::read(&self.options)?;
@@ -51,56 +49,26 @@ impl Attach {
     }
 }
 
-/// Arguments of `on`.
-#[derive(Args)]
-pub struct On {
-    #[command(flatten)]
-    process: Process,
-}
-
-impl On {
-    /// Switches.
-    pub fn execute(self) -> Result<()> {
-        switched(self.process.pid, Mode::On, "on")
-    }
-}
-
-/// Arguments of `off`.
-#[derive(Args)]
-pub struct Off {
-    #[command(flatten)]
-    process: Process,
-}
-
-impl Off {
-    /// Switches.
-    pub fn execute(self) -> Result<()> {
-        switched(self.process.pid, Mode::Off, "off")
-    }
-}
-
-/// Arguments of `set`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   terrace set 4711 core=256k
   terrace set 4711 core=64k processor=1m
-  terrace set 4711 core=auto            follows what is seen at collections again (status --why)
-  terrace set 4711 core=formula         by eden alone, whatever is seen
+  terrace set 4711 core=auto            adapts at collections again (status --why)
+  terrace set 4711 core=formula         follows eden alone
 
-A buffer takes its new size when it is refilled. A size that the heap does not bear is reduced,
-as when the agent is loaded.")]
+A buffer gets its new size when it is next refilled. A size that is too large for the heap is
+reduced, as when the agent is loaded.")]
 pub struct Set {
     #[command(flatten)]
     process: Process,
 
-    /// The sizes of buffers: bytes, a number with k, m or g, auto or formula.
+    /// Sizes of buffers: bytes, a number with k, m or g, auto or formula.
     #[arg(value_name = "LEVEL=SIZE", required = true)]
     sizes: Vec<String>,
 }
 
 impl Set {
-    /// Asks for the sizes, and says which are in force.
     pub fn execute(self) -> Result<()> {
         let wishes = self.sizes.iter().map(|word| Wish::read(word)).collect::<Result<Vec<Wish>>>()?;
         for resized in resize::resize(self.process.pid, &wishes)? {
@@ -110,8 +78,8 @@ impl Set {
     }
 }
 
-fn switched(pid: u32, mode: Mode, name: &str) -> Result<()> {
-    match switch::switch(pid, mode)? {
+pub fn switched(process: &Process, mode: Mode, name: &str) -> Result<()> {
+    match switch::switch(process.pid, mode)? {
         Switched::From(before) => {
             println!("buffers {name}{}", if before == mode { ", as before" } else { "" })
         }

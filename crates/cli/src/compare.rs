@@ -15,7 +15,6 @@ use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of `compare`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Compare {
@@ -25,7 +24,7 @@ pub struct Compare {
     #[command(flatten)]
     buffers: BufferArguments,
 
-    /// The side in question: terrace with its settings, stock, off or bound, each with JVM flags behind it, or JVM flags alone.
+    /// Side a: terrace with its settings, stock, off or bound, each followed by JVM flags, or JVM flags alone.
     #[arg(
         long,
         value_name = "SIDE",
@@ -35,7 +34,7 @@ pub struct Compare {
     )]
     a: String,
 
-    /// The side that it is compared with.
+    /// Side b, with which side a is compared.
     #[arg(
         long,
         value_name = "SIDE",
@@ -49,15 +48,15 @@ pub struct Compare {
     #[arg(long, value_parser = ["off", "bound", "stock"], conflicts_with = "b", help_heading = "Sides")]
     against: Option<String>,
 
-    /// Compare side b with itself: what measuring adds by itself. The interval should include 1.
+    /// Compare side b with itself, to see the error of the measurement: the interval should include 1.
     #[arg(long, conflicts_with = "a", help_heading = "Sides")]
     control: bool,
 
-    /// Whole JVMs in turn, also where one JVM that is switched can be both sides.
+    /// Compare interleaved JVMs, even where one JVM that is switched could be both sides.
     #[arg(long, help_heading = "Measurement")]
     forks: bool,
 
-    /// Measure until the 95 % intervals are within this of their middle, or --duration is over [not in forks].
+    /// Measure until half of the width of the 95 % intervals is at most this, or --duration is over [not in forks].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
     precision: Option<f64>,
 
@@ -73,7 +72,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
     window: Duration,
 
-    /// What is not counted at the start of a window.
+    /// Time that is not counted at the start of each window.
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
     skip: Duration,
 
@@ -85,15 +84,15 @@ pub struct Compare {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measurement")]
     seed: u64,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 
-    /// Write the result as JSON there as well.
+    /// Also write the result as JSON to FILE.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Pass the program's output on to standard error.
+    /// Pass the program's output to standard error.
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
@@ -111,10 +110,10 @@ Examples:
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
   terrace compare --b stock --fork-seconds 60s --duration 10m -- ./build.sh
 
-A side is one word and what belongs to it: terrace with its settings as key=value, or
-stock, off, bound; then JVM flags. Flags alone are stock with these flags. Off and bound
-are the other side's JVM, switched. Sides that one JVM can be are measured in windows
-inside it, all others in forks: whole JVMs, in pairs whose order is random and balanced.
+A side is one word: terrace with its settings as key=value, or stock, off, bound; then
+JVM flags. Flags alone mean stock with these flags. Off and bound are the other side's
+JVM, switched. Sides that one JVM can be are measured in windows inside it, all others
+in forks: separate JVMs, in pairs whose order is random and balanced.
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
 ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
@@ -125,7 +124,6 @@ difference' when that includes 1. If anything fails (exit code, the workload's o
 checks, the agent), there is no ratio.";
 
 impl Compare {
-    /// Measures and prints.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         let (program, flags) = self.program.program()?;

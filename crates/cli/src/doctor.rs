@@ -15,11 +15,10 @@ use std::time::Duration;
 /// Before a program started here is watched.
 const WARMUP: Duration = Duration::from_secs(5);
 
-/// Arguments of `doctor`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
-    /// A JVM that runs ('jps' lists them); or give a program behind --.
+    /// A running JVM ('jps' lists them); or give a program after --.
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pid: Option<u32>,
 
@@ -30,12 +29,12 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "30", value_parser = some_seconds)]
     seconds: Duration,
 
-    /// What a program started here does before it is watched [default: 5].
+    /// Warm-up of a program started here, before it is watched [default: 5].
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     warmup: Option<Duration>,
 
-    /// Try each remedy in the program that was given, and set what it does beside what was expected. In a JVM that runs only
-    /// terrace can be tried, and leaves with a collection.
+    /// Try each remedy in the given program, and compare its effect with the expected one. In a running JVM only terrace can be
+    /// tried; it leaves with a collection.
     #[arg(long)]
     verify: bool,
 
@@ -43,7 +42,7 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = some_seconds, requires = "verify")]
     duration: Duration,
 
-    /// What to print.
+    /// Output format.
     #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table", help_heading = "Output")]
     format: Format,
 }
@@ -59,13 +58,12 @@ Examples:
   terrace doctor --workload churn --gc parallel
 
 It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding
-names what would help, the cheapest first: a flag of HotSpot's, a change in the program, or
-terrace, with its expected effect: collections and speed as ratios to now. 'Nothing to gain
-here' is an answer, too. --verify tries flags in JVMs of their own, interleaved with stock
-ones (as 'terrace compare' does), and terrace by windows inside one.";
+lists remedies, the cheapest first: a HotSpot flag, a change in the program, or terrace,
+with the expected effect: collections and speed as ratios to now. 'Nothing to gain here'
+is a possible answer. --verify tries flags in separate JVMs, interleaved with stock ones
+(as 'terrace compare' does), and terrace in windows inside one JVM.";
 
 impl Doctor {
-    /// Watches and prints.
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         let (install, progress) = (Install::here()?, Progress::on_standard_error());
@@ -76,7 +74,7 @@ impl Doctor {
             }
             (None, false) => {
                 return Err(Error::usage(
-                    "name a JVM by its PID ('jps' lists them), or write a program behind --, such as -- java -jar app.jar",
+                    "name a JVM by its PID ('jps' lists them), or write a program after --, such as -- java -jar app.jar",
                 ));
             }
             (Some(pid), false) => {

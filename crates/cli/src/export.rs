@@ -6,7 +6,6 @@ use jvm::Result;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of `export`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +17,7 @@ Names, units and attributes are OpenTelemetry's: terrace.buffer.refills with ter
 terrace.domain is terrace_buffer_refills_total to Prometheus. A file is replaced in one step,
 as node_exporter's textfile collector needs it. docs/counters.md says what each counts.")]
 pub struct Export {
-    /// These JVMs [default: all with terrace that this user may look into].
+    /// These JVMs [default: all with terrace that this user may inspect].
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     processes: Vec<u32>,
 
@@ -26,21 +25,20 @@ pub struct Export {
     #[arg(long)]
     prometheus: bool,
 
-    /// OpenTelemetry's JSON (OTLP), a line for each time.
+    /// OpenTelemetry's JSON (OTLP), one line for each export.
     #[arg(long, conflicts_with = "prometheus")]
     otlp: bool,
 
-    /// Write it there instead of to standard output.
+    /// Write to FILE instead of standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Again and again, until it is stopped; needs --out.
+    /// Repeat at this interval until stopped; needs --out.
     #[arg(long, value_name = "TIME", value_parser = crate::arguments::some_seconds, requires = "out")]
     every: Option<Duration>,
 }
 
 impl Export {
-    /// Writes what is counted now; with `--every` until it is stopped.
     pub fn execute(self) -> Result<()> {
         let protocol = if self.otlp { Protocol::OpenTelemetry } else { Protocol::Prometheus };
         loop {

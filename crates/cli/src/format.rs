@@ -37,6 +37,21 @@ pub fn json(value: &impl Serialize) -> Result<String> {
     Ok(text + "\n")
 }
 
+/// The same of simulations: what they are of, and the rest.
+#[cfg(feature = "simulator")]
+pub fn simulated(machine: &str, seed: u64, pinned: bool, rest: &impl Serialize) -> Result<String> {
+    #[derive(Serialize)]
+    struct Simulated<'a, T: Serialize> {
+        simulated: bool,
+        machine: &'a str,
+        seed: u64,
+        pinned: bool,
+        #[serde(flatten)]
+        rest: &'a T,
+    }
+    json(&Simulated { simulated: true, machine, seed, pinned, rest })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,7 @@ mod usage;
 mod version;
 
 use clap::{Parser, Subcommand};
+use control::Mode;
 use std::process::ExitCode;
 
 /// Allocation buffers for each core, under an unmodified HotSpot JVM.
@@ -35,53 +36,53 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   terrace run -- java -jar app.jar                 your program, with core buffers
-  terrace compare -- java -jar app.jar             what they buy in it: on against off
+  terrace compare -- java -jar app.jar             what they gain: on against off
   terrace compare --b '-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
-  terrace lab run                                  what allocation costs on this machine, in ten minutes
+  terrace lab run                                  what allocation costs here, in ten minutes
   terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
-  terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use there
-  terrace doctor 4711                              what allocation costs a JVM that runs, and what would help
-  terrace attach 4711                              core buffers for a JVM that runs already
-  terrace set 4711 core=256k                       other sizes for its buffers
-  terrace status 4711                              what a running JVM has, and its counters
-  terrace top                                      all JVMs of this machine as they allocate
+  terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use
+  terrace doctor 4711                              what allocation costs it, and what would help
+  terrace attach 4711                              core buffers for a running JVM
+  terrace set 4711 core=256k                       change the sizes of its buffers
+  terrace status 4711                              what is installed in it, and its counters
+  terrace top                                      the allocation of all JVMs on this machine
 
-Exit codes: 0 done, 1 failed (also a comparison in which anything failed), 2 wrong usage.";
+Exit codes: 0 success, 1 failure (including a comparison in which anything failed), 2 usage error.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what allocation costs a program, and what would help: a flag, a change, or terrace.
+    /// Show what allocation costs a program, and what would help: a flag, a change, or terrace.
     Doctor(doctor::Doctor),
-    /// Measure what terrace changes, in pairs: a ratio with its 95 % interval.
+    /// Measure what terrace changes, in pairs: a ratio with its 95 % confidence interval.
     Compare(compare::Compare),
     /// Run a Java program with terrace; streams, signals and exit code are the program's own.
     Run(run::Run),
-    /// Put terrace into a JVM that runs already.
+    /// Load terrace into a running JVM.
     Attach(attach::Attach),
     /// Switch the buffers of a running JVM on.
-    On(attach::On),
-    /// Switch the buffers of a running JVM off: it goes on as a stock one.
-    Off(attach::Off),
+    On(attach::Process),
+    /// Switch the buffers of a running JVM off: it continues as a stock JVM.
+    Off(attach::Process),
     /// Change the sizes of a running JVM's buffers.
     Set(attach::Set),
     /// Show what terrace does in a running JVM, or why it refused.
     Status(status::Status),
-    /// Show the JVMs of this machine as they allocate, with terrace and without.
+    /// Show the allocation of all JVMs on this machine, with terrace and without.
     #[cfg(feature = "fleet")]
     Top(top::Top),
-    /// Write what agents count for Prometheus or OpenTelemetry.
+    /// Export the agents' counters to Prometheus or OpenTelemetry.
     #[cfg(feature = "fleet")]
     Export(export::Export),
-    /// Say which buffers to use on a machine, by simulating a small grid of them.
+    /// Recommend buffers for a machine, by simulating a small grid of them.
     #[cfg(feature = "simulator")]
     Plan(plan::PlanCommand),
     /// Simulate allocation on other machines.
     #[cfg(feature = "simulator")]
     Sim(sim::Sim),
-    /// Measure every layer of allocation on this machine, beside the published figures.
+    /// Measure every layer of allocation on this machine, and compare with published figures.
     #[cfg(feature = "lab")]
     Lab(lab::Lab),
-    /// Print what a shell needs to complete this command's words.
+    /// Print a completion script for a shell.
     Completions(shell::Completions),
     /// Write the manual pages.
     #[command(hide = true)]
@@ -105,8 +106,8 @@ fn main() -> ExitCode {
         Command::Plan(plan) => plan.execute(),
         Command::Doctor(doctor) => doctor.execute(),
         Command::Attach(attach) => attach.execute(),
-        Command::On(on) => on.execute(),
-        Command::Off(off) => off.execute(),
+        Command::On(process) => attach::switched(&process, Mode::On, "on"),
+        Command::Off(process) => attach::switched(&process, Mode::Off, "off"),
         Command::Set(set) => set.execute(),
         Command::Status(status) => status.execute(),
         #[cfg(feature = "fleet")]

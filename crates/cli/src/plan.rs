@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 /// G1's smallest regions have 1 MB, and nothing larger than half a region is handed out at once.
 const SMALLEST_G1_EXTENT: u64 = 512 << 10;
 
-/// Say which buffers to use on a machine, by simulating a small grid of them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -55,7 +54,7 @@ pub struct PlanCommand {
     #[arg(long)]
     map: bool,
 
-    /// Write the map as a page too.
+    /// Also write the map as an HTML page.
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     out: Option<PathBuf>,
 
@@ -85,12 +84,11 @@ pub struct PlanCommand {
     #[command(flatten)]
     chance: ChanceArguments,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
-/// A program that was recorded.
 fn profile(name: &str) -> Result<Program> {
     let recorded = |program: &Program| program.allocates() && !program.has_object();
     name.parse().ok().filter(recorded).ok_or_else(|| {
@@ -101,11 +99,10 @@ fn profile(name: &str) -> Result<Program> {
         } else {
             format!("choose one of {}", known.join(", "))
         };
-        Error::usage(format!("no profile '{name}'; {remedy}"))
+        Error::usage(format!("unknown profile '{name}'; {remedy}"))
     })
 }
 
-/// What JSON has.
 #[derive(Serialize)]
 struct Output<'a> {
     simulated: bool,
@@ -124,7 +121,6 @@ struct Output<'a> {
 }
 
 impl PlanCommand {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
         let own =
@@ -193,7 +189,7 @@ impl PlanCommand {
         }
         line("how sure", &how_sure(&plan));
         if let Some(sure) = &plan.sure {
-            line("hangs on", &hangs_on(sure));
+            line("depends on", &hangs_on(sure));
         }
         line("start java with", &options(chosen)?);
         let largest = [chosen.core_bytes, chosen.l3_bytes].into_iter().flatten().max();
@@ -205,9 +201,9 @@ impl PlanCommand {
         }
         let of = machine.figures.len();
         line(
-            "mind",
+            "note",
             &format!(
-                "simulated, not measured, from the description of {}. Assumed there are {} of {of} numbers: {}.",
+                "simulated, not measured, from the description of {}, in which {} of {of} numbers are assumed: {}.",
                 machine.name,
                 guesses.len(),
                 guesses.join(", ")
@@ -216,7 +212,6 @@ impl PlanCommand {
         Ok(())
     }
 
-    /// The map.
     fn draw(&self, request: &Request, progress: Steps) -> Result<()> {
         let machine = &self.machine.machine;
         page::writable("--out", self.out.as_deref())?;
@@ -269,7 +264,6 @@ fn how_sure(plan: &BufferPlan) -> String {
     )
 }
 
-/// What decides most.
 const TOLD: usize = 3;
 
 fn hangs_on(sure: &Sureness) -> String {
@@ -376,7 +370,7 @@ fn options(row: &Row) -> Result<String> {
             // No buffers of ours: plain HotSpot.
             return Ok(match tlab {
                 Tlab::Bytes(bytes) => format!("-XX:TLABSize={} -XX:-ResizeTLAB", size::format(bytes)),
-                Tlab::Auto | Tlab::Stock => "nothing: a JVM without options sizes its TLABs so".into(),
+                Tlab::Auto | Tlab::Stock => "no options: HotSpot's default TLAB sizes".into(),
             });
         }
     };

@@ -9,7 +9,6 @@ use jvm::loadable;
 use jvm::{Error, Result};
 use std::time::Duration;
 
-/// Arguments of `run`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Run {
@@ -19,32 +18,32 @@ pub struct Run {
     #[command(flatten)]
     buffers: BufferArguments,
 
-    /// Where counters can be watched and buffers switched: auto (what 'terrace status' finds), a path (%p is the process
-    /// number), or none.
+    /// Where counters can be read and buffers switched: auto ('terrace status' finds it), a path (%p is the process
+    /// ID), or none.
     #[arg(long, value_name = "auto|PATH|none", default_value = "auto")]
     control: String,
 
-    /// Write the agent's JSON report there when the JVM ends; %p is the process ID, - is standard error.
+    /// Write the agent's JSON report to PATH when the JVM ends; %p is the process ID, - is standard error.
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, help_heading = "Output")]
     report: Option<String>,
 
-    /// Do not start the JVM when terrace cannot do what is asked; otherwise the program runs without it.
+    /// Do not start the JVM if terrace cannot be installed as requested; otherwise the program runs without it.
     #[arg(long)]
     strict: bool,
 
-    /// What the agent tells on standard error: error, warn, info or debug.
+    /// Log level of the agent on standard error: error, warn, info or debug.
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warn", "info", "debug"], help_heading = "Output")]
     log: Option<String>,
 
-    /// How long the workload measures itself [default: its own].
+    /// Measured time of the workload [default: the workload's own].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Workload")]
     duration: Option<Duration>,
 
-    /// How long the workload warms up [default: its own].
+    /// Warm-up of the workload [default: the workload's own].
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Workload")]
     warmup: Option<Duration>,
 
-    /// Tell on standard error what is started.
+    /// Print the started command line to standard error.
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
@@ -57,17 +56,16 @@ Examples:
   terrace run -- ./mvnw verify
   terrace run --workload alloc --gc parallel --threads 8 --tlab 1k
 
-The program takes the place of this process: number, streams, signals and exit code
-are its own. While it runs: terrace status PID. In a script every JVM is reached, and
-each says 'Picked up JAVA_TOOL_OPTIONS': that line is HotSpot's own.";
+The program replaces this process: process ID, streams, signals and exit code are its
+own. While it runs: terrace status PID. A script passes the agent to every JVM that it
+starts; each prints 'Picked up JAVA_TOOL_OPTIONS', which is HotSpot's own message.";
 
 impl Run {
-    /// Does not return if all is well.
     pub fn execute(self) -> Result<()> {
         let timed = self.duration.is_some() || self.warmup.is_some();
         if timed && self.program.workload.is_none() {
             return Err(Error::usage(
-                "--duration and --warmup are for --workload; your own program runs as long as it likes",
+                "--duration and --warmup are for --workload; your own program decides itself how long it runs",
             ));
         }
         let install = Install::here()?;

@@ -6,7 +6,6 @@ use clap_complete::Shell;
 use jvm::{Error, Result};
 use std::path::PathBuf;
 
-/// Arguments of `completions`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +17,6 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Prints them.
     pub fn execute(self) -> Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "terrace", &mut text);
@@ -27,7 +25,6 @@ impl Completions {
     }
 }
 
-/// Arguments of `manual`.
 #[derive(Args)]
 pub struct Manual {
     /// The folder for the pages.
@@ -36,7 +33,6 @@ pub struct Manual {
 }
 
 impl Manual {
-    /// Writes `terrace.1` and a page for each command.
     pub fn execute(self) -> Result<()> {
         clap_mangen::generate_to(Cli::command(), &self.out)
             .map_err(|error| Error::failed(format!("{}: {error}", self.out.display())))

@@ -111,7 +111,7 @@ fn a_wrong_file_at_java() {
     std::fs::write(old.join("release"), "JAVA_VERSION=\"1.8.0_402\"\n").unwrap();
     for (path, part) in [
         ("/etc/passwd".to_owned(), "is not executable"),
-        ("/tmp".to_owned(), "is no JDK"),
+        ("/tmp".to_owned(), "is not a JDK"),
         ("/no/such/jdk".to_owned(), "name a JDK's folder"),
         ("/bin/sh".to_owned(), "is not java"),
         (text(&old), "is JDK 8, too old"),

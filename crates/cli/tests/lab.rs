@@ -174,7 +174,7 @@ fn wrong_words() {
         let output = home.terrace(arguments).current_dir(home.path("jdk")).output().unwrap();
         assert_refused(&output, 2, parts);
     };
-    refused(&["lab", "run", "atomic"], &["no experiment 'atomic'", "atomics, "]);
+    refused(&["lab", "run", "atomic"], &["unknown experiment 'atomic'", "atomics, "]);
     refused(&["lab", "run", "atomics", "--only", "threads"], &["--only 'threads'", "threads=2"]);
     refused(&["lab", "run", "atomics", "--only", "threads=77"], &["no cell has threads=77"]);
     refused(&["lab", "run", "--quick", "--full"], &["--quick", "--full"]);

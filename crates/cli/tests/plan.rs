@@ -33,7 +33,7 @@ fn a_plan_compares_levels_and_says_what_to_start() {
         "simulated, not measured",
         "bound by ",
         "how sure ",
-        "Assumed there are",
+        "numbers are assumed",
     ] {
         assert!(words.contains(part.trim_end()), "{part} in:\n{table}");
     }
@@ -120,7 +120,7 @@ fn wrong_words() {
     refused(&with(&["--map"]), &["--map", "--threads"]);
     refused(&with(&["--out", "map.html"]), &["--map"]);
     refused(&with(&["--eden", "2g"]), &["--eden is larger than --heap 1g"]);
-    refused(&with(&["--profile", "jvac"]), &["no profile 'jvac'"]);
+    refused(&with(&["--profile", "jvac"]), &["unknown profile 'jvac'"]);
     refused(&with(&["--object", "0"]), &["'0' is not a valid object size"]);
     refused(&["--machine", "opsian-haswell", "--threads", "8", "--heap", "64k"], &["eden", "too small"]);
 }

@@ -228,10 +228,10 @@ fn wrong_words() {
     };
     refused("run", &["--machine", "haswell", "--program", "add"], &["haswell: neither", "opsian-haswell"]);
     refused("run", &["--program", "add"], &["--machine"]);
-    run(&["--program", "allocat"], &["no program 'allocat'", "add, xadd, cas, allocate"]);
+    run(&["--program", "allocat"], &["unknown program 'allocat'", "add, xadd, cas, allocate"]);
     run(&["--program", "add", "--tlab", "4k"], &["--program add allocates nothing", "--program allocate"]);
     run(&["--program", "add", "--object", "64"], &["--object"]);
-    run(&["--program", "allocate", "--levels", "cores"], &["no levels 'cores'", "core+l3"]);
+    run(&["--program", "allocate", "--levels", "cores"], &["unknown levels 'cores'", "core+l3"]);
     run(&["--program", "allocate", "--tlab", "huge"], &["'huge' is not a valid thread buffer", "such as 4k"]);
     run(&["--program", "allocate", "--tlab", "8"], &["256 bytes"]);
     run(&["--program", "allocate", "--l3-size", "1m"], &["--l3-size", "--levels l3"]);

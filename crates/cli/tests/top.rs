@@ -139,9 +139,9 @@ fn what_an_agent_counts_is_exported() {
 #[test]
 fn mistakes() {
     for (words, part) in [
-        (&["top"][..], "this is no terminal; --once prints one frame"),
+        (&["top"][..], "this is not a terminal; --once prints one frame"),
         (&["top", "--once", "1073741822"], "no such process"),
-        (&["top", "--once", "--sort", "age"], "no column 'age'; choose one of allocated"),
+        (&["top", "--once", "--sort", "age"], "unknown column 'age'; choose one of allocated"),
         (&["top", "--refresh", "0"], "--refresh"),
         (&["export", "1073741822"], "no such process"),
         (&["export", "--otlp", "--prometheus"], "cannot be used with"),

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 /// Reading the times of a JVM's threads takes a tenth of a millisecond.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What such a run came to.
 #[derive(Clone, Debug)]
 pub struct FixedRun {
     /// What the workload says of itself.

@@ -58,10 +58,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The program that is run.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// One of ours.
     Workload(Workload, Parameters, Jdk),
     /// A program that is driven as ours are: `--seconds`, `--warmup`, `--progress` and the result on its last line.
     Driven {
@@ -69,7 +67,6 @@ pub enum Program {
         /// Behind the JVM's flags.
         arguments: Vec<OsString>,
     },
-    /// The user's.
     Command(Vec<OsString>),
 }
 
@@ -162,7 +159,6 @@ pub struct Comparison {
     pub sides: [Side; 2],
     /// Flags for the JVM on both sides: the collector and the like.
     pub flags: Vec<String>,
-    /// How.
     pub method: Method,
     /// Time before a JVM is measured.
     pub warmup: Duration,
@@ -300,7 +296,7 @@ impl Comparison {
         notes.extend(found.notes);
         if self.sides[0] == self.sides[1] {
             notes.push(
-                "both sides are the same: what differs is chance, and what measuring itself adds".into(),
+                "both sides are the same: differences are chance and the error of the measurement".into(),
             );
         }
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {

@@ -27,7 +27,7 @@ impl Host {
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
             model: model.unwrap_or("unavailable: /proc/cpuinfo names no model").to_owned(),
-            load_before: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
+            load_before: load(),
         }
     }
 }
@@ -36,21 +36,42 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
+/// The load average of one minute.
+pub(crate) fn load() -> Option<f64> {
+    read("/proc/loadavg").split(' ').next()?.parse().ok()
+}
+
 /// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.
 pub fn memory_bytes() -> u64 {
-    let memory = read("/proc/meminfo");
-    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes =
-        total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0);
     let limit = read("/sys/fs/cgroup/memory.max").trim().parse().unwrap_or(u64::MAX);
-    (kilobytes << 10).min(limit)
+    bytes_of(&read("/proc/meminfo"), "MemTotal:").unwrap_or(0).min(limit)
+}
+
+/// Memory that programs can have without others losing theirs.
+pub fn available_bytes() -> Option<u64> {
+    bytes_of(&read("/proc/meminfo"), "MemAvailable:")
+}
+
+/// A line of `/proc/meminfo`.
+fn bytes_of(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_in_kilobytes() {
+        let text = "MemTotal: 9 kB\nMemAvailable:    2000000 kB\n";
+        assert_eq!(bytes_of(text, "MemAvailable:"), Some(2_048_000_000));
+        assert_eq!(bytes_of("MemTotal: 9 kB\n", "MemAvailable:"), None);
+    }
+
     #[test]
     fn this_machine_is_described() {
-        let machine = super::Host::here();
+        let machine = Host::here();
         assert!(machine.cpus >= 1 && !machine.kernel.is_empty() && !machine.model.is_empty());
     }
 }

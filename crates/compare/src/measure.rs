@@ -8,7 +8,6 @@ use std::time::Duration;
 /// Calls of a workload that lie wholly in a stretch of time. Calls of one kind do the same work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallsDone {
-    /// How many.
     pub count: f64,
     /// CPU time that they took.
     pub cpu_seconds: f64,
@@ -26,7 +25,6 @@ impl CallsDone {
 /// What happened in a stretch of time: a window, or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measure {
-    /// Its length.
     pub seconds: f64,
     /// CPU time used in it.
     pub cpu_seconds: Option<f64>,
@@ -36,17 +34,14 @@ pub struct Measure {
     pub stopped: Option<Stopped>,
     /// Whole calls in it, where the program records them.
     pub calls: Option<CallsDone>,
-    /// Operations done in it.
     pub operations: Option<f64>,
     /// Bytes allocated in it.
     pub bytes: Option<f64>,
-    /// Collections in it.
     pub collections: Option<u64>,
     /// Time of those.
     pub collection_seconds: Option<f64>,
     /// Waste of the agent's buffers.
     pub waste: Option<Waste>,
-    /// Requests to them.
     pub requests: Option<Requests>,
 }
 
@@ -142,7 +137,6 @@ impl Amount {
         Some(self.of(measure)? / Some(measure.seconds).filter(|seconds| *seconds > 0.0)?)
     }
 
-    /// For each CPU-second.
     pub fn cpu_rate(self, measure: &Measure) -> Option<f64> {
         Some(self.of(measure)? / measure.cpu_seconds.filter(|seconds| *seconds > 0.0)?)
     }

@@ -51,9 +51,8 @@ pub struct Watch {
 impl Watch {
     /// From now on.
     pub fn begin() -> Watch {
-        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Watch {
-            load_before: load.split(' ').next().and_then(|load| load.parse().ok()),
+            load_before: crate::machine::load(),
             ticks: Ticks::now(),
             own_seconds: jvm::os::own_cpu_seconds(),
             since: Instant::now(),

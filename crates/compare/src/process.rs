@@ -156,7 +156,7 @@ pub(crate) fn measure(
     // Sizes that follow what is seen have followed it by the end of the warm-up.
     let side = if side_b.following() > side_a.following() { side_b } else { side_a };
     let bound = ways.iter().any(|way| way.mode == Mode::Bound);
-    let options = AgentOptions { start_on: false, bound, ..side.agent.clone().unwrap_or_default() };
+    let options = AgentOptions { start_off: true, bound, ..side.agent.clone().unwrap_or_default() };
     let mut flags = vec![jvms.options(&options).flag(&comparison.install.agent()?)?];
     flags.extend(comparison.flags_of(side));
     // Last: what is written on the command line itself stays readable. It logs on both sides alike.

@@ -41,7 +41,6 @@ pub struct ComparisonResult {
     /// Times of operations in windows; `null` where they are not told apart.
     #[serde(default)]
     pub latency: Option<Latency>,
-    /// How it was measured.
     pub method: Method,
     pub machine: Host,
     pub jdk: String,
@@ -90,7 +89,6 @@ pub struct Side {
     pub requests: Option<Requests>,
 }
 
-/// How it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Method {
     /// Seconds measured, in all.

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 pub struct Side {
     /// What table, JSON and notes call it.
     pub name: String,
-    /// `None` is a JVM without us. Its `start_on` and `bound` tell buffers on, buffers off and private buffers apart.
+    /// `None` is a JVM without us. Its `start_off` and `bound` tell buffers on, buffers off and private buffers apart.
     pub agent: Option<AgentOptions>,
     /// JVM flags of this side alone. They come after those of both sides.
     pub flags: Vec<String>,
@@ -23,7 +23,7 @@ impl Side {
 
     /// The same JVM, its buffers off.
     pub fn off(agent: AgentOptions) -> Side {
-        Side::called("terrace (buffers off)", &agent.clone(), AgentOptions { start_on: false, ..agent })
+        Side::called("terrace (buffers off)", &agent.clone(), AgentOptions { start_off: true, ..agent })
     }
 
     /// The same JVM with a private buffer for each thread, the best that any hierarchy can do.
@@ -60,14 +60,13 @@ impl Side {
 
     /// What its JVM is switched to, where that has the agent.
     pub fn mode(&self) -> Option<Mode> {
-        self.agent.as_ref().map(|agent| match (agent.bound, agent.start_on) {
+        self.agent.as_ref().map(|agent| match (agent.bound, agent.start_off) {
             (true, _) => Mode::Bound,
-            (false, true) => Mode::On,
-            (false, false) => Mode::Off,
+            (false, false) => Mode::On,
+            (false, true) => Mode::Off,
         })
     }
 
-    /// The sizes of its core and processor buffers.
     pub fn sizes(&self) -> Option<[BufferSize; 2]> {
         self.agent.as_ref().map(|agent| [agent.core, agent.processor])
     }
@@ -83,7 +82,7 @@ impl Side {
         let unswitched = |side: &Side| {
             let agent = side.agent.clone()?;
             let [core, processor] = if both_on { Default::default() } else { [agent.core, agent.processor] };
-            Some(AgentOptions { start_on: true, bound: false, core, processor, ..agent })
+            Some(AgentOptions { start_off: false, bound: false, core, processor, ..agent })
         };
         self.flags == other.flags && unswitched(self).is_some() && unswitched(self) == unswitched(other)
     }

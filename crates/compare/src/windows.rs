@@ -39,7 +39,6 @@ impl From<Mode> for Way {
 
 /// The process whose ways are compared.
 pub trait Subject {
-    /// Switches to a way.
     fn switch(&mut self, way: Way);
     /// Lets time pass.
     fn wait(&mut self, time: Duration);

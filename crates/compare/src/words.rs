@@ -33,9 +33,9 @@ fn side(own: &Words, other: &Words, agent: &AgentOptions) -> Result<Side> {
     let settings = if mirrored { &other.settings } else { &own.settings };
     let flags = if mirrored && own.flags.is_empty() { &other.flags } else { &own.flags };
     let options = agent.clone().with(settings)?;
-    if options.bound || !options.start_on {
+    if options.bound || options.start_off {
         return Err(Error::usage(
-            "start and bound are no settings of a side; write 'off' or 'bound' as the side instead",
+            "start and bound are not settings of a side; write 'off' or 'bound' as the side instead",
         ));
     }
     let side = match own.kind {
@@ -135,7 +135,7 @@ mod tests {
             ("off core=64k", ["settings of the other side", "'terrace core=64k'"]),
             ("terrace cores=64k", ["'cores'", "use levels, core"]),
             ("terrace core=many", ["core:", "such as 64k"]),
-            ("terrace start=off", ["no settings of a side", "'off'"]),
+            ("terrace start=off", ["not settings of a side", "'off'"]),
         ] {
             let error = read(side, "terrace").unwrap_err().to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{side}: {error}");

@@ -20,7 +20,7 @@ pub struct Evidence {
     pub refills: Option<Refills>,
     pub threads: Threads,
     pub memory: Memory,
-    pub machine: Machine,
+    pub machine: CpuLimits,
     /// `None` on one node.
     pub placement: Option<Placement>,
     /// Times that threads were moved to another CPU.
@@ -182,7 +182,7 @@ pub struct Memory {
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Machine {
+pub struct CpuLimits {
     /// CPUs that the process may use.
     pub cpus: usize,
     /// CPUs of the machine.

@@ -12,7 +12,6 @@ pub struct Rule {
     pub examine: fn(&Evidence) -> Option<Found>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// One or two sentences with the numbers.

@@ -1,6 +1,6 @@
 //! Where a process runs, and where its memory is: CPUs, memory nodes, control group.
 
-use crate::evidence::{Machine, Placement};
+use crate::evidence::{CpuLimits, Placement};
 use jvm::os::stat_field;
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,12 +39,12 @@ impl System {
     }
 
     /// Processors that a process may use, nodes, and its quota.
-    pub fn machine(&self, pid: u32) -> Machine {
+    pub fn machine(&self, pid: u32) -> CpuLimits {
         let status = self.read(format!("proc/{pid}/status")).unwrap_or_default();
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         let cpus = allowed.map(listed).unwrap_or_default();
         let with_cpus = self.nodes().into_values().filter(|node| node.iter().any(|cpu| cpus.contains(cpu)));
-        Machine {
+        CpuLimits {
             cpus: cpus.len().max(1),
             online: self.read("sys/devices/system/cpu/online").map(|list| listed(&list).len()),
             cpuset: cgroup::cpuset(&self.root, Process::Id(pid)),

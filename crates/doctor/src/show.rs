@@ -119,7 +119,7 @@ fn terrace(buffers: &Buffers, evidence: &Evidence) -> String {
         ),
         (true, None) => format!("on ({} buffers); no requests meanwhile", buffers.levels),
         (true, Some(saved)) => format!(
-            "on ({} buffers): it saves {} of {} requests/s to the shared heap, {} reach it; 'terrace compare' tells what that is worth",
+            "on ({} buffers): it saves {} of {} requests/s to the shared heap, {} reach it; 'terrace compare' measures what that gains",
             buffers.levels,
             share(saved),
             rate(buffers.requests),
@@ -250,11 +250,11 @@ fn placement(evidence: &Evidence) -> String {
         None => "no quota".into(),
     });
     if let Some(throttled) = machine.throttled {
-        parts.push(format!("held back in {} of the periods", share(throttled)));
+        parts.push(format!("throttled in {} of the periods", share(throttled)));
     }
     parts.push(match &evidence.placement {
         Some(placement) => format!(
-            "{}: {} of the memory is on another node than its threads",
+            "{}: {} of the memory is on a different node from its threads",
             plural(placement.pages.len(), "node"),
             share(placement.remote)
         ),
@@ -300,7 +300,7 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
 
 pub(crate) fn nothing(evidence: &Evidence) -> String {
     match (&evidence.allocation, evidence.application_cpu) {
-        (None, _) => "Nothing found, but where eden goes could not be seen (see 'not seen').".into(),
+        (None, _) => "Nothing found, but the use of eden could not be observed (see 'not seen').".into(),
         (Some(allocation), _) => format!(
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)
@@ -311,7 +311,7 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Machine, Placement, Threads};
+    use crate::evidence::{CpuLimits, Placement, Threads};
 
     fn shown(evidence: Evidence) -> String {
         let facts = facts(&Evidence { seconds: 10.0, ..evidence });
@@ -333,8 +333,8 @@ mod tests {
 
     #[test]
     fn where_a_process_runs() {
-        let machine = Machine { cpus: 3, online: Some(8), nodes: 1, ..Machine::default() };
-        let text = |machine: &Machine, placement| {
+        let machine = CpuLimits { cpus: 3, online: Some(8), nodes: 1, ..CpuLimits::default() };
+        let text = |machine: &CpuLimits, placement| {
             shown(Evidence {
                 machine: machine.clone(),
                 placement,
@@ -344,10 +344,10 @@ mod tests {
         };
         let one = text(&machine, None);
         assert!(one.contains("placement: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
-        let machine = Machine { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
+        let machine = CpuLimits { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
         let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
         let two = text(&machine, Some(placement));
-        for part in ["cpuset 2-4 of 8 CPUs", "held back in 50", "2 nodes: 25"] {
+        for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {
             assert!(two.contains(part), "{part} in {two}");
         }
     }

@@ -1,26 +1,20 @@
 //! What the operating system says of a process's memory.
 
 use crate::evidence::Memory;
-use jvm::os::stat_field;
+use jvm::os;
 use memory::{Obtained, transparent_setting};
-use std::fs;
 use std::path::Path;
 use topology::cgroup::Process;
 
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat_field(&stat, 10)
+    os::stat(pid, 10)
 }
 
 pub fn memory(pid: u32) -> Memory {
     let obtained = Obtained::of_process(pid).ok();
-    let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.trim();
-        line.split(' ').next()?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
-    });
     let of_group = topology::cgroup::memory_left(Path::new("/"), Process::Id(pid));
-    let available = available.map(|bytes| bytes.min(of_group.unwrap_or(u64::MAX)));
+    let available = compare::machine::available_bytes().map(|bytes| bytes.min(of_group.unwrap_or(u64::MAX)));
     Memory {
         resident: obtained.as_ref().map(Obtained::resident),
         huge: obtained.as_ref().map(Obtained::huge),

@@ -37,7 +37,7 @@ pub fn in_place(
         return Ok(Vec::new());
     };
     if present.is_none() {
-        let options = AgentOptions { start_on: false, ..AgentOptions::read(&settings)? };
+        let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
         jvm::switch::attach(pid, &options, install, |_| ())?;
     }

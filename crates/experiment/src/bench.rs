@@ -33,7 +33,7 @@ impl Effort {
 }
 
 fn unknown(text: &str) -> Error {
-    Error::usage(format!("no effort '{text}'; choose quick or full"))
+    Error::usage(format!("unknown effort '{text}'; choose quick or full"))
 }
 
 /// How much of a cell is measured, where the request says so; the experiment says the rest.

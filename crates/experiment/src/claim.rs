@@ -54,9 +54,8 @@ pub enum Relation {
     Between(f64, f64),
 }
 
-/// What can be said of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum Standing {
     /// Whatever values the intervals are taken at.
     Holds,
     /// At no values in the intervals.
@@ -75,7 +74,7 @@ pub enum Open {
 impl Relation {
     /// Whether `left` is to `right` as claimed. The same as asking whether the interval of [`over`] lies in the range of the relation,
     /// but by products, since a quantity may be 0.
-    pub fn decide(self, left: &Interval, right: &Interval) -> Outcome {
+    pub fn decide(self, left: &Interval, right: &Interval) -> Standing {
         let (least, most) = match self {
             Relation::Above => (Some(1.0), None),
             Relation::Below => (None, Some(1.0)),
@@ -91,32 +90,32 @@ impl Relation {
         let ever = least.is_none_or(|factor| exceeds(left.high, factor * right.low))
             && most.is_none_or(|factor| exceeds(factor * right.high, left.low));
         match (always, ever) {
-            (true, _) => Outcome::Holds,
-            (_, false) => Outcome::DoesNotHold,
-            _ => Outcome::CannotBeTold(Open::TooWide),
+            (true, _) => Standing::Holds,
+            (_, false) => Standing::DoesNotHold,
+            _ => Standing::CannotBeTold(Open::TooWide),
         }
     }
 }
 
-impl Outcome {
+impl Standing {
     /// All together: one that does not hold decides, then one that is open.
-    fn all(outcomes: &[Outcome]) -> Outcome {
-        let open = |outcome: &&Outcome| matches!(outcome, Outcome::CannotBeTold(_));
-        if outcomes.contains(&Outcome::DoesNotHold) {
-            return Outcome::DoesNotHold;
+    fn all(outcomes: &[Standing]) -> Standing {
+        let open = |outcome: &&Standing| matches!(outcome, Standing::CannotBeTold(_));
+        if outcomes.contains(&Standing::DoesNotHold) {
+            return Standing::DoesNotHold;
         }
         match outcomes.iter().find(open) {
             Some(open) => open.clone(),
-            None if outcomes.is_empty() => Outcome::CannotBeTold(Open::NotMeasured(NOT_PLANNED.into())),
-            None => Outcome::Holds,
+            None if outcomes.is_empty() => Standing::CannotBeTold(Open::NotMeasured(NOT_PLANNED.into())),
+            None => Standing::Holds,
         }
     }
 
     /// With the group that a reason is of.
-    fn labelled(self, label: &str) -> Outcome {
+    fn labelled(self, label: &str) -> Standing {
         match self {
-            Outcome::CannotBeTold(Open::NotMeasured(reason)) if !label.is_empty() => {
-                Outcome::CannotBeTold(Open::NotMeasured(format!("{reason} ({label})")))
+            Standing::CannotBeTold(Open::NotMeasured(reason)) if !label.is_empty() => {
+                Standing::CannotBeTold(Open::NotMeasured(format!("{reason} ({label})")))
             }
             outcome => outcome,
         }
@@ -124,9 +123,9 @@ impl Outcome {
 
     fn holds(&self) -> Option<bool> {
         match self {
-            Outcome::Holds => Some(true),
-            Outcome::DoesNotHold => Some(false),
-            Outcome::CannotBeTold(_) => None,
+            Standing::Holds => Some(true),
+            Standing::DoesNotHold => Some(false),
+            Standing::CannotBeTold(_) => None,
         }
     }
 }
@@ -199,14 +198,14 @@ impl Claim {
     /// Decides it by what was measured.
     pub fn check(&self, measured: &Measured) -> Check {
         let (outcome, mut told) = match &self.lacks {
-            Some(reason) => (Outcome::CannotBeTold(Open::NotMeasured(reason.clone())), Vec::new()),
+            Some(reason) => (Standing::CannotBeTold(Open::NotMeasured(reason.clone())), Vec::new()),
             None => self.decide(measured),
         };
         match &outcome {
-            Outcome::CannotBeTold(Open::NotMeasured(reason)) => add(&mut told, untestable(reason)),
-            Outcome::CannotBeTold(Open::TooWide) => add(&mut told, AGAIN.into()),
-            Outcome::DoesNotHold => add(&mut told, self.otherwise.into()),
-            Outcome::Holds => {}
+            Standing::CannotBeTold(Open::NotMeasured(reason)) => add(&mut told, untestable(reason)),
+            Standing::CannotBeTold(Open::TooWide) => add(&mut told, AGAIN.into()),
+            Standing::DoesNotHold => add(&mut told, self.otherwise.into()),
+            Standing::Holds => {}
         }
         Check {
             claim: self.text.into(),
@@ -216,7 +215,7 @@ impl Claim {
         }
     }
 
-    fn decide(&self, measured: &Measured) -> (Outcome, Vec<String>) {
+    fn decide(&self, measured: &Measured) -> (Standing, Vec<String>) {
         let (mut outcomes, mut told) = (Vec::new(), Vec::new());
         for group in self.groups(measured) {
             let scope = Scope { measured: *measured, group: &group, usable: self.usable };
@@ -230,17 +229,17 @@ impl Claim {
                 add(&mut told, format!("{label}{separator}{}", numbers.join(", ")));
             }
         }
-        (Outcome::all(&outcomes), told)
+        (Standing::all(&outcomes), told)
     }
 
     /// The outcome for a group, and its numbers; `None` if some cell of it was not to be measured.
-    fn compare(&self, scope: &Scope) -> Option<(Outcome, Vec<String>)> {
+    fn compare(&self, scope: &Scope) -> Option<(Standing, Vec<String>)> {
         let (mut outcomes, mut numbers) = (Vec::new(), Vec::new());
         for comparison in &self.comparisons {
             match (comparison.left.look(scope), comparison.right.look(scope)) {
                 (Err(Lack::NotPlanned), _) | (_, Err(Lack::NotPlanned)) => return None,
                 (Err(Lack::Unavailable(reason)), _) | (_, Err(Lack::Unavailable(reason))) => {
-                    outcomes.push(Outcome::CannotBeTold(Open::NotMeasured(reason)));
+                    outcomes.push(Standing::CannotBeTold(Open::NotMeasured(reason)));
                 }
                 (Ok(left), Ok(right)) => {
                     outcomes.push(comparison.relation.decide(&left.interval, &right.interval));
@@ -253,7 +252,7 @@ impl Claim {
             let known = |term: &Term| Some(term.say(&term.look(scope).ok()?, &scope.measured));
             numbers.extend(self.context.iter().filter_map(known));
         }
-        Some((Outcome::all(&outcomes), numbers))
+        Some((Standing::all(&outcomes), numbers))
     }
 
     /// The different values of what it is decided for each of, as met among the cells.
@@ -295,8 +294,8 @@ impl Comparison {
             }
         }
         match self.relation.decide(&left.interval, &right.interval) {
-            Outcome::CannotBeTold(_) if self.right.is_constant() => text + ", the interval includes a limit",
-            Outcome::CannotBeTold(_) => text + ", the intervals overlap",
+            Standing::CannotBeTold(_) if self.right.is_constant() => text + ", the interval includes a limit",
+            Standing::CannotBeTold(_) => text + ", the intervals overlap",
             _ => text,
         }
     }

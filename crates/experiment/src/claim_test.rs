@@ -1,10 +1,10 @@
 use super::*;
 use crate::fixture::cell;
 use crate::{Declaration, Parameter, Quantity, parameters};
-use Outcome::{CannotBeTold, DoesNotHold, Holds};
 use Relation::{Above, Alike, AtLeast, AtMost, Below, Between};
+use Standing::{CannotBeTold, DoesNotHold, Holds};
 
-const OPEN: Outcome = CannotBeTold(Open::TooWide);
+const OPEN: Standing = CannotBeTold(Open::TooWide);
 
 #[test]
 fn intervals_decide_every_relation() {
@@ -46,10 +46,10 @@ fn zeros_can_be_compared() {
 #[test]
 fn one_that_does_not_hold_decides_and_one_that_is_open_leaves_it_open() {
     let lacking = CannotBeTold(Open::NotMeasured("no JDK".into()));
-    assert_eq!(Outcome::all(&[Holds, Holds]), Holds);
-    assert_eq!(Outcome::all(&[Holds, OPEN, DoesNotHold, lacking.clone()]), DoesNotHold);
-    assert_eq!(Outcome::all(&[Holds, lacking.clone(), OPEN]), lacking);
-    assert_eq!(Outcome::all(&[]).holds(), None);
+    assert_eq!(Standing::all(&[Holds, Holds]), Holds);
+    assert_eq!(Standing::all(&[Holds, OPEN, DoesNotHold, lacking.clone()]), DoesNotHold);
+    assert_eq!(Standing::all(&[Holds, lacking.clone(), OPEN]), lacking);
+    assert_eq!(Standing::all(&[]).holds(), None);
 }
 
 fn declaration() -> Declaration {

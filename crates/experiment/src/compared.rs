@@ -180,8 +180,10 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
             sample.processes = 2 * outcome.pairs;
             sample.values.insert("speed".into(), outcome.ratios.clone());
             for metric in ["heap", "untrimmed"] {
-                sample =
-                    sample.lacks(metric, "of windows in one JVM alone; whole JVMs have their collections");
+                sample = sample.lacks(
+                    metric,
+                    "only measured in windows of one JVM; separate JVMs have their own collections",
+                );
             }
         }
     }

@@ -38,7 +38,7 @@ pub mod term;
 pub mod value;
 
 pub use bench::{Bench, Effort, Wanted};
-pub use claim::{Claim, Comparison, Outcome, Relation};
+pub use claim::{Claim, Comparison, Relation, Standing};
 pub use declaration::{Better, Declaration, Metric, Parameter, Plot, Reference, Source};
 pub use jvm::{Error, Result};
 pub use measured::{Check, Measured, MeasuredCell, NO_ANSWER, Quantity};

@@ -103,7 +103,6 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// The cells that have all of these values.
     pub fn select(&self, at: &[(&str, Value)]) -> impl Iterator<Item = &'a MeasuredCell> {
         let at: Vec<(String, Value)> =
             at.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();

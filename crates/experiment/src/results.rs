@@ -58,12 +58,10 @@ pub enum State {
 /// The same short measurement, repeated through a run: what it shows is the machine, not an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Canary {
-    /// What it measures.
     pub name: String,
     pub unit: String,
     /// Seconds since the beginning of the run.
     pub at: Vec<f64>,
-    /// The values then.
     pub values: Vec<f64>,
     pub interval: Option<Interval>,
     /// Robust scatter: 1.48 times the median deviation from the median, over the median.
@@ -95,7 +93,6 @@ pub struct Findings {
 /// The file of a run's results in its folder.
 pub const FILE: &str = "results.json";
 
-/// The results in a folder.
 pub fn read(folder: &Path) -> Result<Results> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {

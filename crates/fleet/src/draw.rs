@@ -6,7 +6,7 @@
 use crate::activity::{Activity, Domain, Share};
 use crate::order::Order;
 use crate::view::View;
-use present::numbers::{count, quantity, significant};
+use present::numbers::{count, percent, quantity, significant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -79,7 +79,7 @@ fn summary(view: &View) -> String {
     let with = view.jvms.iter().filter(|jvm| jvm.buffers != "stock").count();
     let allocated: f64 = view.jvms.iter().filter_map(|jvm| jvm.allocated).sum();
     match view.jvms.len() {
-        0 => "no JVM of this user runs here".into(),
+        0 => "no JVM of this user is running".into(),
         jvms => format!(
             "{jvms} JVM{}, {with} with terrace; together they allocate {}",
             if jvms == 1 { "" } else { "s" },
@@ -123,7 +123,7 @@ impl Painter {
             known(jvm.allocated, |rate| format!("{estimate}{}", quantity(rate, "B"))),
             known(jvm.tlabs, |rate| count(rate.round())),
             known(jvm.refills, |rate| count(rate.round())),
-            known(jvm.waste, |share| format!("{:.2} %", share * 100.0)),
+            known(jvm.waste, |share| percent(share, 2)),
             known(jvm.collections, |rate| significant(round(rate))),
         ];
         let style = match jvm.buffers.as_str() {

@@ -39,7 +39,7 @@ pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
 pub fn write(path: &Path, text: &str) -> Result<()> {
     let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
     let name =
-        path.file_name().ok_or_else(|| Error::usage(format!("{} is not a file's name", path.display())))?;
+        path.file_name().ok_or_else(|| Error::usage(format!("{} is not a file name", path.display())))?;
     // Collectors take *.prom.
     let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
     let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));

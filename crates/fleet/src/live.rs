@@ -17,7 +17,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Draws until a key or a signal ends it. The terminal is left as it was, whatever happens.
 pub fn run(request: &Request) -> Result<()> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(Error::usage("this is no terminal; --once prints one frame, --format json for machines"));
+        return Err(Error::usage(
+            "this is not a terminal; --once prints one frame, --format json is for programs",
+        ));
     }
     let mut survey = Survey::of(&request.processes);
     let mut view = View::new(request.order);

@@ -74,7 +74,7 @@ const COUNTED: [Counted; 15] = [
         "terrace.buffer.refills",
         "{refill}",
         &[(Counter::Refills, None)],
-        "Extents that the buffer has got from the level behind it.",
+        "Extents from the level behind, with which the buffer was refilled.",
     ),
     counted("terrace.buffer.refill.bytes", "By", &[(Counter::RefillBytes, None)], "Bytes of those extents."),
     counted(
@@ -87,7 +87,7 @@ const COUNTED: [Counted; 15] = [
         "terrace.buffer.stolen",
         "{request}",
         &[(Counter::Stolen, None)],
-        "Requests served from the rest of another domain's buffer.",
+        "Requests served from the tail of another domain's buffer.",
     ),
     counted("terrace.buffer.stolen.bytes", "By", &[(Counter::StolenBytes, None)], "Bytes of those requests."),
     counted(
@@ -167,7 +167,7 @@ fn metrics(status: &Status) -> Vec<Metric> {
             "By",
             true,
             status.served_bytes,
-            "Bytes that threads got, TLABs as a whole.",
+            "Bytes handed out to threads; TLABs count as a whole.",
         ),
         one("terrace.collector.pauses", "{pause}", true, status.pauses, "Pauses of the collector."),
     ];

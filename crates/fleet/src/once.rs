@@ -106,7 +106,7 @@ mod tests {
     fn without_a_jvm_it_says_so() {
         let view = View::new(Order::Pid);
         let text = Frame { schema: 1, seconds: 1.0, jvms: Vec::new(), view }.text(80);
-        assert!(text.starts_with("no JVM of this user runs here"), "{text}");
+        assert!(text.starts_with("no JVM of this user is running"), "{text}");
     }
 
     #[test]

@@ -70,6 +70,6 @@ impl FromStr for Order {
     fn from_str(text: &str) -> Result<Order, String> {
         let names = || Order::ALL.map(Order::name).join(", ");
         let found = Order::ALL.into_iter().find(|order| order.name() == text);
-        found.ok_or_else(|| format!("no column '{text}'; choose one of {}", names()))
+        found.ok_or_else(|| format!("unknown column '{text}'; choose one of {}", names()))
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::others::Others;
 use control::View;
-use jvm::os::stat_field;
+use jvm::os;
 use jvm::perfdata::{PerfData, PerfFile, PerfFolders};
 use jvm::status::{self, Reader, Status};
 use jvm::{Error, Result};
@@ -143,8 +143,7 @@ fn processes() -> impl Iterator<Item = u32> {
 
 /// When a process started (proc(5), field 22 of `stat`).
 fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat_field(&stat, 22)
+    os::stat(pid, 22)
 }
 
 /// How long a process runs that started then.
@@ -157,7 +156,7 @@ pub(crate) fn age(started: u64) -> Duration {
 fn no_jvm(pid: u32) -> Error {
     match status::of(pid) {
         // It has become one, or may be looked into, since.
-        Ok(_) => Error::failed(format!("process {pid} could not be looked into; try again")),
+        Ok(_) => Error::failed(format!("process {pid} could not be inspected; try again")),
         Err(error) => error,
     }
 }

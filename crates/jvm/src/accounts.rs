@@ -15,7 +15,6 @@ const LARGEST_TLAB: u64 = 1 << 40;
 /// The list of threads may change while it is read; then it is read again.
 const ATTEMPTS: usize = 8;
 
-/// The accounts of one JVM.
 pub struct Accounts {
     pid: u32,
     list: usize,

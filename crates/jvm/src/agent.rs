@@ -11,7 +11,6 @@ use strum::{EnumString, IntoStaticStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_levels)]
 pub enum Levels {
-    /// One for each core.
     #[default]
     Core,
     /// One for each processor (the CPUs that share a last-level cache).
@@ -41,7 +40,6 @@ pub enum BufferSize {
     Auto,
     /// The agent's formula.
     Formula,
-    /// This many bytes.
     Bytes(u64),
 }
 
@@ -78,7 +76,6 @@ pub enum Tlab {
     Auto,
     /// HotSpot's own sizes.
     Stock,
-    /// This many bytes, fixed.
     Bytes(u64),
 }
 
@@ -94,8 +91,7 @@ impl FromStr for Tlab {
     }
 }
 
-/// What the agent is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentOptions {
     /// Which buffers; `None` leaves that to the agent, which takes core buffers and leaves a JVM without TLABs alone.
     pub levels: Option<Levels>,
@@ -110,33 +106,14 @@ pub struct AgentOptions {
     pub log: Option<String>,
     /// The JVM does not start when the agent cannot do what is asked; otherwise it runs without us.
     pub strict: bool,
-    /// Buffers are on from the start.
-    pub start_on: bool,
+    /// Buffers are off until they are switched on.
+    pub start_off: bool,
     /// Keep a private buffer for each thread ready, to measure the bound.
     pub bound: bool,
     /// Time the requests that are passed on (only with `levels=none`).
     pub times: bool,
     /// Try a JDK that is not known to work.
     pub try_unknown: bool,
-}
-
-impl Default for AgentOptions {
-    fn default() -> AgentOptions {
-        AgentOptions {
-            levels: None,
-            core: BufferSize::Auto,
-            processor: BufferSize::Auto,
-            tlab: Tlab::Auto,
-            report: None,
-            control: None,
-            log: None,
-            strict: false,
-            start_on: true,
-            bound: false,
-            times: false,
-            try_unknown: false,
-        }
-    }
 }
 
 impl AgentOptions {
@@ -175,7 +152,7 @@ impl AgentOptions {
                 "tlab" => options.tlab = value.parse().map_err(wrong)?,
                 "report" => options.report = Some(absolute(value)?),
                 "log" => options.log = Some(one_of(key, value, &["error", "warn", "info", "debug"])?.into()),
-                "start" => options.start_on = one_of(key, value, &["on", "off"])? == "on",
+                "start" => options.start_off = one_of(key, value, &["on", "off"])? == "off",
                 "bound" => options.bound = one_of(key, value, &["true", "false"])? == "true",
                 "times" => options.times = one_of(key, value, &["true", "false"])? == "true",
                 "unknown" => options.try_unknown = one_of(key, value, &["refuse", "try"])? == "try",
@@ -227,7 +204,7 @@ impl AgentOptions {
         }
         // Without buffers every request belongs straight to the heap. "On" would send it to buffers that are not there: HotSpot
         // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
-        let off = !self.start_on || self.levels() == Levels::None;
+        let off = self.start_off || self.levels() == Levels::None;
         for (key, differs, value) in [
             ("unknown", self.try_unknown, "try"),
             ("strict", self.strict, "true"),
@@ -272,7 +249,7 @@ mod tests {
             tlab: Tlab::Bytes(2048),
             control: Some("/dev/shm/x/%p".into()),
             strict: true,
-            start_on: false,
+            start_off: true,
             bound: true,
             ..AgentOptions::default()
         };

@@ -18,7 +18,6 @@ pub struct Waste {
 }
 
 impl Waste {
-    /// All causes.
     pub fn total(&self) -> u64 {
         self.refill_bytes + self.collection_bytes + self.alignment_bytes
     }
@@ -28,7 +27,6 @@ impl Waste {
         (self.of_bytes > 0).then(|| self.total() as f64 / self.of_bytes as f64)
     }
 
-    /// What has come since.
     pub fn since(&self, earlier: &Waste) -> Waste {
         Waste {
             refill_bytes: self.refill_bytes.saturating_sub(earlier.refill_bytes),
@@ -72,7 +70,6 @@ impl Requests {
         (self.served > 0).then(|| (self.foreign + self.stolen) as f64 / self.served as f64)
     }
 
-    /// What has come since.
     pub fn since(&self, earlier: &Requests) -> Requests {
         Requests {
             served: self.served.saturating_sub(earlier.served),

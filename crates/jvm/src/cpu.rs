@@ -64,7 +64,6 @@ impl CpuTime {
     }
 }
 
-/// The threads of a process.
 pub struct Threads {
     pid: u32,
     own: BTreeMap<u32, (Kind, Duration)>,
@@ -75,7 +74,6 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Of this process.
     pub fn of(pid: u32) -> Threads {
         Threads { pid, own: BTreeMap::new(), ended: CpuTime::default(), others: BTreeMap::new() }
     }

@@ -11,6 +11,8 @@ use strum::{EnumIter, IntoEnumIterator, IntoStaticStr, VariantNames};
 
 /// The oldest feature version that the workloads run on; the agent serves JDK 11, too.
 pub const OLDEST: u32 = 17;
+/// Those that Terrace is measured on: the releases with long-term support.
+pub const MEASURED: [u32; 3] = [17, 21, 25];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
@@ -21,7 +23,6 @@ pub enum Collector {
     Shenandoah,
     /// Epsilon, which never collects.
     Epsilon,
-    /// ZGC.
     Z,
 }
 
@@ -52,7 +53,10 @@ impl FromStr for Collector {
         let lower = text.to_lowercase();
         let plain = lower.strip_suffix("gc").unwrap_or(&lower);
         Collector::iter().find(|collector| collector.name() == plain).ok_or_else(|| {
-            Error::usage(format!("no collector '{text}'; choose one of {}", Collector::VARIANTS.join(", ")))
+            Error::usage(format!(
+                "unknown collector '{text}'; choose one of {}",
+                Collector::VARIANTS.join(", ")
+            ))
         })
     }
 }
@@ -65,7 +69,6 @@ pub struct Jdk {
     pub feature: u32,
     /// Such as `25.0.3+9-LTS`.
     pub version: String,
-    /// Who built it.
     pub vendor: String,
     pub has_compiler: bool,
     /// What was asked of it; clones share the answers.
@@ -81,7 +84,7 @@ impl Jdk {
             path.canonicalize().map_err(|error| Error::usage(format!("{shown}: {error}; {remedy}")))?;
         let java = if real.is_dir() { real.join("bin/java") } else { real };
         if !java.is_file() {
-            return Err(Error::usage(format!("{shown} is no JDK: it has no bin/java; {remedy}")));
+            return Err(Error::usage(format!("{shown} is not a JDK: it has no bin/java; {remedy}")));
         }
         let java = java.canonicalize().unwrap_or(java);
         if !executable(&java) {
@@ -152,7 +155,6 @@ impl Jdk {
         })
     }
 
-    /// Its launcher.
     pub fn java(&self) -> PathBuf {
         self.home.join("bin/java")
     }
@@ -245,7 +247,14 @@ pub fn discover() -> Vec<Jdk> {
     found
 }
 
-/// The newest JDK found.
+/// The JDKs found on which Terrace is measured, newest first, one of each feature number: one with a compiler, if there is one.
+pub fn measured() -> Vec<Jdk> {
+    let mut found: Vec<Jdk> = discover().into_iter().filter(|jdk| MEASURED.contains(&jdk.feature)).collect();
+    found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
+    found.dedup_by_key(|jdk| jdk.feature);
+    found
+}
+
 pub fn newest() -> Result<Jdk> {
     discover().into_iter().next().ok_or_else(|| {
         Error::usage(format!(

@@ -51,7 +51,7 @@ fn a_wrong_path_is_one_line_with_the_remedy() {
     let empty = tempfile::tempdir().unwrap();
     let file = empty.path().join("java");
     let refused = |path: &Path| Jdk::at(path).unwrap_err().to_string();
-    assert!(refused(empty.path()).contains("is no JDK"));
+    assert!(refused(empty.path()).contains("is not a JDK"));
     assert!(refused(&empty.path().join("missing")).contains("name a JDK's folder"));
     std::fs::write(&file, "").unwrap();
     assert!(refused(&file).contains("is not executable"));

@@ -12,7 +12,6 @@ pub(crate) const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// Program, arguments and what is added to the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The program, as a path.
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
     /// Added to the environment.

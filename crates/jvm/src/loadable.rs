@@ -21,7 +21,7 @@ const SHELL: &str = "/bin/sh";
 const REASONS: [(&[&str], &str, &str); 4] = [
     (
         &["failed to map segment", "Operation not permitted"],
-        "its folder forbids to execute what lies there (noexec, or a security module)",
+        "its folder does not permit execution (noexec, or a security module)",
         "copy Terrace to another folder",
     ),
     (
@@ -42,7 +42,7 @@ const REASONS: [(&[&str], &str, &str); 4] = [
             "file too short",
             "cannot open shared object file",
         ],
-        "it is no library for this program's architecture",
+        "it is not built for this program's architecture",
         "use Terrace's archive for it",
     ),
 ];
@@ -87,7 +87,6 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A library that this process has loaded.
     fn library() -> PathBuf {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let found =

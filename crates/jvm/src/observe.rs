@@ -116,6 +116,10 @@ struct Jvm {
 }
 
 impl Jvm {
+    fn new(path: PathBuf, pid: u32, control: Control) -> Jvm {
+        Jvm { path, pid, control, cpu: None, threads: Threads::of(pid), accounts: None, allocated: None }
+    }
+
     /// What objects took, by HotSpot's own accounts. Reserved bytes would count the waste of thread buffers, too, in which the
     /// sides differ.
     fn allocated(&mut self) -> u64 {
@@ -159,10 +163,7 @@ impl Jvms {
         let control = Control::of_process(pid)?.ok_or_else(|| {
             Error::failed(format!("process {pid} has no terrace; see 'terrace status {pid}'"))
         })?;
-        let threads = Threads::of(pid);
-        let jvm =
-            Jvm { path: PathBuf::new(), pid, control, cpu: None, threads, accounts: None, allocated: None };
-        Ok(Jvms { found: vec![jvm], ..Jvms::new()? })
+        Ok(Jvms { found: vec![Jvm::new(PathBuf::new(), pid, control)], ..Jvms::new()? })
     }
 
     /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
@@ -200,17 +201,7 @@ impl Jvms {
                 if let Some(sizes) = self.sizes {
                     control.ask_for_sizes(&self.asked(sizes));
                 }
-                let pid = control.pid();
-                let threads = Threads::of(pid);
-                self.found.push(Jvm {
-                    path,
-                    pid,
-                    control,
-                    cpu: None,
-                    threads,
-                    accounts: None,
-                    allocated: None,
-                });
+                self.found.push(Jvm::new(path, control.pid(), control));
             }
         }
         match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
@@ -304,7 +295,7 @@ impl Jvms {
             ));
         }
         if self.found.len() > 1 {
-            notes.push(format!("{} JVMs were started; what is counted is their sum", self.found.len()));
+            notes.push(format!("{} JVMs were started; the counters are their sum", self.found.len()));
         }
         notes
     }

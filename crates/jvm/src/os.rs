@@ -9,9 +9,7 @@ use std::process::Command;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// Asks a process to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
-/// Ends a process.
 pub const KILL: i32 = libc::SIGKILL;
 
 /// How a child ended, and what it used.
@@ -112,16 +110,19 @@ pub fn stat_field<T: std::str::FromStr>(line: &str, number: usize) -> Option<T> 
     line.rsplit_once(')')?.1.split_ascii_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
 }
 
+/// The same of a process now.
+pub fn stat<T: std::str::FromStr>(pid: u32, number: usize) -> Option<T> {
+    stat_field(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?, number)
+}
+
 /// Whether a process is there and has not ended: one that nobody has waited for is still listed.
 pub fn is_running(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat_field(&stat, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
+    stat(pid, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
 /// Asks a JVM to listen, and any other program to end.
 pub const QUIT: i32 = libc::SIGQUIT;
 
-/// Sends a signal to a process.
 pub fn signal(pid: u32, signal: i32) {
     if pid > 1 {
         // SAFETY: kill has no memory preconditions; a process that has ended gives an error, which is fine.

@@ -25,7 +25,6 @@ pub enum Phase {
     WarmingUp,
     /// Counted.
     Measuring,
-    /// Done.
     Finished,
 }
 

@@ -26,7 +26,7 @@ impl Wish {
         let level = ["core", "processor"]
             .into_iter()
             .find(|level| *level == key)
-            .ok_or_else(|| Error::usage(format!("'{key}' has no size that could be set; {example}")))?;
+            .ok_or_else(|| Error::usage(format!("'{key}' has no size to set; {example}")))?;
         let size = value.parse().map_err(|error| Error::usage(format!("{key}: {error}")))?;
         if let BufferSize::Bytes(bytes) = size
             && bytes < MIN_BUFFER as u64
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(Wish::read("processor=auto").unwrap().asked(), Asked::Auto);
         for (word, remedy) in [
             ("core", "write core=SIZE"),
-            ("tlab=2k", "'tlab' has no size that could be set"),
+            ("tlab=2k", "'tlab' has no size to set"),
             ("core=many", "core:"),
             ("core=1k", "use at least 4k"),
         ] {

@@ -99,7 +99,7 @@ impl Running {
             os::signal_group(self.pid, os::TERMINATE);
             if self.wait(GRACE)?.is_none() {
                 return Err(Error::failed(format!(
-                    "{} did not end within {} s of being asked to (SIGTERM); let it handle that, or end by itself",
+                    "{} did not end within {} s of SIGTERM; let it handle that signal, or end by itself",
                     self.name,
                     GRACE.as_secs()
                 )));
@@ -118,7 +118,7 @@ impl Running {
         }
         let how = match (exit.code, exit.signal) {
             (Some(code), _) => format!("exited with status {code}"),
-            (None, signal) => format!("was ended by signal {}", signal.unwrap_or_default()),
+            (None, signal) => format!("was terminated by signal {}", signal.unwrap_or_default()),
         };
         let said = self.last_words();
         let said = if said.is_empty() { "it said nothing".into() } else { said };
@@ -256,10 +256,7 @@ mod tests {
         };
         drop(running);
         let deadline = Instant::now() + LONG;
-        let runs = || {
-            let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-            !status.is_empty() && !status.contains(") Z ")
-        };
+        let runs = || crate::os::is_running(child);
         while runs() && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }

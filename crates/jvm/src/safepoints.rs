@@ -26,9 +26,7 @@ fn line(text: &str) -> Option<Safepoint> {
 /// The safepoints of a span of time, taken together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stopped {
-    /// How many.
     pub count: usize,
-    /// Seconds of all of them.
     pub seconds: f64,
     /// Seconds of the longest.
     pub longest: f64,

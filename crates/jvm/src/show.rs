@@ -5,7 +5,7 @@ use crate::counts::Waste;
 use crate::refills::{Summaries, Summary, Ways};
 use crate::status::Status;
 use hab::Counter;
-use present::numbers::{count, human, quantity};
+use present::numbers::{count, human, percent, quantity};
 use present::table::{Table, labelled};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub fn wasted(waste: Option<&Waste>) -> String {
     let Some((waste, share)) = waste.and_then(|waste| Some((waste, waste.share()?))) else {
         return "unavailable".into();
     };
-    format!("{:.2} % ({})", share * 100.0, human(waste.total() as f64))
+    format!("{} ({})", percent(share, 2), human(waste.total() as f64))
 }
 
 /// The agent's settings on a line.

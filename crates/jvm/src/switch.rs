@@ -55,7 +55,7 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
     if jvm.feature().is_ok_and(|feature| feature >= WARNS_SINCE) {
         tell(
             "this JDK warns on its own standard error that an agent is loaded while it runs; \
-              -XX:+EnableDynamicAgentLoading at its start would have it silent",
+              starting it with -XX:+EnableDynamicAgentLoading suppresses that",
         );
     }
     let (path, _copy) = jvm.reachable(library)?;
@@ -65,7 +65,7 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
         (Loaded::Yes, status) => status,
         (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
         (Loaded::Refused, Err(_)) if jvm.uptime().is_none_or(|uptime| uptime > STARTING) => {
-            Err(Error::failed("the agent refused; the JVM's standard error has its reason, in one line"))
+            Err(Error::failed("the agent refused; its reason is a line on the JVM's standard error"))
         }
         (Loaded::Refused | Loaded::TooEarly, _) => {
             Err(Error::failed(format!("process {pid} is still starting; try again")))
@@ -92,7 +92,6 @@ fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
     }
 }
 
-/// What came of switching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switched {
     /// Buffers go another way than before, which was this, or the same.

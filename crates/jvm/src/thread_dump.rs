@@ -3,7 +3,6 @@
 use crate::Result;
 use crate::attach::Attached;
 
-/// A Java thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JavaThread {
     pub name: String,

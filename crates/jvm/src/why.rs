@@ -134,7 +134,7 @@ pub fn show(sizing: &Sizing, columns: u16) -> String {
         let formula =
             || format!("eden/{EDEN_FRACTION} in total, at most {} each", size::format(LARGEST as u64));
         let why = match asked.as_str() {
-            "formula" => format!("by the formula ({}), whatever is seen", formula()),
+            "formula" => format!("by the formula alone ({})", formula()),
             "auto" => match latest {
                 None => format!("auto, begins with the formula's ({}); no evaluation yet", formula()),
                 Some(latest) => format!("auto; at pause {}: {}", latest.decision.pause, reason(latest)),
@@ -189,10 +189,7 @@ mod tests {
     #[test]
     fn each_way_to_a_size_is_told() {
         for (asked, part) in [
-            (
-                "formula",
-                "why core 128k: by the formula (eden/32 in total, at most 256k each), whatever is seen",
-            ),
+            ("formula", "why core 128k: by the formula alone (eden/32 in total, at most 256k each)"),
             ("auto", "128k: auto, begins with the formula's"),
             ("128k", "128k: 128k was asked for"),
         ] {

@@ -54,17 +54,17 @@ impl Workload {
         match self {
             Workload::Alloc => "threads that allocate arrays and nothing else",
             Workload::Sizes => {
-                "threads that allocate arrays of one size, a list of sizes in turn, or a mixture"
+                "threads that allocate arrays of one size, a list of sizes, repeated, or a mixture"
             }
             Workload::Javac => "javac in process over the sources of commons-lang3",
-            Workload::Churn => "a new thread for each task, of a few KB or as large as is said",
+            Workload::Churn => "a new thread for each task, of a few KB or of the given size",
             Workload::Threads => "1,000 threads, most nearly idle",
         }
     }
 }
 
 fn unknown(text: &str) -> Error {
-    Error::usage(format!("no workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
+    Error::usage(format!("unknown workload '{text}'; choose one of {}", Workload::VARIANTS.join(", ")))
 }
 
 /// Lengths of the arrays that `sizes` allocates, or bytes of the tasks of `churn`, in the workload's own words.
@@ -79,7 +79,6 @@ pub enum Lengths {
 /// A workload's parameters; what is `None` is left to the workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// Worker threads.
     pub threads: Option<u32>,
     /// Bytes of an array (`alloc`, `sizes`), of all that a task allocates (`churn`), or a request (`threads`).
     pub size: Option<u64>,
@@ -150,7 +149,6 @@ pub struct Stretch {
 /// What a workload says of itself on the last line of its output.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Report {
-    /// What one operation is.
     pub operation: String,
     /// Operations in the measured time.
     pub operations: f64,
@@ -158,9 +156,7 @@ pub struct Report {
     pub seconds: f64,
     /// CPU time of the whole process in it.
     pub cpu_seconds: Option<f64>,
-    /// Bytes allocated in it.
     pub allocated_bytes: Option<f64>,
-    /// Collections in it, of all collectors.
     pub collections: Option<u64>,
     /// Time of those.
     pub collection_seconds: Option<f64>,

@@ -291,7 +291,7 @@ fn warnings(a: &Results, b: &Results) -> Vec<String> {
 pub fn text(diff: &Diff, columns: u16) -> String {
     let mut text = String::new();
     for warning in &diff.warnings {
-        text.push_str(&labelled("mind", warning, columns));
+        text.push_str(&labelled("note", warning, columns));
     }
     if !diff.changes.is_empty() {
         let table = Table::new(["cell", "metric", "A", "B", "B/A", ""]).with(diff.changes.iter().map(row));
@@ -311,11 +311,11 @@ pub fn text(diff: &Diff, columns: u16) -> String {
             );
         }
         Some(drift) => {
-            line("drift", &format!("changes below {} are put down to the machine", numbers::share(drift)))
+            line("drift", &format!("changes below {} are attributed to the machine", numbers::share(drift)))
         }
         None => line(
             "drift",
-            "unavailable: no canaries; a change of the machine cannot be told from one of the program",
+            "unavailable: no canaries; a change of the machine cannot be distinguished from one of the program",
         ),
     }
     if diff.undecided > 0 {

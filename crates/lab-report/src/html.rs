@@ -9,7 +9,7 @@ const BODY: &str = include_str!("assets/body.html");
 
 fn failed(why: &dyn std::fmt::Display) -> Error {
     Error::failed(format!(
-        "the page cannot be made: {why}; results.json and the CSV files have all numbers; please report this defect"
+        "the page cannot be created: {why}; results.json and the CSV files have all numbers; please report this defect"
     ))
 }
 

@@ -35,7 +35,7 @@ pub fn description(host: &HostDescription) -> Vec<Row> {
     let or = |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
     let clock = host
         .clock_mhz
-        .map_or("unavailable: the kernel does not tell it".into(), |mhz| format!("{mhz:.0} MHz"));
+        .map_or("unavailable: the kernel does not report it".into(), |mhz| format!("{mhz:.0} MHz"));
     let mut rows = vec![
         Row::new("CPU", &host.model),
         Row::new("clock", clock),
@@ -66,8 +66,9 @@ pub fn description(host: &HostDescription) -> Vec<Row> {
 /// What else happened.
 pub fn disturbance(results: &Results) -> Vec<Row> {
     let found = &results.disturbance;
-    let share =
-        |share: Option<f64>| share.map_or("unavailable: /proc/stat does not tell it".into(), numbers::share);
+    let share = |share: Option<f64>| {
+        share.map_or("unavailable: /proc/stat does not report it".into(), numbers::share)
+    };
     vec![
         Row::new(
             "load before the run",

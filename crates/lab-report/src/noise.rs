@@ -50,7 +50,7 @@ pub fn meaning(results: &Results) -> String {
         )
     } else if moved <= UNSTEADY {
         format!(
-            "The machine moved by up to {moved_text} through the run. Cells are measured in turns, so this widens intervals \
+            "The machine moved by up to {moved_text} through the run. Cells are interleaved, so this widens intervals \
              rather than favouring a cell; do not trust differences below {moved_text}."
         )
     } else {

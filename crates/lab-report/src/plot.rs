@@ -39,7 +39,7 @@ impl Layout {
         let mut notes = Vec::new();
         let positive = places.iter().all(|value| value.number().is_none_or(|number| number > 0.0));
         if plot.log_x && !words && !positive {
-            notes.push("The scale across is linear because it holds 0.".to_owned());
+            notes.push("The horizontal scale is linear because it includes 0.".to_owned());
         }
         let split = split(plot, declaration, &cells);
         let rows = combinations(&cells, &split.series);

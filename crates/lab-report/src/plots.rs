@@ -30,7 +30,6 @@ struct Missing {
     cells: Vec<String>,
 }
 
-/// All plots of an experiment.
 pub(super) fn plots(findings: &Findings) -> Vec<PlotView> {
     let declaration = &findings.declaration;
     let view = |(index, plot)| {

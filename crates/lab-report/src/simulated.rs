@@ -213,8 +213,7 @@ fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
 fn words(results: &Results) -> Vec<String> {
     let cells = &results.simulated;
     let mut words = vec![
-        "A measured value has its 95 % interval in brackets; a simulated one what it is with the fastest and with the slowest line \
-         transfer that this run met."
+        "A measured value has its 95 % interval in brackets; a simulated one its range from the fastest to the slowest line transfer of this run."
             .to_owned(),
     ];
     let machine = simulate::machine(results);
@@ -229,11 +228,10 @@ fn words(results: &Results) -> Vec<String> {
         words.push(format!("A line between {between} took {text}."));
     }
     let reading = [
-        "A virtual machine's CPUs may be any cores of the host, and others tomorrow: this project has seen transfers from 40 to 200 ns \
-         on one, and what threads contend for gets dearer with it, while what they have to themselves does not. Compare simulated and measured values \
+        "A virtual machine's CPUs may be any cores of the host, and different ones tomorrow: this project has seen transfers from 40 to 200 ns \
+         on one, and what threads contend for becomes more expensive with it, while what they own does not. Compare simulated and measured values \
          of one run only.",
-        "Predicted: the latencies decide, and what was calibrated on other cells. Calibrated: something was chosen so that this very \
-         cell comes out, so that it agrees by construction, unless nothing that may be chosen reaches it.",
+        "Predicted: determined by the latencies, and by what was calibrated on other cells. Calibrated: a parameter was fitted to this very cell, so that it agrees by construction, unless no permitted value reaches it.",
         "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread a locked instruction's loads \
          are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality.",
     ];

@@ -28,7 +28,6 @@ pub(super) fn place(declaration: &Declaration, key: &str, cell: &Parameters) -> 
     cell.get(key).map_or("–".into(), |value| format::parameter(parameter, value))
 }
 
-/// Headings of parameters.
 pub(super) fn headings(declaration: &Declaration, keys: &[&str]) -> Vec<String> {
     let name = |key: &&str| {
         let found = declaration.parameters.iter().find(|parameter| parameter.key == **key);

@@ -23,7 +23,6 @@ pub enum Operation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One for all.
     Shared,
     /// One for each thread, 128 bytes apart: x86 processors fetch lines of 64 bytes in pairs.
     Padded,

@@ -22,11 +22,6 @@ impl Faults {
         Faults::of(libc::RUSAGE_SELF)
     }
 
-    /// Of the children that were waited for.
-    pub fn of_children() -> Faults {
-        Faults::of(libc::RUSAGE_CHILDREN)
-    }
-
     fn of(who: libc::c_int) -> Faults {
         // SAFETY: rusage is made of plain numbers, for which zero is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -181,6 +181,11 @@ pub fn share(share: f64) -> String {
     format!("{} %", significant(share * 100.0))
 }
 
+/// The same with so many decimals, for columns and limits: `2.35 %`.
+pub fn percent(share: f64, decimals: usize) -> String {
+    format!("{:.decimals$} %", share * 100.0)
+}
+
 /// A duration in seconds as `4 min 10 s`.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round().max(0.0) as u64;

@@ -11,7 +11,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// On standard error.
     pub fn on_standard_error() -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let target =

@@ -16,7 +16,6 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// From now on.
     pub fn begin() -> Steps {
         Steps { start: Instant::now(), told: Mutex::new(None) }
     }

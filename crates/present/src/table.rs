@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use textwrap::{Options, WordSplitter};
 
-/// The widest that a table gets.
 const WIDEST: u16 = 100;
 /// A blank on either side of a cell, and a rule.
 const AROUND: usize = 3;
@@ -86,7 +85,6 @@ impl Table {
     }
 }
 
-/// The widest line of a text's tables.
 pub fn widest(text: &str) -> usize {
     let lines = text.lines().filter(|line| line.starts_with(['|', '+']));
     lines.map(|line| line.chars().count()).max().unwrap_or(0)

@@ -54,7 +54,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
     pub const fn words(self) -> &'static str {
         match self {
             Verdict::Faster => "faster",
@@ -92,7 +91,6 @@ impl Random {
         Random(SplitMix64::seed_from_u64(seed))
     }
 
-    /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -107,7 +105,6 @@ impl Random {
         of[self.below(of.len())]
     }
 
-    /// A coin.
     pub fn coin(&mut self) -> bool {
         self.bits() >> 63 == 1
     }

@@ -3,7 +3,7 @@
 //! emulator. The linker is that of `cargo xtask dist`.
 
 use crate::dist::Tools;
-use crate::files::failed;
+use crate::files::{at, create, write};
 use crate::jdks::aarch64 as runtimes;
 use crate::jdks::packages::{self, Package, fetch, script};
 use crate::shell::{root, run};
@@ -88,7 +88,7 @@ impl Parts {
         let (made, pins) = (folder.join("parts.txt"), pins());
         if !fs::read_to_string(&made).is_ok_and(|text| text == pins) {
             make(&folder)?;
-            fs::write(&made, pins).map_err(|error| failed(&made, &error))?;
+            write(&made, pins)?;
         }
         runtimes::install(&folder)?;
         Ok(Parts { folder, tools: Tools::install(&root().join("target/dist/tools"))? })
@@ -115,7 +115,6 @@ impl Parts {
         self.folder.join("run")
     }
 
-    /// The Java runtimes.
     pub fn runtimes(&self) -> Vec<PathBuf> {
         runtimes::features().map(|feature| runtimes::home(&self.folder, feature)).collect()
     }
@@ -134,12 +133,12 @@ fn make(folder: &Path) -> Result<()> {
     packages::unpack(&[native, standard].concat(), &compiler)?;
     packages::unpack(&fetch(SUITE, "arm64", LIBRARIES.into_iter())?, &libraries)?;
     let lib = libraries.join("lib");
-    symlink("usr/lib", &lib).map_err(|error| failed(&lib, &error))?;
+    symlink("usr/lib", &lib).map_err(at(&lib))?;
     for package in emulator {
         one_file(&package, "./usr/bin/qemu-aarch64", folder)?;
     }
     let bin = folder.join("bin");
-    fs::create_dir_all(&bin).map_err(|error| failed(&bin, &error))?;
+    create(&bin)?;
     let through_its_loader = |program: &str, more: &str| {
         format!(
             "usr=${{0%/*}}/../compiler/usr\nlib=$usr/lib/x86_64-linux-gnu\n\

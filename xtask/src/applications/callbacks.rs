@@ -1,6 +1,6 @@
 //! The native half of `callbacks-jni`. Without a C compiler that program is missing, and says so when it is asked for.
 
-use crate::build;
+use crate::maven::compiler_jdk;
 use crate::shell::{root, run};
 use jvm::Result;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub fn build(folder: &Path) -> Result<()> {
         println!("no C compiler '{compiler}': callbacks-jni is left out; install one, or name it with CC");
         return Ok(());
     }
-    let headers = build::compiler_jdk()?.home.join("include");
+    let headers = compiler_jdk()?.home.join("include");
     let mut command = Command::new(compiler);
     command
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-pthread", "-I"])

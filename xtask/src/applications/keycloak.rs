@@ -1,7 +1,7 @@
 //! Keycloak: its distribution unpacked, and configured once for the database that it is run with, as `kc.sh build` does.
 
-use crate::build;
-use crate::files::{failed, names, remove};
+use crate::files::{at, names, remove, remove_file, rename};
+use crate::maven::compiler_jdk;
 use crate::shell::run;
 use jvm::application::KEYCLOAK_FLAGS;
 use jvm::{Error, Result};
@@ -21,18 +21,18 @@ pub fn build(folder: &Path) -> Result<()> {
             Error::failed("Keycloak's distribution was not fetched; look at java/applications/pom.xml")
         })?;
     let zip = folder.join(&name);
-    let jdk = build::compiler_jdk()?;
+    let jdk = compiler_jdk()?;
     run(Command::new(jdk.home.join("bin/jar")).current_dir(folder).arg("xf").arg(&zip))?;
-    fs::remove_file(&zip).map_err(|error| failed(&zip, &error))?;
+    remove_file(&zip)?;
     let unpacked = fs::read_dir(folder)
-        .map_err(|error| failed(folder, &error))?
+        .map_err(at(folder))?
         .flatten()
         .find(|entry| entry.file_name().to_string_lossy().starts_with(DISTRIBUTION))
         .ok_or_else(|| {
             Error::failed(format!("{name} has no folder {DISTRIBUTION}*; is it Keycloak's distribution?"))
         })?;
     let home = folder.join("keycloak");
-    fs::rename(unpacked.path(), &home).map_err(|error| failed(&home, &error))?;
+    rename(unpacked.path(), &home)?;
     println!("configuring Keycloak ...");
     let mut command = Command::new(jdk.java());
     command

@@ -1,6 +1,6 @@
 //! Archives that are the same bytes whenever the same files go in: sorted, one owner, one time.
 
-use super::at;
+use crate::files::{at, bytes};
 use flate2::{Compression, GzBuilder};
 use jvm::{Error, Result};
 use sha2::{Digest, Sha256};
@@ -53,7 +53,7 @@ pub fn tar_gz(folder: &Path, prefix: &str, seconds: u64) -> Result<Vec<u8>> {
             header.set_size(0);
             tar.append_data(&mut header, format!("{shown}/"), std::io::empty()).map_err(failed)?;
         } else {
-            let bytes = fs::read(&path).map_err(at(&path))?;
+            let bytes = bytes(&path)?;
             header.set_size(bytes.len() as u64);
             tar.append_data(&mut header, shown, bytes.as_slice()).map_err(failed)?;
         }

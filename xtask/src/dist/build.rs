@@ -11,7 +11,6 @@ use std::process::Command;
 /// The oldest glibc that loads the libraries.
 pub const GLIBC: &str = "2.17";
 
-/// What was built.
 pub struct Built {
     pub command: PathBuf,
     pub agent: PathBuf,

@@ -4,7 +4,8 @@
 use super::roots::{self, Root};
 use super::target::Target;
 use super::tools::Tools;
-use super::{VERSION, at, name};
+use super::{VERSION, name};
+use crate::files::{at, create, remove_file, text};
 use crate::shell::root;
 use jvm::{Error, Result};
 use std::ffi::OsStr;
@@ -55,14 +56,14 @@ fn install(found: &Root, archive: &Path, target: &Target) -> Result<Vec<u8>> {
         fs::remove_dir_all(&opt).map_err(at(&opt))?;
     }
     for folder in [&opt, &found.folder.join("usr/local/bin")] {
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        create(folder)?;
     }
     let link = found.folder.join("usr/local/bin/terrace");
     if link.is_symlink() {
-        fs::remove_file(&link).map_err(at(&link))?;
+        remove_file(&link)?;
     }
     let steps = root().join("packaging/Dockerfile");
-    for line in fs::read_to_string(&steps).map_err(at(&steps))?.lines() {
+    for line in text(&steps)?.lines() {
         let line = line.replace("${VERSION}", VERSION).replace("${ARCH}", target.name);
         match line.split_once(' ') {
             Some(("ADD", what)) if what == format!("{}.tar.gz /opt", name(target)) => {

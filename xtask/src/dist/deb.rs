@@ -2,14 +2,15 @@
 
 use super::archive::{ar, tar_gz};
 use super::target::Target;
-use super::{VERSION, build, write};
+use super::{VERSION, build};
+use crate::files::{fresh, write};
 use jvm::Result;
 use std::path::Path;
 
 /// The package's bytes. `staged` is the tree that is unpacked into `/`.
 pub fn package(staged: &Path, scratch: &Path, target: &Target, seconds: u64) -> Result<Vec<u8>> {
     let control = scratch.join("control");
-    super::fresh(&control)?;
+    fresh(&control)?;
     let text = format!(
         "Package: terrace
 Version: {VERSION}
@@ -26,7 +27,7 @@ Description: allocation buffers for each core, under an unmodified JVM
         architecture = target.debian,
         glibc = build::GLIBC,
     );
-    write(&control.join("control"), &text)?;
+    write(control.join("control"), &text)?;
     Ok(ar(
         &[
             ("debian-binary", b"2.0\n".to_vec()),

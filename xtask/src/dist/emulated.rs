@@ -2,8 +2,9 @@
 //! JVM. What starts another program is for a machine of that processor (docs/aarch64.md): an emulated one cannot.
 
 use super::target::Target;
-use super::{VERSION, at, fresh, name};
+use super::{VERSION, name};
 use crate::aarch64::Parts;
+use crate::files::{at, fresh};
 use crate::shell::run;
 use jvm::{Error, Result};
 use std::path::{Path, PathBuf};

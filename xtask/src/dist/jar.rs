@@ -1,8 +1,10 @@
 //! `terrace.jar` of a release: with the libraries of all processors that this commit was built for, one after the other.
 
 use super::target::Target;
-use super::{VERSION, archive, at, write};
-use crate::jar::{self, Goal, Library};
+use super::{VERSION, archive};
+use crate::files::{bytes, copy, create, write};
+use crate::jar::{self, Library};
+use crate::maven::Goal;
 use jvm::Result;
 use std::fs;
 use std::path::Path;
@@ -29,9 +31,9 @@ pub fn of_commit(folder: &Path, commit: &str) -> Vec<&'static str> {
 pub fn make(folder: &Path, target: &Target, agent: &Path, commit: &str, seconds: u64) -> Result<()> {
     let natives = folder.join("natives");
     let own = natives.join(format!("linux-{}", target.name));
-    fs::create_dir_all(&own).map_err(at(&own))?;
-    fs::copy(agent, own.join("libterrace.so")).map_err(at(agent))?;
-    write(&own.join(COMMIT), commit)?;
+    create(&own)?;
+    copy(agent, own.join("libterrace.so"))?;
+    write(own.join(COMMIT), commit)?;
 
     let libraries: Vec<Library<'_>> = of_commit(folder, commit)
         .into_iter()
@@ -41,10 +43,10 @@ pub fn make(folder: &Path, target: &Target, agent: &Path, commit: &str, seconds:
     let mut sums = String::new();
     for part in ["", "-sources", "-javadoc"] {
         let from = built.with_file_name(format!("terrace{part}.jar"));
-        let bytes = fs::read(&from).map_err(at(&from))?;
+        let bytes = bytes(&from)?;
         sums += &archive::keep(&folder.join(format!("terrace-{VERSION}{part}.jar")), &bytes)?;
     }
     let platforms: Vec<&str> = libraries.iter().map(|library| library.platform).collect();
     eprintln!("target/dist/terrace-{VERSION}.jar: for {}", platforms.join(" and "));
-    write(&folder.join(SUMS), &sums)
+    write(folder.join(SUMS), &sums)
 }

@@ -16,7 +16,8 @@ mod tools;
 pub use tools::Tools;
 
 use crate::aarch64::Parts;
-use crate::jar::Goal;
+use crate::files::{create, write};
+use crate::maven::Goal;
 use crate::shell::root;
 use jvm::{Error, Result};
 use std::path::Path;
@@ -79,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn make(folder: &Path, target: &Target) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(at(folder))?;
+    create(folder)?;
     // Both programs and archives bear the time and the name of the commit, so that the same commit gives the same bytes.
     let commit = if changed()? { format!("{} with changes", commit()?) } else { commit()? };
     let seconds: u64 = git(&["show", "--no-patch", "--format=%ct", "HEAD"])?.parse().unwrap_or(0);
@@ -107,7 +108,7 @@ fn make(folder: &Path, target: &Target) -> Result<()> {
         sums += &archive::keep(&folder.join(&file), &bytes)?;
         eprintln!("target/dist/{file}: {:.1} MB", bytes.len() as f64 / 1e6);
     }
-    write(&folder.join(target.sums()), &sums)
+    write(folder.join(target.sums()), &sums)
 }
 
 /// The commit's name, in short.
@@ -133,27 +134,6 @@ fn git(arguments: &[&str]) -> Result<String> {
         )));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// An error that names the file.
-fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
-    move |error| Error::failed(format!("{}: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(at(path))
-}
-
-fn rename(from: &Path, to: &Path) -> Result<()> {
-    std::fs::rename(from, to).map_err(at(to))
-}
-
-/// An empty folder.
-fn fresh(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(at(folder))?;
-    }
-    std::fs::create_dir_all(folder).map_err(at(folder))
 }
 
 #[cfg(test)]

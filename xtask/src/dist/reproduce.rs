@@ -1,7 +1,8 @@
 //! Whether the same commit gives the same bytes: built once more, from a clone whose path has another length, by what is compiled there.
 
-use super::{at, changed, commit, compare, fresh, git, jar, target};
+use super::{changed, commit, compare, git, jar, target};
 use crate::cargo::cargo;
+use crate::files::{at, bytes, fresh, text};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
@@ -42,11 +43,11 @@ pub fn elsewhere(folder: &Path) -> Result<()> {
 
     let there = other.join("target/dist");
     for name in sums {
-        let listed = |folder: &Path| fs::read_to_string(folder.join(name)).map_err(at(&folder.join(name)));
+        let listed = |folder: &Path| text(folder.join(name));
         let listed = listed(folder)? + &listed(&there)?;
         println!("{name}, here and elsewhere:\n{listed}");
         for file in listed.lines().filter_map(|line| line.split_once("  ")).map(|(_, file)| file) {
-            let bytes = |folder: &Path| fs::read(folder.join(file)).map_err(at(&folder.join(file)));
+            let bytes = |folder: &Path| bytes(folder.join(file));
             if let Some(found) = compare::first_difference(file, &bytes(folder)?, &bytes(&there)?)? {
                 return Err(Error::failed(format!(
                     "not the same bytes: {found}\ncompare {} with {} (diffoscope shows where); if target/dist has files of an earlier \

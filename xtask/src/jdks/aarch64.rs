@@ -2,7 +2,7 @@
 
 use super::packages::{Package, fetch, script, unpack};
 use super::{debian, wheel};
-use crate::files::{failed, remove};
+use crate::files::{at, remove, remove_file, rename};
 use jvm::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ pub fn install(folder: &Path) -> Result<()> {
         };
         programs(&unpacked)?;
         remove(&home)?;
-        fs::rename(&unpacked, &home).map_err(|error| failed(&home, &error))?;
+        rename(&unpacked, &home)?;
     }
     remove(&new)
 }
@@ -106,14 +106,14 @@ fn programs(home: &Path) -> Result<()> {
     let bin = home.join("bin");
     for program in [bin.join("java"), home.join("lib/jspawnhelper")] {
         let (name, renamed) = (program.file_name().unwrap_or_default(), program.with_extension("program"));
-        fs::rename(&program, &renamed).map_err(|error| failed(&program, &error))?;
+        fs::rename(&program, &renamed).map_err(at(&program))?;
         let name = name.display();
         let start = format!("here=${{0%/*}}\nexec \"$here/../../../run\" \"$here/{name}.program\" \"$@\"");
         script(&program, &start)?;
     }
-    let entries = fs::read_dir(&bin).map_err(|error| failed(&bin, &error))?;
+    let entries = fs::read_dir(&bin).map_err(at(&bin))?;
     for other in entries.flatten().filter(|entry| !entry.file_name().to_string_lossy().starts_with("java")) {
-        fs::remove_file(other.path()).map_err(|error| failed(&other.path(), &error))?;
+        remove_file(other.path())?;
     }
     debian::tools(&bin)?;
     if home.join("release").is_file() {

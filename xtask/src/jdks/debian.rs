@@ -5,7 +5,7 @@
 //! kernel started.
 
 use super::packages::{Package, fetch, script, unpack};
-use crate::files::{failed, remove, remove_file};
+use crate::files::{at, copy, create, remove, remove_file, rename};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
@@ -102,10 +102,10 @@ pub fn install(feature: u32, home: &Path) -> Result<()> {
     programs(&part, &made)?;
     if !made.join("release").is_file() {
         let release = format!("JAVA_VERSION=\"1.{feature}.0\"\nIMPLEMENTOR=\"Debian\"\n");
-        fs::write(made.join("release"), release).map_err(|error| failed(&made, &error))?;
+        fs::write(made.join("release"), release).map_err(at(&made))?;
     }
     remove(home)?;
-    fs::rename(&made, home).map_err(|error| failed(home, &error))?;
+    rename(&made, home)?;
     remove(&unpacked)
 }
 
@@ -117,15 +117,15 @@ pub(super) fn links(folder: &Path, unpacked: &Path) -> Result<()> {
         let Ok(inside) = target.strip_prefix("/").map(|target| unpacked.join(target)) else { continue };
         remove_file(path)?;
         if inside.is_file() {
-            fs::copy(&inside, path).map_err(|error| failed(path, &error))?;
+            copy(&inside, path)?;
         }
     }
     let broken = all.iter().filter(|(path, target)| target.is_relative() && !path.exists());
-    broken.map(|(path, _)| path).try_for_each(|path| remove_file(path))
+    broken.map(|(path, _)| path).try_for_each(remove_file)
 }
 
 fn find_links(folder: &Path, all: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(|error| failed(folder, &error))?.flatten() {
+    for entry in fs::read_dir(folder).map_err(at(folder))?.flatten() {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             find_links(&path, all)?;
@@ -138,12 +138,12 @@ fn find_links(folder: &Path, all: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
 
 /// The shared libraries, each under the name that it is asked for by.
 fn libraries(unpacked: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).map_err(|error| failed(to, &error))?;
+    create(to)?;
     let from = unpacked.join("usr/lib/x86_64-linux-gnu");
-    for entry in fs::read_dir(&from).map_err(|error| failed(&from, &error))?.flatten() {
+    for entry in fs::read_dir(&from).map_err(at(&from))?.flatten() {
         if entry.path().is_file() && entry.file_name().to_string_lossy().contains(".so") {
             let target = to.join(entry.file_name());
-            fs::copy(entry.path(), &target).map_err(|error| failed(&target, &error))?;
+            copy(entry.path(), &target)?;
         }
     }
     Ok(())
@@ -166,14 +166,14 @@ pub(super) fn tools(bin: &Path) -> Result<()> {
 fn programs(part: &Path, made: &Path) -> Result<()> {
     let up = if part == made { ".." } else { "../.." };
     let bin = part.join("bin");
-    let entries = fs::read_dir(&bin).map_err(|error| failed(&bin, &error))?;
+    let entries = fs::read_dir(&bin).map_err(at(&bin))?;
     for other in entries.flatten().filter(|entry| entry.file_name() != "java") {
-        remove_file(&other.path())?;
+        remove_file(other.path())?;
     }
     let renamed = fs::rename(bin.join("java"), bin.join("java.program"));
     let copied =
         renamed.and_then(|()| fs::copy(made.join("lib/loader").join(LOADER), bin.join("java.loader")));
-    copied.map_err(|error| failed(&bin, &error))?;
+    copied.map_err(at(&bin))?;
     let start = format!(
         "bin=${{0%/*}}\nexec \"$bin/java.loader\" --library-path \"$bin/{up}/lib/loader\" --argv0 \"$0\" \"$bin/java.program\" \"$@\""
     );
@@ -181,7 +181,7 @@ fn programs(part: &Path, made: &Path) -> Result<()> {
     if part != made {
         let outer = made.join("bin");
         remove(&outer)?;
-        fs::create_dir(&outer).map_err(|error| failed(&outer, &error))?;
+        fs::create_dir(&outer).map_err(at(&outer))?;
         return script(&outer.join("java"), "exec \"${0%/*}/../jre/bin/java\" \"$@\"");
     }
     tools(&bin)?;
@@ -189,7 +189,7 @@ fn programs(part: &Path, made: &Path) -> Result<()> {
     let helper = made.join("lib/jspawnhelper");
     if helper.is_file() {
         let moved = made.join("lib/loader/jspawnhelper");
-        fs::rename(&helper, &moved).map_err(|error| failed(&helper, &error))?;
+        fs::rename(&helper, &moved).map_err(at(&helper))?;
         let start = format!(
             "lib=${{0%/*}}/loader\nexec \"$lib/{LOADER}\" --library-path \"$lib\" \"$lib/jspawnhelper\" \"$@\""
         );

@@ -1,8 +1,8 @@
 //! Graal's compiler, which JDK 25 takes in place of C2 when it is asked to: four jars of Maven Central.
 
-use crate::files::remove;
+use crate::digests;
+use crate::files::{remove, rename};
 use crate::shell::{root, run};
-use crate::{build, digests};
 use jvm::{Error, Result};
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub fn install() -> Result<Option<Error>> {
     }
     let new = root().join("target/jdks/new-graal");
     remove(&new)?;
-    let mut maven = build::maven()?;
+    let mut maven = crate::maven::maven()?;
     maven.arg(format!("-Dgraal={}", new.display()));
     if let Err(error) = run(maven.args(["-Pgraal", "-pl", "graal", "package"])) {
         return Ok(Some(Error::failed(format!(
@@ -33,6 +33,6 @@ pub fn install() -> Result<Option<Error>> {
     }
     digests::check(&new, DIGESTS)?;
     remove(&folder())?;
-    std::fs::rename(&new, folder()).map_err(|error| crate::files::failed(&folder(), &error))?;
+    rename(&new, folder())?;
     Ok(None)
 }

@@ -127,7 +127,6 @@ pub fn install() -> Result<()> {
     if jdk::discover().iter().any(|jdk| jdk.feature == FEATURE) { Ok(()) } else { fetch(FEATURE) }
 }
 
-/// Installs all that can be had.
 pub fn install_all() -> Result<()> {
     known().into_iter().try_for_each(fetch)?;
     install_graal()?.map_or(Ok(()), Err)

@@ -1,6 +1,6 @@
 //! Packages of Debian, fetched once by name and version into `target/jdks/packages`, and held to the digests that are pinned here.
 
-use crate::files::{failed, remove, remove_file};
+use crate::files::{at, create, remove, remove_file, write};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
 use std::fs;
@@ -25,7 +25,7 @@ pub fn fetch(
     packages: impl Iterator<Item = Package>,
 ) -> Result<Vec<PathBuf>> {
     let folder = root().join("target/jdks/packages");
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    create(&folder)?;
     let packages: Vec<Package> = packages.collect();
     let missing = || {
         let there = |package: &&Package| held(&folder, architecture, package).file.is_file();
@@ -88,7 +88,7 @@ fn successor(folder: &Path, suite: &str, architecture: &str, package: &Package) 
     }
     check(&named(folder, architecture, name, &version), &now)?;
     let path = note(folder, digest);
-    fs::write(&path, format!("{version} {now}\n")).map_err(|error| failed(&path, &error))?;
+    write(&path, format!("{version} {now}\n"))?;
     eprintln!("{name}: Debian has {version} in place of {pinned}; its digest is from Debian's signed index");
     Ok(())
 }
@@ -116,12 +116,12 @@ fn apt(program: &str, suite: &str) -> Result<Command> {
     let state = root().join("target/jdks/apt").join(suite);
     for folder in ["lists/partial", "cache/archives/partial"] {
         let folder = state.join(folder);
-        fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+        create(&folder)?;
     }
     let (sources, status) = (state.join("sources.list"), state.join("status"));
     let text = format!("deb [arch=amd64,arm64] {} {suite} main\n", mirror()?);
     let written = fs::write(&sources, text).and_then(|()| fs::write(&status, ""));
-    written.map_err(|error| failed(&state, &error))?;
+    written.map_err(at(&state))?;
     let mut apt = Command::new(program);
     for (name, value) in [
         ("Dir::State", state.clone()),
@@ -167,7 +167,7 @@ fn mirror() -> Result<String> {
 /// Unpacks packages into a folder, which is then theirs alone.
 pub fn unpack(packages: &[PathBuf], to: &Path) -> Result<()> {
     remove(to)?;
-    fs::create_dir_all(to).map_err(|error| failed(to, &error))?;
+    create(to)?;
     packages
         .iter()
         .try_for_each(|package| run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(to)))
@@ -177,7 +177,7 @@ pub fn unpack(packages: &[PathBuf], to: &Path) -> Result<()> {
 pub fn script(path: &Path, body: &str) -> Result<()> {
     let written = fs::write(path, format!("#!/bin/sh\n{body}\n"))
         .and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(0o755)));
-    written.map_err(|error| failed(path, &error))
+    written.map_err(at(path))
 }
 
 #[cfg(test)]

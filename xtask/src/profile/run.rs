@@ -1,6 +1,6 @@
 //! One JVM that runs a workload in whole rounds: `terrace-workloads.jar profile`.
 
-use crate::build;
+use crate::places::installed;
 use jvm::jdk::{Collector, Jdk};
 use jvm::launch::Launch;
 use jvm::progress_file::{Phase, ProgressFile};
@@ -22,9 +22,7 @@ const ROUNDS_A_LINE: u64 = 8;
 
 /// What is run, and for how long.
 pub struct Run<'a> {
-    /// The workload.
     pub workload: Workload,
-    /// Where it runs.
     pub jdk: &'a Jdk,
     /// Flags besides the collector.
     pub flags: &'a [&'a str],
@@ -41,26 +39,21 @@ pub struct Run<'a> {
 /// What the JVM tells of it.
 #[derive(Debug, Deserialize)]
 pub struct Report {
-    /// What was compiled.
     pub facts: Facts,
     /// Calls of the compiler in a round.
     pub batches_in_round: u64,
-    /// The measured rounds.
     pub rounds: Vec<Round>,
 }
 
 /// What a round compiles.
 #[derive(Debug, Deserialize)]
 pub struct Facts {
-    /// Source files.
     pub source_files: u64,
-    /// Lines in them.
     pub source_lines: u64,
     /// Bytes of the class files that come out.
     pub class_bytes: u64,
 }
 
-/// A measured round.
 #[derive(Debug, Deserialize)]
 pub struct Round {
     /// CPU time of its thread in nanoseconds.
@@ -126,7 +119,7 @@ impl Run<'_> {
     }
 
     fn launch(&self, progress: &Path) -> Result<Launch> {
-        let install = build::installed();
+        let install = installed();
         let mut arguments: Vec<OsString> =
             self.jdk.select(Collector::Parallel)?.into_iter().map(OsString::from).collect();
         arguments.extend(self.flags.iter().map(OsString::from));

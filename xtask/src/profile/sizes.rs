@@ -24,7 +24,6 @@ impl Sizes {
         (256, 384], (384, 512], (512, 768], ..., and stand at the mean size of their objects, rounded to 8 bytes; empty \
         buckets are left out; share: of all objects";
 
-    /// Adds objects of a size.
     pub fn add(&mut self, bytes: u64, count: u64) {
         *self.0.entry(bytes).or_default() += count;
     }
@@ -45,12 +44,10 @@ impl Sizes {
         Some(Sizes(left))
     }
 
-    /// How many objects.
     pub fn objects(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// Bytes of all objects.
     pub fn bytes(&self) -> u64 {
         self.iter().map(|(bytes, count)| bytes * count).sum()
     }

@@ -15,7 +15,7 @@ pub struct Table {
 }
 
 pub enum Column {
-    /// Words in which `{key}` is a parameter, as in headings of the first cell; `{processes}` is how many JVMs the cell is of.
+    /// Words in which `{key}` is a parameter, as in headings of the first cell; `{processes}` and `{jvms}` are how many JVMs the cell is of.
     Words(&'static str),
     /// A metric's median with its interval, with so many decimals.
     Interval(&'static str, usize),
@@ -41,7 +41,7 @@ pub const TABLES: [Table; 16] = [
         experiment: "demo",
         columns: &[
             ("program (Parallel, JDK {jdk})", Words("{program}")),
-            ("compared", Words("{compared}, {processes}")),
+            ("compared", Words("{compared}, {jvms}")),
             ("speed", Interval("speed", 2)),
             COLLECTIONS,
         ],

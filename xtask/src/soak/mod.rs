@@ -5,8 +5,10 @@ mod plan;
 mod round;
 mod state;
 
-use crate::{build, jdks, shell};
-use jvm::jdk::Jdk;
+use crate::files::{at, bytes, fresh};
+use crate::maven::compile;
+use crate::{build, jdks};
+use jvm::jdk::{Jdk, MEASURED};
 use jvm::{Error, Result};
 use plan::{Cell, RoundPlan};
 use present::numbers;
@@ -17,10 +19,8 @@ use statistics::Random;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-const SUPPORTED: [u32; 3] = [17, 21, 25];
 /// A soak that fails so often has shown it.
 const MOST_FAILURES: u64 = 5;
 
@@ -56,13 +56,13 @@ fn refills(text: &str) -> std::result::Result<u64, String> {
     }
 }
 
-/// Runs it.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let folder = std::path::absolute(&arguments.out)
-        .map_err(|error| Error::failed(format!("{}: {error}", arguments.out.display())))?;
+    let folder = std::path::absolute(&arguments.out).map_err(at(&arguments.out))?;
     let agent = build::agent()?;
     let time = Duration::from_secs(arguments.round_seconds);
-    let kit = Kit { classes: compile(&folder)?, time, agent };
+    let classes = folder.join("classes");
+    compile("xtask/src/soak/Soak.java", &classes)?;
+    let kit = Kit { classes, time, agent };
     let cells = cells()?;
     if let Some(number) = arguments.round {
         let (plan, outcome) = one(&kit, &cells, arguments.seed, number, &folder)?;
@@ -123,33 +123,19 @@ fn cells() -> Result<Vec<Cell>> {
     jdks::install()?;
     let mut found: Vec<Jdk> = Vec::new();
     for jdk in jdks::all() {
-        if SUPPORTED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
+        if MEASURED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
             found.push(jdk);
         }
     }
     found.sort_by_key(|jdk| jdk.feature);
-    for feature in SUPPORTED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
+    for feature in MEASURED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
         eprintln!("skipped: JDK {feature}: not found");
     }
     Ok(Cell::all(&found))
 }
 
-fn compile(folder: &Path) -> Result<PathBuf> {
-    let classes = folder.join("classes");
-    let all = jdks::all();
-    let jdk = all.iter().filter(|jdk| jdk.has_compiler).min_by_key(|jdk| jdk.feature);
-    let jdk = jdk.ok_or_else(|| Error::failed("no JDK with a compiler found; install one (17 or later)"))?;
-    shell::run(
-        Command::new(jdk.home.join("bin/javac"))
-            .args(["--release", "17", "-Xlint:all", "-Werror", "-d"])
-            .arg(&classes)
-            .arg(shell::root().join("xtask/src/soak/Soak.java")),
-    )?;
-    Ok(classes)
-}
-
 fn hash(path: &Path) -> Result<u64> {
-    let bytes = std::fs::read(path).map_err(|error| Error::failed(format!("{}: {error}", path.display())))?;
+    let bytes = bytes(path)?;
     let mut hasher = DefaultHasher::new();
     hasher.write(&bytes);
     Ok(hasher.finish())
@@ -172,9 +158,7 @@ fn one(
         Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let plan = RoundPlan::new(cells, number, &mut random);
     let place = place(folder, number);
-    let _ = std::fs::remove_dir_all(&place);
-    std::fs::create_dir_all(&place)
-        .map_err(|error| Error::failed(format!("{}: {error}", place.display())))?;
+    fresh(&place)?;
     let outcome = round::run(kit, &plan, &place, &mut random);
     if outcome.is_ok() {
         let _ = std::fs::remove_dir_all(&place);

@@ -17,7 +17,6 @@ const VERIFY: &[&str] = &["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"];
 /// Everything that HotSpot calls diagnostic or experimental.
 const UNLOCK: [&str; 2] = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions"];
 
-/// All of them.
 pub const COLLECTORS: [Garbage; 6] = [
     Garbage { name: "Serial", flags: &["-XX:+UseSerialGC"], verify: VERIFY },
     Garbage { name: "Parallel", flags: &["-XX:+UseParallelGC"], verify: VERIFY },

@@ -2,6 +2,7 @@
 
 use super::plan::RoundPlan;
 use super::state::Counts;
+use crate::files::{at, copy};
 use control::{Control, Mode, State};
 use jvm::attach::{Attached, Loaded};
 use jvm::os;
@@ -48,12 +49,12 @@ impl<'a> Jvm<'a> {
         for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"] {
             command.env_remove(variable);
         }
-        let file = |name: &str| File::create(folder.join(name)).map_err(|error| failed(folder, error));
+        let file = |name: &str| File::create(folder.join(name)).map_err(at(folder));
         command.current_dir(folder).stdin(Stdio::null()).stdout(file("stdout")?).stderr(file("stderr")?);
         command.process_group(0);
         os::die_with_us(&mut command);
-        fs::write(folder.join("command"), format!("{command:?}\n")).map_err(|error| failed(folder, error))?;
-        let child = command.spawn().map_err(|error| failed(&plan.cell.jdk.java(), error))?;
+        fs::write(folder.join("command"), format!("{command:?}\n")).map_err(at(folder))?;
+        let child = command.spawn().map_err(at(&plan.cell.jdk.java()))?;
         Ok(Jvm { child, folder })
     }
 
@@ -91,14 +92,14 @@ impl<'a> Jvm<'a> {
 
     /// Waits for the end, and looks at what the JVM left behind.
     fn end(&mut self) -> Result<()> {
-        fs::write(self.folder.join("stop"), "").map_err(|error| failed(self.folder, error))?;
+        fs::write(self.folder.join("stop"), "").map_err(at(self.folder))?;
         let since = Instant::now();
         let status = loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) if since.elapsed() > LIMIT => return Err(Error::failed("the JVM does not end")),
                 Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-                Err(error) => return Err(failed(self.folder, error)),
+                Err(error) => return Err(at(self.folder)(error)),
             }
             stopped()?;
         };
@@ -110,10 +111,6 @@ impl<'a> Jvm<'a> {
         }
         Ok(())
     }
-}
-
-fn failed(path: &Path, error: std::io::Error) -> Error {
-    Error::failed(format!("{}: {error}", path.display()))
 }
 
 /// The user's Ctrl-C.
@@ -158,8 +155,8 @@ fn disturb(
 ) -> Result<Counts> {
     let mut counts = Counts::default();
     let attached = Attached::to(jvm.child.id(), PATIENCE)?;
-    let copy = jvm.folder.join("libterrace.so");
-    fs::copy(&kit.agent, &copy).map_err(|error| failed(&copy, error))?;
+    let another = jvm.folder.join("libterrace.so");
+    copy(&kit.agent, &another)?;
     let until = Instant::now() + kit.time;
     while Instant::now() < until {
         stopped()?;
@@ -180,7 +177,7 @@ fn disturb(
             }
             7..12 => {
                 let (library, options) =
-                    (random.one(&[&kit.agent, &copy]), random.one(&["", "core=64k", "nonsense"]));
+                    (random.one(&[&kit.agent, &another]), random.one(&["", "core=64k", "nonsense"]));
                 if attached.load(library, options)? == Loaded::Yes {
                     return Err(Error::failed(format!("{} was loaded a second time", library.display())));
                 }

@@ -1,5 +1,6 @@
 //! What a soak has done so far, a line for each round: so it can be stopped at any time and goes on where it was.
 
+use crate::files::{at, create};
 use jvm::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -18,7 +19,6 @@ pub struct Header {
 /// What happened in a round, or in several.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Rounds.
     pub rounds: u64,
     /// Thread buffers that the lowest level's buffers served.
     pub refills: u64,
@@ -34,14 +34,11 @@ pub struct Counts {
     pub switches: u64,
     /// Objects whose words were all checked.
     pub checked: u64,
-    /// Rounds that failed.
     pub errors: u64,
-    /// Seconds.
     pub seconds: f64,
 }
 
 impl Counts {
-    /// Adds another's.
     pub fn add(&mut self, other: &Counts) {
         self.rounds += other.rounds;
         self.refills += other.refills;
@@ -63,9 +60,7 @@ pub struct Done {
     pub round: u64,
     /// Its collector and JDK.
     pub cell: String,
-    /// What happened.
     pub counts: Counts,
-    /// Why it failed.
     pub failure: Option<String>,
 }
 
@@ -81,8 +76,7 @@ impl State {
     /// Begins, or goes on where the same soak was.
     pub fn open(folder: &Path, header: &Header, resume: bool) -> Result<State> {
         let path = folder.join("rounds.jsonl");
-        let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        create(folder)?;
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         // A line that was cut off has no end.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -104,12 +98,12 @@ impl State {
             }
             for line in lines {
                 let round = serde_json::from_str(line);
-                done.push(round.map_err(|error| Error::failed(format!("{}: {error}", path.display())))?);
+                done.push(round.map_err(at(&path))?);
             }
         }
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
+        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(at(&path))?;
         let begins = whole.is_empty();
-        file.set_len(if begins { 0 } else { whole.len() as u64 + 1 }).map_err(failed)?;
+        file.set_len(if begins { 0 } else { whole.len() as u64 + 1 }).map_err(at(&path))?;
         let mut state = State { path, file, done };
         if begins {
             state.line(header)?;
@@ -127,12 +121,9 @@ impl State {
     fn line(&mut self, value: &impl Serialize) -> Result<()> {
         let mut line = serde_json::to_string(value).map_err(|error| Error::failed(error.to_string()))?;
         line.push('\n');
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
+        self.file.write_all(line.as_bytes()).map_err(at(&self.path))
     }
 
-    /// The sum of all rounds.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();
         self.done.iter().for_each(|done| total.add(&done.counts));

@@ -91,7 +91,6 @@ pub fn during_load(setting: Setting, options: &str) -> Launch {
     )
 }
 
-/// All that collect.
 pub const COLLECTING: &[Collector] = SERVED.split_at(5).0;
 
 pub fn cases(cases: &mut Vec<Case>) {

@@ -232,7 +232,6 @@ mod affinity {
         }
     }
 
-    /// The threads of a process.
     pub fn tasks(pid: u32) -> Vec<i32> {
         let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()

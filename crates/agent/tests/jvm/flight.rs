@@ -101,7 +101,6 @@ impl Events {
         self.0.iter().filter(|event| event["type"] == name).map(|event| &event["values"]).collect()
     }
 
-    /// The statistics of a level.
     fn statistics(&self, level: &str) -> Vec<&Value> {
         self.named("BufferStatistics").into_iter().filter(|event| event["level"] == level).collect()
     }

@@ -100,7 +100,6 @@ impl Report {
         Ok(())
     }
 
-    /// The levels' names.
     fn levels(&self) -> Vec<String> {
         let levels = self.0["levels"].as_array().into_iter().flatten();
         levels.map(|level| level["name"].as_str().unwrap_or("").to_owned()).collect()

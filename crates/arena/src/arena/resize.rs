@@ -1,6 +1,7 @@
 //! Blocks that grow, shrink or are given back where they are: the last ones of a buffer.
 
 use super::Arena;
+use crate::blocks;
 use crate::thread;
 use crate::watched;
 use crate::zero::Zeroing;
@@ -29,10 +30,10 @@ impl Arena {
         resize: impl FnOnce() -> bool,
     ) -> bool {
         let start = place.addr().get();
-        watched::shrinks(self.segments(), start, old, new);
+        blocks::shrinks(self.segments(), start, old, new);
         let resized = resize();
         if resized {
-            watched::grew(self.segments(), start, old, new, !self.takes_back());
+            blocks::grew(self.segments(), start, old, new, !self.takes_back());
         }
         resized
     }

@@ -52,11 +52,11 @@ fn tell(function: Option<Tell>, extent: Extent) {
 }
 
 /// An access to these bytes is an error. They end with a grain.
-pub(super) fn poison(extent: Extent) {
+pub(crate) fn poison(extent: Extent) {
     tell(function!("__asan_poison_memory_region"), extent);
 }
 
 /// An access to these bytes is right. They begin with a grain.
-pub(super) fn unpoison(extent: Extent) {
+pub(crate) fn unpoison(extent: Extent) {
     tell(function!("__asan_unpoison_memory_region"), extent);
 }

@@ -54,46 +54,46 @@ fn request(what: usize, arguments: [usize; 4]) {
 }
 
 /// There is a pool, which its address names.
-pub(super) fn created(pool: usize) {
+pub(crate) fn created(pool: usize) {
     request(CREATE_MEMPOOL, [pool, super::GAP, 0, 0]);
 }
 
 /// The pool and all of its blocks are no more.
-pub(super) fn destroyed(pool: usize) {
+pub(crate) fn destroyed(pool: usize) {
     request(DESTROY_MEMPOOL, [pool, 0, 0, 0]);
 }
 
 /// A block of a pool.
-pub(super) fn allocated(pool: usize, block: Extent) {
+pub(crate) fn allocated(pool: usize, block: Extent) {
     request(MEMPOOL_ALLOC, [pool, block.start, block.bytes, 0]);
 }
 
 /// A block of a pool is no more.
-pub(super) fn freed(pool: usize, start: usize) {
+pub(crate) fn freed(pool: usize, start: usize) {
     request(MEMPOOL_FREE, [pool, start, 0, 0]);
 }
 
 /// A block of a pool has another size. What that adds or takes has to be told by itself.
-pub(super) fn resized(pool: usize, block: Extent) {
+pub(crate) fn resized(pool: usize, block: Extent) {
     request(MEMPOOL_CHANGE, [pool, block.start, block.start, block.bytes]);
 }
 
 /// Of a pool's blocks only those in a range are left.
-pub(super) fn only(pool: usize, extent: Extent) {
+pub(crate) fn only(pool: usize, extent: Extent) {
     request(MEMPOOL_TRIM, [pool, extent.start, extent.bytes, 0]);
 }
 
 /// An access is an error.
-pub(super) fn nobodys(extent: Extent) {
+pub(crate) fn nobodys(extent: Extent) {
     request(MAKE_MEM_NOACCESS, [extent.start, extent.bytes, 0, 0]);
 }
 
 /// Bytes may be written to, and not read before.
-pub(super) fn undefined(extent: Extent) {
+pub(crate) fn undefined(extent: Extent) {
     request(MAKE_MEM_UNDEFINED, [extent.start, extent.bytes, 0, 0]);
 }
 
 /// Bytes may be read.
-pub(super) fn defined(extent: Extent) {
+pub(crate) fn defined(extent: Extent) {
     request(MAKE_MEM_DEFINED, [extent.start, extent.bytes, 0, 0]);
 }

@@ -7,7 +7,6 @@ use jvm::Result;
 use present::table;
 use std::path::PathBuf;
 
-/// Compare two runs: what changed significantly.
 #[derive(Args, Debug)]
 pub struct Diff {
     /// The earlier run's folder.
@@ -18,13 +17,12 @@ pub struct Diff {
     #[arg(value_name = "B")]
     after: PathBuf,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
 impl Diff {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let [before, after] = [&self.before, &self.after].map(|folder| ::experiment::results::read(folder));
         let diff = report::diff::compare(&before?, &after?);

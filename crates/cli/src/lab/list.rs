@@ -8,16 +8,14 @@ use clap::Args;
 use jvm::Result;
 use present::table::{Table, columns};
 
-/// Show the experiments: what each asks, and how long it takes.
 #[derive(Args, Debug)]
 pub struct List {
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
 impl List {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let scratch = ::experiment::session::store::scratch()?;
         let jdks = chosen_jdks(&[])?;
@@ -57,7 +55,9 @@ impl List {
             table.push([declaration.name, declaration.question, source, minutes(quick), minutes(full)]);
         }
         print!("{}", table.text(columns()));
-        println!("terrace lab run NAME... runs some of them, terrace lab run all but those (when named).");
+        println!(
+            "terrace lab run NAME... runs some of them; terrace lab run runs all but those marked (when named)."
+        );
         Ok(())
     }
 }

@@ -6,7 +6,6 @@ use clap::Args;
 use jvm::{Error, Result};
 use std::path::PathBuf;
 
-/// Print the machine of a run as a file for the simulator: what its latency experiment measured, every number with its origin.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -18,7 +17,6 @@ pub struct MachineCommand {
 }
 
 impl MachineCommand {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let text = simulate::machine_file(&results::read(&self.folder)?).map_err(Error::failed)?;
         print!("{text}");

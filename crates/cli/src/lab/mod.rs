@@ -9,7 +9,6 @@ mod run;
 use clap::{Args, Subcommand};
 use jvm::Result;
 
-/// Measure every layer of allocation on this machine, beside the published figures.
 #[derive(Args, Debug)]
 pub struct Lab {
     #[command(subcommand)]
@@ -22,7 +21,7 @@ enum Command {
     List(list::List),
     /// Run experiments and write a report: tables here; results.json, CSV and one HTML page in a folder.
     Run(run::Run),
-    /// Show a folder's results again, and write its page anew.
+    /// Show the results in a folder again, and rewrite its page.
     Report(report::Report),
     /// Compare two runs: what changed significantly.
     Diff(diff::Diff),
@@ -31,7 +30,6 @@ enum Command {
 }
 
 impl Lab {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         match &self.command {
             Command::List(list) => list.execute(),

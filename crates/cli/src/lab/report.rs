@@ -7,20 +7,18 @@ use jvm::Result;
 use present::table;
 use std::path::PathBuf;
 
-/// Show a folder's results again, and write its page anew.
 #[derive(Args, Debug)]
 pub struct Report {
     /// The folder of a run.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
 impl Report {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let mut results = ::experiment::results::read(&self.folder)?;
         // Of a run that was interrupted, or of an older version.

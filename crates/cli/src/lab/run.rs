@@ -14,28 +14,27 @@ use present::progress::Progress;
 use present::table;
 use std::path::{Path, PathBuf};
 
-/// Run experiments and write a report.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   terrace lab run                          everything, quickly, on the newest JDK
   terrace lab run atomics latency --full   two experiments, every point of their sources
-  terrace lab run --resume                 go on with what Ctrl-C interrupted
+  terrace lab run --resume                 continue after Ctrl-C
   terrace lab run demo                     what Terrace does here, in eight minutes")]
 pub struct Run {
-    /// The experiments; none means all that are not run only when named. 'terrace lab list' shows them.
+    /// The experiments [default: all but those that 'terrace lab list' marks (when named)].
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated: one value of each key must hold.
+    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated: with several values of one key, any of them.
     #[arg(long, value_name = "KEY=VALUE")]
     only: Vec<String>,
 
-    /// Few points, minutes (the default).
+    /// Few points: minutes (the default).
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 
-    /// Every point of the sources, hours.
+    /// Every point of the sources: hours.
     #[arg(long)]
     full: bool,
 
@@ -47,11 +46,11 @@ pub struct Run {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Go on with the run in --out, or with the last one here.
+    /// Continue the run in --out, or the last one in this folder.
     #[arg(long, conflicts_with_all = ["names", "quick", "full", "java"])]
     resume: bool,
 
-    /// Runs of each cell; where it compares two ways of running a JVM, each in JVMs of its own [default: the experiment's].
+    /// Runs of each cell; where it compares two ways of running a JVM, each in separate JVMs [default: the experiment's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
@@ -59,15 +58,15 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
-    /// A compared cell ends when its interval is within this of its middle [default: the experiment's].
+    /// End a compared cell when half of its interval's width is at most this [default: the experiment's].
     #[arg(long, value_name = "PERCENT", value_parser = crate::arguments::percent)]
     precision: Option<f64>,
 
-    /// Fill the pools of huge pages for the cells that need them, and put them back (needs root).
+    /// Fill the huge page pools for the cells that need them, and restore them (needs root).
     #[arg(long)]
     allow_sysctl: bool,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
@@ -80,11 +79,7 @@ pub fn chosen_jdks(given: &[PathBuf]) -> Result<Vec<Jdk>> {
             .map(|path| Jdk::at(path).map_err(|error| Error::usage(format!("--java {error}"))))
             .collect();
     }
-    let mut found: Vec<Jdk> =
-        (jdk::discover().into_iter()).filter(|jdk| [17, 21, 25].contains(&jdk.feature)).collect();
-    found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
-    found.dedup_by_key(|jdk| jdk.feature);
-    Ok(found)
+    Ok(jdk::measured())
 }
 
 /// Where experiments are run.
@@ -110,7 +105,10 @@ fn named(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments::all();
     let known: Vec<&str> = all.iter().map(|one| one.declaration.name.as_str()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Error::usage(format!("no experiment '{unknown}'; choose some of {}", known.join(", "))));
+        return Err(Error::usage(format!(
+            "unknown experiment '{unknown}'; choose from {}",
+            known.join(", ")
+        )));
     }
     let asked = |one: &Experiment| {
         if names.is_empty() { !one.declaration.by_name } else { names.contains(&one.declaration.name) }
@@ -172,7 +170,6 @@ impl Run {
         })
     }
 
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         os::note_signals();
         let folder = self.folder()?;

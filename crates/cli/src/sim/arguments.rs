@@ -1,10 +1,12 @@
 //! What is simulated: options that the commands share.
 
+use crate::format::simulated;
 use clap::{Args, ValueEnum};
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::allocate::{Collector, Tlab};
 use coherence::scenario::{Calls, DEFAULT_OBJECT, DEFAULT_WORK, Levels, Program, Scenario, Sizes};
 use jvm::{Error, Result, size};
+use serde::Serialize;
 
 /// An eden that does not fill up within milliseconds.
 const DEFAULT_EDEN: u64 = 4 << 30;
@@ -20,7 +22,7 @@ pub struct List<T>(pub Vec<T>);
 /// The machine.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArgument {
-    /// The machine: a shipped one ('terrace sim list' shows them) or a file as docs/machines.md describes it.
+    /// The machine: an included one ('terrace sim list' shows them) or a file in the format of docs/machines.md.
     #[arg(long, value_name = "NAME|FILE", value_parser = machine)]
     pub machine: Machine,
 }
@@ -105,13 +107,19 @@ pub struct ChanceArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub length: Option<Picoseconds>,
 
-    /// Seed of all that is left to chance: the same one gives the same output.
+    /// Random seed: the same seed gives the same output.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Let the scheduler move threads from CPU to CPU.
+    /// Let the scheduler migrate threads between CPUs.
     #[arg(long)]
     pub unpinned: bool,
+}
+
+impl ChanceArguments {
+    pub fn json(&self, machine: &Machine, rest: &impl Serialize) -> Result<String> {
+        simulated(&machine.name, self.seed, !self.unpinned, rest)
+    }
 }
 
 /// One choice of buffers.
@@ -233,14 +241,14 @@ fn known(names: impl Iterator<Item = &'static str>) -> String {
 pub fn program(name: &str) -> Result<Program> {
     name.parse().map_err(|_| {
         let known = known(Program::ALL.iter().map(|program| program.name()));
-        Error::usage(format!("no program '{name}'; choose one of {known}"))
+        Error::usage(format!("unknown program '{name}'; choose one of {known}"))
     })
 }
 
 fn levels(name: &str) -> Result<Levels> {
     Levels::named(name).ok_or_else(|| {
         let known = known(Levels::ALL.into_iter().map(Levels::name));
-        Error::usage(format!("no levels '{name}'; choose one of {known}"))
+        Error::usage(format!("unknown levels '{name}'; choose one of {known}"))
     })
 }
 
@@ -273,7 +281,6 @@ pub fn cycles(text: &str) -> Result<f64> {
     })
 }
 
-/// A number of threads.
 pub fn one_count(text: &str) -> Result<u32> {
     (text.parse().ok().filter(|number| *number > 0)).ok_or_else(|| {
         Error::usage(format!("'{text}' is not a valid number of threads; give 1 or more, such as 1,2,4"))

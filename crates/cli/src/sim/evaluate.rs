@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
 use coherence::machine;
 use jvm::{Error, Result};
-use present::numbers::three;
+use present::numbers::{percent, three};
 use present::steps::Steps;
 use present::table::{Table, columns};
 
@@ -26,22 +26,21 @@ enum What {
     Levels,
 }
 
-/// Set the simulator beside what was published, or the hierarchies beside each other.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  terrace sim evaluate                                     all that takes seconds
+  terrace sim evaluate                                     all parts that take seconds
   terrace sim evaluate tables
   terrace sim evaluate levels --machine docs/machines/assumed-2x256.toml")]
 pub struct Evaluate {
-    /// What to look at; if nothing is said thompson, opsian, counters and figure2.
+    /// What to evaluate [default: thompson, opsian, counters and figure2].
     what: Vec<What>,
 
-    /// The machine of `levels`.
+    /// The machine for 'levels'.
     #[arg(long, value_name = "NAME|FILE", value_parser = super::arguments::machine, default_value = "epyc-9654-2x96")]
     machine: machine::Machine,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
@@ -64,7 +63,6 @@ const CORE_SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 const INTENSITIES: [f64; 3] = [1.0, 3.0, 10.0];
 
 impl Evaluate {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let steps = Steps::begin();
         let progress = |step: &str| steps.say(step);
@@ -124,7 +122,7 @@ impl Evaluate {
                 times(row.four_cluster, row.three),
                 times(row.four_package, row.three),
                 format!("{:.2} M/s", row.heap_requests),
-                format!("{:.0} %", row.waiting * 100.0),
+                percent(row.waiting, 0),
             ]
         });
         println!(
@@ -144,29 +142,29 @@ const WORTH: f64 = 1.1;
 fn conclusion(rows: &[LevelsRow]) -> String {
     let gain = |row: &LevelsRow| row.four_cluster.max(row.four_package) / row.three;
     let (pays, not): (Vec<&LevelsRow>, Vec<&LevelsRow>) = rows.iter().partition(|row| gain(row) >= WORTH);
-    let share = |part: f64| format!("{:.0} %", part * 100.0);
+    let share = |part: f64| percent(part, 0);
     let least = pays.iter().map(|row| row.waiting).fold(f64::INFINITY, f64::min);
     let most = not.iter().map(|row| row.waiting).fold(0.0, f64::max);
     let best = rows.iter().map(gain).fold(0.0, f64::max);
     let served = rows.iter().map(|row| row.heap_requests).fold(0.0, f64::max);
     if pays.is_empty() {
         return format!(
-            "A processor level gains {best:.2}x at most: the heap's top serves all core buffers, and threads wait for it {} of their time at most.",
+            "A processor level gains at most {best:.2}x: the heap's top serves all core buffers, and threads wait for it at most {} of their time.",
             share(most)
         );
     }
     let where_not =
-        if not.is_empty() { String::new() } else { format!(", {} at most where it does not", share(most)) };
+        if not.is_empty() { String::new() } else { format!(", at most {} where it does not", share(most)) };
     format!(
         "A processor level pays (10 % and more, up to {best:.1}x) where the heap's top cannot serve all core buffers: it serves {served:.1} million requests a second here. \
-         Threads with three levels wait for it {} of their time at least where a fourth pays{where_not}. Core buffers twice as large need half the requests.",
+         Threads with three levels wait for it at least {} of their time where a fourth pays{where_not}. Core buffers twice as large need half the requests.",
         share(least)
     )
 }
 
 fn limit(finding: &Finding) -> String {
     match finding.limit {
-        Limit::Within(part) => format!("within {:.0} %", part * 100.0),
+        Limit::Within(part) => format!("within {}", percent(part, 0)),
         Limit::Factor(factor) => format!("factor {factor}"),
         Limit::AtLeast(least) => format!("at least {least}"),
         Limit::AtMost(most) => format!("at most {most}"),

@@ -8,16 +8,14 @@ use jvm::{Error, Result};
 use present::table::{Table, columns};
 use serde_json::json;
 
-/// Show the machines and programs that are shipped.
 #[derive(Args, Debug)]
 pub struct List {
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
 impl List {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machines = shipped()
             .iter()

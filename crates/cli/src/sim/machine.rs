@@ -7,18 +7,17 @@ use jvm::Result;
 use present::table::{Table, columns};
 use serde_json::{Value, json};
 
-/// Show all numbers of a machine, each with its range and origin.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   terrace sim machine epyc-9654-2x96
-  terrace sim machine my-server.toml      a file of yours: docs/machines.md")]
+  terrace sim machine my-server.toml      your own file: docs/machines.md")]
 pub struct MachineCommand {
-    /// A shipped machine, or a file.
+    /// An included machine, or a file.
     #[arg(value_name = "NAME|FILE", value_parser = super::arguments::machine)]
     machine: machine::Machine,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
@@ -75,7 +74,6 @@ pub fn assumed(machine: &machine::Machine) -> Vec<String> {
 }
 
 impl MachineCommand {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine;
         if self.format == Format::Json {

@@ -12,11 +12,10 @@ mod sweep;
 use clap::{Args, Subcommand};
 use jvm::Result;
 
-/// Simulate allocation on other machines.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  terrace sim list                                       the machines and programs there are
+  terrace sim list                                       the machines and programs
   terrace sim run --machine epyc-9654-2x96 --program xadd --threads 1,2,8,96
   terrace sim sweep --machine paper-4x10x2 --program allocate --threads 1,10,40 --tlab 1k,4k --levels none,core
   terrace sim explain --machine my-server.toml --program allocate --threads 256 --tlab 4k --timeline moves.html
@@ -29,7 +28,7 @@ pub struct Sim {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show the machines and programs that are shipped.
+    /// List the machines and programs included.
     List(list::List),
     /// Show all numbers of a machine, each with its range and origin.
     Machine(machine::MachineCommand),
@@ -37,14 +36,13 @@ enum Command {
     Run(run::Run),
     /// Simulate a grid of threads, thread buffers and levels: what the levels buy.
     Sweep(sweep::Sweep),
-    /// Say which cache line bounced, between whom, and what that cost.
+    /// Show which cache line bounced, between which cores, and what that cost.
     Explain(explain::Explain),
-    /// Set the simulator beside what was published, or hierarchies of three and four levels beside each other.
+    /// Compare the simulator with published results, or hierarchies of three and four levels with each other.
     Evaluate(evaluate::Evaluate),
 }
 
 impl Sim {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         match &self.command {
             Command::List(list) => list.execute(),

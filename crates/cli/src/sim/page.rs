@@ -70,12 +70,11 @@ pub fn page(heading: String, meta: String, contents: &Contents) -> Result<String
     };
     page.render(include_str!("assets/body.html"), contents).map_err(|why| {
         Error::failed(format!(
-            "the page cannot be made: {why}; --format json has all numbers; please report this defect"
+            "the page cannot be created: {why}; --format json has all numbers; please report this defect"
         ))
     })
 }
 
-/// Writes a file that an option names.
 pub fn write(option: &str, path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).map_err(|error| {
         Error::usage(format!("{option} {}: {error}; name a file that can be written", path.display()))

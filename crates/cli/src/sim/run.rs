@@ -2,7 +2,7 @@
 
 use super::arguments::{BufferArguments, List, MachineArgument, ProgramArguments, counts, failed};
 use super::page::{self, Contents};
-use crate::format::{Format, json};
+use crate::format::Format;
 use clap::Args;
 use coherence::memory::{LineTraffic, Traffic};
 use coherence::scenario::{Limit, Measured, Scenario};
@@ -13,11 +13,11 @@ use present::figure::{Figure, Panel, Series};
 use present::numbers::{count, share, three};
 use present::table::{Table, columns};
 use serde::Serialize;
+use serde_json::json;
 
 /// Lines that JSON tells of; 'terrace sim explain' has more.
 const LINES: usize = 16;
 
-/// Simulate a program: operations in a second, and what its cache lines did.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,7 @@ pub struct Run {
     #[arg(long, value_name = "LIST", default_value = "1", value_parser = counts)]
     threads: List<u32>,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table", help_heading = "Output")]
     format: Format,
 }
@@ -56,18 +56,7 @@ struct Row {
     lines: Vec<LineTraffic>,
 }
 
-/// What JSON has of a command's simulations.
-#[derive(Serialize)]
-struct Output<'a> {
-    simulated: bool,
-    machine: &'a str,
-    seed: u64,
-    pinned: bool,
-    rows: Vec<Row>,
-}
-
 impl Run {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
         let scenario =
@@ -77,9 +66,8 @@ impl Run {
         let results =
             results.into_iter().collect::<std::io::Result<Vec<_>>>().map_err(|error| failed(&error))?;
         if self.format == Format::Json {
-            let rows = results.into_iter().map(row).collect();
-            let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-            print!("{}", json(&Output { simulated: true, machine: &machine.name, seed, pinned, rows })?);
+            let rows: Vec<Row> = results.into_iter().map(row).collect();
+            print!("{}", self.program.chance.json(machine, &json!({ "rows": rows }))?);
             return Ok(());
         }
         let rows: Vec<Measured> = results.into_iter().map(|(measured, _)| measured).collect();

@@ -106,7 +106,6 @@ impl Image {
     }
 }
 
-/// Something mounted.
 pub enum Mount {
     /// Memory of its own, as Docker mounts it.
     Memory,

@@ -69,7 +69,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         effect: effect(evidence, allocation, 0.0),
         note: match attached {
             true => "attach each once (AttachCurrentThreadAsDaemon), and keep it; it saves attaching, too",
-            false => "or virtual threads; it saves starting the threads, too, which is not in the prediction",
+            false => "or virtual threads; it also saves starting the threads, which the prediction does not include",
         },
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));

@@ -32,7 +32,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseTransparentHugePages"),
             effect: Effect::default(),
-            note: "fewer misses of the TLB; what those cost cannot be seen from outside",
+            note: "fewer misses of the TLB; their cost cannot be observed from outside",
         }],
     })
 }

@@ -33,7 +33,6 @@ pub const ALL: [Rule; 11] = [
     card_marks::RULE,
 ];
 
-/// What all rules find.
 pub fn examine(evidence: &Evidence) -> Vec<Finding> {
     let found = |rule: &Rule| {
         let mut found = (rule.examine)(evidence)?;

@@ -19,7 +19,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         // Threads that found their memory beside them on their own.
         Some(placement) if placement.remote < LEAST_SHARE => return None,
         Some(placement) => {
-            format!(": {} of its memory is on another node than its threads", share(placement.remote))
+            format!(": {} of its memory is on a different node from its threads", share(placement.remote))
         }
         None => String::new(),
     };
@@ -30,7 +30,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseNUMA"),
             effect: Effect::default(),
-            note: "TLABs from the thread's own node; binding the process to one node is the other way",
+            note: "TLABs from the thread's own node; the alternative is to bind the process to one node",
         }],
     })
 }

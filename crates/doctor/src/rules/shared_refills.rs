@@ -32,7 +32,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let number = refills.quick.count + refills.locked.count;
     let mut text = format!(
-        "{} TLAB refills/s take {} of the threads' time ({} p50, {} p99); the quickest tenth take {}.",
+        "{} TLAB refills/s take {} of the threads' time ({} p50, {} p99); the fastest tenth take {}.",
         count(number as f64 / evidence.seconds),
         share(spent / cpu),
         quantity(refills.quick.p50_ns, "ns"),
@@ -73,7 +73,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),
         effect: speed(avoidable),
-        note: "refills from the core's own buffer; what caches gain by that is not in the prediction",
+        note: "refills from the core's own buffer; the prediction does not include what caches gain by that",
     });
     Some(Found { evidence: text, advice })
 }

@@ -1,7 +1,7 @@
 //! Each rule with evidence that it is for, and all of them with a healthy program's.
 
 use super::*;
-use crate::evidence::{Allocation, Eden, Evidence, Jvm, Machine, Memory, Refills, Threads, Times};
+use crate::evidence::{Allocation, CpuLimits, Eden, Evidence, Jvm, Memory, Refills, Threads, Times};
 use crate::finding::{Remedy, Sure};
 use jvm::vm_flags::VmFlags;
 
@@ -40,7 +40,7 @@ fn healthy() -> Evidence {
             first_touches: Some(100),
             available: Some(8e9 as u64),
         },
-        machine: Machine { cpus: 2, nodes: 1, ..Machine::default() },
+        machine: CpuLimits { cpus: 2, nodes: 1, ..CpuLimits::default() },
         costs: crate::evidence::Costs {
             alone_ns: 5.0,
             contended_ns: Some(20.0),
@@ -105,7 +105,7 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     );
     assert_eq!(found(|e| e.eden.stopped = Some(1.0)), ["small young generation"]);
     assert_eq!(
-        found(|e| e.machine = Machine { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
+        found(|e| e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
         ["throttled"]
     );
     assert_eq!(found(|e| e.memory.first_touches = Some(2_000_000)), ["first touch"]);
@@ -302,7 +302,7 @@ fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
     assert!(first("ResizeTLAB=false").is_empty(), "every thread would keep 4 KB");
     let throttled = |chosen: &str| {
         flags_advised(|e| {
-            e.machine = Machine { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() };
+            e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() };
             e.jvm.flags = flags(chosen);
         })
     };

@@ -29,11 +29,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let raise = Advice {
         remedy: Remedy::Program("raise the quota of its control group".into()),
         effect: Effect::default(),
-        note: "CPU shares instead of a quota never hold it back on an idle machine",
+        note: "CPU shares instead of a quota never throttle it on an idle machine",
     };
     Some(Found {
         evidence: format!(
-            "Its quota of {} CPUs held the process back in {} of the periods: pauses that no collector's log shows.",
+            "Its quota of {} CPUs throttled the process in {} of the periods: pauses that no collector's log shows.",
             significant(quota),
             share(throttled),
         ),

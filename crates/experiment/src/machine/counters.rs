@@ -90,7 +90,7 @@ fn judged(cycles: io::Result<u64>, paranoid: Option<i32>) -> Availability {
     let error = match cycles {
         Ok(0) => {
             return Availability::Unavailable(
-                "the cycle counter stands still: the hypervisor offers counters and does not run them; use bare metal".into(),
+                "the cycle counter does not advance: the hypervisor exposes counters and does not run them; use bare metal".into(),
             );
         }
         Ok(_) => return Availability::Available,
@@ -99,7 +99,7 @@ fn judged(cycles: io::Result<u64>, paranoid: Option<i32>) -> Availability {
     Availability::Unavailable(match (error.raw_os_error(), paranoid) {
         (Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP), _) => {
             "no performance monitoring unit: this virtual machine has none, or the kernel does not know the processor's; use bare \
-             metal, or have the virtual one switched on"
+             metal, or enable the virtual one"
                 .into()
         }
         (Some(libc::EACCES | libc::EPERM), Some(level)) if level > 2 => format!(
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_stands_still_is_none() {
-        assert!(judged(Ok(0), Some(2)).reason().unwrap().contains("stands still"));
+        assert!(judged(Ok(0), Some(2)).reason().unwrap().contains("does not advance"));
         assert_eq!(judged(Ok(1), Some(2)), Availability::Available);
     }
 

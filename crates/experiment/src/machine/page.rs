@@ -144,11 +144,6 @@ impl HostDescription {
             jdks: jdks.iter().map(Jdk::describe).collect(),
         }
     }
-
-    /// The size of the largest cache in bytes, 0 when none is known.
-    pub fn last_cache_bytes(&self) -> u64 {
-        self.caches.iter().map(|cache| cache.bytes).max().unwrap_or(0)
-    }
 }
 
 #[cfg(test)]

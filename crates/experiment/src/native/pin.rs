@@ -63,8 +63,7 @@ pub fn crew<T: Send>(
                     let cpu = cpus[index];
                     if let (Err(error), Ok(mut refused)) = (pin(cpu), refused.lock()) {
                         *refused = Some(format!(
-                            "a thread cannot be pinned to CPU {cpu}: {error}; allow sched_setaffinity in the sandbox, and leave \
-                             the set of CPUs alone during a run"
+                            "a thread cannot be pinned to CPU {cpu}: {error}; allow sched_setaffinity in the sandbox, and do not change the set of CPUs during a run"
                         ));
                     }
                     barrier.wait();

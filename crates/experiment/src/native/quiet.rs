@@ -50,7 +50,7 @@ pub fn quietest<T>(mut measure: impl FnMut() -> Shared<T>) -> Shared<T> {
 
 /// What is said where not all could be measured without a disturbance.
 pub const DISTURBED: &str =
-    "other programs ran on the CPUs of the measuring threads: stop what runs beside and measure again";
+    "other programs ran on the CPUs of the measuring threads: stop them and measure again";
 
 #[cfg(test)]
 mod tests {

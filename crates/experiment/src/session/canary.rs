@@ -18,7 +18,6 @@ const BYTES: usize = 8 << 20;
 const NAMES: [(&str, &str); 2] =
     [("steps of a dependent multiplication", "ns"), ("lines read of 8 MB", "ns")];
 
-/// The canaries of a run.
 pub struct Canaries {
     heard: Vec<(String, f64, f64)>,
     next: f64,
@@ -44,7 +43,6 @@ impl Canaries {
         Ok(())
     }
 
-    /// What they tell.
     pub fn results(&self) -> Vec<results::Canary> {
         NAMES.iter().map(|(name, unit)| told(name, unit, &self.heard)).collect()
     }

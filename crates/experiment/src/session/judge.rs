@@ -138,7 +138,7 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
     let single = cells.iter().filter(|cell| cell.processes == 1).count();
     if single > 0 {
         notes.push(format!(
-            "one process: in {single} of {} cells the interval is of a single JVM, and tells nothing of what another would show; \
+            "one process: in {single} of {} cells the interval is of a single JVM, and says nothing about other JVMs; \
              compare several with --rounds 3 or more",
             cells.len()
         ));
@@ -150,8 +150,7 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
         .collect();
     if let Some(first) = bimodal.first() {
         notes.push(format!(
-            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something else than what is varied \
-             decides there, such as the place of the virtual CPUs or of the memory; look at the single values",
+            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something other than the varied parameters decides there, such as the placement of virtual CPUs or memory; look at the individual values",
             bimodal.len(),
             known.len()
         ));
@@ -162,10 +161,10 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
 /// What to say of the whole run.
 pub fn notes(results: &Results) -> Vec<String> {
     let mut notes = Vec::new();
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| present::numbers::percent(share, 1);
     if let Some(steal) = results.disturbance.steal_share.filter(|share| *share > STOLEN) {
         notes.push(format!(
-            "the hypervisor gave {} of our CPU time to others; run again at another time or on a machine of your own",
+            "the hypervisor gave {} of our CPU time to others; run again at another time or on a dedicated machine",
             percent(steal)
         ));
     }

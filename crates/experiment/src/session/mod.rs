@@ -28,13 +28,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What is asked.
 pub struct Request {
     /// What is run, in this order.
     pub experiments: Vec<Experiment>,
     /// Only cells with these values, `key=value`; none means all.
     pub only: Vec<String>,
-    /// With what.
     pub bench: Bench,
     /// The folder for everything that is kept.
     pub folder: PathBuf,
@@ -46,7 +44,6 @@ pub struct Request {
     pub complete: fn(&mut Results),
 }
 
-/// What came of it.
 pub struct SessionResult {
     /// All that is known, also after an interruption.
     pub results: Results,
@@ -115,7 +112,7 @@ impl Request {
         };
         if store.outdated() > 0 {
             progress.line(&format!(
-                "{} samples are of another build of the agent: their cells are measured again",
+                "{} samples are from another build of the agent: their cells are measured again",
                 store.outdated()
             ));
         }

@@ -36,7 +36,6 @@ impl Only {
 pub struct Task {
     pub experiment: usize,
     pub cell: usize,
-    /// In which round.
     pub round: usize,
     /// About how long it takes, in seconds.
     pub seconds: f64,

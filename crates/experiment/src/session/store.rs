@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// What was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The layout's number.
@@ -23,7 +22,6 @@ pub struct Header {
     pub experiments: Vec<String>,
     /// Only cells with these values, `key=value`.
     pub only: Vec<String>,
-    /// The JDKs' folders.
     pub jdks: Vec<PathBuf>,
     /// Whether kernel settings may be changed.
     pub allow_sysctl: bool,
@@ -216,7 +214,6 @@ impl Store {
         Ok(())
     }
 
-    /// What was asked.
     pub fn header(&self) -> &Header {
         &self.header
     }

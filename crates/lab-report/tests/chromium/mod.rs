@@ -35,7 +35,6 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts it.
     pub fn start(program: &PathBuf) -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let mut child = Command::new(program)

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 pub const NAME: &str = "square_root";
 const WIDTHS: [u32; 2] = [32, 64];
 
-/// `square_root`.
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {

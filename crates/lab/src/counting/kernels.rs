@@ -18,72 +18,52 @@ pub const INSTRUCTIONS: &str = "written in assembly, checked by disassembling";
 pub const INSTRUCTIONS: &str =
     "the compiler's for fetch_add and compare_exchange: this architecture has no lock prefix";
 
-/// Adds 1 so many times with a plain instruction: what an increment costs without a lock.
-///
-/// Two threads must not do so on one counter: increments would be lost.
+/// A loop that adds 1 so many times; `$value` is a register of the instructions'.
 #[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn terrace_plain_add(counter: &Counter, times: u64) {
-    // SAFETY: the counter is valid memory of 8 bytes, aligned, as long as the reference; it may be written through a shared
-    // reference because it is an atomic.
-    unsafe {
-        core::arch::asm!(
-            "jmp 3f",
-            "2:",
-            "add qword ptr [{counter}], 1",
-            "3:",
-            "sub {times}, 1",
-            "jnc 2b",
-            counter = in(reg) counter.as_ptr(),
-            times = inout(reg) times => _,
-            options(nostack),
-        );
-    }
+macro_rules! adding {
+    ($(#[$about:meta])* $name:ident: $($instruction:literal),+ $(; $value:ident)?) => {
+        $(#[$about])*
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        pub(super) extern "C" fn $name(counter: &Counter, times: u64) {
+            // SAFETY: the counter is valid memory of 8 bytes, aligned, as long as the reference; it may be written through a shared
+            // reference because it is an atomic. With a lock prefix the access is atomic.
+            unsafe {
+                core::arch::asm!(
+                    "jmp 3f",
+                    "2:",
+                    $($instruction,)+
+                    "3:",
+                    "sub {times}, 1",
+                    "jnc 2b",
+                    counter = in(reg) counter.as_ptr(),
+                    times = inout(reg) times => _,
+                    $($value = out(reg) _,)?
+                    options(nostack),
+                );
+            }
+        }
+    };
 }
 
-/// Adds 1 so many times with `lock add`, which does not give the value back.
 #[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn terrace_lock_add(counter: &Counter, times: u64) {
-    // SAFETY: as in `terrace_plain_add`, and the access is atomic.
-    unsafe {
-        core::arch::asm!(
-            "jmp 3f",
-            "2:",
-            "lock add qword ptr [{counter}], 1",
-            "3:",
-            "sub {times}, 1",
-            "jnc 2b",
-            counter = in(reg) counter.as_ptr(),
-            times = inout(reg) times => _,
-            options(nostack),
-        );
-    }
+adding! {
+    /// With a plain instruction: what an increment costs without a lock.
+    ///
+    /// Two threads must not do so on one counter: increments would be lost.
+    terrace_plain_add: "add qword ptr [{counter}], 1"
 }
 
-/// Adds 1 so many times with `lock xadd`, which gives the value before.
 #[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn terrace_lock_xadd(counter: &Counter, times: u64) {
-    // SAFETY: as in `terrace_plain_add`, and the access is atomic.
-    unsafe {
-        core::arch::asm!(
-            "jmp 3f",
-            "2:",
-            "mov {value:e}, 1",
-            "lock xadd qword ptr [{counter}], {value}",
-            "3:",
-            "sub {times}, 1",
-            "jnc 2b",
-            counter = in(reg) counter.as_ptr(),
-            times = inout(reg) times => _,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
+adding! {
+    /// With `lock add`, which does not give the value back.
+    terrace_lock_add: "lock add qword ptr [{counter}], 1"
+}
+
+#[cfg(target_arch = "x86_64")]
+adding! {
+    /// With `lock xadd`, which gives the value before.
+    terrace_lock_xadd: "mov {value:e}, 1", "lock xadd qword ptr [{counter}], {value}"; value
 }
 
 /// Adds 1 so many times with a loop of load and `lock cmpxchg`; how often the exchange failed and was tried again.

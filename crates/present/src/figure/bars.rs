@@ -53,7 +53,6 @@ fn rows(panel: &Panel) -> Vec<Row<'_>> {
     rows
 }
 
-/// One panel.
 pub fn panel(markup: &mut String, figure: &Figure, panel: &Panel, values: &Scale) {
     let rows = rows(panel);
     let mut drawn = Drawn { figure, values, ticks: values.ticks(5), markup: String::new(), y: 0.0 };

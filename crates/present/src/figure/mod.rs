@@ -98,7 +98,6 @@ impl Series {
 pub struct Panel {
     pub title: String,
     pub points: Vec<Point>,
-    /// Not to be had.
     pub gaps: Vec<Gap>,
     pub references: Vec<Mark>,
 }

@@ -4,13 +4,13 @@ mod timeline;
 
 use super::arguments::{BufferArguments, MachineArgument, ProgramArguments, failed, one_count, time};
 use super::page;
-use crate::format::{Format, json};
+use crate::format::Format;
 use clap::Args;
 use coherence::explain::{Bounced, Explanation};
 use coherence::machine::Picoseconds;
 use coherence::scenario::Measured;
 use jvm::{Error, Result};
-use present::numbers::{count, share};
+use present::numbers::{count, percent, share};
 use present::table::{self, Table};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -18,7 +18,6 @@ use std::path::PathBuf;
 /// Moves that are kept one by one, to have a window of them: some 100 MB at most.
 const KEPT: usize = 1 << 21;
 
-/// Say which cache line bounced, between whom, and what that cost.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +25,7 @@ Examples:
   terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k
   terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k --levels core --timeline moves.html
 
-A line's cost is the time for which cores waited until it was free, and the time for which it was on its way, summed over
+A line's cost is the time for which cores waited until it was free, and the time for which it was in transit, summed over
 all cores; plain stores wait in the store buffer and not in the thread, so all shares together may be above 100 %.")]
 pub struct Explain {
     #[command(flatten)]
@@ -46,7 +45,7 @@ pub struct Explain {
     #[arg(long, value_name = "N", default_value_t = 10)]
     lines: usize,
 
-    /// Write a page there that shows the moves one by one, each core in a row.
+    /// Write a page to FILE that shows each move, with a row for each core.
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     timeline: Option<PathBuf>,
 
@@ -58,25 +57,19 @@ pub struct Explain {
     #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
     window: Option<Picoseconds>,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
 
-/// What JSON has.
 #[derive(Serialize)]
 struct Output<'a> {
-    simulated: bool,
-    machine: &'a str,
-    seed: u64,
-    pinned: bool,
     #[serde(flatten)]
     explanation: &'a Explanation,
     measured: &'a Measured,
 }
 
 impl Explain {
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
         let scenario =
@@ -88,18 +81,15 @@ impl Explain {
         if let Some(path) = &self.timeline {
             let from = self.from.unwrap_or(scenario.length / 2);
             if self.from.is_some_and(|from| from >= scenario.length) {
-                return Err(Error::usage("--from lies behind the end; choose less than --length"));
+                return Err(Error::usage("--from is beyond the end; choose less than --length"));
             }
             let window = timeline::Window::of(&traffic, from, self.window, KEPT)?;
             page::write("--timeline", path, &timeline::page(machine, &scenario, &explanation, &window)?)?;
         }
         explanation.lines.truncate(self.lines);
         if self.format == Format::Json {
-            let (seed, pinned) = (scenario.seed, scenario.pinned);
-            let explanation = &explanation;
-            let machine = &machine.name;
-            let output = Output { simulated: true, machine, seed, pinned, explanation, measured: &measured };
-            print!("{}", json(&output)?);
+            let output = Output { explanation: &explanation, measured: &measured };
+            print!("{}", self.program.chance.json(machine, &output)?);
             return Ok(());
         }
         let columns = table::columns();
@@ -123,7 +113,7 @@ impl Explain {
 pub fn lines(lines: &[Bounced]) -> Table {
     let row = |line: &Bounced| {
         let mostly =
-            line.mostly().map_or("-".into(), |(what, share)| format!("{what} {:.0} %", share * 100.0));
+            line.mostly().map_or("-".into(), |(what, share)| format!("{what} {}", percent(share, 0)));
         vec![
             line.name.clone(),
             share(line.share),

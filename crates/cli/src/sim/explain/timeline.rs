@@ -50,7 +50,7 @@ impl<'a> Window<'a> {
         let all = &traffic.events;
         if all.len() >= kept && all.last().is_some_and(|last| last.begin < from) {
             return Err(Error::usage(format!(
-                "--from lies behind the first {kept} moves, and no more are kept; choose an earlier one or a shorter --length"
+                "--from is beyond the first {kept} moves, and no more are kept; choose an earlier one or a shorter --length"
             )));
         }
         let mut events: Vec<&Event> =
@@ -262,7 +262,7 @@ pub fn page(
         String::new()
     };
     let caption = format!(
-        "A row for each core (P0 is package 0). A bar is a line's way to that core: tall for writing, low for reading. The pale bar before \
+        "A row for each core (P0 is package 0). A bar is a line's transfer to that core: tall for writing, low for reading. The pale bar before \
          it is the wait until the line was free, and the slanted stroke shows the core that gave it up. {} moves in {:.0} ns, from {:.3} us \
          of the simulation on{rest}.",
         window.events.len(),

@@ -4,7 +4,7 @@ mod show;
 
 use super::arguments::{List, MachineArgument, ProgramArguments, counts, failed, several_levels, tlabs};
 use super::page;
-use crate::format::{Format, json};
+use crate::format::Format;
 use clap::{Args, ValueEnum};
 use coherence::programs::allocate::Tlab;
 use coherence::scenario::Levels;
@@ -12,10 +12,9 @@ use coherence::sweep::{self, Cell, Point};
 use jvm::{Error, Result};
 use present::steps::Steps;
 use present::table;
-use serde::Serialize;
+use serde_json::json;
 use std::path::PathBuf;
 
-/// Simulate a grid of threads, thread buffers and levels: what the levels buy, as in the paper's Figure 2.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -43,11 +42,11 @@ pub struct Sweep {
     #[arg(long, value_name = "LIST", value_parser = several_levels, default_value = "none,core,l3,core+l3", help_heading = "Allocation")]
     levels: List<Levels>,
 
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_parser = Format::of(Format::ALL), default_value = "table", help_heading = "Output")]
     format: Format,
 
-    /// Write the grid there as well: as FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
+    /// Also write the grid to FILE.json, FILE.csv or FILE.html (a page with plots and all numbers); may be repeated.
     #[arg(long, value_name = "FILE", value_parser = OutFile::parse, help_heading = "Output")]
     out: Vec<OutFile>,
 }
@@ -71,16 +70,6 @@ impl OutFile {
         })?;
         Ok(OutFile { path, format })
     }
-}
-
-/// What JSON has.
-#[derive(Serialize)]
-struct Output<'a> {
-    simulated: bool,
-    machine: &'a str,
-    seed: u64,
-    pinned: bool,
-    cells: &'a [Cell],
 }
 
 impl Sweep {
@@ -119,7 +108,6 @@ impl Sweep {
         Ok(points)
     }
 
-    /// Does it.
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
         let points = self.points()?;
@@ -152,10 +140,7 @@ impl Sweep {
                 machine.name,
                 machine.shape.cpus()
             ),
-            Format::Json => {
-                let (seed, pinned) = (self.program.chance.seed, !self.program.chance.unpinned);
-                json(&Output { simulated: true, machine: &machine.name, seed, pinned, cells })?
-            }
+            Format::Json => self.program.chance.json(machine, &json!({ "cells": cells }))?,
             Format::Csv => show::csv(cells),
             Format::Html => {
                 let length = points.first().map_or(0, |point| point.scenario.length);

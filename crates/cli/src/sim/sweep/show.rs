@@ -33,7 +33,6 @@ fn unique<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
-/// The levels with their sizes.
 fn sizes(cell: &Cell) -> String {
     let levels = cell.measured.buffers.iter().flat_map(|buffers| &buffers.levels);
     levels.map(|level| format!("{} {}", level.name, format(level.bytes))).collect::<Vec<_>>().join(", ")

@@ -29,7 +29,7 @@ struct Times {
 
 /// What a program measured of itself.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct ForkResult {
     report: Report,
     times: Times,
     /// The line as it was written.
@@ -38,8 +38,8 @@ pub(super) struct Outcome {
     pub settings: Value,
 }
 
-impl Outcome {
-    pub fn read(output: &str, settings: Value) -> Result<Outcome> {
+impl ForkResult {
+    pub fn read(output: &str, settings: Value) -> Result<ForkResult> {
         let report = Report::read(output)?;
         let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let unreadable = |error: serde_json::Error| {
@@ -49,7 +49,7 @@ impl Outcome {
         };
         let line: Value = serde_json::from_str(line).map_err(unreadable)?;
         let times = Times::deserialize(&line).map_err(unreadable)?;
-        Ok(Outcome { report, times, line, settings })
+        Ok(ForkResult { report, times, line, settings })
     }
 
     /// A metric's value, if the program could measure it.
@@ -83,7 +83,7 @@ pub(super) struct Fork<'a> {
 
 impl Fork<'_> {
     /// Runs it to its end, with an agent or without, and further flags.
-    pub fn run(&self, agent: Option<&AgentOptions>, more: &[&str]) -> Result<Outcome> {
+    pub fn run(&self, agent: Option<&AgentOptions>, more: &[&str]) -> Result<ForkResult> {
         let mut jvms = Jvms::new()?;
         let mut arguments: Vec<OsString> = Vec::new();
         if let Some(agent) = agent {
@@ -107,12 +107,12 @@ impl Fork<'_> {
             )));
         }
         running.check()?;
-        Outcome::read(&running.output(), jvms.settings())
+        ForkResult::read(&running.output(), jvms.settings())
     }
 }
 
 /// What is kept of a side.
-pub(super) fn kept(outcome: &Outcome, flags: &[&str]) -> Value {
+pub(super) fn kept(outcome: &ForkResult, flags: &[&str]) -> Value {
     json!({ "measured": outcome.line, "agent": outcome.settings, "flags": flags })
 }
 
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn every_metric_is_read_from_the_last_line() {
         let line = LINE.replace('\n', "");
-        let outcome = Outcome::read(&format!("warming up\n{line}\n"), Value::Null).unwrap();
+        let outcome = ForkResult::read(&format!("warming up\n{line}\n"), Value::Null).unwrap();
         let expected =
             [("speed", 50.0), ("cpu", 25.0), ("collections", 0.03), ("pauses", 0.001), ("p99", 2.5)];
         for (metric, value) in expected.into_iter().chain([("resident", 1_048_576.0), ("count", 3.0)]) {
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn a_wrong_result_or_no_latencies_is_an_error() {
         let line = LINE.replace('\n', "");
-        let wrong = Outcome::read(&line.replace("passed", "a balance is wrong"), Value::Null);
+        let wrong = ForkResult::read(&line.replace("passed", "a balance is wrong"), Value::Null);
         assert!(wrong.unwrap_err().to_string().contains("a balance is wrong"));
-        let none = Outcome::read(&line.replace("p99_ms", "p98_ms"), Value::Null).unwrap_err().to_string();
+        let none = ForkResult::read(&line.replace("p99_ms", "p98_ms"), Value::Null).unwrap_err().to_string();
         assert!(none.contains("p99_ms") && none.contains("--fetch"), "{none}");
     }
 }

@@ -64,15 +64,8 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
 ];
 
-/// The experiment.
 pub fn experiment() -> Experiment {
-    Experiment {
-        declaration: declaration(),
-        plan,
-        derive: None,
-        claims: claims::claims,
-        answer: claims::answer,
-    }
+    Experiment::new(declaration(), plan, claims::claims, claims::answer)
 }
 
 fn declaration() -> Declaration {

@@ -1,6 +1,6 @@
 //! A round: every side once, next to each other, and each comparison's ratios of it.
 
-use super::fork::{Fork, Outcome, kept};
+use super::fork::{Fork, ForkResult, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
@@ -56,7 +56,7 @@ impl Rounds {
         Ok(state.left.remove(&compared).unwrap_or_default())
     }
 
-    fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, Outcome>> {
+    fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, ForkResult>> {
         let Rounds { program, jdk, flags, seconds, install, .. } = self;
         let fork = Fork { program, jdk, flags, seconds: *seconds, install };
         order
@@ -70,14 +70,14 @@ impl Rounds {
     }
 }
 
-fn samples(outcomes: &BTreeMap<usize, Outcome>) -> BTreeMap<usize, Sample> {
+fn samples(outcomes: &BTreeMap<usize, ForkResult>) -> BTreeMap<usize, Sample> {
     let ratios = |(number, (_, a, b)): (usize, &(&str, usize, usize))| {
         Some((number, sample((*a, outcomes.get(a)?), (*b, outcomes.get(b)?))))
     };
     COMPARED.iter().enumerate().filter_map(ratios).collect()
 }
 
-fn sample((a, of_a): (usize, &Outcome), (b, of_b): (usize, &Outcome)) -> Sample {
+fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> Sample {
     let settings: Map<String, Value> = [(a, of_a), (b, of_b)]
         .map(|(side, of)| (SIDES[side].0.to_owned(), kept(of, SIDES[side].2)))
         .into_iter()
@@ -105,12 +105,12 @@ fn sample((a, of_a): (usize, &Outcome), (b, of_b): (usize, &Outcome)) -> Sample 
 mod tests {
     use super::*;
 
-    fn outcome(operations: u32, collections: u32) -> Outcome {
+    fn outcome(operations: u32, collections: u32) -> ForkResult {
         let line = format!(
             r#"{{"operation":"o","operations":{operations},"seconds":2,"cpu_seconds":4,"allocated_bytes":null,"collections":{collections},
             "collection_seconds":0,"p50_ms":1,"p99_ms":2,"p999_ms":4,"peak_resident_bytes":8,"checks":"passed"}}"#
         );
-        Outcome::read(&line.replace('\n', ""), Value::Null).unwrap()
+        ForkResult::read(&line.replace('\n', ""), Value::Null).unwrap()
     }
 
     #[test]

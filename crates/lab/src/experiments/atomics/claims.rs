@@ -74,7 +74,7 @@ fn undisturbed(cell: &MeasuredCell) -> Result<(), String> {
     if share.is_none_or(|share| share.median >= ENOUGH) {
         return Ok(());
     }
-    Err("other programs had a part of its CPUs; stop what runs beside and measure again".into())
+    Err("other programs had a part of its CPUs; stop them and measure again".into())
 }
 
 pub(super) fn answer(measured: &Measured) -> String {

@@ -220,8 +220,7 @@ fn measure(
     }
     if slices.iter().any(|counted| !undisturbed(counted)) {
         sample = sample.note(
-            "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop what \
-             runs beside and measure again",
+            "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop them and measure again",
         );
     }
     Ok(sample.with_settings(json!({

@@ -30,14 +30,14 @@ const PRECISION: f64 = 0.02;
 fn agent(side: usize) -> Option<AgentOptions> {
     match side {
         0 => None,
-        1 => Some(AgentOptions { start_on: false, ..AgentOptions::default() }),
+        1 => Some(AgentOptions { start_off: true, ..AgentOptions::default() }),
         2 => Some(AgentOptions { levels: Some(Levels::None), ..AgentOptions::default() }),
         _ => Some(AgentOptions::default()),
     }
 }
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn sides_are_what_their_names_say() {
         assert!(agent(0).is_none());
-        assert!(!agent(1).unwrap().start_on && agent(1).unwrap().levels() == Levels::Core);
+        assert!(agent(1).unwrap().start_off && agent(1).unwrap().levels() == Levels::Core);
         assert_eq!(agent(2).unwrap().levels(), Levels::None);
         assert_eq!(agent(3).unwrap(), AgentOptions::default());
     }

@@ -14,7 +14,7 @@ use present::numbers;
 const CLOSE: f64 = 0.98;
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {
@@ -26,9 +26,7 @@ fn declaration() -> Declaration {
             .into(),
         parameters: grid_parameters(),
         metrics: metrics(&["speed", "cpu", "pairs", "untrimmed"]),
-        plots: vec![
-            plot.panels(&["collector"]).caption("1 would be as fast as if nothing were shared at all."),
-        ],
+        plots: vec![plot.panels(&["collector"]).caption("1 means as fast as without any sharing.")],
         by_name: true,
         ..Declaration::default()
     }

@@ -2,7 +2,7 @@
 
 use super::GROWING;
 use experiment::Relation::{Above, AtLeast, Below};
-use experiment::{Claim, Measured, NO_ANSWER, Outcome, Term};
+use experiment::{Claim, Measured, NO_ANSWER, Standing, Term};
 use present::numbers;
 use statistics::Interval;
 
@@ -38,9 +38,9 @@ pub(super) fn answer(measured: &Measured) -> String {
         return NO_ANSWER.into();
     };
     let verdict = match AtLeast(AS_WELL).decide(&best, &Interval::exactly(1.0)) {
-        Outcome::Holds => "Yes",
-        Outcome::DoesNotHold => "No, not here",
-        Outcome::CannotBeTold(_) => "Undecided here",
+        Standing::Holds => "Yes",
+        Standing::DoesNotHold => "No, not here",
+        Standing::CannotBeTold(_) => "Undecided here",
     };
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
     let times = numbers::interval(&best, "");

@@ -9,7 +9,7 @@ use experiment::{MeasuredCell, Quantity};
 use std::fmt::Write;
 
 /// What a user is told who has not measured latencies.
-const NO_LATENCY: &str = "latencies were not measured in this run, and the simulator wants this machine's own: run 'terrace lab run latency' too";
+const NO_LATENCY: &str = "latencies were not measured in this run, and the simulator needs this machine's own: run 'terrace lab run latency' too";
 /// The command behind every measured number.
 const COMMAND: &str = "terrace lab run latency";
 /// The part of a locked instruction that is the store buffer's drain: on Haswell 15.4 of 19 cycles.
@@ -121,7 +121,7 @@ fn cache_bytes(page: &HostDescription) -> Result<[u64; 3], String> {
         let mut caches = page.caches.iter().filter(|cache| cache.kind != "Instruction");
         let found = caches.find(|cache| cache.level == level).map(|cache| cache.bytes);
         found.ok_or_else(|| {
-            format!("the kernel shows no cache of level {level} here, which the simulator wants")
+            format!("the kernel shows no cache of level {level} here, which the simulator needs")
         })
     };
     Ok([of(1)?, of(2)?, of(3)?])
@@ -194,7 +194,7 @@ fn clock(latency: &Findings, page: &HostDescription, l1: u64) -> Result<String, 
         let text = format!("{COMMAND}: cycles over ns of a load from the first cache");
         return Ok(format!("clock = {{ value = {value}, unit = \"GHz\", measured = \"{text}\" }}"));
     }
-    let megahertz = page.clock_mhz.ok_or("the core's clock is not known here, which the simulator wants")?;
+    let megahertz = page.clock_mhz.ok_or("the core's clock is not known here, which the simulator needs")?;
     let value = rounded(megahertz / 1e3);
     Ok(format!("clock = {{ value = {value}, unit = \"GHz\", measured = \"the kernel's cpu MHz\" }}"))
 }

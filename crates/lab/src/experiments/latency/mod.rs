@@ -166,20 +166,14 @@ fn data(caches: &[Cache]) -> impl Iterator<Item = &Cache> {
     caches.iter().filter(|cache| cache.kind != "Instruction")
 }
 
-fn available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? << 10)
-}
-
 fn plan(bench: &Bench) -> Result<Plan> {
     let wanted: u64 = bench.effort.pick(256 << 20, 1 << 30);
-    let quarter = available_bytes().map_or(wanted, |bytes| bytes / 4);
+    let quarter = compare::machine::available_bytes().map_or(wanted, |bytes| bytes / 4);
     let most = wanted.min(quarter);
     let mut notes = Vec::new();
     if most < wanted {
         notes.push(format!(
-            "Sizes end at {} instead of {}: not more than a quarter of the memory that is free is used. Free some for more.",
+            "Sizes end at {} instead of {}: at most a quarter of the free memory is used. Free some for larger sizes.",
             present::numbers::human(most as f64),
             present::numbers::human(wanted as f64)
         ));

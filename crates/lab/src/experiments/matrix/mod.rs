@@ -18,7 +18,7 @@ pub(super) const COLLECTORS: [Collector; 3] = [Collector::Serial, Collector::Par
 pub(super) const LOSS: f64 = 0.99;
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {

@@ -71,7 +71,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     let mut sentences = Vec::new();
     if let (Some(ns), Some(gain)) = (of("ns", Transparent, BEFORE), of("relative", Transparent, BEFORE)) {
         sentences.push(format!(
-            "A random read on transparent huge pages takes {}, {} times as fast as on 4 KB pages in turns with it.",
+            "A random read on transparent huge pages takes {}, {} times as fast as on 4 KB pages interleaved with it.",
             quantity(ns.median, "ns"),
             interval(&gain, "")
         ));

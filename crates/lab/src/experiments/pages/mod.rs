@@ -75,7 +75,7 @@ fn metrics() -> Vec<Metric> {
              so that several are under way at once",
         ),
         Metric::higher("relative", "Speed against 4 KB pages", "x")
-            .is("time for a read on 4 KB pages over the time on these; native: in turns in the same run of the cell, Java: \
+            .is("time for a read on 4 KB pages over the time on these; native: interleaved in the same run of the cell, Java: \
                  over that of the other cell")
         .caveat(
             "In a virtual machine the host's pages count as well: where it has small ones, a huge page of the guest \

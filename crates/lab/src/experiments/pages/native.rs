@@ -17,7 +17,6 @@ pub(super) const IS_THE_BASE: &str = "it is what the others are compared with";
 
 /// Reads between two looks at the clock.
 const BATCH: u64 = 1 << 14;
-/// What is counted in them.
 const COUNTED: [(&str, Event); 2] = [("dtlb", Event::DataTlbMisses), ("itlb", Event::InstructionTlbMisses)];
 /// How long each turn reads.
 const TURN: Duration = Duration::from_millis(40);

@@ -63,7 +63,7 @@ fn declaration() -> Declaration {
     };
     Declaration {
         name: "sizing".into(),
-        title: "Sizes that follow what is seen against fixed ones".into(),
+        title: "Adaptive sizes against fixed ones".into(),
         question: "Is there a program for which a fixed size of the buffers is better than core=auto?".into(),
         parameters: varying(&["program", "collector", "jdk", "size"]),
         metrics: metrics(&["speed", "cpu", "heap", "pairs", "untrimmed"]),

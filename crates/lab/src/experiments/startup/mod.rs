@@ -51,7 +51,7 @@ impl Way {
 }
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {

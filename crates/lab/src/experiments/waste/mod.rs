@@ -28,7 +28,7 @@ const MOST: f64 = 1.01;
 const LIMIT: Duration = Duration::from_secs(300);
 
 pub fn experiment() -> Experiment {
-    Experiment { declaration: declaration(), plan, derive: None, claims, answer }
+    Experiment::new(declaration(), plan, claims, answer)
 }
 
 fn declaration() -> Declaration {

@@ -2,7 +2,7 @@
 
 use super::NATIVE;
 use super::kernels::Method;
-use experiment::{Measured, Outcome, Relation, Term, Value};
+use experiment::{Measured, Relation, Standing, Term, Value};
 use present::numbers;
 use statistics::Interval;
 
@@ -33,7 +33,7 @@ fn of_size(measured: &Measured, bytes: f64) -> Option<Best> {
     };
     let memset = of(Method::Memset)?;
     let worth =
-        |best: &Best| Relation::AtMost(1.0 / WORTH).decide(&best.used, &memset.used) == Outcome::Holds;
+        |best: &Best| Relation::AtMost(1.0 / WORTH).decide(&best.used, &memset.used) == Standing::Holds;
     let others = [Method::RepStosb, Method::NonTemporal].into_iter().filter_map(of).filter(worth);
     Some(others.min_by(|a, b| a.used.median.total_cmp(&b.used.median)).unwrap_or(memset.clone()))
 }

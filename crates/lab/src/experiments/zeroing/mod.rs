@@ -70,8 +70,7 @@ fn metrics() -> Vec<Metric> {
             .is("bytes of the objects of all threads over time, 10^9 bytes; of Java's arrays with header and padding")
         .caveat("An uninitialized array counts with all its bytes although hardly any are written."),
         Metric::higher("share", "Share of the write bandwidth", "%")
-            .is("rate over the write bandwidth with as many threads; native ways: both measured in turns in the same run \
-                 of the cell; Java: over that of the bandwidth's cell"),
+            .is("rate over the write bandwidth with as many threads; native ways: both interleaved in the same run of the cell; Java: over that of the bandwidth's cell"),
         Metric::lower("used", "Time to zero and use an object", "ns")
             .is("as the time for an object, and one byte of every cache line is read and written right after the zeroing")
         .caveat("What goes around the caches must be fetched from memory when it is used: this is what a program pays."),

@@ -1,0 +1,94 @@
+//! Files of ours for a JVM that has other mounts than we.
+
+use super::Attached;
+use crate::{Error, Result, loaded};
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// How the folders of copies begin, in the JVM's /tmp; their content's digest ends them.
+const COPIES: &str = "terrace-";
+
+impl Attached {
+    /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace, a copy's in the JVM's /tmp, which goes
+    /// when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
+    /// its name, although the file has gone.
+    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+        let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+        if namespace("self") == namespace(&self.pid.to_string()) {
+            return Ok((file.to_owned(), None));
+        }
+        let content = format!(
+            "-{:016x}",
+            digest(&fs::read(file).map_err(|error| {
+                Error::failed(format!("{} cannot be read: {error}; install terrace again", file.display()))
+            })?)
+        );
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        if let Some(copy) = loaded_copy(&maps, &content) {
+            return Ok((copy, None));
+        }
+        if self.temporary.is(libc::ST_NOEXEC) {
+            return Err(Error::failed(format!(
+                "process {} is in another mount namespace, and its /tmp is mounted noexec, so that it cannot load a copy of {} from there: \
+                 mount it without noexec, or start the program with -agentpath",
+                self.pid,
+                file.display()
+            )));
+        }
+        let failed = |error: std::io::Error| {
+            Error::failed(format!(
+                "process {} is in another mount namespace, and its /tmp does not take a copy of {}: {error}; \
+                 give it room, or start it with -agentpath",
+                self.pid,
+                file.display()
+            ))
+        };
+        let folder = tempfile::Builder::new()
+            .prefix(COPIES)
+            .suffix(&content)
+            .tempdir_in(self.temporary.path())
+            .map_err(failed)?;
+        let (name, inside) =
+            (file.file_name().unwrap_or_default(), folder.path().file_name().unwrap_or_default());
+        let copy = folder.path().join(name);
+        fs::copy(file, &copy).map_err(failed)?;
+        // The JVM may run as another user.
+        for path in [folder.path(), &copy] {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(path, permissions).map_err(failed)?;
+        }
+        Ok((Path::new("/tmp").join(inside).join(name), Some(folder)))
+    }
+}
+
+/// Tells one build of the library from another.
+fn digest(content: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The copy with this content that a JVM has loaded, by the name that it had.
+fn loaded_copy(maps: &str, content: &str) -> Option<PathBuf> {
+    loaded::libraries(maps).into_iter().find(|library| {
+        let folder = library.parent().filter(|folder| folder.parent() == Some(Path::new("/tmp")));
+        let name = folder.and_then(|folder| folder.file_name()?.to_str());
+        name.is_some_and(|name| name.starts_with(COPIES) && name.ends_with(content))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_named_again_while_its_content_is_the_same() {
+        let maps = "7f10-7f20 r-xp 1000 08:01 12 /tmp/terrace-aB1-00ff/libterrace.so (deleted)\n\
+                    7f20-7f30 r-xp 1000 08:01 12 /var/terrace-aB1-00aa/libterrace.so (deleted)\n";
+        let copy = PathBuf::from("/tmp/terrace-aB1-00ff/libterrace.so");
+        assert_eq!(loaded_copy(maps, "-00ff"), Some(copy));
+        assert_eq!(loaded_copy(maps, "-00fe"), None, "another build");
+        assert_eq!(loaded_copy(maps, "-00aa"), None, "not one of our copies");
+    }
+}
