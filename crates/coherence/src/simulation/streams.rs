@@ -1,6 +1,6 @@
 //! The ways of new objects' lines to and from memory: each carries so many bytes a second, and who comes later waits.
 
-use crate::machine::{Machine, Picoseconds};
+use crate::machine::{Grid, Machine, Picoseconds};
 use serde::Serialize;
 
 /// One way: a core's, a cluster's port, a package's channels, or its links to the others.
@@ -88,23 +88,16 @@ impl Streams {
     /// A core begins to write so many bytes of new objects; says when the last of them has gone all its ways. Eden's pages are spread
     /// over all packages: who writes to them comes by chance after each collection. Of what comes from another package half are lines
     /// that are read, over its links, and half are lines that are written back, over this package's.
-    pub(super) fn write(
-        &mut self,
-        machine: &Machine,
-        core: u32,
-        bytes: f64,
-        now: Picoseconds,
-    ) -> Picoseconds {
-        let shape = &machine.shape;
-        let cpu = core * shape.threads;
-        let (now, bytes, packages) = (now as f64, bytes * self.traffic, f64::from(shape.packages));
+    pub(super) fn write(&mut self, grid: &Grid<'_>, core: u32, bytes: f64, now: Picoseconds) -> Picoseconds {
+        let packages = f64::from(grid.machine.shape.packages);
+        let (now, bytes) = (now as f64, bytes * self.traffic);
         let mut end = self.cores[core as usize].carry(bytes, now);
-        end = end.max(self.clusters[shape.cluster_of(cpu) as usize].carry(bytes, now));
+        end = end.max(self.clusters[grid.cluster(core) as usize].carry(bytes, now));
         for way in &mut self.channels {
             end = end.max(way.carry(bytes / packages, now));
         }
         if packages > 1.0 {
-            let own = shape.package_of(cpu) as usize;
+            let own = grid.package(core) as usize;
             for (package, way) in self.links.iter_mut().enumerate() {
                 let others = if package == own { packages - 1.0 } else { 1.0 };
                 end = end.max(way.carry(bytes / packages / 2.0 * others, now));
