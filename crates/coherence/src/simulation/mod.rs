@@ -144,9 +144,10 @@ impl<'a> Simulation<'a> {
         Simulation { world: Box::new(world), coroutines: Vec::new(), bodies: PhantomData }
     }
 
-    /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs.
-    pub const fn stream(&mut self, traffic: f64) {
-        self.world.streams.set_traffic(traffic);
+    /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs: to that of their own
+    /// package if it is `local`, to that of all otherwise.
+    pub const fn stream(&mut self, traffic: f64, local: bool) {
+        self.world.streams.set(traffic, local);
     }
 
     /// Names the lines of a range of addresses.
