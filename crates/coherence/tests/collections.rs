@@ -143,7 +143,7 @@ fn a_rest_that_never_fits_is_given_up_soon() {
 #[test]
 fn g1_goes_from_region_to_region_and_collects_as_often() {
     let g1 = |tlab| Allocation {
-        collector: Collector::G1 { region: 1 << 20 },
+        collector: Collector::G1 { region: 1 << 20, numa: false },
         ..allocation(tlab, Hierarchy::None, 4 << 20)
     };
     let options = options(8, true);
@@ -159,4 +159,22 @@ fn g1_goes_from_region_to_region_and_collects_as_often() {
     let lock = line("heap: lock").expect("the lock");
     let locked = lock.hits + lock.writes + lock.upgrades;
     assert!(locked >= 3 * allocated.collections, "{locked}");
+}
+
+#[test]
+fn g1_with_a_region_for_each_node_has_no_top_go_from_package_to_package() {
+    let machine = machine([2, 1, 2, 1], "mesif", "");
+    let crossing = |numa| {
+        let mut g1 = allocation(Tlab::Bytes(16 << 10), Hierarchy::None, 1 << 30);
+        g1.collector = Collector::G1 { region: 1 << 20, numa };
+        let options = Options { events: 1, ..options(4, true) };
+        let allocated = run(&machine, &g1, &options).unwrap();
+        check(&allocated, &g1, 4);
+        let lines = allocated.run.outcome.traffic.lines.iter();
+        let tops = lines.filter(|line| line.name == "heap: top" || line.name.starts_with("heap: current"));
+        let pairs = tops.flat_map(|line| line.pairs.iter());
+        pairs.filter(|((from, to), _)| from / 2 != to / 2).map(|(_, (moves, _))| moves).sum::<u64>()
+    };
+    let [one, each] = [false, true].map(crossing);
+    assert!(one > 100 && each == 0, "{one} {each}");
 }

@@ -25,14 +25,16 @@ fn machines() -> impl Strategy<Value = Machine> {
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let tlabs = prop::sample::select(vec![Tlab::Bytes(2048), Tlab::Bytes(16 << 10), Tlab::Growing]);
     let levels = prop::sample::select(vec![Levels::NONE, Levels::CORE, Levels::L3, Levels::CORE_L3]);
-    (1..40_u32, tlabs, levels, 16..512_u32, 1.0..200.0_f64, any::<u64>()).prop_map(
-        |(threads, tlab, levels, object, work, seed)| Scenario {
+    let g1 = |numa| Collector::G1 { region: 1 << 20, numa };
+    let collectors = prop::sample::select(vec![Collector::Parallel, g1(false), g1(true)]);
+    (1..40_u32, tlabs, levels, collectors, 16..512_u32, 1.0..200.0_f64, any::<u64>()).prop_map(
+        |(threads, tlab, levels, collector, object, work, seed)| Scenario {
             program: Program::Allocate,
             threads,
             tlab,
             hierarchy: hierarchy(levels),
             eden: 1 << 30,
-            collector: Collector::Parallel,
+            collector,
             object,
             work,
             calls: Calls::default(),
@@ -57,7 +59,7 @@ fn most(machine: &Machine, scenario: &Scenario) -> f64 {
     let mut most =
         (cores * bandwidth.core).min(f64::from(shape.packages * shape.clusters) * bandwidth.cluster);
     most = most.min(packages * bandwidth.channels);
-    if shape.packages > 1 {
+    if shape.packages > 1 && !scenario.collector.local() {
         // Of each byte on the way this part crosses from one package to another.
         most = most.min(packages * bandwidth.link / ((packages - 1.0) / packages));
     }
@@ -128,7 +130,8 @@ proptest! {
 /// Two packages, one core in each: eden is spread over both.
 #[test]
 fn each_way_bounds_where_it_is_the_narrowest() {
-    let rate = |core: f64, cluster: f64, channels: f64, link: f64| {
+    let spread = Collector::Parallel;
+    let rate = |collector: Collector, core: f64, cluster: f64, channels: f64, link: f64| {
         let mut machine = machine([2, 1, 1, 1], "mesi", "");
         let [core, cluster, channels, link] = [core, cluster, channels, link].map(|rate| rate * 1e9);
         machine.bandwidth = Bandwidth { core, cluster, channels, link, traffic: 2.0, last_cache: 1e6 };
@@ -138,7 +141,7 @@ fn each_way_bounds_where_it_is_the_narrowest() {
             tlab: Tlab::Bytes(64 << 10),
             hierarchy: Hierarchy::None,
             eden: 1 << 30,
-            collector: Collector::Parallel,
+            collector,
             object: 64,
             work: 1.0,
             calls: Calls::default(),
@@ -152,15 +155,18 @@ fn each_way_bounds_where_it_is_the_narrowest() {
     };
     let near = |found: f64, expected: f64| (0.97..=1.0).contains(&(found / expected));
     // Bytes on the way are twice those of objects: two cores of 2 GB/s write 2 GB/s.
-    let (bound, bytes) = rate(2.0, 99.0, 99.0, 99.0);
+    let (bound, bytes) = rate(spread, 2.0, 99.0, 99.0, 99.0);
     assert!(bound == Bound::Core && near(bytes, 2.0), "{bound} {bytes}");
-    let (bound, bytes) = rate(99.0, 1.0, 99.0, 99.0);
+    let (bound, bytes) = rate(spread, 99.0, 1.0, 99.0, 99.0);
     assert!(bound == Bound::Cluster && near(bytes, 1.0), "{bound} {bytes}");
-    let (bound, bytes) = rate(99.0, 99.0, 3.0, 99.0);
+    let (bound, bytes) = rate(spread, 99.0, 99.0, 3.0, 99.0);
     assert!(bound == Bound::Memory && near(bytes, 3.0), "{bound} {bytes}");
     // Half of all lines cross, read one way and written back the other: 1 GB/s out of each package is 2 GB/s of new objects.
-    let (bound, bytes) = rate(99.0, 99.0, 99.0, 1.0);
+    let (bound, bytes) = rate(spread, 99.0, 99.0, 99.0, 1.0);
     assert!(bound == Bound::Link && near(bytes, 2.0), "{bound} {bytes}");
+    // With G1's regions for each node none crosses: two packages of 3 GB/s write 3 GB/s.
+    let (bound, bytes) = rate(Collector::G1 { region: 32 << 20, numa: true }, 99.0, 99.0, 3.0, 0.1);
+    assert!(bound == Bound::Memory && near(bytes, 3.0), "{bound} {bytes}");
 }
 
 #[test]

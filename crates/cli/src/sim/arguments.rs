@@ -60,7 +60,8 @@ pub struct ProgramArguments {
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Allocation")]
 pub struct CollectorArgument {
-    /// The collector, whose eden is one top for all threads (parallel), or regions and Heap_lock (g1).
+    /// The collector, whose eden is one top for all threads (parallel), regions and Heap_lock (g1), or a region for each package
+    /// (g1-numa, as with -XX:+UseNUMA).
     #[arg(long, value_enum, value_name = "NAME", default_value = "parallel")]
     pub gc: Gc,
 }
@@ -70,6 +71,7 @@ pub struct CollectorArgument {
 pub enum Gc {
     Parallel,
     G1,
+    G1Numa,
 }
 
 impl CollectorArgument {
@@ -77,7 +79,8 @@ impl CollectorArgument {
     pub fn collector(self, heap: usize) -> Collector {
         match self.gc {
             Gc::Parallel => Collector::Parallel,
-            Gc::G1 => Collector::g1(heap),
+            Gc::G1 => Collector::g1(heap, false),
+            Gc::G1Numa => Collector::g1(heap, true),
         }
     }
 }

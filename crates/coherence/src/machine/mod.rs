@@ -8,6 +8,7 @@ mod costs;
 mod error;
 mod figure;
 mod file;
+mod grid;
 mod number;
 mod shape;
 mod shipped;
@@ -16,6 +17,7 @@ pub use bandwidth::Bandwidth;
 pub use costs::{Costs, Picoseconds};
 pub use error::MachineError;
 pub use figure::{Figure, Origin, Unit};
+pub use grid::Grid;
 pub use shape::{Distance, Shape};
 pub use shipped::shipped;
 

@@ -19,42 +19,55 @@ impl Rights {
 }
 
 /// Rights by core: a list while there are few, by number when there are many.
-#[derive(Clone, Debug)]
-pub(super) enum Holders {
-    Few(Vec<Rights>),
-    Many(Vec<Rights>),
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holders {
+    rights: Vec<Rights>,
+    /// Whether each core has its place.
+    placed: bool,
 }
 
 /// So many are looked through one after the other.
 const FEW: usize = 12;
+/// On a machine with so few cores each has its place at once.
+const SMALL: u32 = 16;
 
 impl Holders {
+    #[inline]
     pub(super) fn of(&mut self, core: u32, cores: u32) -> &mut Rights {
-        if let Holders::Few(few) = self
-            && few.len() >= FEW
-            && !few.iter().any(|rights| rights.core == core)
-        {
-            let mut many: Vec<Rights> = (0..cores).map(Rights::none).collect();
-            for rights in few.iter() {
-                many[rights.core as usize] = *rights;
-            }
-            *self = Holders::Many(many);
+        let at = if self.placed { core as usize } else { self.find(core, cores) };
+        &mut self.rights[at]
+    }
+
+    #[inline(never)]
+    fn find(&mut self, core: u32, cores: u32) -> usize {
+        if let Some(at) = self.rights.iter().position(|rights| rights.core == core) {
+            return at;
         }
-        match self {
-            Holders::Few(few) => {
-                let at = few.iter().position(|rights| rights.core == core).unwrap_or_else(|| {
-                    few.push(Rights::none(core));
-                    few.len() - 1
-                });
-                &mut few[at]
+        if cores > SMALL && self.rights.len() < FEW {
+            self.rights.push(Rights::none(core));
+            return self.rights.len() - 1;
+        }
+        let mut placed: Vec<Rights> = (0..cores).map(Rights::none).collect();
+        for rights in &self.rights {
+            placed[rights.core as usize] = *rights;
+        }
+        (self.rights, self.placed) = (placed, true);
+        core as usize
+    }
+
+    /// Takes all rights away.
+    pub(super) fn clear(&mut self) {
+        if self.placed {
+            for rights in &mut self.rights {
+                *rights = Rights::none(rights.core);
             }
-            Holders::Many(many) => &mut many[core as usize],
+        } else {
+            self.rights.clear();
         }
     }
 
     #[cfg(debug_assertions)]
     pub(super) fn all(&self) -> &[Rights] {
-        let (Holders::Few(all) | Holders::Many(all)) = self;
-        all
+        &self.rights
     }
 }

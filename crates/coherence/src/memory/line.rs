@@ -5,8 +5,9 @@
 
 use super::holders::{Holders, NEVER, Rights};
 use crate::constants;
-use crate::machine::{Costs, Distance, Machine, Picoseconds};
+use crate::machine::{Costs, Distance, Grid, Picoseconds};
 use crate::protocol::{self, State, Supply};
+use std::ops::Range;
 
 /// What a core wants of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +52,8 @@ pub struct Transfer {
 }
 
 /// How soon a locked instruction has to follow another one for both to count as one after the other.
-fn window(machine: &Machine) -> Picoseconds {
-    machine.cycles(constants::STREAK.value)
+fn window(grid: &Grid<'_>) -> Picoseconds {
+    grid.cycles(constants::STREAK.value)
 }
 
 /// A line of 64 bytes.
@@ -60,8 +61,9 @@ fn window(machine: &Machine) -> Picoseconds {
 pub struct Line {
     /// The core that answers for it, and its state: never Shared or Invalid.
     answerer: Option<(u32, State)>,
-    /// The other cores that have a copy, all Shared; a bit each.
+    /// The other cores that have a copy, all Shared; a bit each, and whether there is one.
     shared: Vec<u64>,
+    sharing: bool,
     /// The package whose memory it is in: that of its first user.
     home: u32,
     rights: Holders,
@@ -77,13 +79,14 @@ pub struct Line {
 
 impl Line {
     /// A line that nobody has, in the memory of a package.
-    pub fn new(machine: &Machine, home: u32) -> Line {
-        let words = machine.shape.cores().div_ceil(64) as usize;
+    pub fn new(grid: &Grid<'_>, home: u32) -> Line {
+        let words = grid.cores().div_ceil(64) as usize;
         Line {
             answerer: None,
             shared: vec![0; words],
+            sharing: false,
             home,
-            rights: Holders::Few(Vec::new()),
+            rights: Holders::default(),
             locked: 0,
             got: 0,
             free: 0,
@@ -91,12 +94,15 @@ impl Line {
         }
     }
 
-    /// A line that a core has just fetched for itself alone.
-    pub fn of(machine: &Machine, core: u32) -> Line {
-        let mut line = Line::new(machine, machine.shape.package_of(core * machine.shape.threads));
-        line.answerer = Some((core, State::Exclusive));
-        *line.rights.of(core, machine.shape.cores()) = Rights { core, read: (0, NEVER), write: (0, NEVER) };
-        line
+    /// Makes it one that a core has just fetched for itself alone; what was before does not matter.
+    pub fn renew(&mut self, grid: &Grid<'_>, core: u32) {
+        self.answerer = Some((core, State::Exclusive));
+        self.shared.fill(0);
+        self.sharing = false;
+        self.home = grid.package(core);
+        self.rights.clear();
+        *self.rights.of(core, grid.cores()) = Rights { core, read: (0, NEVER), write: (0, NEVER) };
+        (self.locked, self.got, self.free, self.read) = (0, 0, 0, 0);
     }
 
     /// The state in a core's caches after all that was granted.
@@ -113,6 +119,7 @@ impl Line {
         self.answerer.map(|(answerer, _)| answerer)
     }
 
+    #[cfg(debug_assertions)]
     fn sharers(&self) -> impl Iterator<Item = u32> + '_ {
         self.shared.iter().enumerate().flat_map(|(word, bits)| {
             let mut bits = *bits;
@@ -124,14 +131,29 @@ impl Line {
         })
     }
 
+    /// Whether one of these cores is Shared. Word by word: with hundreds of cores each reader asks.
+    #[inline]
+    fn any_shared(&self, cores: Range<u32>) -> bool {
+        if !self.sharing {
+            return false;
+        }
+        let (from, to) = (cores.start as usize, cores.end as usize);
+        (from / 64..to.div_ceil(64)).any(|word| {
+            let after = u64::MAX << from.saturating_sub(word * 64);
+            let before = u64::MAX >> (word * 64 + 64).saturating_sub(to);
+            self.shared[word] & after & before != 0
+        })
+    }
+
     fn set_shared(&mut self, core: u32) {
+        self.sharing = true;
         self.shared[core as usize / 64] |= 1 << (core % 64);
     }
 
     /// A core wants something of the line at a moment. Moments never go back.
     #[inline]
-    pub fn ask(&mut self, machine: &Machine, core: u32, want: Want, now: Picoseconds) -> Answer {
-        let rights = self.rights.of(core, machine.shape.cores());
+    pub fn ask(&mut self, grid: &Grid<'_>, core: u32, want: Want, now: Picoseconds) -> Answer {
+        let rights = self.rights.of(core, grid.cores());
         let (from, until) = if want == Want::Read { rights.read } else { rights.write };
         let locked = if want == Want::Lock { self.locked } else { 0 };
         let first = from.max(now).max(locked);
@@ -147,8 +169,8 @@ impl Line {
                 *state = State::Modified;
             }
             if want == Want::Lock {
-                self.keep(machine, first);
-                self.locked = first + machine.costs.locked;
+                self.keep(grid, first);
+                self.locked = first + grid.costs().locked;
             }
             if want == Want::Read {
                 // A load comes between locked instructions: see `keep`.
@@ -156,16 +178,17 @@ impl Line {
             }
             return if first == now { Answer::Now } else { Answer::Then(first) };
         }
-        self.fetch(machine, core, want, now)
+        let free = if want == Want::Read { self.free } else { self.free.max(self.read) };
+        if free > now { Answer::Busy(free) } else { Answer::Transfer(self.fetch(grid, core, want, now)) }
     }
 
     /// On a machine with streaks a core keeps a line while its locked instructions on it follow each other at once, but not longer than
     /// that. A load in between lets others in.
     #[inline]
-    fn keep(&mut self, machine: &Machine, first: Picoseconds) {
-        let streak = machine.costs.streak;
-        if streak > 0 && first <= self.locked + window(machine) && self.got > 0 && first < self.got + streak {
-            self.free = self.free.max(first + machine.costs.locked + window(machine));
+    fn keep(&mut self, grid: &Grid<'_>, first: Picoseconds) {
+        let streak = grid.costs().streak;
+        if streak > 0 && first <= self.locked + window(grid) && self.got > 0 && first < self.got + streak {
+            self.free = self.free.max(first + grid.costs().locked + window(grid));
         }
     }
 
@@ -176,26 +199,22 @@ impl Line {
 
     #[cold]
     #[inline(never)]
-    fn fetch(&mut self, machine: &Machine, core: u32, want: Want, now: Picoseconds) -> Answer {
-        let free = if want == Want::Read { self.free } else { self.free.max(self.read) };
-        if free > now {
-            return Answer::Busy(free);
-        }
-        Answer::Transfer(if want == Want::Read {
-            self.fetch_for_reading(machine, core, now)
+    fn fetch(&mut self, grid: &Grid<'_>, core: u32, want: Want, now: Picoseconds) -> Transfer {
+        if want == Want::Read {
+            self.fetch_for_reading(grid, core, now)
         } else {
-            self.fetch_for_writing(machine, core, want, now)
-        })
+            self.fetch_for_writing(grid, core, want, now)
+        }
     }
 
-    fn fetch_for_reading(&mut self, machine: &Machine, core: u32, begin: Picoseconds) -> Transfer {
+    fn fetch_for_reading(&mut self, grid: &Grid<'_>, core: u32, begin: Picoseconds) -> Transfer {
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
-        let others = self.sharers().any(|sharer| sharer != core);
-        let end = begin + self.way(machine, core);
+        let others = self.any_shared(0..core) || self.any_shared(core + 1..grid.cores());
+        let end = begin + self.way(grid, core);
         let state = answerer.map_or(State::Invalid, |(_, state)| state);
-        let after = protocol::read(machine.protocol, state, others);
+        let after = protocol::read(grid.machine.protocol, state, others);
         if let Some((answerer, _)) = answerer {
-            let rights = self.rights.of(answerer, machine.shape.cores());
+            let rights = self.rights.of(answerer, grid.cores());
             rights.write.1 = rights.write.1.min(begin);
         }
         self.answerer = None;
@@ -208,7 +227,7 @@ impl Line {
             State::Shared => self.set_shared(core),
             state => self.answerer = Some((core, state)),
         }
-        let rights = self.rights.of(core, machine.shape.cores());
+        let rights = self.rights.of(core, grid.cores());
         rights.read = (end, NEVER);
         rights.write = if after.reader.alone() { (end, NEVER) } else { (NEVER, NEVER) };
         self.read = self.read.max(end);
@@ -227,49 +246,44 @@ impl Line {
         }
     }
 
-    fn fetch_for_writing(
-        &mut self,
-        machine: &Machine,
-        core: u32,
-        want: Want,
-        begin: Picoseconds,
-    ) -> Transfer {
+    fn fetch_for_writing(&mut self, grid: &Grid<'_>, core: u32, want: Want, begin: Picoseconds) -> Transfer {
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
         let before = answerer.map_or(State::Invalid, |(_, state)| state);
         let after = protocol::write(self.state(core), before);
         let upgrade = after.supply == Supply::Own;
         // The data's way, if it has none; and the way of the invalidation to the farthest copy.
-        let data = if upgrade { 0 } else { self.way(machine, core) };
+        let data = if upgrade { 0 } else { self.way(grid, core) };
         let mut invalidation = 0;
         if let Some((answerer, _)) = answerer {
-            invalidation = self.invalidate(machine, answerer, core, begin);
+            invalidation = self.invalidate(grid, answerer, core, begin);
         }
-        for word in 0..self.shared.len() {
+        let words = if std::mem::take(&mut self.sharing) { self.shared.len() } else { 0 };
+        for word in 0..words {
             let mut bits = std::mem::take(&mut self.shared[word]);
             while bits != 0 {
                 let other = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 if other != core {
-                    invalidation = invalidation.max(self.invalidate(machine, other, core, begin));
+                    invalidation = invalidation.max(self.invalidate(grid, other, core, begin));
                 }
             }
         }
         let end = begin + data.max(invalidation);
         self.answerer = Some((core, after.writer));
-        let rights = self.rights.of(core, machine.shape.cores());
+        let rights = self.rights.of(core, grid.cores());
         if !upgrade {
             rights.read = (end, NEVER);
         }
         rights.write = (end, NEVER);
-        self.free = end + machine.costs.residency;
+        self.free = end + grid.costs().residency;
         if want == Want::Lock {
-            self.locked = end + machine.costs.locked;
+            self.locked = end + grid.costs().locked;
             // From the instruction's read to its write: what is left of its cost without the draining.
-            let write = end + machine.costs.locked.saturating_sub(machine.costs.drain);
+            let write = end + grid.costs().locked.saturating_sub(grid.costs().drain);
             self.free = self.free.max(write);
             self.got = end;
-            if machine.costs.streak > 0 {
-                self.free = self.free.max(self.locked + window(machine));
+            if grid.costs().streak > 0 {
+                self.free = self.free.max(self.locked + window(grid));
             }
         }
         self.check(core);
@@ -284,48 +298,49 @@ impl Line {
     }
 
     /// Takes a core's copy away for a writer; how long the writer waits for that.
-    fn invalidate(&mut self, machine: &Machine, other: u32, core: u32, begin: Picoseconds) -> Picoseconds {
-        let rights = self.rights.of(other, machine.shape.cores());
+    fn invalidate(&mut self, grid: &Grid<'_>, other: u32, core: u32, begin: Picoseconds) -> Picoseconds {
+        let rights = self.rights.of(other, grid.cores());
         rights.read.1 = rights.read.1.min(begin);
         rights.write.1 = rights.write.1.min(begin);
-        self.transfer(machine, other, core)
+        self.transfer(grid, other, core)
     }
 
     /// How long the data takes to come to a core.
-    fn way(&self, machine: &Machine, core: u32) -> Picoseconds {
+    fn way(&self, grid: &Grid<'_>, core: u32) -> Picoseconds {
         // What a core of the cluster has and nobody may have changed, the cluster's last cache has too.
-        let clean = self.answerer.filter(|(_, state)| *state == State::Forward).map(|(answerer, _)| answerer);
-        let nearest = self.sharers().chain(clean).map(|sharer| machine.shape.distance(sharer, core)).min();
-        if nearest.is_some_and(|distance| distance <= Distance::SameCluster) {
-            return machine.costs.l3;
+        let clean = self.answerer.is_some_and(|(answerer, state)| {
+            state == State::Forward && grid.cluster(answerer) == grid.cluster(core)
+        });
+        if clean || self.any_shared(grid.cores_of_cluster(core)) {
+            return grid.costs().l3;
         }
         if let Some((answerer, _)) = self.answerer
             && answerer != core
         {
-            return self.transfer(machine, answerer, core);
+            return self.transfer(grid, answerer, core);
         }
-        match nearest {
-            Some(Distance::SamePackage) => machine.costs.transfer_package,
-            _ if machine.shape.package_of(core * machine.shape.threads) == self.home => {
-                machine.costs.memory_local
-            }
-            _ => machine.costs.memory_remote,
+        if self.any_shared(grid.cores_of_package(core)) {
+            grid.costs().transfer_package
+        } else if grid.package(core) == self.home {
+            grid.costs().memory_local
+        } else {
+            grid.costs().memory_remote
         }
     }
 
     /// How long it takes from core to core.
-    fn transfer(&self, machine: &Machine, from: u32, to: u32) -> Picoseconds {
+    fn transfer(&self, grid: &Grid<'_>, from: u32, to: u32) -> Picoseconds {
         let Costs { l1, transfer_cluster, transfer_package, transfer_remote, home_remote, .. } =
-            machine.costs;
-        let package = |core: u32| machine.shape.package_of(core * machine.shape.threads);
-        match machine.shape.distance(from, to) {
+            *grid.costs();
+        let package = |core: u32| grid.package(core);
+        match grid.distance(from, to) {
             Distance::SameCore => l1,
             Distance::SameCluster => transfer_cluster,
             Distance::SamePackage if package(to) != self.home => home_remote.unwrap_or(transfer_package),
             Distance::SamePackage => transfer_package,
             // The directory at home sends the request on: one way more where home is neither of the two.
             Distance::OtherPackage if package(to) != self.home && package(from) != self.home => {
-                transfer_remote + machine.costs.memory_remote.saturating_sub(machine.costs.memory_local) / 2
+                transfer_remote + grid.costs().memory_remote.saturating_sub(grid.costs().memory_local) / 2
             }
             Distance::OtherPackage => transfer_remote,
         }

@@ -7,7 +7,7 @@ mod traffic;
 pub use line::{Answer, Line, Transfer, Want};
 pub use traffic::{Event, Kind, LineTraffic, Traffic};
 
-use crate::machine::{Machine, Picoseconds};
+use crate::machine::{Grid, Picoseconds};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -18,6 +18,8 @@ const LINE_SHIFT: u32 = 6;
 #[derive(Debug)]
 pub struct Memory {
     index: FxHashMap<usize, u32>,
+    /// Lines that were asked for last, by their lowest bits: a program asks for few again and again.
+    recent: Box<[(usize, u32); RECENT]>,
     lines: Vec<Line>,
     names: Vec<(Range<usize>, String)>,
     traffic: Traffic,
@@ -25,6 +27,9 @@ pub struct Memory {
     objects: Vec<Option<(usize, Line)>>,
     objects_line: Option<u32>,
 }
+
+/// So many lines are found without the index.
+const RECENT: usize = 128;
 
 /// So many lines of objects are known at a time; an object is long done with when a later one has its place.
 const OBJECT_LINES: usize = 4096;
@@ -34,6 +39,7 @@ impl Memory {
     pub fn new(events: usize) -> Memory {
         Memory {
             index: FxHashMap::default(),
+            recent: Box::new([(usize::MAX, 0); RECENT]),
             lines: Vec::new(),
             names: Vec::new(),
             traffic: Traffic::new(events),
@@ -58,19 +64,26 @@ impl Memory {
     }
 
     #[inline]
-    fn line(&mut self, machine: &Machine, address: usize, core: u32) -> u32 {
-        match self.index.get(&(address >> LINE_SHIFT)) {
-            Some(line) => *line,
-            None => self.touch(machine, address, core),
+    fn line(&mut self, grid: &Grid<'_>, address: usize, core: u32) -> u32 {
+        let tag = address >> LINE_SHIFT;
+        let (known, line) = self.recent[tag % RECENT];
+        if known == tag {
+            return line;
         }
+        let line = match self.index.get(&tag) {
+            Some(line) => *line,
+            None => self.touch(grid, address, core),
+        };
+        self.recent[tag % RECENT] = (tag, line);
+        line
     }
 
     #[cold]
     #[inline(never)]
-    fn touch(&mut self, machine: &Machine, address: usize, core: u32) -> u32 {
+    fn touch(&mut self, grid: &Grid<'_>, address: usize, core: u32) -> u32 {
         let line = self.lines.len() as u32;
         self.index.insert(address >> LINE_SHIFT, line);
-        self.lines.push(Line::new(machine, machine.shape.package_of(core * machine.shape.threads)));
+        self.lines.push(Line::new(grid, grid.package(core)));
         let name = self.names.iter().find(|(addresses, _)| addresses.contains(&address));
         let name = name.map_or_else(|| format!("line {line}"), |(_, name)| name.clone());
         self.traffic.add_line(name);
@@ -81,34 +94,34 @@ impl Memory {
     #[inline]
     pub fn ask(
         &mut self,
-        machine: &Machine,
+        grid: &Grid<'_>,
         address: usize,
         core: u32,
         want: Want,
         now: Picoseconds,
     ) -> (u32, Answer) {
-        let line = self.line(machine, address, core);
-        (line, self.ask_line(machine, line, core, want, now))
+        let line = self.line(grid, address, core);
+        (line, self.ask_line(grid, line, core, want, now))
     }
 
     /// The same for a line that is known.
     #[inline]
     pub fn ask_line(
         &mut self,
-        machine: &Machine,
+        grid: &Grid<'_>,
         line: u32,
         core: u32,
         want: Want,
         now: Picoseconds,
     ) -> Answer {
-        let answer = self.lines[line as usize].ask(machine, core, want, now);
+        let answer = self.lines[line as usize].ask(grid, core, want, now);
         match answer {
             // It asks again.
             Answer::Then(_) if want == Want::Lock => {}
             Answer::Now | Answer::Then(_) => {
                 self.traffic.hit(line);
                 if want == Want::Lock {
-                    self.traffic.locked(line, now, now + machine.costs.locked);
+                    self.traffic.locked(line, now, now + grid.costs().locked);
                 }
             }
             Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
@@ -132,27 +145,28 @@ impl Memory {
     /// nobody has written to since the heap came to it was prefetched.
     pub fn write_object(
         &mut self,
-        machine: &Machine,
+        grid: &Grid<'_>,
         address: usize,
         core: u32,
         now: Picoseconds,
     ) -> Picoseconds {
         let tag = address >> LINE_SHIFT;
-        let place = &mut self.objects[tag % OBJECT_LINES];
-        let line = match place {
-            Some((known, line)) if *known == tag => line,
-            _ => &mut place.insert((tag, Line::of(machine, core))).1,
-        };
+        let (known, line) =
+            self.objects[tag % OBJECT_LINES].get_or_insert_with(|| (!tag, Line::new(grid, 0)));
+        if *known != tag {
+            *known = tag;
+            line.renew(grid, core);
+        }
         // The store waits in its buffer until the line is free.
         let mut begin = now;
         let answer = loop {
-            match line.ask(machine, core, Want::Write, begin) {
+            match line.ask(grid, core, Want::Write, begin) {
                 Answer::Busy(free) => begin = free,
                 answer => break answer,
             }
         };
         let number = *self.objects_line.get_or_insert_with(|| {
-            self.lines.push(Line::new(machine, 0));
+            self.lines.push(Line::new(grid, 0));
             self.traffic.add_line("new objects".into());
             self.lines.len() as u32 - 1
         });

@@ -129,19 +129,25 @@ fn capacity(machine: &Machine, request: &Request, levels: Levels, running: u32) 
     Ok(refills as f64 / measured.seconds)
 }
 
-/// Bytes of new objects that memory and links take in a second.
-fn memory(machine: &Machine, running: u32) -> (Bound, f64) {
+/// Bytes of new objects that memory and links take in a second; `local`: they are in their writers' packages.
+fn memory(machine: &Machine, running: u32, local: bool) -> (Bound, f64) {
     let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
     let packages = f64::from(shape.packages);
     let cores = f64::from(running.min(shape.cores()));
     let clusters = f64::from(running.min(shape.cores()).min(shape.packages * shape.clusters));
+    // Threads fill one package after the other, and a local object goes to its writer's.
+    let reached = if local { (cores / f64::from(shape.cores * shape.clusters)).ceil() } else { packages };
     let ways = [
         (Bound::Core, cores * bandwidth.core),
         (Bound::Cluster, clusters * bandwidth.cluster),
-        (Bound::Memory, packages * bandwidth.channels),
+        (Bound::Memory, reached * bandwidth.channels),
         (
             Bound::Link,
-            if packages > 1.0 { packages * bandwidth.link * packages / (packages - 1.0) } else { f64::MAX },
+            if packages > 1.0 && !local {
+                packages * bandwidth.link * packages / (packages - 1.0)
+            } else {
+                f64::MAX
+            },
         ),
     ];
     let (bound, most) = ways.into_iter().min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(ways[0]);
@@ -206,7 +212,7 @@ fn rate(
     let refill = call / (cycles * machine.costs.work_scale) * (mean / tlab);
     let mut bounds = vec![(Bound::Work, alone / (1.0 + refill))];
     if streams(machine, eden) {
-        let (bound, bytes) = memory(machine, running);
+        let (bound, bytes) = memory(machine, running, request.collector.local());
         bounds.push((bound, bytes / mean));
     }
     // What refills TLABs, and what refills the last level's buffers.

@@ -12,13 +12,14 @@ mod scheduler;
 mod stores;
 mod streams;
 mod thread;
+mod turns;
 
 pub use streams::{Carried, Streamed};
 pub use thread::{
     Number, cpu, last_cpu, lock_step, now, over, park, produce, random, store_object, this, unpark, work,
 };
 
-use crate::machine::{Machine, Picoseconds};
+use crate::machine::{Grid, Machine, Picoseconds};
 use crate::memory::{Answer, Memory, Traffic, Transfer, Want};
 use crate::watched::{self, Access};
 use corosensei::stack::DefaultStack;
@@ -26,15 +27,14 @@ use corosensei::{Coroutine, CoroutineResult};
 use queue::{Queues, Waiter};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use scheduler::{Cpu, Turn, Who};
+use scheduler::Cpu;
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 use streams::Streams;
 use thread::{Status, Thread};
+use turns::{Turn, Turns};
 
 /// What a coroutine's stack may take, in bytes; memory is taken page by page as it is used.
 const STACK_BYTES: usize = 256 << 10;
@@ -89,7 +89,7 @@ pub struct Outcome {
 
 /// Everything that threads share.
 struct World<'a> {
-    machine: &'a Machine,
+    grid: Grid<'a>,
     memory: Memory,
     streams: Streams,
     threads: Vec<Thread>,
@@ -97,8 +97,10 @@ struct World<'a> {
     /// The threads that wait for a line.
     queues: Queues,
     /// The threads that have a CPU but the current one, and the lines that somebody waits for, by the moment at which they go on.
-    turns: BinaryHeap<Reverse<Turn>>,
+    turns: Turns,
     current: Number,
+    /// The next turn of the thread that has just given the processor back, which is not in the queue yet.
+    own: Option<Turn>,
     /// The next turn of another thread.
     horizon: Turn,
     /// When the last thing happened.
@@ -123,14 +125,15 @@ impl<'a> Simulation<'a> {
     pub fn new(machine: &'a Machine, seed: u64, length: Picoseconds, events: usize) -> Simulation<'a> {
         let cpus = (0..machine.shape.cpus()).map(|_| Cpu::default()).collect();
         let world = World {
-            machine,
+            grid: Grid::new(machine),
             memory: Memory::new(events),
             streams: Streams::new(machine),
             threads: Vec::new(),
             cpus,
             queues: Queues::default(),
-            turns: BinaryHeap::new(),
+            turns: Turns::new(),
             current: Number(0),
+            own: None,
             horizon: Turn::NEVER,
             moment: 0,
             until: length,
@@ -141,9 +144,10 @@ impl<'a> Simulation<'a> {
         Simulation { world: Box::new(world), coroutines: Vec::new(), bodies: PhantomData }
     }
 
-    /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs.
-    pub const fn stream(&mut self, traffic: f64) {
-        self.world.streams.set_traffic(traffic);
+    /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs: to that of their own
+    /// package if it is `local`, to that of all otherwise.
+    pub const fn stream(&mut self, traffic: f64, local: bool) {
+        self.world.streams.set(traffic, local);
     }
 
     /// Names the lines of a range of addresses.
@@ -167,7 +171,7 @@ impl<'a> Simulation<'a> {
             })
         };
         self.coroutines.push(coroutine);
-        let cpus = self.world.machine.shape.cpus();
+        let cpus = self.world.grid.machine.shape.cpus();
         self.world.add_thread(cpu % cpus, pinned);
         Ok(())
     }
@@ -229,10 +233,12 @@ impl Drop for Running {
 
 /// Is told of each access of the current thread, and returns when it may happen.
 fn watcher(address: usize, access: Access) {
-    let world = thread::world();
+    let pointer = thread::world();
     // SAFETY: set by `run` for as long as it runs, and this is a coroutine of it; the reference ends before the thread is suspended.
-    while unsafe { (*world).access(address, access) } == Step::Wait {
-        thread::suspend(world);
+    let world = unsafe { &mut *pointer };
+    if world.access(address, access) == Step::Wait {
+        world.threads[world.current.0 as usize].pending = Some((address, access));
+        thread::suspend(pointer);
     }
 }
 
@@ -240,47 +246,74 @@ impl World<'_> {
     /// A plain store into a new object: nobody but the next locked instruction waits for it.
     #[inline]
     fn store_object(&mut self, address: usize) {
-        let World { machine, memory, threads, current, .. } = self;
+        let World { grid, memory, threads, current, .. } = self;
         let thread = &mut threads[current.0 as usize];
-        let core = machine.shape.core_of(thread.cpu);
-        thread.time = thread.stores.room(thread.time, machine.costs.store_buffer);
-        let stored = memory.write_object(machine, address, core, thread.time);
+        let core = grid.core_of(thread.cpu);
+        thread.time = thread.stores.room(thread.time, grid.costs().store_buffer);
+        let stored = memory.write_object(grid, address, core, thread.time);
         thread.stores.add(thread.time, stored);
-        thread.time += machine.costs.store;
+        thread.time += grid.costs().store;
+    }
+
+    /// What an access wants of its line, and what it takes where the line is there.
+    #[inline]
+    fn want(&self, access: Access) -> (Want, Picoseconds) {
+        let costs = self.grid.costs();
+        match access {
+            Access::Load => (Want::Read, costs.l1),
+            Access::Store => (Want::Write, costs.store),
+            Access::Locked => (Want::Lock, costs.locked),
+            Access::Fence | Access::Lost => (Want::Lock, costs.drain),
+        }
+    }
+
+    /// Whether what the current thread asked for has come, and it is still where it came to: then it has its access. It is the thread's
+    /// turn.
+    #[inline]
+    fn granted(&mut self, access: Access) -> bool {
+        let (want, cost) = self.want(access);
+        let thread = &mut self.threads[self.current.0 as usize];
+        let Some(core) = thread.granted.take() else { return false };
+        let here = core == self.grid.core_of(thread.cpu);
+        if here {
+            thread.time += if want == Want::Read { 0 } else { cost };
+        }
+        here
     }
 
     /// Does what an access costs at the current thread's moment, or has it wait for its turn.
     #[inline]
     fn access(&mut self, address: usize, access: Access) -> Step {
-        let (want, cost) = match access {
-            Access::Lost => {
-                self.memory.lost(address);
-                return Step::Done;
-            }
-            Access::Load => (Want::Read, self.machine.costs.l1),
-            Access::Store => (Want::Write, self.machine.costs.store),
-            Access::Locked => (Want::Lock, self.machine.costs.locked),
-            Access::Fence => (Want::Lock, self.machine.costs.drain),
-        };
+        if access == Access::Lost {
+            self.memory.lost(address);
+            return Step::Done;
+        }
+        let (want, _) = self.want(access);
         let thread = &mut self.threads[self.current.0 as usize];
         match want {
             // The store buffer is empty before a locked instruction begins.
             Want::Lock => thread.time = thread.stores.drained(thread.time),
-            Want::Write => thread.time = thread.stores.room(thread.time, self.machine.costs.store_buffer),
+            Want::Write => thread.time = thread.stores.room(thread.time, self.grid.costs().store_buffer),
             Want::Read => {}
         }
         if self.too_early() {
             return Step::Wait;
         }
+        self.perform(address, access)
+    }
+
+    /// Does what an access costs at the current thread's moment: it is its turn, and its store buffer is as the access wants it.
+    #[inline]
+    fn perform(&mut self, address: usize, access: Access) -> Step {
         self.reach(self.threads[self.current.0 as usize].time);
+        let (want, cost) = self.want(access);
         let thread = &mut self.threads[self.current.0 as usize];
-        let core = self.machine.shape.core_of(thread.cpu);
-        // What this thread asked for has come, and it is still where it came to.
-        if thread.granted.take() == Some(core) || access == Access::Fence {
-            thread.time += if want == Want::Read { 0 } else { cost };
+        let core = self.grid.core_of(thread.cpu);
+        if access == Access::Fence {
+            thread.time += cost;
             return Step::Done;
         }
-        let (line, answer) = self.memory.ask(self.machine, address, core, want, thread.time);
+        let (line, answer) = self.memory.ask(&self.grid, address, core, want, thread.time);
         match answer {
             Answer::Now => {
                 if want == Want::Write {
@@ -301,12 +334,9 @@ impl World<'_> {
             }
             Answer::Busy(free) => {
                 thread.blocked = true;
-                let (shape, cpu) = (&self.machine.shape, thread.cpu);
-                let (cluster, package) = (shape.cluster_of(cpu), shape.package_of(cpu));
-                let (this, asked) = (self.current, thread.time);
-                let waiter = Waiter { thread: this, core, cluster, package, want, asked };
-                if self.queues.join(line, waiter) {
-                    self.turns.push(Reverse(Turn { time: free, who: Who::Line(line) }));
+                let waiter = Waiter { thread: self.current, core, want, asked: thread.time };
+                if self.queues.join(line, waiter, &self.grid) {
+                    self.turns.push(Turn::of_line(line, free));
                 }
                 Step::Wait
             }

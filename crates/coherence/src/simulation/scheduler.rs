@@ -1,36 +1,12 @@
 //! Who has which CPU: time slices, migrations, waiting.
 
-use super::World;
 use super::thread::{Number, Status, Thread};
+use super::turns::{Turn, Who};
+use super::{Step, World};
 use crate::machine::Picoseconds;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::cmp::Reverse;
 use std::collections::VecDeque;
-
-/// Who goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
-    /// A line that threads wait for is free.
-    Line(u32),
-    /// A thread.
-    Thread(Number),
-}
-
-/// When somebody goes on. Ordered by time, then lines before threads, then by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
-    pub(super) time: Picoseconds,
-    pub(super) who: Who,
-}
-
-impl Turn {
-    pub(super) const NEVER: Turn = Turn { time: Picoseconds::MAX, who: Who::Thread(Number(u32::MAX)) };
-
-    pub(super) fn of(thread: Number, time: Picoseconds) -> Turn {
-        Turn { time, who: Who::Thread(thread) }
-    }
-}
 
 /// One CPU.
 #[derive(Debug, Default)]
@@ -54,11 +30,11 @@ impl World<'_> {
     /// How much longer work takes on a CPU because of the core's other threads.
     #[inline]
     pub(super) fn share(&self, cpu: u32, now: Picoseconds) -> f64 {
-        let threads = self.machine.shape.threads;
+        let threads = self.grid.machine.shape.threads;
         if threads == 1 {
             return 1.0;
         }
-        let first = cpu - cpu % threads;
+        let first = self.grid.core_of(cpu) * threads;
         let busy = (first..first + threads)
             .filter(|other| *other != cpu)
             .map(|other| &self.cpus[other as usize])
@@ -70,12 +46,12 @@ impl World<'_> {
                 }
                 None => other.left > now,
             });
-        if busy { self.machine.costs.sibling_work } else { 1.0 }
+        if busy { self.grid.costs().sibling_work } else { 1.0 }
     }
 
     /// A moment after the thread's own, by chance.
     fn next_migration(&self, thread: &mut Thread) -> Picoseconds {
-        let rate = self.machine.costs.migration_rate;
+        let rate = self.grid.costs().migration_rate;
         if thread.pinned || rate <= 0.0 || self.cpus.len() < 2 {
             return Picoseconds::MAX;
         }
@@ -114,9 +90,9 @@ impl World<'_> {
             let thread = &mut self.threads[next.0 as usize];
             thread.status = Status::Running;
             thread.time = thread.time.max(time + switch);
-            thread.slice_end = thread.time + self.machine.costs.quantum;
+            thread.slice_end = thread.time + self.grid.costs().quantum;
             let turn = Turn::of(next, thread.time);
-            self.turns.push(Reverse(turn));
+            self.turns.push(turn);
             // If the current thread woke it, it must not run on past it.
             self.horizon = self.horizon.min(turn);
         }
@@ -139,14 +115,34 @@ impl World<'_> {
         Turn::of(self.current, thread.time) > self.horizon || thread.interrupted()
     }
 
-    /// The thread whose turn it is; `None` when nobody has a CPU.
+    /// The thread whose turn it is, and whose access, if it waits for one, has happened; `None` when nobody has a CPU. Accesses of threads
+    /// that waited are carried out here and not by their coroutines: many come to waiting again, and a change of stacks for nothing
+    /// takes longer than they do.
     pub(super) fn next_turn(&mut self) -> Option<Number> {
         loop {
-            let Reverse(turn) = self.turns.pop()?;
-            self.reach(turn.time);
-            let number = match turn.who {
+            let number = self.pick()?;
+            let Some((address, access)) = self.threads[number.0 as usize].pending else {
+                return Some(number);
+            };
+            if self.granted(access) || self.perform(address, access) == Step::Done {
+                self.threads[number.0 as usize].pending = None;
+                return Some(number);
+            }
+            self.suspended(number);
+        }
+    }
+
+    /// The thread whose turn it is.
+    fn pick(&mut self) -> Option<Number> {
+        loop {
+            let turn = match self.own.take() {
+                Some(own) => self.turns.exchange(own),
+                None => self.turns.pop()?,
+            };
+            self.reach(turn.time());
+            let number = match turn.who() {
                 Who::Line(line) => {
-                    self.serve(line, turn.time);
+                    self.serve(line, turn.time());
                     continue;
                 }
                 Who::Thread(number) => number,
@@ -156,15 +152,15 @@ impl World<'_> {
                 continue;
             }
             // It was made to wait meanwhile.
-            if thread.time > turn.time {
-                self.turns.push(Reverse(Turn::of(number, thread.time)));
+            if thread.time > turn.time() {
+                self.own = Some(Turn::of(number, thread.time));
                 continue;
             }
             if thread.interrupted() && self.interrupted(number) {
                 continue;
             }
             self.current = number;
-            self.horizon = self.turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
+            self.horizon = self.turns.first();
             return Some(number);
         }
     }
@@ -185,7 +181,7 @@ impl World<'_> {
             self.threads[number.0 as usize].status = Status::Ready;
             self.cpus[cpu].running = None;
             self.cpus[cpu].ready.push_back(number);
-            self.dispatch(cpu, now, self.machine.costs.switch);
+            self.dispatch(cpu, now, self.grid.costs().switch);
             return true;
         }
         if now >= thread.migration {
@@ -195,7 +191,7 @@ impl World<'_> {
         self.set_interrupt(cpu);
         let thread = &self.threads[number.0 as usize];
         if thread.time > now {
-            self.turns.push(Reverse(Turn::of(number, thread.time)));
+            self.turns.push(Turn::of(number, thread.time));
             return true;
         }
         false
@@ -213,7 +209,7 @@ impl World<'_> {
         let pinned = other.is_some_and(|other| self.threads[other.0 as usize].pinned);
         if !pinned {
             self.migrations += 1;
-            thread.moved(there, self.machine.costs.switch);
+            thread.moved(there, self.grid.costs().switch);
         }
         thread.migration = self.next_migration(&mut thread);
         self.threads[number.0 as usize] = thread;
@@ -224,7 +220,7 @@ impl World<'_> {
         self.cpus[here as usize].running = other;
         if let Some(other) = other {
             // Its turn is in the queue with its old time: `next_turn` puts it back.
-            self.threads[other.0 as usize].moved(here, self.machine.costs.switch);
+            self.threads[other.0 as usize].moved(here, self.grid.costs().switch);
             self.set_interrupt(here as usize);
         } else {
             let time = self.threads[number.0 as usize].time;
@@ -232,12 +228,12 @@ impl World<'_> {
         }
     }
 
-    /// A thread has given the simulation's processor back.
+    /// A thread has given the simulation's processor back: its next turn, if it has one, is `own`.
     pub(super) fn suspended(&mut self, number: Number) {
         let thread = &self.threads[number.0 as usize];
         match thread.status {
             Status::Running if thread.blocked => {}
-            Status::Running => self.turns.push(Reverse(Turn::of(number, thread.time))),
+            Status::Running => self.own = Some(Turn::of(number, thread.time)),
             _ => self.left(number),
         }
     }
@@ -256,6 +252,6 @@ impl World<'_> {
             // Its clock may be ahead of the others': until then it was there for them.
             self.cpus[cpu].left = time;
         }
-        self.dispatch(cpu, time, self.machine.costs.switch);
+        self.dispatch(cpu, time, self.grid.costs().switch);
     }
 }

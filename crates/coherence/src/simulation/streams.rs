@@ -1,6 +1,6 @@
 //! The ways of new objects' lines to and from memory: each carries so many bytes a second, and who comes later waits.
 
-use crate::machine::{Machine, Picoseconds};
+use crate::machine::{Grid, Machine, Picoseconds};
 use serde::Serialize;
 
 /// One way: a core's, a cluster's port, a package's channels, or its links to the others.
@@ -35,6 +35,8 @@ pub(super) struct Streams {
     links: Vec<Way>,
     /// Bytes on the way for each byte of new objects; 0 where nothing streams: what is allocated in is smaller than the caches.
     traffic: f64,
+    /// Whether they are in the memory of their writer's package.
+    local: bool,
 }
 
 /// What ways of one kind carried.
@@ -73,38 +75,35 @@ impl Streams {
             channels: ways(shape.packages, bandwidth.channels),
             links: ways(shape.packages, bandwidth.link),
             traffic: 0.0,
+            local: false,
         }
     }
 
-    /// From now on new objects stream, with so many bytes on the way for each of theirs.
-    pub(super) const fn set_traffic(&mut self, traffic: f64) {
-        self.traffic = traffic;
+    /// From now on new objects stream, with so many bytes on the way for each of theirs, to their writer's package or to all.
+    pub(super) const fn set(&mut self, traffic: f64, local: bool) {
+        (self.traffic, self.local) = (traffic, local);
     }
 
     pub(super) fn any(&self) -> bool {
         self.traffic > 0.0
     }
 
-    /// A core begins to write so many bytes of new objects; says when the last of them has gone all its ways. Eden's pages are spread
-    /// over all packages: who writes to them comes by chance after each collection. Of what comes from another package half are lines
-    /// that are read, over its links, and half are lines that are written back, over this package's.
-    pub(super) fn write(
-        &mut self,
-        machine: &Machine,
-        core: u32,
-        bytes: f64,
-        now: Picoseconds,
-    ) -> Picoseconds {
-        let shape = &machine.shape;
-        let cpu = core * shape.threads;
-        let (now, bytes, packages) = (now as f64, bytes * self.traffic, f64::from(shape.packages));
+    /// A core begins to write so many bytes of new objects; says when the last of them has gone all its ways. Unless they are local
+    /// eden's pages are spread over all packages: who writes to them comes by chance after each collection. Of what comes from another
+    /// package half are lines that are read, over its links, and half are lines that are written back, over this package's.
+    pub(super) fn write(&mut self, grid: &Grid<'_>, core: u32, bytes: f64, now: Picoseconds) -> Picoseconds {
+        let packages = f64::from(grid.machine.shape.packages);
+        let (now, bytes) = (now as f64, bytes * self.traffic);
         let mut end = self.cores[core as usize].carry(bytes, now);
-        end = end.max(self.clusters[shape.cluster_of(cpu) as usize].carry(bytes, now));
+        end = end.max(self.clusters[grid.cluster(core) as usize].carry(bytes, now));
+        let own = grid.package(core) as usize;
+        if self.local {
+            return end.max(self.channels[own].carry(bytes, now)).ceil() as Picoseconds;
+        }
         for way in &mut self.channels {
             end = end.max(way.carry(bytes / packages, now));
         }
         if packages > 1.0 {
-            let own = shape.package_of(cpu) as usize;
             for (package, way) in self.links.iter_mut().enumerate() {
                 let others = if package == own { packages - 1.0 } else { 1.0 };
                 end = end.max(way.carry(bytes / packages / 2.0 * others, now));

@@ -3,6 +3,7 @@
 use super::stores::Stores;
 use super::{Step, WORLD, World};
 use crate::machine::Picoseconds;
+use crate::watched::Access;
 use corosensei::Yielder;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -36,6 +37,8 @@ pub(super) struct Thread {
     pub(super) pinned: bool,
     /// Plain stores on their way to the cache.
     pub(super) stores: Stores,
+    /// The access for which it waits.
+    pub(super) pending: Option<(usize, Access)>,
     /// It waits for a line.
     pub(super) blocked: bool,
     /// Until when it waits for a line that is on its way: the core's other threads have the core for themselves.
@@ -61,6 +64,7 @@ impl Thread {
             pinned,
             stores: Stores::default(),
             stalled: 0,
+            pending: None,
             blocked: false,
             granted: None,
             interrupt: Picoseconds::MAX,
@@ -101,7 +105,7 @@ pub(super) fn begin(number: usize, yielder: &Yielder<(), ()>) {
     with(|world| world.threads[number].yielder = ptr::from_ref(yielder));
 }
 
-/// Gives the processor of the simulation back until this thread's turn has come.
+/// Gives the processor of the simulation back until this thread's turn has come, and its pending access has happened.
 pub(super) fn suspend(world: *mut World<'static>) {
     // SAFETY: the world of the simulation that runs this coroutine, used for one expression.
     let yielder = unsafe {
@@ -183,8 +187,8 @@ pub fn produce(time: Picoseconds, bytes: usize) {
     lock_step();
     let end = with(|world| {
         let thread = &world.threads[world.current.0 as usize];
-        let core = world.machine.shape.core_of(thread.cpu);
-        world.streams.write(world.machine, core, bytes as f64, thread.time)
+        let core = world.grid.core_of(thread.cpu);
+        world.streams.write(&world.grid, core, bytes as f64, thread.time)
     });
     work(time);
     with(|world| {

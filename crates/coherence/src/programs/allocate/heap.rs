@@ -21,6 +21,8 @@ pub struct Heap {
     /// What it takes to come here and back, besides the accesses.
     call: Picoseconds,
     regions: Option<Regions>,
+    /// The memory node of each CPU.
+    node_of_cpu: Vec<usize>,
     lost: Cell<u64>,
     requests: Cell<u64>,
 }
@@ -33,8 +35,11 @@ impl Heap {
         let times = [request, region, machine.costs.switch];
         let regions = match collector {
             Collector::Parallel => None,
-            Collector::G1 { region: bytes_of_one } => Some(Regions::new(start, bytes, bytes_of_one, times)),
+            Collector::G1 { region, .. } => {
+                Some(Regions::new(start, bytes, region, collector.nodes(machine), times))
+            }
         };
+        let node = |cpu| if collector.local() { machine.shape.package_of(cpu) as usize } else { 0 };
         Heap {
             top: Line(AtomicU64::new(start as u64)),
             end: Line(AtomicU64::new((start + bytes) as u64)),
@@ -42,15 +47,18 @@ impl Heap {
             end_address: start + bytes,
             call: machine.cycles(cycles),
             regions,
+            node_of_cpu: (0..machine.shape.cpus()).map(node).collect(),
             lost: Cell::new(0),
             requests: Cell::new(0),
         }
     }
 
     /// Where what all threads share lies in memory, with names.
-    pub fn lines(&self) -> Vec<(Range<usize>, &'static str)> {
+    pub fn lines(&self) -> Vec<(Range<usize>, String)> {
         match &self.regions {
-            None => vec![(self.top.addresses(), "heap: top"), (self.end.addresses(), "heap: end")],
+            None => {
+                vec![(self.top.addresses(), "heap: top".into()), (self.end.addresses(), "heap: end".into())]
+            }
             Some(regions) => regions.lines().collect(),
         }
     }
@@ -76,11 +84,11 @@ impl Heap {
         self.top.0.peek() as usize - self.start
     }
 
-    /// `min` to `desired` bytes from the top.
-    pub fn take(&self, min: usize, desired: usize) -> Option<Extent> {
+    /// `min` to `desired` bytes from the top, or from the region of a CPU's node.
+    fn take(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         self.requests.set(self.requests.get() + 1);
         if let Some(regions) = &self.regions {
-            return regions.take(min, desired);
+            return regions.take(self.node_of_cpu[cpu.0 as usize], min, desired);
         }
         loop {
             let at = self.top.0.load(Ordering::Acquire);
@@ -107,9 +115,9 @@ impl Heap {
 }
 
 impl Source for &Heap {
-    fn acquire(&self, _: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
+    fn acquire(&self, cpu: CpuIndex, min: usize, desired: usize) -> Option<Extent> {
         work(self.call);
-        self.take(min, desired)
+        self.take(cpu, min, desired)
     }
 
     fn available(&self, _: CpuIndex) -> usize {

@@ -135,7 +135,7 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
     if streams(machine, allocation.eden) {
-        simulation.stream(machine.bandwidth.traffic);
+        simulation.stream(machine.bandwidth.traffic, allocation.collector.local());
     }
     for (addresses, name) in heap.lines() {
         simulation.name(addresses, name);
