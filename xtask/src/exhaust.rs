@@ -9,9 +9,10 @@ use crate::shell::root;
 use jvm::jdk::{Collector, Jdk};
 use jvm::os::Exit;
 use jvm::{Error, Result};
-use present::numbers::{plain, three};
+use present::numbers::{self, plain, three};
 use present::table::{Table, columns};
 use serde_json::json;
+use statistics::Interval;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -66,6 +67,12 @@ fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<Exit> {
     }
 }
 
+/// Ours over stock's.
+fn ratio(ours: &[f64], stock: &[f64]) -> Result<Interval> {
+    statistics::ratio_of_medians(stock, ours, 1)
+        .ok_or_else(|| Error::failed("a JVM took no time that could be measured"))
+}
+
 fn median(values: &[f64]) -> f64 {
     statistics::median(values).unwrap_or(0.0)
 }
@@ -80,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     compile("xtask/src/exhaust/Exhaust.java", &classes)?;
     let agent = format!("-agentpath:{}", installed().agent()?.display());
     let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
-    let (mut cells, mut losses) = (Vec::new(), Vec::new());
+    let (mut cells, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
     for jdk in measured_jdks().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
@@ -99,28 +106,39 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                         sides[side].1.push(cpu);
                     }
                 }
-                let [ours, stock] = sides.map(|(full, cpu)| (median(&full), median(&cpu)));
-                let ratios = (ours.0 / stock.0.max(1.0), ours.1 / stock.1.max(0.001));
+                let [ours, stock] = &sides;
+                // Of one full collection and none, the ratio is of one and one.
+                let whole = |full: &[f64]| full.iter().map(|full| full.max(1.0)).collect::<Vec<_>>();
+                let ratios = [ratio(&whole(&ours.0), &whole(&stock.0))?, ratio(&ours.1, &stock.1)?];
+                let [ours, stock] = [ours, stock].map(|(full, cpu)| (median(full), median(cpu)));
                 let row = [
                     name.clone(),
                     format!("{} : {}", plain(ours.0), plain(stock.0)),
-                    three(ratios.0),
+                    numbers::ratio(&ratios[0]),
                     format!("{} : {}", three(ours.1), three(stock.1)),
-                    three(ratios.1),
+                    numbers::ratio(&ratios[1]),
                 ];
                 eprintln!("{}", row.join("  "));
-                if ratios.0 > LIMIT || ratios.1 > LIMIT {
+                if ratios.iter().any(|ratio| ratio.low > LIMIT) {
                     losses.push(name.clone());
+                } else if ratios.iter().any(|ratio| ratio.high > LIMIT) {
+                    open.push(name.clone());
                 }
                 rows.push(row);
                 cells.push(json!({ "name": name, "pairs": arguments.pairs,
-                    "full_collections": [ours.0, stock.0], "cpu_seconds": [ours.1, stock.1] }));
+                    "full_collections": [ours.0, stock.0], "cpu_seconds": [ours.1, stock.1],
+                    "ratios": ratios.map(|ratio| [ratio.median, ratio.low, ratio.high]) }));
             }
         }
     }
     print!("{}", rows.text(columns()));
-    println!("medians of {} runs each, one growing list, {HEAP}", arguments.pairs);
-    println!("rows above {LIMIT}: {}", if losses.is_empty() { "none".into() } else { losses.join("; ") });
+    println!(
+        "medians of {} runs each, one growing list, {HEAP}; ratios with 95 % intervals",
+        arguments.pairs
+    );
+    let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
+    println!("rows above {LIMIT}: {}", list(&losses));
+    println!("rows whose interval includes {LIMIT}, so that more --pairs are needed: {}", list(&open));
     write(root().join("target/terrace/exhaust.json"), format!("{:#}\n", json!(cells)))?;
     println!("all figures: target/terrace/exhaust.json");
     Ok(())
