@@ -21,7 +21,7 @@ const PART_OF_TERRACE: f64 = 4.0;
 /// Terrace serves requests up to this size as they are, and all requests where one of these flags was chosen.
 const SMALL_OF_TERRACE: f64 = 8192.0;
 /// Terrace leaves first TLABs to HotSpot where small ones save a smaller share of the time.
-const GAIN_OF_TERRACE: f64 = 0.015;
+const GAIN_OF_TERRACE: f64 = 0.01;
 const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 
 pub const RULE: Rule = Rule {
