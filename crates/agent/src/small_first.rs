@@ -56,10 +56,10 @@ impl FirstTlabs {
         let Some(mut watched) = self.watched() else { return };
         let Watched { pauses, small } = &mut *watched;
         pauses.ends();
-        if !on {
-            return small.forget();
-        }
-        let are_small = small.after_collection(Monotonic::now(), pauses.collections, pauses.ns);
+        let are_small = match on {
+            true => small.after_collection(Monotonic::now(), pauses.collections, pauses.ns),
+            false => small.forget(),
+        };
         if are_small != self.are_small() {
             self.are_small.store(are_small, Ordering::Relaxed);
         }
@@ -86,8 +86,6 @@ struct Phase {
 
 #[derive(Clone, Copy)]
 enum Stage {
-    /// Nothing is known yet.
-    First,
     /// The other TLABs than those decided on.
     Trial,
     /// Those decided on, for so many phases until the next trial.
@@ -113,7 +111,7 @@ impl SmallFirst {
     /// Small, as long as nothing else was seen to be as good.
     pub(crate) const fn new() -> SmallFirst {
         SmallFirst {
-            stage: Stage::First,
+            stage: Stage::Settled(1),
             small: true,
             decided: true,
             phase: None,
@@ -123,9 +121,14 @@ impl SmallFirst {
         }
     }
 
-    /// What was seen of this phase counts no more: it begins again.
-    pub(crate) fn forget(&mut self) {
+    /// What was seen of this phase counts no more: it begins again, a trial with what was decided on before. Whether new threads begin small
+    /// from now on.
+    pub(crate) fn forget(&mut self) -> bool {
         self.phase = None;
+        if let Stage::Trial = self.stage {
+            (self.small, self.stage) = (self.decided, Stage::Settled(1));
+        }
+        self.small
     }
 
     /// A collection has ended at `now_ns`; since the beginning of time it was the `collections`th, and the threads stood still for `paused_ns`.
@@ -150,7 +153,6 @@ impl SmallFirst {
     fn phase_ends(&mut self, share: f64) {
         self.shares[usize::from(self.small)] = share;
         match self.stage {
-            Stage::First => self.try_other(),
             Stage::Trial => self.decide(),
             Stage::Settled(left) => {
                 // With HotSpot's TLABs: as little time is lost as would have to be saved; or much more than when they were decided on.
@@ -275,5 +277,11 @@ mod tests {
             program.first.forget();
         }
         assert!(program.first.small, "no phase was ever long enough");
+        let until = |program: &mut Program, small| {
+            (0..100).any(|_| program.run(1, CALLBACKS.0, CALLBACKS.1) == small)
+        };
+        assert!(until(&mut program, false), "no trial");
+        assert!(program.first.forget(), "a trial that was cut short decides nothing");
+        assert!(until(&mut program, false) && until(&mut program, true), "no other trial");
     }
 }
