@@ -5,7 +5,7 @@ use crate::options::{Levels, Options, Tlab};
 use crate::state::When;
 use control::size;
 use hotspot::flags::Change;
-use hotspot::heap::Machine;
+use hotspot::heap::Jvm;
 
 /// What is going to be in force.
 pub(crate) struct Tlabs {
@@ -24,13 +24,13 @@ impl Tlabs {
 }
 
 /// Whether this JVM uses TLABs at all.
-pub(crate) fn are_used(jvm: &Machine) -> bool {
+pub(crate) fn are_used(jvm: &Jvm) -> bool {
     jvm.flags.boolean("UseTLAB") != Some(false)
 }
 
 /// What the TLAB size asked for takes. Changes nothing.
 pub(crate) fn plan(
-    jvm: &Machine,
+    jvm: &Jvm,
     options: &Options,
     when: When,
     remarks: &mut Vec<String>,

@@ -5,10 +5,11 @@ use crate::collector::{Collector, FlagIs, Hooks, UNSUPPORTED};
 use crate::flags::Flags;
 use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, Pause, TlabCapacity, UnsafeMaxTlabAlloc};
 use crate::library::Library;
-use crate::slots::{self, Vtable};
+use crate::slots;
 use crate::structs::{Structs, peek};
 use crate::symbols::Symbols;
 use crate::version::{Feature, Since};
+use crate::vtable::Vtable;
 use crate::{Error, WORD};
 use std::ffi::c_void;
 
@@ -22,7 +23,7 @@ const SYNCHRONIZED: i32 = 2;
 
 /// A JVM that terrace can serve, or at least observe ([`Collector::buffers`]), found before its heap exists.
 #[derive(Debug)]
-pub struct Machine {
+pub struct Jvm {
     /// The JDK's feature number.
     pub feature: Feature,
     /// HotSpot's version text.
@@ -72,9 +73,9 @@ pub fn chosen(flags: &Flags) -> Result<Collector, Error> {
         })
 }
 
-impl Machine {
+impl Jvm {
     /// Looks at the JVM of this process: version, collector, symbols, vtable. `try_unknown`: see [`Feature::check`].
-    pub fn find(try_unknown: bool) -> Result<Machine, Error> {
+    pub fn find(try_unknown: bool) -> Result<Jvm, Error> {
         let library = Library::find()?;
         let structs = Structs::of(&library)?;
         let (major, version) = structs.version()?;
@@ -139,7 +140,7 @@ impl Machine {
             };
             functions.pauses = found.into_iter().filter_map(pause).collect();
         }
-        Ok(Machine {
+        Ok(Jvm {
             feature,
             version,
             collector,
@@ -300,7 +301,7 @@ impl Heap {
     ///
     /// # Safety
     /// Only on a Java thread in VM state or on the VM thread at a safepoint; the range must belong to the caller, be whole grains
-    /// and at least [`Machine::min_filler`] bytes.
+    /// and at least [`Jvm::min_filler`] bytes.
     pub unsafe fn fill(&self, start: usize, bytes: usize) {
         // SAFETY: the caller's. `zap` matters to debug builds only.
         unsafe { (self.fill_with_object)(start as *mut c_void, bytes / WORD, true) };

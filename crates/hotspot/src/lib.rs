@@ -6,6 +6,7 @@
 //! | [`collector`] | which collectors are supported, and which hooks each one needs |
 //! | [`symbols`] | names and addresses in a `libjvm.so` or its separate debug file |
 //! | [`slots`] | at which places of a heap class's vtable its virtual functions stand |
+//! | [`vtable`] | where a class has its table of virtual functions |
 //! | [`operations`] | the VM operations in which a collector pauses |
 //! | [`library`] | the `libjvm.so` of this process |
 //! | [`structs`] | HotSpot's table of its own fields (`gHotSpotVMStructs`) |
@@ -37,6 +38,7 @@ pub mod slots;
 pub mod structs;
 pub mod symbols;
 pub mod version;
+pub mod vtable;
 
 pub use error::Error;
 

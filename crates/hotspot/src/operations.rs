@@ -3,8 +3,8 @@
 //! Every class of the family counts, so that one which a later version adds is not missed.
 
 use crate::Error;
-use crate::slots::Vtable;
 use crate::symbols::Symbol;
+use crate::vtable::Vtable;
 
 /// The Flight Recorder's request for a list of regions: at a safepoint, and no collection.
 const NO_PAUSE: &str = "VM_ShenandoahSendHeapRegionInfoEvents";

@@ -5,10 +5,11 @@
 //! code, so an address can have several names and a name can stand at several entries; an answer is taken only if it is the
 //! only one.
 
+use crate::Error;
 use crate::operations::Operations;
-use crate::symbols::{Symbol, Symbols};
+use crate::symbols::Symbols;
 use crate::version::{Feature, Since};
-use crate::{Error, WORD};
+use crate::vtable::Vtable;
 
 /// A virtual function of `CollectedHeap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,15 +106,6 @@ impl Slots {
     }
 }
 
-/// A class's vtable: where its first function entry stands, as linked, and how many there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vtable {
-    /// Address of the first function entry, as linked: what an object's vtable pointer holds.
-    pub address: usize,
-    /// Number of entries.
-    pub entries: usize,
-}
-
 /// What one pass over the symbol table finds: it takes a millisecond or two, so it is made once.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -123,14 +115,6 @@ pub struct Names {
     pub others: Vec<Option<usize>>,
     /// The VM operations of the family asked for.
     pub operations: Operations,
-}
-
-impl Vtable {
-    /// That of a class symbol (`_ZTV...`): before the functions stand the offset to the top of the object and the type information.
-    pub(crate) fn of(symbol: &Symbol) -> Vtable {
-        let entries = (symbol.bytes / WORD).saturating_sub(2);
-        Vtable { address: symbol.address + 2 * WORD, entries }
-    }
 }
 
 /// Finds vtables by class symbol (`_ZTV...`), other symbols by their full mangled names, and VM operations by what their names begin with.

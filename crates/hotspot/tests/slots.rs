@@ -8,9 +8,10 @@ mod jdk;
 
 use hotspot::Error;
 use hotspot::collector::Collector;
-use hotspot::slots::{self, Slots, Virtual, Vtable};
+use hotspot::slots::{self, Slots, Virtual};
 use hotspot::symbols::Symbols;
 use hotspot::version::Feature;
+use hotspot::vtable::Vtable;
 use jdk::Jdk;
 use object::elf;
 use std::path::Path;

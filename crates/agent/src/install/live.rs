@@ -22,7 +22,7 @@ use crate::tlab;
 use control::{Asked, Mode, State, size};
 use hab::sizing::SMALLEST;
 use hab::{Level, Source};
-use hotspot::heap::{Heap, Machine as Jvm};
+use hotspot::heap::{Heap, Jvm};
 use hotspot::patch::{Exchange, Unlocked};
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::tlab::{self, Tlabs};
 use control::{Asked, Control, Counted};
 use hab::{Layout, Shape};
 use hotspot::flags::Change;
-use hotspot::heap::Machine as Jvm;
+use hotspot::heap::Jvm;
 use hotspot::patch::{Exchange, Unlocked};
 use std::time::Instant;
 use topology::{CpuSource, DomainMap, Machine, Places};

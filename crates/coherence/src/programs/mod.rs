@@ -4,7 +4,7 @@ pub mod allocate;
 pub mod counters;
 
 use crate::machine::{Machine, Picoseconds};
-use crate::simulation::Outcome;
+use crate::simulation::SimulationResult;
 use std::ops::Range;
 
 /// A value alone on two lines, as everything that is measured is in reality.
@@ -56,11 +56,11 @@ pub struct Run {
     /// Simulated time in picoseconds.
     pub length: Picoseconds,
     /// The rest.
-    pub outcome: Outcome,
+    pub outcome: SimulationResult,
 }
 
 impl Run {
-    fn new(operations: u64, lost: u64, options: &Options, outcome: Outcome) -> Run {
+    fn new(operations: u64, lost: u64, options: &Options, outcome: SimulationResult) -> Run {
         Run { operations, lost, threads: options.threads, length: outcome.end, outcome }
     }
 

@@ -74,7 +74,7 @@ pub struct Simulation<'a> {
 
 /// What a simulation came to.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct SimulationResult {
     /// The last thread's moment when it ended.
     pub end: Picoseconds,
     /// What happened to the lines.
@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Panics
     /// If a thread's body panics, or if threads wait for each other for ever.
-    pub fn run(self) -> Outcome {
+    pub fn run(self) -> SimulationResult {
         let Simulation { world, coroutines, .. } = self;
         let world = Box::into_raw(world);
         let mut running = Running {
@@ -203,7 +203,7 @@ impl<'a> Simulation<'a> {
         let world = *unsafe { Box::from_raw(world) };
         let waiting = world.threads.iter().filter(|thread| thread.status != Status::Ended).count();
         assert!(waiting == 0, "{waiting} threads wait for ever");
-        Outcome {
+        SimulationResult {
             end: world.threads.iter().map(|thread| thread.time).max().unwrap_or(0),
             streamed: world.streams.carried(),
             traffic: world.memory.into_traffic(),
