@@ -11,7 +11,7 @@ use crate::refills::Watch;
 use crate::sizes::Sizes;
 use crate::small_first::FirstTlabs;
 use control::{Control, Mode};
-use hab::{Counters, CpuIndex, Layout, Shape};
+use hab::{Counter, Counters, CpuIndex, Layout, Shape};
 use hotspot::functions::{
     AllocateNewTlab, EnsureParsability, Functions, MemAllocate, Pause, TraceHeap, UnsafeMaxTlabAlloc,
 };
@@ -187,13 +187,27 @@ impl Agent {
 
     /// A collection has ended, and eden may have changed its size: what nobody has fixed follows. Only on the VM thread, at the safepoint.
     pub(crate) fn pause_ends(&self) {
-        self.first_tlabs.pause_ends(self.control.mode() == Mode::On);
+        self.first_tlabs.pause_ends(self.control.mode() == Mode::On, || self.handed());
         self.tell_first_tlab();
         if !self.control.has_taken_sizes() {
             self.take_sizes();
         } else if self.sized.follows(self.control) {
             self.resize(|eden| self.sized.after_collection(eden, self.control));
         }
+    }
+
+    /// Bytes handed out to threads, by whichever way.
+    fn handed(&self) -> u64 {
+        const WAYS: [Counter; 6] = [
+            Counter::BufferBytes,
+            Counter::ObjectBytes,
+            Counter::StolenBytes,
+            Counter::DirectBytes,
+            Counter::MissedBytes,
+            Counter::PassedBytes,
+        ];
+        let counted = self.control.counters(0).iter().flat_map(|domain| WAYS.map(|way| domain.get(way)));
+        counted.fold(0, u64::wrapping_add)
     }
 
     /// Notes in the control memory what new threads begin with.

@@ -20,8 +20,9 @@ const LEAST_OF_TERRACE: f64 = 4096.0;
 const PART_OF_TERRACE: f64 = 4.0;
 /// Terrace serves requests up to this size as they are, and all requests where one of these flags was chosen.
 const SMALL_OF_TERRACE: f64 = 8192.0;
-/// Terrace leaves first TLABs to HotSpot where small ones save a smaller share of the time.
-const GAIN_OF_TERRACE: f64 = 0.01;
+/// Terrace leaves first TLABs to HotSpot where small ones save a smaller share of the time, or less than so many nanoseconds of a CPU for each byte allocated.
+const GAIN_OF_TERRACE: f64 = 0.005;
+const NS_FOR_BYTE_OF_TERRACE: f64 = 0.2;
 const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 
 pub const RULE: Rule = Rule {
@@ -75,7 +76,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
     let with_terrace = effect(evidence, allocation, started * unused_of_growing(own, reserve));
     let saved = with_terrace.collections.zip(evidence.stopped_share());
-    let pays = saved.is_none_or(|(collections, stopped)| stopped * (1.0 - collections) >= GAIN_OF_TERRACE);
+    let dense = allocation.objects * NS_FOR_BYTE_OF_TERRACE
+        / (evidence.seconds * 1e9)
+        / evidence.machine.cpus.max(1) as f64;
+    let pays =
+        saved.is_none_or(|(collections, stopped)| stopped * (1.0 - collections) >= GAIN_OF_TERRACE + dense);
     if !chosen && pays && allocation.waste_ended / started + own > SMALL_OF_TERRACE {
         advice.push(Advice {
             remedy: Remedy::Terrace(vec![]),

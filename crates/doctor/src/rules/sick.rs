@@ -137,7 +137,16 @@ fn terrace_is_advised_only_where_it_changes_tlabs() {
         examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
     };
     assert!(terrace(|_| ()));
-    assert!(!terrace(|e| e.eden.stopped = Some(0.01 * SECONDS)), "collections that cost little");
+    assert!(!terrace(|e| e.eden.stopped = Some(0.003 * SECONDS)), "collections that cost little");
+    // Of 250 MB/s, 0.2 ns for each byte are 2.5 % of two CPUs.
+    let much = |stopped: f64| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.eden.stopped = Some(stopped * SECONDS);
+        evidence.allocation.as_mut().unwrap().objects = 2.5e8 * SECONDS;
+        examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
+    };
+    assert!(!much(0.025), "what is saved is less than what dense use costs");
     for chosen in ["TLABSize=1048576", "ResizeTLAB=false", "MinTLABSize=4096"] {
         let mut evidence = healthy();
         churning(&mut evidence);
