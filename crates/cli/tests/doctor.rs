@@ -289,7 +289,7 @@ fn what_is_no_jvm_or_ends_is_one_line() {
         (vec!["doctor", "999999999"], vec!["no such process"]),
         (vec!["doctor", "--warmup", "60", "--", &java, "-version"], vec!["the program ended"]),
         (vec!["doctor", "--warmup", "60", "--", "true"], vec!["the program ended"]),
-        (vec!["doctor"], vec!["by its PID", "behind --"]),
+        (vec!["doctor"], vec!["by its PID", "after --"]),
         (vec!["doctor", &pid, "--", &java, "-version"], vec!["not both"]),
         (vec!["doctor", &pid, "--duration", "5"], vec!["--verify"]),
         (vec!["doctor", "java"], vec!["PID"]),
