@@ -83,7 +83,7 @@ const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         Left,
         "the command's name alone: without a library there is nothing to load",
     ),
-    ("time terrace sim run ...", Left, "stands for the lines above it"),
+    ("terrace sim run ...", Left, "stands for the lines above it"),
 ];
 
 fn root() -> &'static Path {

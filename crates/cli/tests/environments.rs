@@ -107,7 +107,7 @@ fn until_up(jvm: &Jvm, home: &Path) -> Output {
 fn an_agent_of_another_architecture() {
     unloadable(
         other_architecture,
-        "no library for this program's architecture",
+        "not built for this program's architecture",
         "use Terrace's archive for it",
     );
 }
@@ -144,7 +144,7 @@ fn a_folder_from_which_nothing_may_be_executed() {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).arg(env!("CARGO_BIN_EXE_terrace")).args(run);
     command.env("TERRACE_HOME", home.path()).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
-    assert_runs_without(&command.output().unwrap(), "forbids to execute", "copy Terrace to another folder");
+    assert_runs_without(&command.output().unwrap(), "does not permit execution", "copy Terrace to another folder");
 }
 
 /// Attaches to a JVM whose /tmp is mounted like that.
