@@ -144,7 +144,11 @@ fn a_folder_from_which_nothing_may_be_executed() {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).arg(env!("CARGO_BIN_EXE_terrace")).args(run);
     command.env("TERRACE_HOME", home.path()).env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null());
-    assert_runs_without(&command.output().unwrap(), "does not permit execution", "copy Terrace to another folder");
+    assert_runs_without(
+        &command.output().unwrap(),
+        "does not permit execution",
+        "copy Terrace to another folder",
+    );
 }
 
 /// Attaches to a JVM whose /tmp is mounted like that.
