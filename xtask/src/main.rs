@@ -1,6 +1,7 @@
 //! The developer's commands: `cargo xtask NAME`. Continuous integration and the README call only these.
 
 mod aarch64;
+mod advice;
 mod applications;
 mod bench;
 mod build;
@@ -60,6 +61,9 @@ enum Command {
     Bound(lab_run::Cells),
     /// Measure real programs: Terrace's defaults and -XX:TLABSize=4k against a stock JVM, in interleaved forks.
     Applications(lab_run::Applications),
+    /// Have the doctor examine every workload and real program, and try what it advises: expected against measured; then: cargo xtask results
+    /// target/terrace/advice.
+    Advice(advice::Arguments),
     /// Run every experiment of the lab quickly; the page is in target/terrace/lab.
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
@@ -108,6 +112,7 @@ fn main() -> ExitCode {
         Command::Stock(arguments) => arguments.stock(),
         Command::Bound(arguments) => arguments.bound(),
         Command::Applications(arguments) => arguments.run(),
+        Command::Advice(arguments) => advice::run(&arguments),
         Command::Lab(arguments) => arguments.run(),
         Command::Startup(arguments) => arguments.run(),
         Command::Lookups => lookups::run(),

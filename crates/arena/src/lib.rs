@@ -77,7 +77,6 @@ mod segments;
     all(not(loom), any(no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64")))),
     path = "sequence_none.rs"
 )]
-#[cfg_attr(all(not(loom), not(no_sequences), target_arch = "aarch64"), path = "sequence_aarch64.rs")]
 mod sequence;
 #[cfg(all(test, not(loom), not(no_sequences), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod sequence_test;

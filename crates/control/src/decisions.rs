@@ -29,107 +29,60 @@ pub struct Decision {
     pub seen: Observed,
 }
 
-/// Words of a decision.
-const WORDS: usize = 18;
+/// Numbers of a decision.
+const NUMBERS: usize = 16;
+/// Words of a decision: level, reason, and its numbers.
+const WORDS: usize = 2 + NUMBERS;
 
 impl Decision {
-    fn words(&self) -> [u64; WORDS] {
-        let Decision { level, pause, from, to, most, why, seen } = *self;
-        let Observed {
-            collections,
-            domains,
-            refills,
-            served: [served, served_bytes],
-            past: [past, past_bytes],
-            refill_ns,
-            waste,
-            eden,
-            pause_ns,
-            elapsed_ns,
-        } = seen;
-        [
-            level as u64,
-            pause,
-            from,
-            to,
-            most,
-            why as u64,
-            collections,
-            domains,
-            refills,
-            served,
-            served_bytes,
-            past,
-            past_bytes,
-            refill_ns,
-            waste,
-            eden,
-            pause_ns,
-            elapsed_ns,
-        ]
-    }
-
-    /// Its numbers, by the names that reports use.
-    pub fn fields(&self) -> [(&'static str, u64); 16] {
-        let Decision { pause, from, to, most, seen, .. } = *self;
+    /// Its numbers in the order of the shared memory, with the names that reports use.
+    fn numbers(&mut self) -> [(&'static str, &mut u64); NUMBERS] {
+        let Decision { level: _, pause, from, to, most, why: _, seen } = self;
+        let [served, served_bytes] = &mut seen.served;
+        let [past, past_bytes] = &mut seen.past;
         [
             ("pause", pause),
             ("from_bytes", from),
             ("to_bytes", to),
             ("most_bytes", most),
-            ("collections", seen.collections),
-            ("domains", seen.domains),
-            ("refills", seen.refills),
-            ("served", seen.served[0]),
-            ("served_bytes", seen.served[1]),
-            ("past", seen.past[0]),
-            ("past_bytes", seen.past[1]),
-            ("refill_ns", seen.refill_ns),
-            ("waste_bytes", seen.waste),
-            ("eden_bytes", seen.eden),
-            ("pause_ns", seen.pause_ns),
-            ("elapsed_ns", seen.elapsed_ns),
+            ("collections", &mut seen.collections),
+            ("domains", &mut seen.domains),
+            ("refills", &mut seen.refills),
+            ("served", served),
+            ("served_bytes", served_bytes),
+            ("past", past),
+            ("past_bytes", past_bytes),
+            ("refill_ns", &mut seen.refill_ns),
+            ("waste_bytes", &mut seen.waste),
+            ("eden_bytes", &mut seen.eden),
+            ("pause_ns", &mut seen.pause_ns),
+            ("elapsed_ns", &mut seen.elapsed_ns),
         ]
     }
 
+    /// Its numbers, by the names that reports use.
+    pub fn fields(mut self) -> [(&'static str, u64); NUMBERS] {
+        self.numbers().map(|(name, number)| (name, *number))
+    }
+
+    fn words(self) -> [u64; WORDS] {
+        let mut words = [0; WORDS];
+        let (known, numbers) = words.split_at_mut(WORDS - NUMBERS);
+        known.copy_from_slice(&[self.level as u64, self.why as u64]);
+        numbers.copy_from_slice(&self.fields().map(|(_, number)| number));
+        words
+    }
+
     /// What the words say; `None` for what no agent of this version writes.
-    fn of(words: [u64; WORDS]) -> Option<Decision> {
-        let [
-            level,
-            pause,
-            from,
-            to,
-            most,
-            why,
-            collections,
-            domains,
-            refills,
-            served,
-            served_bytes,
-            past,
-            past_bytes,
-            refill_ns,
-            waste,
-            eden,
-            pause_ns,
-            elapsed_ns,
-        ] = words;
+    fn of([level, why, words @ ..]: [u64; WORDS]) -> Option<Decision> {
         let level = usize::try_from(level).ok().filter(|level| *level < MAX_LEVELS)?;
         let why = Why::ALL.into_iter().find(|known| *known as u64 == why)?;
-        let (served, past) = ([served, served_bytes], [past, past_bytes]);
-        let seen = Observed {
-            collections,
-            domains,
-            refills,
-            served,
-            past,
-            refill_ns,
-            waste,
-            eden,
-            pause_ns,
-            elapsed_ns,
-        };
-        Some(Decision { level, pause, from, to, most, why, seen })
+        let mut decision =
+            Decision { level, pause: 0, from: 0, to: 0, most: 0, why, seen: Observed::default() };
+        for ((_, number), word) in decision.numbers().into_iter().zip(words) {
+            *number = word;
+        }
+        Some(decision)
     }
 }
 

@@ -42,7 +42,7 @@ fn what_no_agent_writes_is_left_out() {
     let good = numbered(7).words();
     assert_eq!(Decision::of(good), Some(numbered(7)));
     for (at, word) in
-        [(0, MAX_LEVELS as u64), (0, u64::MAX), (5, 0), (5, 1 + Why::ALL.len() as u64), (5, u64::MAX)]
+        [(0, MAX_LEVELS as u64), (0, u64::MAX), (1, 0), (1, 1 + Why::ALL.len() as u64), (1, u64::MAX)]
     {
         let mut bad = good;
         bad[at] = word;

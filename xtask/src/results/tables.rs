@@ -33,7 +33,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 16] = [
+pub const TABLES: [Table; 17] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -105,6 +105,20 @@ pub const TABLES: [Table; 16] = [
             ("p99", Interval("p99", 2)),
         ],
         only: Some(("compared", "on / off, one process")),
+        ..PLAIN
+    },
+    Table {
+        file: "docs/doctor.md",
+        name: "advice",
+        experiment: "advice",
+        columns: &[
+            ("program (JDK {jdk})", Words("{program}, {collector}, {heap}")),
+            ("remedy", Words("{remedy}")),
+            ("collections expected", Median("expected_collections", 3)),
+            ("measured", Median("collections", 3)),
+            ("speed expected", Median("expected_speed", 3)),
+            ("measured", Interval("speed", 3)),
+        ],
         ..PLAIN
     },
     Table {

@@ -1,4 +1,4 @@
-//! The sequences of `sequence.rs` in aarch64's instructions.
+//! The sequences in aarch64's instructions.
 //!
 //! What differs. The thread pointer is a register of its own, and an address takes two instructions. The word is loaded with acquire:
 //! a plain load would not order the caller's look at the bytes behind what their publisher did to them. The store that commits is a
@@ -7,57 +7,44 @@
 //! all that is needed. A conditional branch reaches 1 MB, so it stays in its section; the answer is made before the store that
 //! commits, and is nothing until then.
 
-pub(crate) use crate::area::{Area, find, is_inlined};
+use super::STRIDE_SHIFT;
 use crate::primitive::Atomic64;
-use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
+use crate::slot::{REST_BITS, REST_MASK, Slot};
 use std::arch::asm;
 use std::ptr::NonNull;
 use topology::RseqArea;
 
-/// Where the thread's number is, from the area's begin.
-#[inline(always)]
-fn id_offset(area: Area) -> isize {
-    if area.is_by_ids() { RseqArea::CONCURRENCY_ID } else { RseqArea::CPU_ID }
-}
-
 const _: () = assert!(RseqArea::CPU_ID == 4 && RseqArea::CONCURRENCY_ID == 24);
-const _: () = assert!(size_of::<Slot>() == STRIDE && 1 << STRIDE_SHIFT == STRIDE);
-const STRIDE_SHIFT: u32 = 7;
 
-/// The CPU that this thread is on, as the kernel tells for sequences, or its concurrency id; `None` in a thread without any, because other
-/// code has taken its area over.
+/// The thread's number, so many bytes from the thread pointer.
+///
+/// # Safety
+/// As for [`super::cpu`].
 #[inline(always)]
-pub(crate) fn cpu(area: Area) -> Option<u32> {
-    let cpu: u32;
-    // SAFETY: as in `take`; an aligned load of four bytes is not torn.
+pub(super) unsafe fn number(at: isize) -> u32 {
+    let number: u32;
+    // SAFETY: the caller's promise.
     unsafe {
         asm!(
             "mrs {thread}, tpidr_el0",
-            "ldr {cpu:w}, [{thread}, {at}]",
+            "ldr {number:w}, [{thread}, {at}]",
             thread = out(reg) _,
-            cpu = lateout(reg) cpu,
-            at = in(reg) area.offset().wrapping_add(id_offset(area)),
+            number = lateout(reg) number,
+            at = in(reg) at,
             options(nostack, preserves_flags, readonly),
         );
     }
-    // The kernel's words for "not registered" are negative numbers; an area that was given up has a concurrency id of 0, in which `take` and
-    // `replace` do not believe.
-    (cpu as i32 >= 0).then_some(cpu)
+    number
 }
 
-/// The sequence of [`take`]: `$number` has the instructions that load the word's number into `slot`.
-macro_rules! take {
+/// The sequence of [`super::take`]: `$number` has the instructions that load the word's number into `slot`.
+macro_rules! taken {
     ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {{
         // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
         let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
         let word: u64;
         asm!(
-            ".pushsection __rseq_cs, \"aw\"",
-            ".balign 32",
-            "77:",
-            ".long 0, 0",
-            ".quad 22f, 33f - 22f, 44f",
-            ".popsection",
+            descriptor!(),
             "55:",
             "mrs {thread}, tpidr_el0",
             "add {thread}, {thread}, {area}",
@@ -85,7 +72,7 @@ macro_rules! take {
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) $area.offset(),
+            area = in(reg) $area,
             words = in(reg) words,
             count = in(reg) count,
             grains = in(reg) $grains,
@@ -99,67 +86,51 @@ macro_rules! take {
             word = out(reg) word,
             options(nostack),
         );
-        // A word that serves has a rest.
-        if word != EMPTY { Taken::Done(word) } else { Taken::Short }
+        word
     }};
 }
 
-/// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.
-///
-/// Cost when it fits: two loads, one of them with acquire, two compares and two stores; no exclusive access, no store that another
-/// CPU sees.
+/// The word that was taken from, by the CPU alone or by any number; `EMPTY` if none was.
 ///
 /// # Safety
-/// The first word of slot `i` belongs to CPU `i`: it is changed by nothing but these sequences while its lower field is not 0.
-/// `grains` is not 0 and at most [`REST_MASK`]. The area [`is_inlined`]: it goes by CPUs.
+/// As for [`super::take`].
 #[inline(always)]
-pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
-    // SAFETY: TPIDR_EL0 is the thread pointer; the area at `offset` belongs to this thread and lives as long (glibc). The descriptor
-    // and the handler are constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the
-    // CPU is a negative number, larger than any count.
-    unsafe { take!(area, slots, grains, "ldr {slot:w}, [{thread}, #4]") }
-}
-
-/// As [`take`], of whatever area.
-///
-/// # Safety
-/// As for [`take`], for the concurrency id where the area goes by it.
-pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
-    if is_inlined(area) {
-        // SAFETY: the caller's promise.
-        return unsafe { take(area, slots, grains) };
-    }
-    // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
+pub(super) unsafe fn taken<const BY_ANY: bool>(area: isize, slots: &[Slot], grains: u64) -> u64 {
+    // SAFETY: the caller's promise; TPIDR_EL0 is the thread pointer.
     unsafe {
-        take!(
-            area,
-            slots,
-            grains,
-            "ldr {slot:w}, [{thread}, #4]",
-            "tbnz {slot:w}, #31, 66f",
-            "ldr {slot:w}, [{thread}, #24]"
-        )
+        if BY_ANY {
+            taken!(
+                area,
+                slots,
+                grains,
+                "ldr {slot:w}, [{thread}, #4]",
+                "tbnz {slot:w}, #31, 66f",
+                "ldr {slot:w}, [{thread}, #24]"
+            )
+        } else {
+            taken!(area, slots, grains, "ldr {slot:w}, [{thread}, #4]")
+        }
     }
 }
 
-/// Stores `new` into a word of CPU (or id) `cpu` if this thread is on that CPU and the word still is `old`; says whether it did.
+/// The sequence of [`super::replace`]; 1 if it did.
 ///
 /// # Safety
-/// `word` belongs to CPU `cpu` as in [`take`].
-#[cold]
-#[inline(never)]
-pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, new: u64) -> bool {
-    let word = NonNull::from(word);
+/// As for [`super::replace`].
+#[inline(always)]
+pub(super) unsafe fn replaced(
+    area: isize,
+    id: isize,
+    word: NonNull<Atomic64>,
+    cpu: u32,
+    old: u64,
+    new: u64,
+) -> u32 {
     let done: u32;
-    // SAFETY: as in `take`.
+    // SAFETY: as in `taken`.
     unsafe {
         asm!(
-            ".pushsection __rseq_cs, \"aw\"",
-            ".balign 32",
-            "77:",
-            ".long 0, 0",
-            ".quad 22f, 33f - 22f, 44f",
-            ".popsection",
+            descriptor!(),
             "55:",
             "mrs {thread}, tpidr_el0",
             "add {thread}, {thread}, {area}",
@@ -186,8 +157,8 @@ pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, ne
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) area.offset(),
-            id = in(reg) id_offset(area),
+            area = in(reg) area,
+            id = in(reg) id,
             word = in(reg) word.as_ptr(),
             cpu = in(reg) cpu,
             old = in(reg) old,
@@ -198,5 +169,5 @@ pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, ne
             options(nostack),
         );
     }
-    done != 0
+    done
 }

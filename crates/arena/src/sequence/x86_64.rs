@@ -1,0 +1,156 @@
+//! The sequences in x86-64's instructions. FS is the base of the thread's control block.
+
+use super::STRIDE_SHIFT;
+use crate::primitive::Atomic64;
+use crate::slot::{REST_BITS, REST_MASK, Slot};
+use std::arch::asm;
+use std::ptr::NonNull;
+use topology::RseqArea;
+
+/// The thread's number, so many bytes from the thread pointer.
+///
+/// # Safety
+/// As for [`super::cpu`].
+#[inline(always)]
+pub(super) unsafe fn number(at: isize) -> u32 {
+    let number: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "mov {number:e}, dword ptr fs:[{at}]",
+            number = lateout(reg) number,
+            at = in(reg) at,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    number
+}
+
+/// The sequence of [`super::take`]: `$id` is where the word's number lies in the area, `$check` what makes sure that the area is the kernel's.
+macro_rules! taken {
+    ($area:expr, $slots:expr, $grains:expr, $id:expr, $($check:literal),*) => {{
+        // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
+        let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
+        let word: u64;
+        asm!(
+            descriptor!(),
+            "55:",
+            "lea {slot}, [rip + 77b]",
+            "mov qword ptr fs:[{area} + 8], {slot}",
+            "22:",
+            $($check,)*
+            "mov {slot:e}, dword ptr fs:[{area} + {id}]",
+            "cmp {slot:e}, {count:e}",
+            "jae 88f",
+            "shl {slot}, {shift}",
+            "mov {word}, qword ptr [{words} + {slot}]",
+            "mov {next:e}, {word:e}",
+            "and {next:e}, {mask}",
+            "cmp {next}, {grains}",
+            "jb 88f",
+            "lea {next}, [{word} + {delta}]",
+            "mov qword ptr [{words} + {slot}], {next}",
+            "33:",
+            ".pushsection __rseq_failure, \"ax\"",
+            "88:",
+            "xor {word:e}, {word:e}",
+            "jmp 33b",
+            // An instruction that cannot be executed, whose last four bytes are the signature.
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "44:",
+            "jmp 55b",
+            ".popsection",
+            area = in(reg) $area,
+            words = in(reg) words,
+            count = in(reg) count,
+            grains = in(reg) $grains,
+            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
+            id = const $id,
+            mask = const REST_MASK,
+            shift = const STRIDE_SHIFT,
+            slot = out(reg) _,
+            next = out(reg) _,
+            word = out(reg) word,
+            options(nostack),
+        );
+        word
+    }};
+}
+
+/// The word that was taken from, by the CPU alone or by any number; `EMPTY` if none was.
+///
+/// # Safety
+/// As for [`super::take`].
+#[inline(always)]
+pub(super) unsafe fn taken<const BY_ANY: bool>(area: isize, slots: &[Slot], grains: u64) -> u64 {
+    // SAFETY: the caller's promise; FS is as they have it.
+    unsafe {
+        if BY_ANY {
+            taken!(
+                area,
+                slots,
+                grains,
+                RseqArea::CONCURRENCY_ID,
+                "cmp dword ptr fs:[{area} + 4], 0",
+                "jl 88f"
+            )
+        } else {
+            taken!(area, slots, grains, RseqArea::CPU_ID,)
+        }
+    }
+}
+
+/// The sequence of [`super::replace`]; 1 if it did.
+///
+/// # Safety
+/// As for [`super::replace`].
+#[inline(always)]
+pub(super) unsafe fn replaced(
+    area: isize,
+    id: isize,
+    word: NonNull<Atomic64>,
+    cpu: u32,
+    old: u64,
+    new: u64,
+) -> u32 {
+    let done: u32;
+    // SAFETY: as in `taken`.
+    unsafe {
+        asm!(
+            descriptor!(),
+            "55:",
+            "lea {scratch}, [rip + 77b]",
+            "mov qword ptr fs:[{area} + 8], {scratch}",
+            "22:",
+            "xor {done:e}, {done:e}",
+            // Without an area a negative number, and an id of 0.
+            "cmp dword ptr fs:[{area} + 4], 0",
+            "jl 66f",
+            "cmp {cpu:e}, dword ptr fs:[{id}]",
+            "jne 66f",
+            "cmp {old}, qword ptr [{word}]",
+            "jne 66f",
+            "mov qword ptr [{word}], {new}",
+            "33:",
+            "mov {done:e}, 1",
+            "66:",
+            ".pushsection __rseq_failure, \"ax\"",
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "44:",
+            "jmp 55b",
+            ".popsection",
+            area = in(reg) area,
+            id = in(reg) area.wrapping_add(id),
+            word = in(reg) word.as_ptr(),
+            cpu = in(reg) cpu,
+            old = in(reg) old,
+            new = in(reg) new,
+            scratch = out(reg) _,
+            done = out(reg) done,
+            options(nostack),
+        );
+    }
+    done
+}
