@@ -92,7 +92,7 @@ fn a_run_leaves_tables_json_csv_and_a_page() {
     assert_refused(&machine, 1, &["latencies were not measured", "terrace lab run latency"]);
 
     let second = run(&home, &folder, &ONE);
-    assert_refused(&second, 2, &["holds a run already", "--resume", "--out"]);
+    assert_refused(&second, 2, &["already holds a run", "--resume", "--out"]);
 
     let other = home.path("other");
     assert!(run(&home, &other, &ONE).status.success());

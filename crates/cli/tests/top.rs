@@ -139,7 +139,7 @@ fn what_an_agent_counts_is_exported() {
 #[test]
 fn mistakes() {
     for (words, part) in [
-        (&["top"][..], "this is not a terminal; --once prints one frame"),
+        (&["top"][..], "not a terminal; use --once to print one frame"),
         (&["top", "--once", "1073741822"], "no such process"),
         (&["top", "--once", "--sort", "age"], "unknown column 'age'; choose one of allocated"),
         (&["top", "--refresh", "0"], "--refresh"),

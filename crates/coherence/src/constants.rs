@@ -49,44 +49,44 @@ macro_rules! constants {
 
 constants! {
     /// What a refill of a thread's buffer takes besides its accesses: the call into the virtual machine and back.
-    REFILL: "a refill besides its accesses", 170.0 "cycles" [120.0, 300.0],
+    REFILL: "a refill, without its memory accesses", 170.0 "cycles" [120.0, 300.0],
         Measured "`alloc` on Parallel 25 with buffers: 192 cycles from the difference between TLABs of 1 and 4 KB, less an exchange", "2026-11";
     /// What a request to the heap takes besides its accesses and the refill.
-    HEAP: "a request to the heap besides its accesses", 100.0 "cycles" [30.0, 200.0],
+    HEAP: "a request to the heap, without its memory accesses", 100.0 "cycles" [30.0, 200.0],
         Assumed "some calls and a safepoint check in collectedHeap.cpp", "2026-11";
     /// What a request to G1's heap takes more.
-    G1_REQUEST: "the same with G1, more", 100.0 "cycles" [30.0, 300.0],
-        Assumed "G1Allocator and its region's table of blocks stand between", "2026-11";
+    G1_REQUEST: "the same with G1, in addition", 100.0 "cycles" [30.0, 300.0],
+        Assumed "G1Allocator and the region's block offset table add work", "2026-11";
     /// How long G1 holds `Heap_lock` for a new allocation region.
     G1_REGION: "Heap_lock held for a new region of G1", 4000.0 "cycles" [1000.0, 20000.0],
         Assumed "a region is retired, taken from a list and put into the collection set", "2026-11";
     /// Work for each byte of a new object.
-    BYTE: "work for each byte of an object", 0.2 "cycles" [0.1, 0.4],
-        Assumed "zeroing and first writes at some 5 bytes in a cycle", "2026-11";
+    BYTE: "work per byte of an object", 0.2 "cycles" [0.1, 0.4],
+        Assumed "zeroing and first writes at about 5 bytes per cycle", "2026-11";
     /// The loop around an increment.
     LOOP: "the loop around an increment", 1.0 "cycles" [0.0, 2.0],
-        Assumed "a decrement and a branch beside the locked instruction", "2026-11";
+        Assumed "a decrement and a branch in addition to the locked instruction", "2026-11";
     /// What a load of a word takes more right after the thread's own locked instruction on it.
-    AFTER_LOCK: "a load right after the own compare and swap", 8.0 "cycles" [4.0, 12.0],
+    AFTER_LOCK: "a load right after the thread's own compare-and-swap", 8.0 "cycles" [4.0, 12.0],
         Calibrated "Downs 2020, Skylake, `cas add` on one core: 12.0 ns at 2.6 GHz", "2026-11";
     /// How soon a locked instruction has to follow another one for a streak.
-    STREAK: "locked instructions at once, at most apart", 2.0 "cycles" [1.0, 4.0],
-        Calibrated "Thompson 2011, Nehalem: `lock xadd` levels out", "2026-10";
+    STREAK: "back-to-back locked instructions, at most apart", 2.0 "cycles" [1.0, 4.0],
+        Calibrated "Thompson 2011, Nehalem: `lock xadd` levels off", "2026-10";
     /// HotSpot's target for refills of a thread between collections.
-    TARGET_REFILLS: "refills of a thread between collections", 50.0 "refills" [50.0, 50.0],
+    TARGET_REFILLS: "refills per thread between collections", 50.0 "refills" [50.0, 50.0],
         Published "HotSpot: threadLocalAllocBuffer.cpp, 100 / (2 x TLABWasteTargetPercent)", "2026-10";
     /// A request that leaves more than this part of a buffer is served elsewhere.
-    WASTE_FRACTION: "part of a TLAB that may be given up", 64.0 "parts" [64.0, 64.0],
+    WASTE_FRACTION: "fraction of a TLAB that may be given up", 64.0 "parts" [64.0, 64.0],
         Published "HotSpot: TLABRefillWasteFraction", "2026-10";
     /// What a pause takes whatever lives.
-    PAUSE: "a young collection that finds nothing", 1.0 "ms" [0.3, 3.0],
+    PAUSE: "a young collection without survivors", 1.0 "ms" [0.3, 3.0],
         Assumed "safepoint, roots, and starting the workers", "2026-11";
     /// What a pause takes for each thread that has to stop.
-    PAUSE_THREAD: "for each thread", 2.0 "us" [0.5, 10.0],
-        Assumed "a stack to be walked and a TLAB to be retired", "2026-11";
+    PAUSE_THREAD: "additional pause per thread", 2.0 "us" [0.5, 10.0],
+        Assumed "a stack to walk and a TLAB to retire", "2026-11";
     /// What a worker copies in a second.
-    COPY: "what a worker copies", 0.5 "GB/s" [0.2, 1.0],
-        Assumed "objects of some dozens of bytes, each with a miss or two", "2026-11";
+    COPY: "copying rate of a worker", 0.5 "GB/s" [0.2, 1.0],
+        Assumed "objects of a few dozen bytes, each with one or two misses", "2026-11";
     /// What survives a collection where nothing is said.
     SURVIVORS: "survivors of a collection", 0.02 "of eden" [0.005, 0.1],
         Assumed "most objects die young", "2026-11";
@@ -107,7 +107,7 @@ impl From {
 /// The table as docs/simulator.md has it.
 pub fn markdown() -> String {
     let mut text =
-        String::from("| constant | value | range | | on what | since |\n|---|---|---|---|---|---|\n");
+        String::from("| constant | value | range | | basis | since |\n|---|---|---|---|---|---|\n");
     for constant in ALL {
         let (low, high) = constant.range;
         let range = if low == high { "exact".into() } else { format!("{low} to {high}") };

@@ -192,7 +192,7 @@ fn verdict(machine: &Machine, measured: &Measured, groups: &[Bounced], share: f6
     let name =
         if first.lines > 1 { format!("{} ({} lines)", first.name, first.lines) } else { first.name.clone() };
     let mut text = format!(
-        "'{name}' dominates: {} of the threads' time, {} of all that lines cost; {} of it is waiting until the line is free.",
+        "'{name}' dominates: {} of the threads' time, {} of the cost of all lines; {} of it is waiting for the line.",
         percent(first.share),
         percent(of_all),
         percent(first.queued_cycles / cycles),
@@ -212,7 +212,7 @@ fn verdict(machine: &Machine, measured: &Measured, groups: &[Bounced], share: f6
     }
     if measured.retries_per_success >= 0.1 {
         text.push_str(&format!(
-            " {:.1} compare and swaps fail for each that succeeds.",
+            " {:.1} compare-and-swaps fail for each that succeeds.",
             measured.retries_per_success
         ));
     }
@@ -228,22 +228,22 @@ fn advice(name: &str, measured: &Measured) -> Option<&'static str> {
     let levels = measured.buffers.as_ref().map_or(&[][..], |buffers| &buffers.levels[..]);
     let thread_buffers = measured.buffers.as_ref().is_some_and(|buffers| buffers.tlab_bytes > 0);
     Some(match name {
-        "counter" => "One counter for each core would not bounce.",
+        "counter" => "One counter per core would not move between cores.",
         "heap: top" | "heap: end" if levels.is_empty() => {
-            "Every refill comes here: core buffers (--levels core) or larger TLABs take them away."
+            "Every refill goes here: core buffers (--levels core) or larger TLABs avoid that."
         }
         "heap: top" | "heap: end" => {
-            "The last level's buffers are used up too often: larger ones, or one level more, help."
+            "The last level's buffers are used up too often: larger ones, or another level, help."
         }
         "L3: buffers" | "package: buffers" if levels.first().is_none_or(|level| level.name != "core") => {
             "All cores of a domain share it: core buffers below it keep refills on the core."
         }
-        "L3: buffers" | "package: buffers" => "Larger core buffers come here less often.",
+        "L3: buffers" | "package: buffers" => "Larger core buffers refill from it less often.",
         "core: buffers" | "core: counters" => {
-            "Core buffers are private to a core unless threads move or steal: larger buffers and pinned threads help."
+            "Core buffers are private to a core unless threads migrate or steal: larger buffers and pinned threads help."
         }
         "L3: counters" | "package: counters" => {
-            "Fewer requests to that level help: core buffers, or larger ones."
+            "Reduce the requests to that level: add core buffers, or enlarge them."
         }
         "new objects" if !thread_buffers => {
             "Objects of several threads share lines: thread buffers keep them apart."

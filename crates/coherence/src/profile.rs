@@ -99,7 +99,7 @@ impl Profile {
             || sizes.is_empty()
             || !sizes.iter().all(|(bytes, share)| *bytes > 0 && sound(*share))
         {
-            return Err(ProfileError(format!("a size, a share or a rate is not above 0; {again}")));
+            return Err(ProfileError(format!("a size, a share or a rate is not positive; {again}")));
         }
         Ok(profile)
     }

@@ -15,7 +15,7 @@ fn misses(findings: &[Finding]) -> Vec<&str> {
 fn opsian_is_predicted_from_one_thread_but_for_the_rate_of_four() {
     let findings = evaluate(Part::Opsian);
     // A little more than a quarter too fast; the ratios of events are near. docs/simulator.md tells.
-    assert_eq!(misses(&findings), ["4 threads, million objects a second"]);
+    assert_eq!(misses(&findings), ["4 threads, million objects per second"]);
     assert_eq!(findings.iter().filter(|finding| finding.role == Role::Predicted).count(), 4);
 }
 

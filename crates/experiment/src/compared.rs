@@ -130,17 +130,23 @@ pub fn plan(bench: &Bench, rounds: usize, mut cells: Vec<Cell>) -> Plan {
 
 /// What comparisons measure: key, name, unit, better, definition.
 const METRICS: [(&str, &str, &str, Better, &str); 8] = [
-    ("speed", "per second", "ratio", Better::Higher, "work each second, pauses charged evenly, a over b"),
+    ("speed", "per second", "ratio", Better::Higher, "work per second, pauses charged evenly, a over b"),
     (
         "cpu",
         "per CPU-second",
         "ratio",
         Better::Higher,
-        "work each second of CPU time, a over b; in one JVM that of the application's own threads",
+        "work per second of CPU time, a over b; in one JVM only that of the application's own threads",
     ),
     ("heap", "heap used up", "ratio", Better::Lower, "heap used up for the same work, a over b"),
-    ("untrimmed", "untrimmed", "ratio", Better::Higher, "all work in all time, nothing left out, a over b"),
-    ("pairs", "pairs", "", Better::Neither, "pairs of windows, or of JVMs, that the ratios rest on"),
+    ("untrimmed", "untrimmed", "ratio", Better::Higher, "all work over all time, nothing left out, a over b"),
+    (
+        "pairs",
+        "pairs",
+        "",
+        Better::Neither,
+        "pairs of windows, or of JVMs, from which the ratios are computed",
+    ),
     ("collections_ratio", "collections", "ratio", Better::Lower, "collections for the same work, a over b"),
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
@@ -182,7 +188,7 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
             for metric in ["heap", "untrimmed"] {
                 sample = sample.lacks(
                     metric,
-                    "only measured in windows of one JVM; separate JVMs have their own collections",
+                    "measured only in windows of one JVM; separate JVMs report collections instead",
                 );
             }
         }
@@ -199,7 +205,7 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
     ] {
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, "collections of a side are not known, or there were none"),
+            None => sample.lacks(metric, "the collections of one side are not known, or there were none"),
         };
     }
     sample

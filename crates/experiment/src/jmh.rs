@@ -86,7 +86,7 @@ impl Jmh {
             tempfile::Builder::new().prefix("jmh-").suffix(".json").tempfile_in(&bench.scratch).map_err(
                 |error| {
                     Error::failed(format!(
-                        "no file in {}: {error}; give a folder that can be written",
+                        "no file can be created in {}: {error}; choose a writable directory",
                         bench.scratch.display()
                     ))
                 },
@@ -96,7 +96,7 @@ impl Jmh {
         let mut running = Running::start(&launch, false)?;
         let Some((exit, _)) = running.wait(limit)? else {
             return Err(Error::failed(format!(
-                "{} did not end within {} s; is the machine overloaded?",
+                "{} did not finish within {} s; is the machine overloaded?",
                 self.benchmark,
                 limit.as_secs()
             )));
@@ -142,7 +142,7 @@ impl Jmh {
 fn quoted(flag: &str) -> Result<String> {
     match flag {
         _ if flag.contains(['"', '\\']) => Err(Error::usage(format!(
-            "{flag}: JMH cannot hand on a flag with a quote or a backslash; choose a path without"
+            "{flag}: JMH cannot pass on a flag with a quote or a backslash; choose a path without"
         ))),
         _ if flag.contains(char::is_whitespace) => Ok(format!("\"{flag}\"")),
         _ => Ok(flag.to_owned()),

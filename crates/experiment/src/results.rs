@@ -97,7 +97,7 @@ pub fn read(folder: &Path) -> Result<Results> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Error::usage(format!(
-            "{}: {error}; name the folder of a run, which 'terrace lab run' writes",
+            "{}: {error}; name the directory of a run, which 'terrace lab run' writes",
             path.display()
         ))
     })?;
@@ -106,7 +106,7 @@ pub fn read(folder: &Path) -> Result<Results> {
         serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value["schema"].as_u64());
     if schema != Some(SCHEMA.into()) {
         return Err(Error::usage(format!(
-            "{} has layout {}, this terrace reads {SCHEMA}; run the experiments again",
+            "{} has schema {}, but this terrace reads {SCHEMA}; run the experiments again",
             path.display(),
             schema.map_or("unknown".into(), |schema| schema.to_string())
         )));

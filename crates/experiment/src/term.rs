@@ -236,7 +236,7 @@ impl Selection {
             Some(Quantity::Known { interval, values })
                 if values.len() == 1 && interval.low == interval.high =>
             {
-                Err("measured once, so that there is no interval; run the experiment with --full".into())
+                Err("measured only once, so there is no interval; run the experiment with --full".into())
             }
             Some(Quantity::Known { interval, .. }) => (scope.usable)(cell).map(|()| *interval),
             Some(Quantity::Unavailable { unavailable }) => Err(unavailable.clone()),

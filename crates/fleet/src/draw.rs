@@ -31,14 +31,14 @@ const HELP: [&str; 13] = [
     "?, h             this help             q   quit",
     "",
     "BUFFERS    on, off, bound: Terrace's; counts: an observer; stock: without",
-    "ALLOC/s    bytes that threads got; with ~ of a stock JVM: eden times collections",
-    "TLABs/s    requests of threads for TLABs, which a stock heap would have to serve",
-    "REFILLS/s  of the buffers from the heap: what it serves with Terrace",
-    "WASTE      of the bytes that the buffers reserved: those given up",
+    "ALLOC/s    bytes handed to threads; ~: of a stock JVM, eden times collections",
+    "TLABs/s    requests of threads for TLABs, all of which a stock heap would serve",
+    "REFILLS/s  of buffers from the heap: the requests that it serves with Terrace",
+    "WASTE      share of the bytes reserved by buffers that was given up",
     "GCs/s      collections",
     "",
-    "A '-' is not known: a stock JVM does not count it ('terrace attach PID",
-    "levels=none' does); with -XX:-UsePerfData it does not say how often it collects.",
+    "A '-' means not known: a stock JVM does not count it ('terrace attach PID",
+    "levels=none' does); with -XX:-UsePerfData it does not report collections.",
 ];
 
 /// Lines of the lower part: title, two histories, and a table.
@@ -214,9 +214,9 @@ fn without(jvm: &Activity) -> String {
     let pid = jvm.pid;
     match jvm.buffers.as_str() {
         "stock" => format!(
-            "no buffers: 'terrace doctor {pid}' says whether they would help, 'terrace attach {pid}' puts them there"
+            "no buffers: 'terrace doctor {pid}' says whether they would help, 'terrace attach {pid}' adds them"
         ),
-        "counts" => "an observer counts; there are no buffers".to_owned(),
+        "counts" => "an observer: it counts, and there are no buffers".to_owned(),
         _ => format!("'terrace status {pid}' says why"),
     }
 }

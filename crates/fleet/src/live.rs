@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(250);
 pub fn run(request: &Request) -> Result<()> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(Error::usage(
-            "this is not a terminal; --once prints one frame, --format json is for programs",
+            "not a terminal; use --once to print one frame, or --format json for programs",
         ));
     }
     let mut survey = Survey::of(&request.processes);
@@ -87,7 +87,7 @@ fn pressed(patience: Duration) -> Result<Option<Pressed>> {
     let failed = |error: std::io::Error| Error::failed(format!("the terminal: {error}"));
     // Not by crossterm: where the terminal has gone (a connection that was cut), it would read its end for ever.
     if !os::wait_for_input(&std::io::stdin(), patience) {
-        return Err(Error::failed("the terminal has gone"));
+        return Err(Error::failed("the terminal was closed"));
     }
     match event::poll(Duration::ZERO) {
         Ok(true) => {}

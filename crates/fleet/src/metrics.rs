@@ -74,7 +74,7 @@ const COUNTED: [Counted; 15] = [
         "terrace.buffer.refills",
         "{refill}",
         &[(Counter::Refills, None)],
-        "Extents from the level behind, with which the buffer was refilled.",
+        "Extents with which the buffer was refilled from its source.",
     ),
     counted("terrace.buffer.refill.bytes", "By", &[(Counter::RefillBytes, None)], "Bytes of those extents."),
     counted(
@@ -94,7 +94,7 @@ const COUNTED: [Counted; 15] = [
         "terrace.buffer.direct",
         "{request}",
         &[(Counter::Direct, None)],
-        "Requests passed to the level behind.",
+        "Requests passed on to the buffer's source.",
     ),
     counted("terrace.buffer.direct.bytes", "By", &[(Counter::DirectBytes, None)], "Bytes of those requests."),
     counted(
@@ -105,7 +105,7 @@ const COUNTED: [Counted; 15] = [
             (Counter::WasteCollection, Some((CAUSE, "collection"))),
             (Counter::WasteAlignment, Some((CAUSE, "alignment"))),
         ],
-        "Bytes that were reserved and given up.",
+        "Bytes that were reserved and never allocated.",
     ),
     counted(
         "terrace.heap.passed",
@@ -169,7 +169,7 @@ fn metrics(status: &Status) -> Vec<Metric> {
             status.served_bytes,
             "Bytes handed out to threads; TLABs count as a whole.",
         ),
-        one("terrace.collector.pauses", "{pause}", true, status.pauses, "Pauses of the collector."),
+        one("terrace.collector.pauses", "{pause}", true, status.pauses, "Pauses of the garbage collector."),
     ];
     all.extend(COUNTED.iter().map(|counted| Metric {
         name: counted.name,

@@ -93,7 +93,7 @@ impl View {
             "on" | "bound" => Wish::Switch(pid, Mode::Off),
             "off" => Wish::Switch(pid, Mode::On),
             _ => {
-                self.message = format!("{pid} has no buffers; 'terrace attach {pid}' puts them there");
+                self.message = format!("{pid} has no buffers; 'terrace attach {pid}' adds them");
                 Wish::Nothing
             }
         }

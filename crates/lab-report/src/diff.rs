@@ -281,7 +281,7 @@ fn warnings(a: &Results, b: &Results) -> Vec<String> {
             found.push(format!("the {which} run was interrupted: terrace lab run --resume continues it"));
         }
         if results.canaries.is_empty() {
-            found.push(format!("the {which} run has no canaries, so its machine's drift is not known"));
+            found.push(format!("the {which} run has no canaries, so its machine's drift is unknown"));
         }
     }
     found
@@ -305,7 +305,7 @@ pub fn text(diff: &Diff, columns: u16) -> String {
             line(
                 "within drift",
                 &format!(
-                    "{count} more are apart, but by less than the {} that the machine itself moved",
+                    "{count} more differ, but by less than the machine's own drift of {}",
                     numbers::share(drift)
                 ),
             );

@@ -70,7 +70,7 @@ fn a_change_smaller_than_the_machines_drift_is_put_down_to_it() {
     assert!(diff.changes.is_empty(), "the canary moved by 70 %");
     assert_eq!(diff.within_drift.len(), 90);
     assert!((0.65..0.75).contains(&diff.drift.unwrap()), "{:?}", diff.drift);
-    assert!(text(&diff, 100).contains("90 more are apart, but by less than the"));
+    assert!(text(&diff, 100).contains("90 more differ, but by less than the machine's own drift of"));
     // On another machine the canary's difference is no drift.
     b.machine.model = "another".into();
     let diff = compare(&fixture::results(), &b);

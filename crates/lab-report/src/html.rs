@@ -9,7 +9,7 @@ const BODY: &str = include_str!("assets/body.html");
 
 fn failed(why: &dyn std::fmt::Display) -> Error {
     Error::failed(format!(
-        "the page cannot be created: {why}; results.json and the CSV files have all numbers; please report this defect"
+        "the page cannot be created: {why}; results.json and the CSV files have all numbers; please report this bug"
     ))
 }
 
@@ -28,7 +28,7 @@ pub fn page(results: &Results) -> Result<String> {
             view.duration
         ),
         footer: format!(
-            "terrace {} · {} · With 95 % intervals: of medians by bootstrap, of means over JVMs by Student.",
+            "terrace {} · {} · 95 % intervals: of medians by bootstrap, of means over JVMs by Student's t.",
             results.terrace, view.started
         ),
         version: &results.terrace,
@@ -81,11 +81,11 @@ mod tests {
         }
         for text in [
             "does not hold here",
-            "cannot be told here",
+            "inconclusive here",
             "published",
             "KVM",
             "6.1.0",
-            "moved by up to",
+            "drifted by up to",
             "+0.4 %",
         ] {
             assert!(page.contains(text), "{text}");

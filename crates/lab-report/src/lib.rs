@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>> {
     let json = serde_json::to_string_pretty(results).map_err(|why| {
         Error::failed(format!(
-            "the results cannot be written as JSON: {why}; this is a defect, please report it"
+            "the results cannot be written as JSON: {why}; this is a bug, please report it"
         ))
     })?;
     let mut files = vec![("results.json".to_owned(), json + "\n")];
@@ -62,7 +62,7 @@ fn file_name(name: &str) -> String {
 }
 
 fn cannot(path: &Path, why: &std::io::Error) -> Error {
-    Error::failed(format!("{} cannot be written: {why}; choose another folder with --out", path.display()))
+    Error::failed(format!("{} cannot be written: {why}; choose another directory with --out", path.display()))
 }
 
 fn replace(path: &Path, text: &str) -> Result<PathBuf> {
@@ -108,7 +108,7 @@ mod tests {
     fn a_folder_that_cannot_be_is_an_error_with_a_remedy() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let text = write(&fixture::results(), &file.path().join("x")).unwrap_err().to_string();
-        assert!(text.contains("choose another folder"), "{text}");
+        assert!(text.contains("choose another directory"), "{text}");
         assert_eq!(file_name("../a b"), "___a_b");
     }
 }

@@ -84,6 +84,6 @@ pub fn overhead(results: &Results) -> String {
     results.overhead.map_or("unavailable: it was not measured in this run".into(), |found| {
         let [median, low, high] =
             [found.median, found.low, found.high].map(|ratio| format!("{:+.1}", (ratio - 1.0) * 100.0));
-        format!("{median} % [{low}, {high}]: a kernel's time through the harness against a bare loop")
+        format!("{median} % [{low}, {high}]: the time of a kernel in the harness over that of a bare loop")
     })
 }

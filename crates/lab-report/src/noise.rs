@@ -40,23 +40,22 @@ pub fn signed(change: f64) -> String {
 /// What the canaries mean for the run's numbers, with what to do.
 pub fn meaning(results: &Results) -> String {
     let Some(moved) = furthest(results) else {
-        return "No canary was run, so nothing is known of the machine's drift: measure again to know it."
-            .into();
+        return "No canary was run, so the machine's drift is unknown: measure again to determine it.".into();
     };
     let moved_text = share(moved);
     if moved <= STEADY {
         format!(
-            "The machine was steady: the same short measurement moved by no more than {moved_text} through the run."
+            "The machine was steady: the same short measurement varied by no more than {moved_text} during the run."
         )
     } else if moved <= UNSTEADY {
         format!(
-            "The machine moved by up to {moved_text} through the run. Cells are interleaved, so this widens intervals \
-             rather than favouring a cell; do not trust differences below {moved_text}."
+            "The machine drifted by up to {moved_text} during the run. Cells are interleaved, so this widens \
+             intervals rather than favouring a cell; do not trust differences below {moved_text}."
         )
     } else {
         format!(
-            "The machine was unsteady: the same short measurement moved by up to {moved_text}. Do not trust differences below \
-             that. Close other programs, fix the CPU's frequency, or run again at a quieter time."
+            "The machine was unsteady: the same short measurement varied by up to {moved_text}. Do not trust differences \
+             below that. Close other programs, fix the CPU's frequency, or run again at a quieter time."
         )
     }
 }
@@ -107,7 +106,7 @@ mod tests {
     #[test]
     fn the_furthest_canary_decides_what_is_said() {
         let mut results = fixture::results();
-        assert!(meaning(&results).contains("moved by up to 3."), "{}", meaning(&results));
+        assert!(meaning(&results).contains("drifted by up to 3."), "{}", meaning(&results));
         results.canaries.truncate(1);
         assert!(meaning(&results).starts_with("The machine was steady"), "{}", meaning(&results));
         results.canaries = vec![fixture::canary("memory", 80.0, -0.2)];

@@ -41,7 +41,7 @@ pub(super) fn plots(findings: &Findings) -> Vec<PlotView> {
             (false, _) => found.drawing(),
             // The one reason stands in the plot's place.
             (true, [_]) => missing.pop().map_or_else(String::new, |missing| figure::empty(&missing.reason)),
-            (true, _) => figure::empty("nothing of this was measured; the reasons are below"),
+            (true, _) => figure::empty("none of this was measured; the reasons are below"),
         };
         PlotView {
             id: format!("{}-{index}", declaration.name),

@@ -12,8 +12,8 @@ use present::table::Table;
 use serde::Serialize;
 use statistics::Interval;
 
-const TITLE: &str = "Simulated beside measured";
-const QUESTION: &str = "Do the latencies of this machine, in a model of coherent caches that executes the source of the buffers, explain what was measured?";
+const TITLE: &str = "Simulated and measured";
+const QUESTION: &str = "Do the latencies of this machine explain the measurements, in a model of coherent caches that executes the buffers' source?";
 
 #[derive(Serialize)]
 pub(super) struct Simulated {
@@ -94,7 +94,7 @@ fn answer(cells: &[SimulatedCell]) -> String {
     let agree = |cells: &[&SimulatedCell]| cells.iter().filter(|cell| cell.agrees).count();
     let calibrated = cells.len() - speedups.len() - values.len();
     let mut text = format!(
-        "{} of {} predicted times and rates come out within {:.0} % of what was measured; {calibrated} more were calibrated on.",
+        "{} of {} predicted times and rates are within {:.0} % of the measured ones; {calibrated} more were used for calibration.",
         agree(&values),
         values.len(),
         AGREEMENT * 100.0,
@@ -104,17 +104,17 @@ fn answer(cells: &[SimulatedCell]) -> String {
     if let Some(cell) = worst {
         let ratio = numbers::significant(cell.ratio);
         text += &format!(
-            " Furthest off, simulated over measured {ratio}: {}, threads {}.",
+            " Largest deviation, simulated over measured {ratio}: {}, threads {}.",
             simulate::name(cell),
             threads(cell)
         );
     }
     if !speedups.is_empty() {
-        text += &format!(" Of the speed-ups by buffers {} of {} do", agree(&speedups), speedups.len());
+        text += &format!(" Of the speed-ups by buffers, {} of {} are", agree(&speedups), speedups.len());
         let near = |cell: &&&SimulatedCell| (cell.measured.median - 1.0).abs() <= AGREEMENT;
         text += &match speedups.iter().filter(near).count() {
             0 => ".".to_owned(),
-            near => format!(", which says little: {near} measured ones are as near to 1."),
+            near => format!(", which says little: {near} measured ones are that close to 1."),
         };
     }
     text
@@ -163,10 +163,10 @@ fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
         (
             "ns",
             "Time, measured and simulated",
-            "Of counters the wall time for an increment of all threads together; of objects what a thread spends on one.",
+            "For counters, the wall time per increment of all threads together; for objects, the time that a thread spends on one.",
         ),
         ("speedup", "Speed-up of javac by buffers", "Over the same TLAB size without buffers."),
-        ("rate_off", "javac without buffers", "Bytes of class files in a second."),
+        ("rate_off", "javac without buffers", "Bytes of class files per second."),
     ];
     let there = kinds.into_iter().filter(|(key, ..)| cells.iter().any(|cell| cell.metric == *key));
     let (mut metrics, mut declared) = (Vec::new(), Vec::new());
@@ -213,27 +213,28 @@ fn drawn(cells: &[SimulatedCell]) -> Vec<PlotView> {
 fn words(results: &Results) -> Vec<String> {
     let cells = &results.simulated;
     let mut words = vec![
-        "A measured value has its 95 % interval in brackets; a simulated one its range from the fastest to the slowest line transfer of this run."
+        "A measured value has its 95 % interval in brackets, a simulated one its range from the fastest to the slowest line transfer of this run."
             .to_owned(),
     ];
     let machine = simulate::machine(results);
     for (key, between) in [
-        ("costs.transfer_cluster", "cores of one last cache"),
-        ("costs.transfer_package", "last caches of a package"),
+        ("costs.transfer_cluster", "cores of one last-level cache"),
+        ("costs.transfer_package", "last-level caches of a package"),
         ("costs.transfer_remote", "packages"),
     ] {
         let Some(figure) = machine.as_ref().ok().and_then(|machine| machine.figure(key)) else { continue };
         let (low, high) = (figure.low.unwrap_or(figure.value), figure.high.unwrap_or(figure.value));
         let text = numbers::interval(&Interval { median: figure.value, low, high }, "ns");
-        words.push(format!("A line between {between} took {text}."));
+        words.push(format!("Transferring a line between {between} took {text}."));
     }
     let reading = [
-        "A virtual machine's CPUs may be any cores of the host, and different ones tomorrow: this project has seen transfers from 40 to 200 ns \
-         on one, and what threads contend for becomes more expensive with it, while what they own does not. Compare simulated and measured values \
-         of one run only.",
-        "Predicted: determined by the latencies, and by what was calibrated on other cells. Calibrated: a parameter was fitted to this very cell, so that it agrees by construction, unless no permitted value reaches it.",
-        "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread a locked instruction's loads \
-         are charged though the processor hides them; large TLABs of several threads are bounded by memory in reality.",
+        "A virtual machine's CPUs may be any cores of the host, and different ones tomorrow: on one, transfers took from \
+         40 to 200 ns, and contended lines become more expensive with it, while lines that a core owns do not. Compare \
+         simulated and measured values within one run only.",
+        "Predicted: determined by the latencies, and by what was calibrated on other cells. Calibrated: a parameter was fitted to this cell, so it agrees by construction, unless no permitted value reaches it.",
+        "Not in the model: bandwidth, instructions that overlap a locked one, collections. With one thread, a locked \
+         instruction's loads are charged although the processor hides them; large TLABs of several threads are in \
+         reality limited by memory.",
     ];
     words.extend(reading.into_iter().chain(simulate::caveats(cells)).map(str::to_owned));
     let mut bases: Vec<String> = Vec::new();
@@ -261,7 +262,7 @@ mod tests {
         let page = page(&results).unwrap();
         assert!(page.contains(r#"<section class="experiment" id="simulated""#));
         let tables = text::run(&results, 100);
-        assert!(tables.contains("simulated: Simulated beside measured"), "{tables}");
+        assert!(tables.contains("simulated: Simulated and measured"), "{tables}");
         let file = csv::simulated(&results.simulated);
         assert_eq!(file.lines().count(), 1 + results.simulated.len());
         assert!(file.starts_with("experiment,what,threads,metric,unit,measured,"), "{file}");
@@ -299,6 +300,6 @@ mod tests {
         let text = answer(&results.simulated);
         // Of 9 counters, 6 kinds of objects and 3 rates of javac, 1, 3 and 1 were calibrated on.
         assert!(text.contains("of 13 predicted times and rates") && text.contains("; 5 more"), "{text}");
-        assert!(text.contains("2 of 2 do, which says little: 2 measured"), "{text}");
+        assert!(text.contains("2 of 2 are, which says little: 2 measured"), "{text}");
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn here(findings: &Findings, reference: &Reference) -> String {
     let unit = findings.declaration.metric(&reference.metric).map_or("", |metric| metric.unit.as_str());
     let found: Vec<_> = findings.cells.iter().filter(fits).collect();
     match found.as_slice() {
-        [] => "not among the cells here".into(),
+        [] => "no such cell in this run".into(),
         [cell] => format::known(cell.metrics.get(&reference.metric), unit),
         cells => format!("{} cells, see the tables", cells.len()),
     }

@@ -190,7 +190,7 @@ fn references(text: &mut String, findings: &Findings, columns: u16) {
     let Some(published) = published(findings) else { return };
     text.push_str(&labelled(
         "published",
-        "by the sources, on other machines; not measured in this run",
+        "from the sources, on other machines; not measured in this run",
         columns,
     ));
     text.push_str(&published.text(columns));
@@ -219,7 +219,7 @@ mod tests {
             1,
             "{text}"
         );
-        assert_eq!(lines(&text, &["cannot be told here: "]).len(), 1);
+        assert_eq!(lines(&text, &["inconclusive here: "]).len(), 1);
         assert!(lines(&text, &["| LongAdder", "falsely shared line", "|"]).len() == 5, "whole rows: {text}");
         assert_eq!(lines(&text, &["| lock add", "|"]).len(), 3 * 5, "{text}");
         assert_eq!(
@@ -276,7 +276,7 @@ mod tests {
             for words in [
                 "kernel              6.1.0",
                 "canaries            arithmetic: ",
-                "steadiness          The machine moved",
+                "steadiness          The machine drifted",
                 "again               terrace lab run",
                 "overhead            +0.4 %",
             ] {

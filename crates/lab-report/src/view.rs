@@ -59,7 +59,7 @@ const HOLDS: Verdict = Verdict { mark: "✓", words: "holds", plural: "hold", cl
 const FAILS: Verdict =
     Verdict { mark: "✗", words: "does not hold here", plural: "do not hold here", class: "fails" };
 const UNKNOWN: Verdict =
-    Verdict { mark: "?", words: "cannot be told here", plural: "cannot be told here", class: "unknown" };
+    Verdict { mark: "?", words: "inconclusive here", plural: "inconclusive here", class: "unknown" };
 
 pub(super) fn verdict(check: &Check) -> Verdict {
     match check.holds {
@@ -73,7 +73,9 @@ pub(super) fn verdict(check: &Check) -> Verdict {
 pub(super) fn incomplete(state: State) -> &'static str {
     match state {
         State::Finished => "",
-        State::Interrupted => "It was interrupted, so cells are missing: terrace lab run --resume continues.",
+        State::Interrupted => {
+            "The run was interrupted, so cells are missing: 'terrace lab run --resume' continues it."
+        }
         State::Failed => "Some cells failed; their metrics say why.",
     }
 }

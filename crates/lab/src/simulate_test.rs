@@ -55,7 +55,7 @@ fn calibrated_cells_come_out_and_are_marked() {
     let cells = simulable().simulated;
     let counter = of(&cells, "atomics", "operation", "lock xadd", 2);
     assert_eq!(counter.origin, Origin::Calibrated);
-    assert!(counter.agrees && counter.basis.contains("handed on at once"), "{counter:?}");
+    assert!(counter.agrees && counter.basis.contains("handed over at once"), "{counter:?}");
     for buffers in ["TLAB", "none", "core buffers"] {
         let alone = of(&cells, "tlab", "buffers", buffers, 1);
         assert_eq!(alone.origin, Origin::Calibrated);

@@ -54,17 +54,17 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         limit: Limit::Within(0.25),
     };
     Ok(vec![
-        finding("1 thread, million objects a second", Role::Calibrated, ONE, rate(&one)),
-        finding("4 threads, million objects a second", Role::Predicted, FOUR, rate(&four)),
+        finding("1 thread, million objects per second", Role::Calibrated, ONE, rate(&one)),
+        finding("4 threads, million objects per second", Role::Predicted, FOUR, rate(&four)),
         finding("4 threads over 1 thread", Role::Predicted, FOUR / ONE, rate(&four) / rate(&one)),
         finding(
-            "4 threads, lost compare and swaps for each object",
+            "4 threads, failed compare-and-swaps per object",
             Role::Predicted,
             RETRIES,
             four.run.lost as f64 / objects,
         ),
         finding(
-            "4 threads, hits of modified lines (HITM) for each object",
+            "4 threads, hits of modified lines (HITM) per object",
             Role::Predicted,
             HITM,
             modified as f64 / objects,

@@ -114,9 +114,9 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
         let simulated = found?;
         let cell = &cells[cell];
         let policy = match used_up {
-            UsedUp::NextBuffer => "the next buffer serves when eden is used up",
-            UsedUp::OneMore => "one more buffer serves when eden is used up",
-            UsedUp::Collect => "a collection begins when eden is used up",
+            UsedUp::NextBuffer => "the next buffer serves when eden is full",
+            UsedUp::OneMore => "one more buffer serves when eden is full",
+            UsedUp::Collect => "a collection begins when eden is full",
         };
         findings.push(Finding {
             source: SOURCE.into(),

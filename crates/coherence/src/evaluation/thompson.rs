@@ -47,15 +47,21 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
             });
         };
         say(
-            "lock xadd, millions a second, mean of 3 and more threads",
+            "lock xadd, millions per second, mean over 3 and more threads",
             Role::Calibrated,
             Some(level),
             mean,
             Limit::Within(0.25),
         );
-        say("lock xadd levels out: most over 3 threads", Role::Predicted, None, spread, Limit::AtMost(1.35));
         say(
-            "lock xadd levels out: least over 3 threads",
+            "lock xadd levels off: highest over 3 threads",
+            Role::Predicted,
+            None,
+            spread,
+            Limit::AtMost(1.35),
+        );
+        say(
+            "lock xadd levels off: lowest over 3 threads",
             Role::Predicted,
             None,
             lowest,

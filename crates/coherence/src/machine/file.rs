@@ -144,7 +144,7 @@ fn shape(file: &str, table: Table, figures: &mut Vec<Figure>) -> Result<Shape, M
     let cpus: u64 =
         [shape.packages, shape.clusters, shape.cores, shape.threads].into_iter().map(u64::from).product();
     if cpus > MOST_CPUS {
-        let remedy = format!("describe a machine of at most {MOST_CPUS}");
+        let remedy = format!("describe a machine with at most {MOST_CPUS}");
         return Err(MachineError::new(file, KEY, format!("{cpus} CPUs are too many"), remedy));
     }
     Ok(shape)
@@ -174,19 +174,19 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     let why = "processors of the last fifteen years hold 32 to 72";
     let store_buffer = section.or_assume("store_buffer", Quantity::Places, (48.0, Unit::Entries), why)?;
     let ratio = Quantity::Ratio;
-    let work_scale = section.or_assume("work_scale", ratio, (1.0, Unit::Ratio), "no scale is known")?;
+    let work_scale = section.or_assume("work_scale", ratio, (1.0, Unit::Ratio), "no scaling is known")?;
     let alone = if shape.threads > 1 { 1.6 } else { 1.0 };
     let why =
         "two busy threads of a core do 1.25 times the work of one: usual for two threads; exact for one";
     let sibling_work = section.or_assume("sibling_work", ratio, (alone, Unit::Ratio), why)?;
     let none = (0.0, Unit::Nanoseconds);
     let residency =
-        section.or_assume("residency", Quantity::TimeOrNone, none, "a line is handed on at once")?;
+        section.or_assume("residency", Quantity::TimeOrNone, none, "a line is handed over at once")?;
     let streak = section.or_assume(
         "streak",
         Quantity::TimeOrNone,
         none,
-        "a line is handed on after one locked instruction",
+        "a line is handed over after one locked instruction",
     )?;
 
     let file = section.file();
@@ -198,10 +198,10 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     let mut before: Option<(&str, f64)> = None;
     for (key, cost) in near_to_far {
         let Some(cost) = cost else { continue };
-        in_order(file, before, (key, cost), "a farther core cannot be cheaper: correct one of them")?;
+        in_order(file, before, (key, cost), "a more distant core cannot be cheaper: correct one of them")?;
         before = Some((key, cost));
     }
-    let part = "the drain is a part of the locked instruction: correct one of them";
+    let part = "the drain is part of the locked instruction: correct one of them";
     in_order(file, Some(("costs.drain", drain)), ("costs.locked", locked), part)?;
     section.end()?;
 
@@ -236,17 +236,17 @@ fn bandwidth(mut section: Section<'_>, shape: &Shape) -> Result<Bandwidth, Machi
     let gigabytes = |value: f64| (value, Unit::GigabytesPerSecond);
     let (cluster_cores, cores) = (f64::from(shape.cores), f64::from(shape.cores * shape.clusters));
     let bandwidth = Quantity::Bandwidth;
-    let why = "a core alone: what its outstanding misses bring at the latency of memory";
+    let why = "a core alone: limited by its outstanding misses at the latency of memory";
     let core = section.or_assume("core", bandwidth, gigabytes(15.0), why)?;
-    let why = "servers from 2009 to 2023 have 3 to 6 GB/s of memory bandwidth for each core";
+    let why = "servers from 2009 to 2023 have 3 to 6 GB/s of memory bandwidth per core";
     let channels = section.or_assume("channels", bandwidth, gigabytes((5.0 * cores).max(10.0)), why)?;
-    let why = "no port of a cluster is known: as much as its cores ask for";
+    let why = "no bandwidth of a cluster is known: as much as its cores request";
     let cluster = section.or_assume("cluster", bandwidth, gigabytes(core * cluster_cores), why)?;
-    let why = "a package's links carry half of what its channels do";
+    let why = "a package's links have half the bandwidth of its channels";
     let link = section.or_assume("link", bandwidth, gigabytes(channels / 2.0), why)?;
     let why = "new lines are read before they are written, and written back when they leave the cache";
     let traffic = section.or_assume("traffic", Quantity::Ratio, (2.0, Unit::Ratio), why)?;
-    let why = "2 MB for each core of the cluster";
+    let why = "2 MB per core of the cluster";
     let last_cache =
         section.or_assume("last_cache", Quantity::Capacity, (2.0 * cluster_cores, Unit::Megabytes), why)?;
     section.end()?;

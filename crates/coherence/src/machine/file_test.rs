@@ -157,7 +157,11 @@ fn wrong_shapes_are_refused() {
     );
     refused("cores = 2", "cores = 1025", "shape.cores: 1025 is out of bounds; ");
     refused("threads = 2", "threads = -1", "shape.threads: -1 is out of bounds; ");
-    refused("cores = 2", "cores = 1024", "shape: 8192 CPUs are too many; describe a machine of at most 4096");
+    refused(
+        "cores = 2",
+        "cores = 1024",
+        "shape: 8192 CPUs are too many; describe a machine with at most 4096",
+    );
     refused(
         "cores = 2",
         "cores = 2.5",

@@ -13,7 +13,7 @@ const MOST_PER_SECOND: f64 = 1e6;
 const MOST_RATIO: f64 = 1e3;
 
 /// What is written for a number.
-const EXAMPLE: &str = r#"write { value = 27.1, unit = "ns", source = "where it is from" }"#;
+const EXAMPLE: &str = r#"write { value = 27.1, unit = "ns", source = "where it is published" }"#;
 
 /// What a number measures; this decides on its units and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +65,14 @@ impl Quantity {
 
     const fn limits(self) -> &'static str {
         match self {
-            Quantity::Clock => "a clock is from 0.1 to 10 GHz",
-            Quantity::Time => "a cost is positive, at least a picosecond and less than a second",
-            Quantity::TimeOrNone => "it is 0, or at least a picosecond and less than a second",
-            Quantity::Rate => "a rate is from 0 to 1000000 per second",
-            Quantity::Ratio => "a ratio is positive and at most 1000",
-            Quantity::Bandwidth => "a bandwidth is from 0.1 to 100000 GB/s",
-            Quantity::Capacity => "a cache has from 0.001 to 100000 MB",
-            Quantity::Places => "a queue has from 1 to 10000 entries",
+            Quantity::Clock => "a clock must be from 0.1 to 10 GHz",
+            Quantity::Time => "a cost must be at least a picosecond and less than a second",
+            Quantity::TimeOrNone => "it must be 0, or at least a picosecond and less than a second",
+            Quantity::Rate => "a rate must be from 0 to 1000000 per second",
+            Quantity::Ratio => "a ratio must be positive and at most 1000",
+            Quantity::Bandwidth => "a bandwidth must be from 0.1 to 100000 GB/s",
+            Quantity::Capacity => "a cache must have from 0.001 to 100000 MB",
+            Quantity::Places => "a queue must have from 1 to 10000 entries",
         }
     }
 }
@@ -225,7 +225,7 @@ impl<'a> Section<'a> {
         match self.table.keys().next() {
             None => Ok(()),
             Some(key) => {
-                let remedy = format!("the keys here are {}", self.known.join(", "));
+                let remedy = format!("the valid keys are {}", self.known.join(", "));
                 Err(MachineError::new(
                     self.file,
                     &format!("{}.{}", self.name, abridged(key, LONGEST_KEY)),
@@ -264,7 +264,7 @@ pub(super) fn read(
         return Err(MachineError::new(
             file,
             &key,
-            format!("the unit {unit} does not fit"),
+            format!("the unit {unit} is wrong here"),
             format!("write one of {units}"),
         ));
     }
@@ -277,8 +277,8 @@ pub(super) fn read(
             return Err(MachineError::new(file, &key, wrong, quantity.limits()));
         }
         if bound < before {
-            let wrong = format!("the {name} {bound:?} {unit} is less than what comes before it");
-            return Err(MachineError::new(file, &key, wrong, "low, value and high must not fall"));
+            let wrong = format!("the {name} {bound:?} {unit} is less than the number before it");
+            return Err(MachineError::new(file, &key, wrong, "low, value and high must not decrease"));
         }
         before = bound;
     }

@@ -46,7 +46,7 @@ pub(super) fn named(name: &str) -> Result<Machine, MachineError> {
 fn text_of(path: &Path, name: &str) -> Result<String, MachineError> {
     let failed = |wrong: &dyn std::fmt::Display| {
         let names = SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let remedy = format!("name a shipped machine ({names}) or a file as docs/machines.md describes it");
+        let remedy = format!("name a shipped machine ({names}) or a file in the format of docs/machines.md");
         MachineError::new(name, "", wrong, remedy)
     };
     if !path.exists() {

@@ -77,22 +77,22 @@ impl Scenario {
     /// Says what cannot be simulated, and what to do about it, in one line.
     pub fn check(&self) -> Result<(), String> {
         if self.threads == 0 || self.threads > MOST_THREADS {
-            return Err(format!("{} threads cannot be simulated; ask for 1 to {MOST_THREADS}", self.threads));
+            return Err(format!("{} threads cannot be simulated; specify 1 to {MOST_THREADS}", self.threads));
         }
         if self.length == 0 {
-            return Err("no time at all cannot be simulated; ask for 1us or more".into());
+            return Err("a time of 0 cannot be simulated; specify 1us or more".into());
         }
         if !self.program.allocates() {
             return Ok(());
         }
         if self.eden > LARGEST_EDEN {
-            return Err(format!("an eden of {} GB is too large; ask for at most 1024g", self.eden >> 30));
+            return Err(format!("an eden of {} GB is too large; specify at most 1024g", self.eden >> 30));
         }
         for Rank { domain, bytes } in self.ranks() {
             if *bytes > LARGEST_BUFFER {
                 let (name, most) = (domain.name(), LARGEST_BUFFER >> 20);
                 return Err(format!(
-                    "{bytes} bytes are too large for a {name} buffer; ask for at most {most}m"
+                    "{bytes} bytes are too large for a {name} buffer; specify at most {most}m"
                 ));
             }
         }
@@ -103,7 +103,7 @@ impl Scenario {
         if least > self.eden {
             let (have, want) = (self.eden >> 10, least.div_ceil(1 << 10));
             return Err(format!(
-                "an eden of {have} KB is too small for the buffers of {} threads; ask for {want}k or more, or for smaller \
+                "an eden of {have} KB is too small for the buffers of {} threads; specify {want}k or more, or smaller \
                  buffers",
                 self.threads
             ));

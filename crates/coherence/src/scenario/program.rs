@@ -50,9 +50,9 @@ impl Program {
             Program::Add => "all threads increment one counter: lock add",
             Program::ExchangeAdd => "all threads increment one counter: lock xadd",
             Program::CompareExchange => "all threads increment one counter: lock cmpxchg until it succeeds",
-            Program::Allocate => "threads allocate objects of one size, with some work between two of them",
+            Program::Allocate => "threads allocate objects of one size, with some work in between",
             Program::Javac => {
-                "threads allocate like the workload javac: its recorded sizes, and its work between two objects"
+                "threads allocate like the javac workload: with its recorded sizes and its work between two objects"
             }
         }
     }

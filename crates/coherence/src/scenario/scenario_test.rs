@@ -53,7 +53,7 @@ fn what_is_held_is_told_by_the_domains_in_use() {
 fn what_cannot_be_is_refused_with_a_remedy() {
     let refused = |scenario: Scenario, part: &str| {
         let text = scenario.check().unwrap_err();
-        assert!(text.contains(part) && text.contains("; ask for "), "{text}");
+        assert!(text.contains(part) && text.contains("; specify "), "{text}");
     };
     let good = || scenario(Program::Allocate);
     assert_eq!(good().check(), Ok(()));

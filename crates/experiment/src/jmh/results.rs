@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The values that were asked for, from JMH's file of one result.
 pub(super) fn sample(text: &str, reads: &[Read]) -> Result<Sample> {
     let all: Value = serde_json::from_str(text).map_err(|error| {
-        Error::failed(format!("JMH's file of results: {error}; rebuild with 'cargo xtask build'"))
+        Error::failed(format!("JMH's result file: {error}; rebuild with 'cargo xtask build'"))
     })?;
     let [result] = all.as_array().map_or(&[][..], Vec::as_slice) else {
         return Err(Error::failed(format!(

@@ -56,7 +56,7 @@ pub fn perf() -> Availability {
     hardware_counters().and(|| match on_path("perf") {
         Some(_) => Availability::Available,
         None => Availability::Unavailable(
-            "the program perf is not on PATH; install it (linux-perf or linux-tools)".into(),
+            "perf is not on PATH; install it (package linux-perf or linux-tools)".into(),
         ),
     })
 }
@@ -90,7 +90,7 @@ fn judged(cycles: io::Result<u64>, paranoid: Option<i32>) -> Availability {
     let error = match cycles {
         Ok(0) => {
             return Availability::Unavailable(
-                "the cycle counter does not advance: the hypervisor exposes counters and does not run them; use bare metal".into(),
+                "the cycle counter does not advance: the hypervisor exposes counters but does not run them; use bare metal".into(),
             );
         }
         Ok(_) => return Availability::Available,
@@ -111,7 +111,7 @@ fn judged(cycles: io::Result<u64>, paranoid: Option<i32>) -> Availability {
             level.map_or("unknown".into(), |level| level.to_string())
         ),
         (Some(libc::ENOSYS), _) => {
-            "the kernel has no perf_event_open, or a seccomp filter hides it; run outside of the sandbox".into()
+            "the kernel has no perf_event_open, or a seccomp filter hides it; run outside the sandbox".into()
         }
         _ => format!("perf_event_open: {error}"),
     })

@@ -130,7 +130,8 @@ impl HostDescription {
             virtualization: read("/sys/hypervisor/type")
                 .or_else(|| read("/sys/class/dmi/id/sys_vendor").filter(|_| hypervisor))
                 .unwrap_or_else(|| {
-                    (if hypervisor { "a hypervisor that does not tell its name" } else { "none seen" }).into()
+                    (if hypervisor { "a hypervisor that does not report its name" } else { "none detected" })
+                        .into()
                 }),
             clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
                 .unwrap_or_else(|| unavailable("its clock source")),

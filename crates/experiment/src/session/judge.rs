@@ -129,8 +129,8 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
         .count();
     if wide > 0 {
         notes.push(format!(
-            "noisy: in {wide} of {} cells the interval reaches more than {:.0} % from the median; run it again with --full, or \
-             on a quieter machine",
+            "noisy: in {wide} of {} cells the interval extends more than {:.0} % from the median; run it again with \
+             --full, or on a quieter machine",
             known.len(),
             WIDE * 100.0
         ));
@@ -138,8 +138,8 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
     let single = cells.iter().filter(|cell| cell.processes == 1).count();
     if single > 0 {
         notes.push(format!(
-            "one process: in {single} of {} cells the interval is of a single JVM, and says nothing about other JVMs; \
-             compare several with --rounds 3 or more",
+            "one process: in {single} of {} cells the interval is from a single JVM and says nothing about other \
+             JVMs; compare several with --rounds 3 or more",
             cells.len()
         ));
     }
@@ -150,7 +150,7 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
         .collect();
     if let Some(first) = bimodal.first() {
         notes.push(format!(
-            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something other than the varied parameters decides there, such as the placement of virtual CPUs or memory; look at the individual values",
+            "bimodal: the values of {} of {} cells (for example {first}) have two modes, so something other than the parameters decides there, such as the placement of virtual CPUs or memory; inspect the individual values",
             bimodal.len(),
             known.len()
         ));
@@ -164,35 +164,35 @@ pub fn notes(results: &Results) -> Vec<String> {
     let percent = |share: f64| present::numbers::percent(share, 1);
     if let Some(steal) = results.disturbance.steal_share.filter(|share| *share > STOLEN) {
         notes.push(format!(
-            "the hypervisor gave {} of our CPU time to others; run again at another time or on a dedicated machine",
+            "the hypervisor gave {} of the CPU time to others; run again at another time or on a dedicated machine",
             percent(steal)
         ));
     }
     if let Some(others) = results.disturbance.others_share.filter(|share| *share > OTHERS) {
         notes.push(format!(
-            "other programs used {} of the CPUs during the run; end them and run again",
+            "other programs used {} of the CPUs during the run; stop them and run again",
             percent(others)
         ));
     }
     for canary in &results.canaries {
         if let Some(scatter) = canary.scatter.filter(|scatter| *scatter > SCATTER) {
             notes.push(format!(
-                "the canary '{}' scattered by {}: the machine itself was not steady; trust differences that are much larger, or \
-                 run again when it is quiet",
+                "the canary '{}' varied by {}: the machine itself was not steady; trust only differences that are much \
+                 larger, or run again when it is quiet",
                 canary.name,
                 percent(scatter)
             ));
         }
         if let Some(drift) = canary.drift.filter(|drift| (drift - 1.0).abs() > DRIFT) {
             notes.push(format!(
-                "the canary '{}' ended at {drift:.2} times what it began with: compare cells of one experiment, not experiments",
+                "the canary '{}' ended at {drift:.2} times its first value: compare cells within an experiment, not experiments",
                 canary.name
             ));
         }
     }
     if let Some(overhead) = results.overhead.filter(|overhead| overhead.low > 1.02) {
         notes.push(format!(
-            "the harness itself added {:.1} % to a native kernel, more than the 2 % it should; the machine is too busy",
+            "the harness itself added {:.1} % to a native kernel, more than the permitted 2 %; the machine is too busy: stop other programs and run again",
             (overhead.median - 1.0) * 100.0
         ));
     }

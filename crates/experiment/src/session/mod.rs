@@ -143,7 +143,7 @@ impl Request {
             if shown != task.experiment {
                 shown = task.experiment;
                 progress.line(&format!(
-                    "{name}: {} (about {:.0} s left in all)",
+                    "{name}: {} (about {:.0} s left in total)",
                     experiment.declaration.title,
                     total - done
                 ));

@@ -71,12 +71,12 @@ pub fn header(folder: &Path) -> Result<Header> {
     let path = folder.join(HEADER);
     let text = fs::read_to_string(&path).map_err(|error| {
         Error::usage(format!(
-            "{}: {error}; there is no run to continue there: name its folder with --out, or leave out --resume",
+            "{}: {error}; there is no run to continue there: name its directory with --out, or omit --resume",
             path.display()
         ))
     })?;
     serde_json::from_str(&text).map_err(|error| {
-        Error::failed(format!("{}: {error}; begin again in another folder with --out", path.display()))
+        Error::failed(format!("{}: {error}; start again in another directory with --out", path.display()))
     })
 }
 
@@ -103,7 +103,7 @@ pub fn last_folder(parent: &Path) -> Result<PathBuf> {
         number += 1;
     }
     last.ok_or_else(|| {
-        Error::usage("no run to continue here; name its folder with --out, or leave out --resume")
+        Error::usage("no run to continue here; name its directory with --out, or omit --resume")
     })
 }
 
@@ -116,16 +116,14 @@ pub fn scratch() -> Result<TempDir> {
         .or_else(|_| tempfile::tempdir())
         .map_err(|error| {
             Error::failed(format!(
-                "no temporary folder in {}: {error}; set TMPDIR to one that you can write",
+                "no temporary directory in {}: {error}; set TMPDIR to a writable one",
                 parent.display()
             ))
         })
 }
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error + use<'_> {
-    move |error| {
-        Error::failed(format!("{}: {error}; choose a folder that you can write with --out", path.display()))
-    }
+    move |error| Error::failed(format!("{}: {error}; choose a writable directory with --out", path.display()))
 }
 
 impl Store {
@@ -135,7 +133,7 @@ impl Store {
         let path = folder.join(HEADER);
         if path.exists() {
             return Err(Error::usage(format!(
-                "{} holds a run already; continue it with --resume, or choose another folder with --out",
+                "{} already holds a run; continue it with --resume, or choose another directory with --out",
                 folder.display()
             )));
         }
@@ -159,7 +157,7 @@ impl Store {
         let found = header(folder)?;
         if (found.schema, &found.terrace) != (asked.schema, &asked.terrace) {
             return Err(Error::usage(format!(
-                "{} was begun by terrace {}, this is {}; begin again in another folder with --out",
+                "{} was started by terrace {}, this is {}; start again in another directory with --out",
                 folder.display(),
                 found.terrace,
                 asked.terrace
@@ -351,7 +349,7 @@ mod tests {
         assert!(error.contains("--resume"), "{error}");
         let newer = Header { terrace: "2".into(), ..asked() };
         assert!(
-            Store::resume(folder.path(), &newer).err().unwrap().to_string().contains("begun by terrace 1")
+            Store::resume(folder.path(), &newer).err().unwrap().to_string().contains("started by terrace 1")
         );
     }
 }

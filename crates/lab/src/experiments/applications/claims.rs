@@ -54,8 +54,8 @@ pub(super) fn answer(measured: &Measured) -> String {
     let place = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
     let slower = speeds.iter().filter(|(_, speed)| speed.high < 1.0).count();
     format!(
-        "With Terrace's defaults {slower} of {} cells are significantly slower than with buffers off in the same JVM; the lowest is {} ({}, JDK {}, {} heap), {} times as \
-         fast.",
+        "With Terrace's defaults, {slower} of {} cells are significantly slower than with buffers off in the same JVM; \
+         lowest: {} ({}, JDK {}, {} heap), {} times the speed.",
         speeds.len(),
         place("program"),
         place("collector"),
@@ -96,7 +96,7 @@ mod tests {
         ];
         let (answer, checks) = conclude(&experiment(), &cells);
         assert!(answer.contains("1 of 2 cells are significantly slower"), "{answer}");
-        assert!(answer.contains("the lowest is h2 (g1, JDK 25, small heap), 0.900 ["), "{answer}");
+        assert!(answer.contains("lowest: h2 (g1, JDK 25, small heap), 0.900 ["), "{answer}");
         assert_eq!(holds(&checks), [Some(false), Some(true), Some(true), Some(true)]);
         assert_eq!(conclude(&experiment(), &[]).0, NO_ANSWER);
         let few = cells.map(|cell| MeasuredCell { runs: 2, ..cell });

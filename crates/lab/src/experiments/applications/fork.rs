@@ -44,7 +44,7 @@ impl ForkResult {
         let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let unreadable = |error: serde_json::Error| {
             Error::failed(format!(
-                "the program's last line has no latencies ({error}); build it again with 'cargo xtask applications --fetch'"
+                "the program's last line has no latencies ({error}); rebuild it with 'cargo xtask applications --fetch'"
             ))
         };
         let line: Value = serde_json::from_str(line).map_err(unreadable)?;
@@ -102,7 +102,7 @@ impl Fork<'_> {
         if running.wait(limit)?.is_none() {
             let name = self.program.name;
             return Err(Error::failed(format!(
-                "{name} did not end within {} s; give it fewer --seconds, or a machine that is less busy",
+                "{name} did not finish within {} s; reduce --seconds, or use a less busy machine",
                 limit.as_secs()
             )));
         }

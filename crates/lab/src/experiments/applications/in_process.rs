@@ -68,12 +68,12 @@ fn sample(outcome: &ComparisonResult) -> Sample {
             "cpu" => (outcome.ratio_cpu, "CPU time could not be read throughout"),
             "heap" => {
                 let found = outcome.estimate.as_ref().and_then(|estimate| estimate.heap_use);
-                (found, "the buffers handed out nothing on a side")
+                (found, "the buffers handed out nothing on one side")
             }
             "p50" => (latency.and_then(|of| of.p50), FEW),
             "p99" => (latency.and_then(|of| of.p99), FEW),
             "p999" => (latency.and_then(|of| of.p999), FEW),
-            _ => (None, "not told apart in one process; the forks have it"),
+            _ => (None, "not separable in one process; measured in separate JVMs (forks)"),
         };
         sample = match interval {
             Some(interval) => sample.estimate(metric, interval),
@@ -83,4 +83,4 @@ fn sample(outcome: &ComparisonResult) -> Sample {
     sample
 }
 
-const FEW: &str = "too few operations in windows; give more --seconds";
+const FEW: &str = "too few operations per window; increase --seconds";

@@ -33,26 +33,20 @@ const ON_OFF: &str = "on / off, one process";
 
 /// Key, name, unit, better, definition. A ratio is a over b of one round: of forks that are neighbours, or of the windows of one JVM.
 const METRICS: [(&str, &str, &str, Better, &str); 11] = [
-    ("speed", "per second", "ratio", Better::Higher, "operations each second, a over b"),
-    ("p99", "p99", "ratio", Better::Lower, "the time that 99 of 100 operations do not exceed, a over b"),
-    ("collections", "collections", "ratio", Better::Lower, "collections for each operation, a over b"),
+    ("speed", "per second", "ratio", Better::Higher, "operations per second, a over b"),
+    ("p99", "p99", "ratio", Better::Lower, "99th percentile of operation latency, a over b"),
+    ("collections", "collections", "ratio", Better::Lower, "collections per operation, a over b"),
     (
         "cpu",
         "per CPU-second",
         "ratio",
         Better::Higher,
-        "operations each second of CPU time of the whole process, a over b",
+        "operations per second of CPU time of the whole process, a over b",
     ),
-    ("resident", "resident", "ratio", Better::Lower, "the most memory that was resident, a over b"),
-    ("pauses", "pauses", "ratio", Better::Lower, "time in collections for each operation, a over b"),
-    ("p50", "p50", "ratio", Better::Lower, "the median time of an operation, a over b"),
-    (
-        "p999",
-        "p99.9",
-        "ratio",
-        Better::Lower,
-        "the time that 999 of 1,000 operations do not exceed, a over b",
-    ),
+    ("resident", "resident", "ratio", Better::Lower, "peak resident memory, a over b"),
+    ("pauses", "pauses", "ratio", Better::Lower, "time in collections per operation, a over b"),
+    ("p50", "p50", "ratio", Better::Lower, "median operation latency, a over b"),
+    ("p999", "p99.9", "ratio", Better::Lower, "99.9th percentile of operation latency, a over b"),
     (
         "heap",
         "heap used up",
@@ -76,15 +70,15 @@ fn declaration() -> Declaration {
     };
     Declaration {
         name: "applications".into(),
-        title: "Real programs with Terrace, and with the flag that one would try first".into(),
+        title: "Real programs with Terrace, and with the flag one would try first".into(),
         question: "What do Terrace's defaults do for real programs, and what does -XX:TLABSize=4k do alone?"
             .into(),
         parameters: varying(&["program", "collector", "jdk", "heap", "compared"]),
         metrics: METRICS.map(metric).into(),
         plots: vec![
-            plot("Operations each second", "speed").caption("Above 1 the side before the slash is faster."),
+            plot("Operations per second", "speed").caption("Above 1 the side before the slash is faster."),
             plot("Latency, 99th percentile", "p99").caption("Below 1 the side before the slash is better."),
-            plot("Collections for each operation", "collections"),
+            plot("Collections per operation", "collections"),
         ],
         by_name: true,
         ..Declaration::default()

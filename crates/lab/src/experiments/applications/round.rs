@@ -88,14 +88,17 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
             "collections_a" => of_a.get("count"),
             "collections_b" => of_b.get("count"),
             "heap" => {
-                sample = sample.lacks(metric, "of one process alone; whole JVMs have their collections");
+                sample = sample.lacks(
+                    metric,
+                    "measured only within one process; separate JVMs report collections instead",
+                );
                 continue;
             }
             _ => of_a.get(metric).zip(of_b.get(metric)).filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b),
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, "the side that is compared with had none; give more --seconds"),
+            None => sample.lacks(metric, "the baseline had none; increase --seconds"),
         };
     }
     sample

@@ -17,7 +17,7 @@ pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
     // Of more than eight threads not all share a line.
     let of_a_line = contended.iter().copied().filter(|threads| *threads <= 8.0).fold(2.0, f64::max);
     let contention = |text, source| {
-        let contend = "threads contend only where there are two CPUs or more";
+        let contend = "threads contend only on two or more CPUs";
         Claim::new(text, source).usable(undisturbed).needs(cpus >= 2.0, contend)
     };
     let growth = |operation: &'static str| {
@@ -34,15 +34,15 @@ pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
         contention("XADD beats CAS under contention", THOMPSON)
             .each_within("threads", 2.0..=cpus)
             .that(ns(COMPARE_EXCHANGE, Shared).is(Above, ns(LOCK_XADD, Shared))),
-        contention("from 2 threads to most XADD's time levels out while that of CAS grows", THOMPSON)
-            .needs(many > few, "it needs at least 4 CPUs; of more threads than CPUs only as many contend")
+        contention("from 2 threads to one per CPU, XADD's time levels off while that of CAS grows", THOMPSON)
+            .needs(many > few, "this needs at least 4 CPUs; of more threads only one per CPU contends")
             .that(growth(LOCK_XADD).is(AtMost(ALIKE), 1.0))
             .that(growth(COMPARE_EXCHANGE).is(AtLeast(ALIKE), growth(LOCK_XADD))),
         Claim::new("LOCK ADD and LOCK XADD are similar", THOMPSON)
             .usable(undisturbed)
             .each_within("threads", 1.0..=cpus)
             .that(ns(LOCK_XADD, Shared).is(Alike(ALIKE), ns(LOCK_ADD, Shared))),
-        contention("a false-shared line costs as much as a shared one", THOMPSON)
+        contention("a falsely shared line costs as much as a shared one", THOMPSON)
             .that(of_line(FalseSharing).is(Alike(1.5), of_line(Shared)))
             .that(of_line(FalseSharing).is(AtLeast(2.0), of_line(Padded))),
         contention("claiming in batches removes the contention", OWN)
@@ -74,7 +74,7 @@ fn undisturbed(cell: &MeasuredCell) -> Result<(), String> {
     if share.is_none_or(|share| share.median >= ENOUGH) {
         return Ok(());
     }
-    Err("other programs had a part of its CPUs; stop them and measure again".into())
+    Err("other programs used part of its CPUs; stop them and measure again".into())
 }
 
 pub(super) fn answer(measured: &Measured) -> String {
@@ -86,8 +86,8 @@ pub(super) fn answer(measured: &Measured) -> String {
         };
         let (xadd, alone) = (time(LOCK_XADD, threads)?, time(LOCK_XADD, 1.0)?);
         Some(format!(
-            "With {threads} threads on one counter an increment takes {} by lock xadd ({} times one thread's {}) and {} by a \
-             lock cmpxchg loop: the counter gives at most {} increments/s.",
+            "With {threads} threads on one counter, an increment takes {} with lock xadd ({} times one thread's {}) and \
+             {} with a lock cmpxchg loop: the counter yields at most {} increments/s.",
             quantity(xadd, "ns"),
             three(xadd / alone),
             quantity(alone, "ns"),
@@ -95,7 +95,7 @@ pub(super) fn answer(measured: &Measured) -> String {
             count(1e9 / xadd),
         ))
     };
-    told().unwrap_or_else(|| "Contention could not be measured here: see the checks for why.".into())
+    told().unwrap_or_else(|| "Contention could not be measured here: see the checks for the reason.".into())
 }
 
 #[cfg(test)]

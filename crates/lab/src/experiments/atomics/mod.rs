@@ -52,7 +52,7 @@ fn declaration() -> Declaration {
     Declaration {
         name: NAME.into(),
         title: "Counting with several threads".into(),
-        question: "What does an atomic increment cost when threads contend for it, and which instruction suffers least?"
+        question: "What does a contended atomic increment cost, and which instruction suffers least?"
             .into(),
         source: Some(Source::new(
             "Martin Thompson",
@@ -67,36 +67,36 @@ fn declaration() -> Declaration {
             Parameter::new("batch", "Batch", "numbers"),
         ],
         metrics: vec![
-            Metric::lower("ns", "Time for an increment", "ns")
-                .is("wall time over the increments of all threads together, as Thompson's duration over 500 million")
+            Metric::lower("ns", "Time per increment", "ns")
+                .is("wall time over the increments of all threads together, as in Thompson's duration over 500 million")
             .caveat(
-                "More threads than CPUs take turns: they say what that costs, not what more contention does. Java's figure \
-                 is that of JMH, whose loop costs about 1 ns itself.",
+                "More threads than CPUs are time-sliced: their figures show the cost of that, not of more contention. \
+                 Java's figure is that of JMH, whose loop itself costs about 1 ns.",
             ),
             Metric::higher("rate", "Rate", "operations/s")
                 .is("increments of all threads together over wall time"),
-            Metric::lower("failed", "Failed exchanges for each success", "")
-                .is("attempts of compare-and-exchange that found another value, over those that succeeded"),
+            Metric::lower("failed", "Failed exchanges per success", "")
+                .is("compare-and-exchange attempts that found another value, over those that succeeded"),
             Metric::neither("share", "Share of the CPUs", "")
                 .is("CPU time of the counting threads over wall time on their CPUs; 1 when nothing else ran there")
-            .caveat("Where it is low, threads took turns with other programs and contended less than they should."),
+            .caveat("Where it is low, threads shared the CPUs with other programs and contended less than intended."),
         ],
         plots: vec![
             Plot::new(Kind::Lines, "One counter for all", "ns", "threads", &["language", "operation"])
-                .caption("Thompson's figures: what a fetch-and-add does when threads are added, and what a compare-and-set loop does.")
+                .caption("Thompson's figures: how fetch-and-add and a compare-and-set loop scale with threads.")
                 .only([shared()])
                 .log_y(),
-            Plot::new(Kind::Bars, "Where the counters are, two threads", "ns", "layout", &["language", "operation"])
-                .caption("Counters side by side in a line are contended as a single one is, though no thread touches another's.")
+            Plot::new(Kind::Bars, "Placement of the counters, two threads", "ns", "layout", &["language", "operation"])
+                .caption("Counters in the same line are contended like a single one, although no thread touches another's.")
                 .only([("threads", 2_u32.into())])
                 .log_y(),
-            Plot::new(Kind::Lines, "Exchanges that fail", "failed", "threads", &["language", "operation"])
-                .caption("A failed exchange had the line to itself and did nothing with it.")
+            Plot::new(Kind::Lines, "Failed exchanges", "failed", "threads", &["language", "operation"])
+                .caption("A failed exchange acquires the line exclusively and gains nothing.")
                 .only([shared()]),
             Plot::new(Kind::Lines, "Claimed in batches", "rate", "batch", &["language", "threads"])
                 .caption(
-                    "One lock xadd claims a batch, plain stores give it out: what a thread-local allocation buffer does. \
-                     The larger the batch, the less the counter matters.",
+                    "One lock xadd claims a batch, plain stores hand it out, as in a thread-local allocation buffer. The \
+                     larger the batch, the less the counter matters.",
                 )
                 .only([("operation", CLAIMED.into())])
                 .log_x()
@@ -119,17 +119,17 @@ fn plan(bench: &Bench) -> Result<Plan> {
         None => cells.push(Cell::without_jdk(parameters([("language", JAVA.into())]))),
     }
     let mut notes = vec![
-        "With one thread the layouts are the same: it is measured once, as shared. Plain additions of several threads to \
-         one counter would lose increments, so they have counters of their own."
+        "With one thread the layouts do not differ; it is measured once, as 'shared'. Plain additions by several threads \
+         to one counter would lose increments, so each thread has its own counter."
             .to_owned(),
-        "Threads are pinned, to a CPU each and then round again. A line of 64 bytes has room for the counters of eight \
-         threads: with more, false_sharing uses more lines."
+        "Threads are pinned to the CPUs round-robin. A line of 64 bytes has room for the counters of eight threads: \
+         with more, false_sharing uses more lines."
             .to_owned(),
     ];
     if bench.effort == Effort::Quick {
         notes.push(
-            "Quick: of Java only one counter for all, LongAdder and a falsely shared counter with two threads; --full \
-             measures every combination."
+            "Quick: in Java only one counter for all, LongAdder, and a falsely shared counter with two threads; \
+             --full measures every combination."
                 .into(),
         );
     }
@@ -215,12 +215,12 @@ fn measure(
         }
         match counted.share {
             Some(share) => sample.add("share", share),
-            None => sample = sample.lacks("share", "the kernel does not tell a thread's CPU time here"),
+            None => sample = sample.lacks("share", "the kernel does not report a thread's CPU time here"),
         }
     }
     if slices.iter().any(|counted| !undisturbed(counted)) {
         sample = sample.note(
-            "other programs ran on the CPUs of the counting threads, which then contend less than they should: stop them and measure again",
+            "other programs ran on the CPUs of the counting threads, which then contend less than intended: stop them and measure again",
         );
     }
     Ok(sample.with_settings(json!({

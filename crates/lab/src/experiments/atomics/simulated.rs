@@ -25,9 +25,9 @@ const LENGTH: Picoseconds = 200_000_000;
 pub const SIMULATION: Simulation = Simulation {
     compare,
     name,
-    caveat: "Not every prediction is a hard one. A counter that a thread has to itself says again what latency measured, and lock add or \
-             false sharing by two threads moves the line as the cell does that was calibrated on. The loop of compare-and-exchange, \
-             more threads, and objects put the model to the test.",
+    caveat: "Not every prediction is a strong test. A counter that a thread has to itself repeats what the latency \
+             experiment measured, and lock add or false sharing by two threads moves the line as the calibration cell \
+             does. The compare-and-exchange loop, more threads, and objects test the model.",
 };
 
 fn name(cell: &SimulatedCell) -> String {

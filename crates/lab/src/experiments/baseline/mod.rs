@@ -44,7 +44,7 @@ fn declaration() -> Declaration {
     let names = ["start=off", "levels=none", "on"];
     let metric = |(index, key): (usize, &str), time: &str, what| {
         let name = format!("{}{time}", names[index]);
-        let text = format!("work each second{what} of a JVM with {}, over that of a stock JVM", names[index]);
+        let text = format!("work per second{what} of a JVM with {}, over that of a stock JVM", names[index]);
         Metric::new(key, &name, "ratio", Better::Higher, &text)
     };
     let cpu = SIDES
@@ -54,12 +54,12 @@ fn declaration() -> Declaration {
     let wall = SIDES.iter().enumerate().map(|(index, (_, wall))| metric((index, wall), ", wall time", ""));
     Declaration {
         name: "baseline".into(),
-        title: "Buffers off against a stock JVM".into(),
-        question: "Is a JVM whose buffers are off a stock JVM?".into(),
+        title: "Buffers off compared with a stock JVM".into(),
+        question: "Does a JVM with buffers off perform like a stock JVM?".into(),
         parameters: varying(&["workload", "collector", "jdk", "threads"]),
         metrics: cpu.chain(wall).collect(),
         plots: vec![
-            Plot::new(Kind::Bars, "start=off / stock, each CPU-second", "off", "workload", &["threads"])
+            Plot::new(Kind::Bars, "start=off / stock, per CPU-second", "off", "workload", &["threads"])
                 .panels(&["collector", "jdk"]),
         ],
         by_name: true,
@@ -145,7 +145,7 @@ impl Forks<'_> {
             let run = self.one(side, Some(work), None)?;
             let rate = run
                 .per_application_second
-                .ok_or_else(|| Error::failed("a fork was too short to be measured; give more --seconds"))?;
+                .ok_or_else(|| Error::failed("a fork was too short to be measured; increase --seconds"))?;
             sums[side][0] += rate.ln() / 2.0;
             sums[side][1] += (run.report.operations / run.report.seconds).ln() / 2.0;
         }
@@ -165,7 +165,7 @@ fn claims(_: &Measured) -> Vec<Claim> {
         (Term::metric("at worst", SIDES[0].0).lowest(), Term::metric("at best", SIDES[0].0).highest());
     let same = Relation::Alike(1.0 + 2.0 * PRECISION);
     vec![
-        Claim::new("buffers off are a stock JVM, within 4 %", OWN)
+        Claim::new("with buffers off a JVM performs like a stock JVM, within 4 %", OWN)
             .that(worst.is(same, 1.0))
             .that(best.is(same, 1.0)),
     ]
@@ -175,7 +175,7 @@ fn answer(measured: &Measured) -> String {
     let mean = |key| Term::metric("", key).mean().of(measured).map(|found| found.interval);
     match mean(SIDES[0].0).zip(mean(SIDES[2].0)) {
         Some((off, on)) => format!(
-            "For each second of CPU time {} times the work of a stock JVM with buffers off, {} with buffers on.",
+            "Per CPU-second, {} times the work of a stock JVM with buffers off, {} with buffers on.",
             numbers::interval(&off, ""),
             numbers::interval(&on, "")
         ),

@@ -21,9 +21,8 @@ fn declaration() -> Declaration {
     let plot = Plot::new(Kind::Bars, "Core buffers / private buffers", "speed", "tlab", &["jdk", "threads"]);
     Declaration {
         name: "bound".into(),
-        title: "Core buffers against private ones".into(),
-        question: "How far are core buffers from a private buffer for each thread, which nobody shares?"
-            .into(),
+        title: "Core buffers compared with private ones".into(),
+        question: "How close do core buffers come to a private buffer per thread?".into(),
         parameters: grid_parameters(),
         metrics: metrics(&["speed", "cpu", "pairs", "untrimmed"]),
         plots: vec![plot.panels(&["collector"]).caption("1 means as fast as without any sharing.")],
@@ -49,7 +48,7 @@ fn answer(measured: &Measured) -> String {
     let mean = Term::metric("", "speed").mean().of(measured).map(|found| found.interval.median);
     match mean.zip(worst().of(measured)) {
         Some((mean, worst)) => format!(
-            "On average {} times as fast, at worst {}.",
+            "On average {} times the speed, at worst {}.",
             numbers::three(mean),
             numbers::interval(&worst.interval, "")
         ),

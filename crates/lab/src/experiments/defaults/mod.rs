@@ -58,11 +58,11 @@ fn declaration() -> Declaration {
     };
     Declaration {
         name: "defaults".into(),
-        title: "Terrace's defaults, buffers on against off, and against a flag".into(),
+        title: "Terrace's defaults, buffers on compared with off, and with a flag".into(),
         question: "Is any program slower with Terrace's defaults than on a stock JVM?".into(),
         parameters: varying(&["workload", "collector", "jdk", "threads", "young", "compared"]),
         metrics: metrics(&["speed", "cpu", "heap", "pairs", "untrimmed"]),
-        plots: vec![plot("Each second", "speed"), plot("Each CPU-second", "cpu")],
+        plots: vec![plot("Per second", "speed"), plot("Per CPU-second", "cpu")],
         by_name: true,
         ..Declaration::default()
     }

@@ -135,14 +135,14 @@ fn answer(measured: &Measured) -> String {
         measured.median("collections_ratio", &[("program", SHORT_LIVED.into()), ("compared", STOCK.into())]);
     if let Some(ratio) = ratio.filter(|ratio| *ratio > 0.0) {
         said.push(format!(
-            "with a new thread for each task Terrace collects {:.0} times less often for the same number of tasks",
+            "with a new thread per task, Terrace collects {:.0} times less often for the same number of tasks",
             1.0 / ratio
         ));
     }
     let against_flag = [("program", MIXED.into()), ("compared", AGAINST_FLAG.0.into())];
     if let Some(speed) = measured.get("speed", &against_flag) {
         said.push(format!(
-            "where one of a hundred short-lived threads is busy Terrace is {} times as fast as -XX:TLABSize=4k",
+            "where one of a hundred short-lived threads is busy, Terrace is {} times as fast as -XX:TLABSize=4k",
             numbers::interval(&speed, "")
         ));
     }

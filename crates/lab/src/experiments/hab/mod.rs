@@ -61,11 +61,12 @@ fn declaration() -> Declaration {
             lines("Speed-up over the same TLAB size without buffers (Figure 2)", "speedup")
                 .panels(&["threads"])
                 .caption(
-                    "Above 1 the buffers help. The smaller the TLAB, the more often a thread comes to them.",
+                    "Above 1 the buffers help. The smaller the TLAB, the more often a thread refills from \
+                     them.",
                 ),
             lines("Speed-up over growing TLABs without buffers (Figure 3)", "over_growing")
                 .panels(&["threads"])
-                .caption("At 1 a fixed TLAB with buffers does as well as HotSpot's strategy."),
+                .caption("At 1, a fixed TLAB with buffers does as well as HotSpot's strategy."),
             Plot::new(
                 Kind::Heat,
                 "Foreign allocations (Tables I and II)",
@@ -74,7 +75,7 @@ fn declaration() -> Declaration {
                 &["level", "size"],
             )
             .panels(&["threads"])
-            .caption("Requests not served by the buffer of the domain that the thread was in."),
+            .caption("Requests not served by the buffer of the domain in which the thread ran."),
         ],
         references: published::foreign(),
         ..Declaration::default()
@@ -84,16 +85,16 @@ fn declaration() -> Declaration {
 fn metrics() -> Vec<Metric> {
     vec![
         Metric::higher("speedup", "speed-up, same TLAB", "ratio")
-            .is("bytes of class files that javac writes each second with buffers over without, in neighbouring windows of \
+            .is("bytes of class files that javac writes per second, with buffers over without, in adjacent windows of \
                  one JVM"),
         Metric::higher("over_growing", "speed-up over growing", "ratio")
-            .is("bytes of class files each second with buffers over those of the JVM with growing TLABs, in its windows \
+            .is("bytes of class files per second with buffers over those of the JVM with growing TLABs, in its windows \
                  without buffers")
-        .caveat("Two processes: their layout and their compiler's decisions differ, too."),
+        .caveat("Two processes: their memory layout and JIT compilation differ, too."),
         Metric::higher("rate", "with buffers", "bytes/s")
-            .is("bytes of class files that javac writes each second in windows with buffers"),
+            .is("bytes of class files that javac writes per second in windows with buffers"),
         Metric::higher("rate_off", "without buffers", "bytes/s")
-            .is("bytes of class files that javac writes each second in windows without buffers, TLAB size as given"),
+            .is("bytes of class files that javac writes per second in windows without buffers, TLAB size as given"),
         Metric::lower("foreign", "foreign allocations", "%")
             .is("requests served by the buffer of a domain that the thread had left, or by the tail of another domain's \
                  buffer, over all requests that buffers served"),
@@ -101,13 +102,13 @@ fn metrics() -> Vec<Metric> {
             .is("collections in windows with buffers over bytes of class files written in them"),
         Metric::lower("collections_off", "collections without", "per MB of class files")
             .is("collections in windows without buffers over bytes of class files written in them")
-        .caveat("A collection falls into a window of either kind whatever filled the heap before; the sum is exact."),
+        .caveat("A collection counts for the window in which it happens, whichever window filled the heap; only the sum is exact."),
         Metric::lower("waste_refill", "waste at refills", "%")
             .is("bytes of tails given up when a buffer was refilled over bytes handed out"),
         Metric::lower("waste_collection", "waste at collections", "%")
             .is("bytes of tails given up for a collection over bytes handed out"),
         Metric::lower("reserved", "bytes reserved", "per byte handed out")
-            .is("bytes that buffers and requests past them took from the heap over bytes handed out to threads"),
+            .is("bytes that buffers, and requests that bypassed them, took from the heap, over bytes handed out to threads"),
     ]
 }
 
@@ -262,7 +263,7 @@ fn sample(outcome: &ComparisonResult) -> Sample {
     for (metric, value) in known {
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, "TLABs went past the buffers: they are larger"),
+            None => sample.lacks(metric, "TLABs bypassed the buffers: they are larger"),
         };
     }
     outcome.notes.iter().fold(sample, |sample, note| sample.note(note.clone()))

@@ -21,8 +21,8 @@ const SMALLEST_EDEN: usize = 1 << 20;
 pub const SIMULATION: Simulation = Simulation {
     compare,
     name,
-    caveat: "A speed-up near 1 is easily met within 25 %: look whether both are on the same side of 1. For javac an object is \
-             assumed to have 48 bytes.",
+    caveat: "A speed-up near 1 is easily predicted within 25 %: check whether both are on the same side of 1. For javac, \
+             objects are assumed to have 48 bytes.",
 };
 
 fn name(cell: &SimulatedCell) -> String {
@@ -74,7 +74,7 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
     let off = program(tlab, Hierarchy::None, work);
     let rate = machines.each(|machine| Some(per_second(machine, &off)? * unit))?;
     let basis = format!(
-        "{work:.0} cycles of work for an object of {OBJECT_BYTES} bytes, by the JVM with growing TLABs and no buffers"
+        "{work:.0} cycles of work per object of {OBJECT_BYTES} bytes, from the JVM with growing TLABs and no buffers"
     );
     if tlab == Tlab::Growing {
         // Its TLABs are larger than the buffers and go past them: there is no speed-up to be simulated.

@@ -12,7 +12,7 @@ use statistics::Interval;
 const SOURCE: &str = "Taking JVM on a performance ride, part 6 (2026)";
 /// Cycles of each level: what is published for one processor, within a quarter on another.
 const CYCLES: [(u32, f64, f64); 3] = [(1, 3.0, 6.25), (2, 9.0, 17.5), (3, 30.0, f64::INFINITY)];
-const NO_CACHES: &str = "no load from a cache was measured, the kernel tells no caches' sizes, or no time rises; the cells say why";
+const NO_CACHES: &str = "no load from a cache was measured, the kernel reports no cache sizes, or no time rises; the cells give the reason";
 
 /// What the loads show of the caches.
 struct Seen {
@@ -46,7 +46,7 @@ fn obtained(cell: &MeasuredCell) -> Result<(), String> {
     if !huge || obtained.zip(size).is_some_and(|(obtained, size)| obtained >= size) {
         return Ok(());
     }
-    Err("no huge pages were obtained; the notes say what to do".into())
+    Err("no huge pages were obtained; the notes give the remedy".into())
 }
 
 impl Seen {
@@ -102,7 +102,9 @@ pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
     let neighbours = transfer("the slowest such pair").at("relation", SHARED_CACHE).highest();
     let knees = Claim::new("the knees lie at the cache sizes, within a factor of 2", SOURCE)
         .needs(seen.knees().next().is_some(), NO_CACHES)
-        .otherwise("a cache ends early where others use it too, or where a virtual machine has only a part");
+        .otherwise(
+            "a cache appears smaller if others use it too, or if a virtual machine has only part of it",
+        );
     let cycles = Claim::new(
         "cycles: L1 4 to 5, L2 12 to 14, L3 40 to 60 and more (within a quarter), memory 100 or more",
         SOURCE,
@@ -114,15 +116,21 @@ pub(super) fn claims(measured: &Measured) -> Vec<Claim> {
             .usable(obtained)
             .that(largest("small pages", SMALL).is(Above, largest("huge pages", HUGE))),
         seen.cycles().fold(cycles, Claim::that),
-        Claim::new("a line from another CPU costs more than a locked instruction on one's own", OWN)
+        Claim::new("a line from another CPU costs more than an uncontended locked instruction", OWN)
             .needs(planned("measurement", TRANSFER), "no transfer was measured; it needs two CPUs")
             .that(transfer("the nearest transfer").lowest().is(Above, locked)),
         // Terrace's buffers follow the kernel's word on who shares what; a hypervisor may have made it up.
-        Claim::new("CPUs that are told to share a cache hand a line over without going to memory", OWN)
-            .needs(planned("relation", SHARED_CACHE), "no two usable CPUs are told to share a last cache")
-            .needs(seen.beyond_caches(), "no load went beyond the caches")
+        Claim::new("CPUs reported to share a cache transfer a line without going to memory", OWN)
+            .needs(
+                planned("relation", SHARED_CACHE),
+                "no two usable CPUs are reported to share a last-level cache",
+            )
+            .needs(seen.beyond_caches(), "no load reached beyond the caches")
             .that(neighbours.is(AtMost(0.5), seen.memory("a load from memory", "ns")))
-            .otherwise("in a virtual machine the kernel's caches and cores need not be the machine's"),
+            .otherwise(
+                "in a virtual machine, the caches and cores that the kernel reports need not be the \
+                 machine's",
+            ),
     ]
 }
 
@@ -145,7 +153,7 @@ pub(super) fn answer(measured: &Measured) -> String {
         parts.push(format!("{time}{small} over {}", about(seen.most)));
     }
     if parts.is_empty() {
-        return "Loads could not be measured here: see the notes for why.".into();
+        return "Loads could not be measured here: see the notes for the reason.".into();
     }
     let mut answer = format!("A load takes {}", parts.join(", "));
     let ends: Vec<String> = seen.knees.iter().filter_map(|knee| Some(about(knee.at_bytes?.median))).collect();
@@ -153,7 +161,8 @@ pub(super) fn answer(measured: &Measured) -> String {
         answer += &format!("; it rises at {}", ends.join(", "));
     }
     if let Some(transfer) = median(transfer("").mean()) {
-        answer += &format!("; handing a line to another CPU takes {} on average", quantity(transfer, "ns"));
+        answer +=
+            &format!("; transferring a line to another CPU takes {} on average", quantity(transfer, "ns"));
     }
     answer + "."
 }

@@ -53,9 +53,9 @@ fn a_regular_machine_is_told_in_a_sentence() {
     assert_eq!(holds(&checks), [Some(true); 5], "{checks:#?}");
     assert_eq!(
         answer,
-        "A load takes 1 ns (4 cycles) from L1, 3.50 ns (14 cycles) from L2, 11 ns (44 cycles) from L3, 100 ns on huge pages and 150 \
-         ns on small ones over 128m; it rises at 36k, 1152k, 36m; handing a line to another CPU takes 30.0 ns on \
-         average."
+        "A load takes 1 ns (4 cycles) from L1, 3.50 ns (14 cycles) from L2, 11 ns (44 cycles) from L3, 100 ns on huge \
+         pages and 150 ns on small ones over 128m; it rises at 36k, 1152k, 36m; transferring a line to another CPU takes \
+         30.0 ns on average."
     );
     assert!(checks[1].found.contains("1.50 [1.47, 1.53] times"), "{}", checks[1].found);
 }
@@ -64,7 +64,7 @@ fn a_regular_machine_is_told_in_a_sentence() {
 fn huge_pages_that_were_not_obtained_prove_nothing() {
     let (_, checks) = concluded(&cells(false));
     assert_eq!(checks[1].holds, None);
-    assert!(checks[1].found.contains("the notes say what to do"), "{}", checks[1].found);
+    assert!(checks[1].found.contains("the notes give the remedy"), "{}", checks[1].found);
     assert!(checks[0].found.contains("on 4 KB pages"), "{}", checks[0].found);
 }
 

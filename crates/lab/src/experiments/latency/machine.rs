@@ -39,7 +39,7 @@ pub fn file(results: &Results) -> Result<String, String> {
     let mut line = |words: String| {
         let _ = writeln!(text, "{words}");
     };
-    line("# Written by 'terrace lab machine'. docs/machines.md describes the format; every number says where it is from.".into());
+    line("# Written by 'terrace lab machine'. docs/machines.md describes the format; every number states its source.".into());
     line("# low and high are the least and the most that the run saw.".into());
     line(format!("title = {}", quoted(&format!("{}, {} CPUs, measured by the lab", page.model, page.cpus))));
     let (protocol, why) = protocol(&page.model);
@@ -63,7 +63,7 @@ pub fn file(results: &Results) -> Result<String, String> {
     };
     let locked = alone("locked_ns")?;
     line(number("locked", locked, "uncontended lock xadd"));
-    let why = "the same part of a locked instruction as on Haswell, 15.4 of 19 cycles";
+    let why = "the same fraction of a locked instruction as on Haswell, 15.4 of 19 cycles";
     line(format!(
         "drain = {{ value = {}, unit = \"ns\", assumed = \"{why}\" }}",
         rounded(locked.value * DRAIN)
@@ -78,7 +78,7 @@ pub fn file(results: &Results) -> Result<String, String> {
 /// What the simulator refuses, with the remedy.
 pub fn parse(text: &str) -> Result<Machine, String> {
     Machine::parse(text, "this-machine").map_err(|error| {
-        format!("the simulator refuses what was measured ({error}): measure again on a quieter machine with 'terrace lab run latency'")
+        format!("the simulator rejects the measurements ({error}): measure again on a quieter machine with 'terrace lab run latency'")
     })
 }
 
@@ -98,7 +98,7 @@ fn shape(topology: &str) -> Result<[u32; 4], String> {
         })
     };
     let unknown =
-        || format!("'{topology}' does not tell packages, caches and cores: run the experiments again");
+        || format!("'{topology}' does not state packages, caches and cores: run the experiments again");
     let numbers = [count("package"), count("cache"), count("core"), count("CPU")];
     let mut before = 1;
     let mut shape = [1; 4];
@@ -106,7 +106,7 @@ fn shape(topology: &str) -> Result<[u32; 4], String> {
         let number = number.filter(|number| *number > 0).ok_or_else(unknown)?;
         if number % before != 0 {
             return Err(format!(
-                "the CPUs are not arranged evenly ({topology}), and simulated ones are: widen the CPU affinity"
+                "the topology is not uniform ({topology}), as the simulator requires: widen the CPU affinity"
             ));
         }
         *place = number / before;
@@ -121,7 +121,7 @@ fn cache_bytes(page: &HostDescription) -> Result<[u64; 3], String> {
         let mut caches = page.caches.iter().filter(|cache| cache.kind != "Instruction");
         let found = caches.find(|cache| cache.level == level).map(|cache| cache.bytes);
         found.ok_or_else(|| {
-            format!("the kernel shows no cache of level {level} here, which the simulator needs")
+            format!("the kernel reports no cache of level {level} here, which the simulator needs")
         })
     };
     Ok([of(1)?, of(2)?, of(3)?])

@@ -29,7 +29,7 @@ const TRANSFER: &str = "line transfer";
 const ALONE: &str = "one thread";
 const SMALL: &str = "4 KB";
 const HUGE: &str = "huge";
-const NO_CLOCK: &str = "on this architecture there is no loop that tells the core's clock";
+const NO_CLOCK: &str = "on this architecture there is no loop that measures the core's clock";
 
 pub fn experiment() -> Experiment {
     Experiment::new(declaration(), plan, claims::claims, claims::answer)
@@ -58,18 +58,18 @@ fn declaration() -> Declaration {
         ],
         metrics: metrics(),
         plots: vec![
-            Plot::new(Kind::Lines, "Time for a load", "ns", "size", &["pages"])
-                .caption("Steps where a cache ends; the distance between the lines is what translating addresses costs.")
+            Plot::new(Kind::Lines, "Time per load", "ns", "size", &["pages"])
+                .caption("A step marks the end of a cache; the distance between the lines is the cost of address translation.")
                 .only(only(LOADS))
                 .log_x()
                 .log_y(),
-            Plot::new(Kind::Lines, "Cycles for a load", "cycles", "size", &["pages"])
-                .caption("The same in cycles, to compare with a processor's tables.")
+            Plot::new(Kind::Lines, "Cycles per load", "cycles", "size", &["pages"])
+                .caption("The same in cycles, for comparison with the processor's documentation.")
                 .only(only(LOADS))
                 .log_x()
                 .log_y(),
-            Plot::new(Kind::Bars, "Handing a line to another CPU", "transfer_ns", "to", &["from"])
-                .caption("The nearer two CPUs are, the less it takes.")
+            Plot::new(Kind::Bars, "Transferring a line to another CPU", "transfer_ns", "to", &["from"])
+                .caption("The closer two CPUs are, the less time it takes.")
                 .only(only(TRANSFER)),
         ],
         references: references(),
@@ -82,44 +82,45 @@ fn metrics() -> Vec<Metric> {
     vec![
         new(
             "ns",
-            "Time for a load",
+            "Time per load",
             "ns",
-            "the median time of batches of 16384 loads, over 16384; each load takes its address from the one before, over \
-             a random cycle of all lines of 64 bytes",
+            "the median time of batches of 16384 loads, over 16384; each load depends on the one before, over a random \
+             cycle through all 64-byte lines",
         )
-        .caveat("With its address translation. Beyond the caches a batch meets only a part of the lines, no line twice."),
+        .caveat("Includes address translation. Beyond the caches, a batch visits only some of the lines, none twice."),
         new(
             "cycles",
-            "Cycles for a load",
+            "Cycles per load",
             "cycles",
-            "the time for a load over the time for an addition that needs the result of the one before, which is a cycle; \
-             measured on the same CPU just before and after",
+            "the time per load over the time for an addition that depends on the one before, which is a cycle; measured \
+             on the same CPU just before and after",
         )
         .caveat(
-            "Cycles of the core's clock of that moment, not of the time-stamp counter. The clocks of the last cache and of \
-             memory are others, so that these levels have no fixed number of cycles.",
+            "Cycles of the core's clock at that moment, not of the time-stamp counter. The last-level cache and memory \
+             have other clocks, so these levels have no fixed number of cycles.",
         ),
         new(
             "transfer_ns",
-            "Handing a line over",
+            "Line transfer",
             "ns",
-            "half of a round trip in which two pinned threads write to a line in turns, each having read what the other \
-             wrote; the median of groups of 200 round trips",
+            "half of a round trip in which two pinned threads write to a line alternately, each after it has read what \
+             the other wrote; the median of groups of 200 round trips",
         )
-        .caveat("A virtual CPU may move between the machine's cores: then it is a mean over where it was."),
+        .caveat("A virtual CPU may move between physical cores: the value is then a mean over its \
+                 placements."),
         new(
             "locked_ns",
             "Uncontended lock xadd",
             "ns",
-            "the time for a lock xadd of one thread on a line of its own, one after the other",
+            "the time for a lock xadd by one thread on its own line, back to back",
         ),
         new(
             "load_ns",
             "Load from the first cache",
             "ns",
-            "the time for a load from 4 KB that takes its address from the one before",
+            "the time for a load from 4 KB that depends on the one before",
         ),
-        new("store_ns", "Store", "ns", "the time for a plain store of one thread to a line of its own")
+        new("store_ns", "Store", "ns", "the time for a plain store by one thread to its own line")
             .caveat("A rate rather than a latency: stores wait in a buffer, and nothing waits for them."),
     ]
 }
@@ -173,7 +174,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut notes = Vec::new();
     if most < wanted {
         notes.push(format!(
-            "Sizes end at {} instead of {}: at most a quarter of the free memory is used. Free some for larger sizes.",
+            "Sizes end at {} instead of {}: at most a quarter of the free memory is used. Free memory to measure larger sizes.",
             present::numbers::human(most as f64),
             present::numbers::human(wanted as f64)
         ));
@@ -200,11 +201,11 @@ fn plan(bench: &Bench) -> Result<Plan> {
     }
     let (pairs, left_out) = pairs::pairs(&topology::Machine::detect(), bench.effort.pick(2, 16));
     if pairs.is_empty() {
-        notes.push("Handing a line over needs two CPUs; only one may be used here.".into());
+        notes.push("A line transfer needs two CPUs; only one is usable here.".into());
     }
     if left_out > 0 {
         notes.push(format!(
-            "Of pairs of CPUs that share the same, only some are measured: {left_out} are left out."
+            "Only some of the pairs of CPUs that share the same are measured: {left_out} are omitted."
         ));
     }
     let trips = bench.effort.pick(Duration::from_millis(40), Duration::from_millis(200));
@@ -260,8 +261,8 @@ fn loads(bytes: u64, policy: Policy, length: Duration) -> Result<Sample> {
         let obtained = ring.obtained()?;
         if policy != Policy::Small && obtained.huge() < bytes {
             sample = sample.note(format!(
-                "of {} only {} were obtained on huge pages; free memory in large pieces is short: stop what uses much of it, \
-                 or as root: echo 1 > /proc/sys/vm/compact_memory",
+                "of {}, only {} were obtained on huge pages; free memory is fragmented: stop programs that use much of \
+                 it, or as root: echo 1 > /proc/sys/vm/compact_memory",
                 present::numbers::human(bytes as f64),
                 present::numbers::human(obtained.huge() as f64)
             ));

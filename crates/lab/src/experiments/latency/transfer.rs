@@ -25,7 +25,7 @@ const END: u64 = u64::MAX;
 /// running do not count.
 pub fn transfer(from: u32, to: u32, length: Duration) -> Result<f64> {
     if from == to {
-        return Err(Error::failed("a line is handed from one CPU to another: two different ones are needed"));
+        return Err(Error::failed("a line transfer needs two different CPUs"));
     }
     let block = Block(Counter::new(0));
     let players = pin::crew(

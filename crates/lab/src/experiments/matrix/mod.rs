@@ -24,7 +24,7 @@ pub fn experiment() -> Experiment {
 fn declaration() -> Declaration {
     Declaration {
         name: "matrix".into(),
-        title: "Small fixed TLABs with buffers and without".into(),
+        title: "Small fixed TLABs with and without buffers".into(),
         question: "What do core buffers do for small fixed TLABs, for each collector and JDK?".into(),
         parameters: grid_parameters(),
         metrics: metrics(&["speed", "cpu", "pairs", "untrimmed", "collections_ratio"]),
@@ -39,7 +39,7 @@ fn declaration() -> Declaration {
             .panels(&["collector"])
             .log_x()
             .caption(
-                "Above 1 the buffers help. The smaller the TLAB, the more often a thread comes to them.",
+                "Above 1 the buffers help. The smaller the TLAB, the more often a thread refills from them.",
             ),
         ],
         by_name: true,
@@ -110,7 +110,7 @@ fn answer(measured: &Measured) -> String {
     let means: Vec<String> = measured.values("tlab", "speed").into_iter().filter_map(mean).collect();
     match means.as_slice() {
         [] => NO_ANSWER.into(),
-        means => format!("On average the rate of allocation is {}.", means.join(", ")),
+        means => format!("On average the allocation rate is {}.", means.join(", ")),
     }
 }
 

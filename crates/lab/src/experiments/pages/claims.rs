@@ -43,18 +43,18 @@ pub(super) fn claims(_: &Measured) -> Vec<Claim> {
             .each("language")
             .each("pages")
             .decided_at("pages", kind::name(Transparent))
-            .that(random("speed against 4 KB pages", "relative").is(Above, 1.0))
-            .context(random("dTLB misses for a read", "dtlb"))
+            .that(random("speed relative to 4 KB pages", "relative").is(Above, 1.0))
+            .context(random("dTLB misses per read", "dtlb"))
             .context(random("on 4 KB pages", "dtlb").at("pages", kind::name(Small)))
-            .otherwise("where misses are as many as on 4 KB pages, this may be a virtual machine whose host has small pages"),
-        Claim::new("transparent huge pages hardly help where memory is read in order", SOURCE)
-            .that(speed("speed against 4 KB pages", NATIVE, Order, Transparent).is(Alike(ALIKE), 1.0)),
-        Claim::new("touching pages before moves the faults out of the measured time", SOURCE)
-            .that(minor("minor faults, touched before", BEFORE).is(AtMost(0.01), minor("when used", WHEN_USED)))
-            .context(native("first pass, touched before", "first", Small, BEFORE))
+            .otherwise("if misses are as frequent as on 4 KB pages, the host of a virtual machine may have small pages"),
+        Claim::new("transparent huge pages hardly help sequential reads", SOURCE)
+            .that(speed("speed relative to 4 KB pages", NATIVE, Order, Transparent).is(Alike(ALIKE), 1.0)),
+        Claim::new("pre-touching moves the faults out of the measured time", SOURCE)
+            .that(minor("minor faults, pre-touched", BEFORE).is(AtMost(0.01), minor("when used", WHEN_USED)))
+            .context(native("first pass, pre-touched", "first", Small, BEFORE))
             .context(native("when used", "first", Small, WHEN_USED))
             .context(native("touching", "before", Small, BEFORE)),
-        Claim::new("1 GB pages are the fastest, 2 MB pages of a pool bring Java nothing", SOURCE)
+        Claim::new("1 GB pages are the fastest, 2 MB pages from a pool gain Java nothing", SOURCE)
             .that(one().is(Above, two()))
             .that(two().is(Alike(ALIKE), 1.0)),
         Claim::new("with a cold page cache there are major faults, with a warm one there are none", SOURCE)
@@ -71,7 +71,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     let mut sentences = Vec::new();
     if let (Some(ns), Some(gain)) = (of("ns", Transparent, BEFORE), of("relative", Transparent, BEFORE)) {
         sentences.push(format!(
-            "A random read on transparent huge pages takes {}, {} times as fast as on 4 KB pages interleaved with it.",
+            "A random read on transparent huge pages takes {}, {} times as fast as on 4 KB pages, interleaved with it.",
             quantity(ns.median, "ns"),
             interval(&gain, "")
         ));
@@ -80,14 +80,14 @@ pub(super) fn answer(measured: &Measured) -> String {
         (of("first", Small, WHEN_USED), of("first", Transparent, WHEN_USED), of("first", Small, BEFORE))
     {
         sentences.push(format!(
-            "The first pass takes {} on 4 KB pages, {} on transparent ones, and {} where pages were touched before.",
+            "The first pass takes {} on 4 KB pages, {} on transparent ones, and {} where pages were pre-touched.",
             quantity(faulting.median, "s"),
             quantity(huge.median, "s"),
             quantity(before.median, "s")
         ));
     }
     if sentences.is_empty() {
-        return "Nothing of this was measured; run the experiment again.".into();
+        return "None of this was measured; run the experiment again.".into();
     }
     sentences.join(" ")
 }

@@ -47,7 +47,7 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
 fn write(folder: &Path, bytes: usize) -> Result<NamedTempFile> {
     let failed = |error: std::io::Error| {
         Error::failed(format!(
-            "a file of {} MB in {}: {error}; free some room there",
+            "a file of {} MB in {}: {error}; free some space there",
             bytes >> 20,
             folder.display()
         ))
@@ -74,7 +74,7 @@ fn measure(path: &Path, cold: bool) -> Result<Sample> {
     let bytes = file.len() as u64;
     if cold && cached > bytes / 20 {
         let reason = format!(
-            "{} of {} MB stayed in the page cache; the run's files must lie on a disk, not in memory",
+            "{} of {} MB stayed in the page cache; the run's files must be on a disk, not in memory",
             cached >> 20,
             bytes >> 20
         );

@@ -109,7 +109,7 @@ fn measure(jmh: &Jmh, need: Need, missing: &[Option<String>; 2], bench: &Bench) 
         }
     }
     let Some(Seen { obtained, faults }) = seen else {
-        let reason = "the JVM ended before it was looked at; let it run longer (--full)";
+        let reason = "the JVM ended before it was sampled; let it run longer (--full)";
         return Ok(["huge", "process_minor", "process_major"]
             .into_iter()
             .fold(sample, |sample, metric| sample.lacks(metric, reason)));
@@ -120,12 +120,12 @@ fn measure(jmh: &Jmh, need: Need, missing: &[Option<String>; 2], bench: &Bench) 
     let heap = heap_bytes(0) as u64;
     let note = match need.policy {
         Policy::Small if obtained.huge() > heap / 10 => Some(
-            "the heap lies on huge pages although none were asked for; as root: echo madvise > \
+            "the heap is on huge pages although none were requested; as root: echo madvise > \
              /sys/kernel/mm/transparent_hugepage/enabled",
         ),
         Policy::Small => None,
         _ if obtained.huge() < obtained.resident() / 2 => Some(
-            "less than half of the JVM's memory lies on huge pages; free memory, or fill the pool before the run",
+            "less than half of the JVM's memory is on huge pages; free memory, or fill the pool before the run",
         ),
         _ => None,
     };

@@ -65,21 +65,21 @@ fn metrics() -> Vec<Metric> {
             "The source has totals of a whole run: {small} million with 4 KB pages, {huge} million with transparent ones."
         )
     };
-    let whole = "of the measured JVM from its start until it was last looked at, every 0.4 s";
+    let whole = "of the measured JVM from its start until it was last sampled, every 0.4 s";
     vec![
         lower(
             "ns",
-            "Time for a read",
+            "Time per read",
             "ns",
-            "wall time over reads of elements of a tensor with four dimensions; reads do not depend on one another, \
-             so that several are under way at once",
+            "wall time over reads of elements of a four-dimensional tensor; reads do not depend on one another, so \
+             several are in flight at once",
         ),
-        Metric::higher("relative", "Speed against 4 KB pages", "x")
-            .is("time for a read on 4 KB pages over the time on these; native: interleaved in the same run of the cell, Java: \
-                 over that of the other cell")
+        Metric::higher("relative", "Speed relative to 4 KB pages", "x")
+            .is("time per read on 4 KB pages over the time on these; native: interleaved in the same run of the cell, \
+                 Java: over that of the other cell")
         .caveat(
-            "In a virtual machine the host's pages count as well: where it has small ones, a huge page of the guest \
-             still takes many entries of the TLB, and the gain is smaller. The TLB misses tell.",
+            "In a virtual machine the host's pages matter as well: if they are small, a huge page of the guest \
+             still takes many TLB entries, and the gain is smaller. The TLB misses show it.",
         ),
         lower(
             "first",
@@ -88,10 +88,10 @@ fn metrics() -> Vec<Metric> {
             "native: seconds to write every element once, in order; a file: seconds to read a byte of every page",
         )
         .caveat(
-            "As much memory on such pages was had and given back right before, so that a host's own faults are not \
-             in it.",
+            "As much memory on such pages was obtained and released just before, so the host's own faults are not \
+             included.",
         ),
-        lower("before", "Touching before", "s", "seconds to have every page touched before the first pass"),
+        lower("before", "Pre-touching", "s", "seconds to touch every page before the first pass"),
         lower(
             "minor",
             "Minor faults",
@@ -99,7 +99,7 @@ fn metrics() -> Vec<Metric> {
             "page faults served from memory during the first pass and the reads (getrusage of the thread)",
         ),
         lower("major", "Major faults", "", "page faults that waited for the disk, likewise").caveat(
-            "The kernel reads a file ahead of a pass in order, so that few faults wait however cold the cache is.",
+            "The kernel reads ahead of a sequential pass, so few faults wait however cold the cache is.",
         ),
         neither(
             "process_minor",
@@ -120,15 +120,15 @@ fn metrics() -> Vec<Metric> {
             "bytes on transparent and explicit huge pages as the kernel counts them (smaps) after the reads; Java: \
              of the measured JVM when it was largest",
         )
-        .caveat("What was obtained, never what was asked for."),
+        .caveat("What was obtained, not what was requested."),
         lower(
             "dtlb",
-            "dTLB misses for a read",
+            "dTLB misses per read",
             "",
             "dTLB-load-misses over reads: of the reading thread, in Java counted around the measured JVM",
         )
         .caveat(&totals("17.1", "2.2")),
-        lower("itlb", "iTLB misses for a read", "", "iTLB-load-misses over reads, likewise")
+        lower("itlb", "iTLB misses per read", "", "iTLB-load-misses over reads, likewise")
             .caveat(&totals("4.99", "1.76")),
     ]
 }
@@ -136,19 +136,19 @@ fn metrics() -> Vec<Metric> {
 fn plots() -> Vec<Plot> {
     vec![
         Plot::new(Kind::Bars, "Reading a tensor", "ns", "pages", &["language", "pattern"])
-            .caption("Pages matter where each read lies in another page, and hardly where memory is read in order.")
+            .caption("The page size matters where each read goes to another page, and hardly for sequential reads.")
             .only([("touched", BEFORE.into())])
             .panels(&["megabytes"]),
-        Plot::new(Kind::Bars, "Speed against 4 KB pages", "relative", "pages", &["language", "pattern"])
-            .caption("Above 1 the pages pay. The published values are of Java.")
+        Plot::new(Kind::Bars, "Speed relative to 4 KB pages", "relative", "pages", &["language", "pattern"])
+            .caption("Above 1 the pages pay off. The published values are for Java.")
             .only([("touched", BEFORE.into())])
             .panels(&["megabytes"]),
         Plot::new(Kind::Bars, "The first pass", "first", "pages", &["touched"])
-            .caption("A fault for each page, and the kernel's zeroing: what touching before moves out of the measured time.")
+            .caption("A fault per page, and the kernel's zeroing: the cost that pre-touching moves out of the measured time.")
             .only([("language", NATIVE.into()), ("pattern", "random".into())])
             .panels(&["megabytes"]),
         Plot::new(Kind::Bars, "Memory on huge pages", "huge", "pages", &["language", "touched"])
-            .caption("Obtained, not asked for.")
+            .caption("Obtained, not requested.")
             .panels(&["megabytes"]),
         Plot::new(Kind::Bars, "A mapped file", "first", "pages", &["language"])
             .caption("With a cold page cache faults wait for the disk.")
@@ -190,11 +190,11 @@ fn plan(bench: &Bench) -> Result<Plan> {
     }
     cells.extend(file::cells(bench));
     if bench.effort == Effort::Quick {
-        notes.push("Quick: one size; without touching before only random reads; --full has all.".into());
+        notes.push("Quick: one size; without pre-touching only random reads; --full measures all.".into());
     }
     if bench.allow_sysctl {
         notes.push(
-            "Pools of explicit huge pages are filled for the cells that need them, and put back.".into(),
+            "Pools of explicit huge pages are filled for the cells that need them, and restored.".into(),
         );
     }
     Ok(Plan { cells, rounds: bench.effort.pick(3, 6), notes, ..Plan::default() })

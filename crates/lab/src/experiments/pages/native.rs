@@ -13,7 +13,7 @@ use experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-pub(super) const IS_THE_BASE: &str = "it is what the others are compared with";
+pub(super) const IS_THE_BASE: &str = "the baseline of the comparison";
 
 /// Reads between two looks at the clock.
 const BATCH: u64 = 1 << 14;
@@ -62,7 +62,7 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
         mapping.touch()?;
         sample.add("before", since.elapsed().as_secs_f64());
     } else {
-        sample = sample.lacks("before", "nothing was touched before");
+        sample = sample.lacks("before", "nothing was pre-touched");
     }
 
     let before = Faults::of_thread();
@@ -112,7 +112,7 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
     sample.add("huge", obtained.huge() as f64 / f64::from(1 << 20));
     if policy == Policy::Transparent && obtained.huge() < bytes as u64 * 9 / 10 {
         sample = sample.note(format!(
-            "the kernel found huge pages for {} of {} MB only; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
+            "the kernel found huge pages for only {} of {} MB; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
             obtained.huge() >> 20,
             bytes >> 20
         ));

@@ -63,11 +63,11 @@ fn declaration() -> Declaration {
     };
     Declaration {
         name: "sizing".into(),
-        title: "Adaptive sizes against fixed ones".into(),
-        question: "Is there a program for which a fixed size of the buffers is better than core=auto?".into(),
+        title: "Adaptive buffer sizes compared with fixed ones".into(),
+        question: "Is there a program for which a fixed buffer size is better than core=auto?".into(),
         parameters: varying(&["program", "collector", "jdk", "size"]),
         metrics: metrics(&["speed", "cpu", "heap", "pairs", "untrimmed"]),
-        plots: vec![plot("Each second", "speed"), plot("Each CPU-second", "cpu")],
+        plots: vec![plot("Per second", "speed"), plot("Per CPU-second", "cpu")],
         by_name: true,
         ..Declaration::default()
     }

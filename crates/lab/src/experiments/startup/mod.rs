@@ -68,14 +68,9 @@ fn declaration() -> Declaration {
                 "wall",
                 "wall time",
                 "ms",
-                "wall time of a whole JVM with the agent, less that of the JVM beside it",
+                "wall time of a whole JVM with the agent, minus that of the paired JVM",
             ),
-            metric(
-                "resident",
-                "resident",
-                "MB",
-                "the most memory that was resident with the agent, less that without",
-            ),
+            metric("resident", "resident", "MB", "peak resident memory with the agent, minus that without"),
         ],
         plots: vec![Plot::new(Kind::Bars, "Added wall time", "wall", "jdk", &["agent"])],
         by_name: true,
@@ -139,7 +134,7 @@ fn once(jdk: &Jdk, install: &Install, agent: Option<&str>) -> Result<(Duration, 
 
 /// Whether a cell has so many rounds that they say something of their scatter.
 pub(super) fn enough(cell: &MeasuredCell) -> std::result::Result<(), String> {
-    let few = format!("{} rounds are few; run it with --rounds {FEW_PAIRS} or more", cell.runs);
+    let few = format!("{} rounds are too few; run it with --rounds {FEW_PAIRS} or more", cell.runs);
     if cell.runs < FEW_PAIRS { Err(few) } else { Ok(()) }
 }
 

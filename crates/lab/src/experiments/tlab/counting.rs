@@ -70,8 +70,8 @@ impl Counting {
                 (Some(name), Availability::Available) => counting.found.push((metric.key, name)),
                 (_, Availability::Unavailable(reason)) => counting.missing.push((metric.key, reason)),
                 (None, Availability::Available) => {
-                    let names = metric.events.join(" and no ");
-                    let reason = format!("this processor counts no {names}");
+                    let names = metric.events.join(" or ");
+                    let reason = format!("this processor does not count {names}");
                     counting.missing.push((metric.key, reason));
                 }
             }

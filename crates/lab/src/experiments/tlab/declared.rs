@@ -12,7 +12,7 @@ pub(super) fn declaration() -> Declaration {
     Declaration {
         name: "tlab".into(),
         title: "Thread-local allocation buffers".into(),
-        question: "What are thread-local allocation buffers worth, and how much of it do core buffers give without them?".into(),
+        question: "What do thread-local allocation buffers gain, and how much of that do core buffers provide without them?".into(),
         source: Some(Source::new(
             "Sadiq Jaffer (Opsian)",
             "Why Java's TLABs are so important and why write contention is a performance killer in multicore environments",
@@ -35,13 +35,13 @@ pub(super) fn declaration() -> Declaration {
 fn metrics() -> Vec<Metric> {
     let counted = |key: &str, name: &str, better, definition: &str| {
         Metric::new(key, name, "per object", better, definition)
-            .caveat("Counted for the whole process, collector and compiler included, over the objects allocated meanwhile.")
+            .caveat("Counted for the whole process, collector and compiler included, over the objects allocated in that time.")
     };
     vec![
         Metric::higher("rate", "objects allocated", "objects/s")
-            .is("objects that all threads together allocate each second, collections included"),
-        Metric::lower("ns", "time for an object", "ns")
-            .is("threads over objects allocated each second: the time that its thread spends on an object")
+            .is("objects that all threads together allocate per second, collections included"),
+        Metric::lower("ns", "time per object", "ns")
+            .is("threads over objects allocated per second: the time that a thread spends per object")
             .caveat("With more threads than CPUs it includes waiting for a CPU."),
         counted("cycles", "cycles", Better::Lower, "core cycles over objects"),
         counted("instructions", "instructions", Better::Lower, "instructions retired over objects"),
@@ -49,7 +49,7 @@ fn metrics() -> Vec<Metric> {
             "store_stalls",
             "store-buffer stalls",
             Better::Lower,
-            "cycles in which nothing could be issued since the store buffer was full (Intel: resource_stalls.sb) over objects",
+            "cycles in which nothing could be issued because the store buffer was full (Intel: resource_stalls.sb) over objects",
         ),
         counted(
             "idle_cycles",
@@ -58,7 +58,7 @@ fn metrics() -> Vec<Metric> {
             "cycles in which no instruction was executed (Intel: cycle_activity.cycles_no_execute) over objects",
         ),
         Metric::lower("memory_stalls", "stalled on memory", "%")
-            .is("cycles in which nothing was executed while a load was under way (Intel: \
+            .is("cycles in which nothing was executed while a load was outstanding (Intel: \
                  cycle_activity.stalls_ldm_pending) over cycles"),
         counted(
             "lock_loads",
@@ -74,7 +74,7 @@ fn metrics() -> Vec<Metric> {
         ),
         Metric::higher("l1_hits", "L1 hits", "%")
             .is("loads that did not miss the first-level data cache over all loads")
-            .caveat("What counts as a miss differs between processors; lines fetched ahead may or may not."),
+            .caveat("What counts as a miss differs between processors; prefetched lines may or may not."),
     ]
 }
 
@@ -86,9 +86,9 @@ fn plots() -> Vec<Plot> {
             .only(small())
             .log_x()
             .log_y()
-            .caption("With TLABs threads do not meet. Without, each object is a write to one shared line; with core buffers, to one \
-                      that the core owns."),
-        Plot::new(Kind::Bars, "One thread: nobody to contend with", "rate", "collector", &["buffers"])
+            .caption("With TLABs, threads do not contend. Without, each object is a write to one shared line; with core \
+                      buffers, to one that the core owns."),
+        Plot::new(Kind::Bars, "One thread: no contention", "rate", "collector", &["buffers"])
             .panels(&["jdk"])
             .only([("bytes", SMALLEST.into()), ("threads", 1_u32.into())])
             .log_y()
@@ -97,8 +97,8 @@ fn plots() -> Vec<Plot> {
             .panels(&["jdk", "collector"])
             .only([("threads", 2_u32.into())])
             .log_y()
-            .caption("Contention hits objects, not bytes: without TLABs the sizes come together."),
-        Plot::new(Kind::Bars, "Cycles for an object of 16 bytes", "cycles", "threads", &["buffers"])
+            .caption("Contention is per object, not per byte: without TLABs the sizes converge."),
+        Plot::new(Kind::Bars, "Cycles per object of 16 bytes", "cycles", "threads", &["buffers"])
             .panels(&["jdk", "collector"])
             .only(small())
             .log_y(),

@@ -116,9 +116,9 @@ fn plan(bench: &Bench) -> Result<Plan> {
 
 fn notes(bench: &Bench) -> Vec<String> {
     let mut notes = vec![format!(
-        "without TLABs, compiled code of JDK {INLINE_UNTIL} takes an object from the shared heap with a compare-and-set of its own, \
-         as in the source; later JDKs call into the JVM for each object, so there a figure without TLABs is mostly that call's. \
-         Core buffers always need the call"
+        "without TLABs, compiled code of JDK {INLINE_UNTIL} allocates from the shared heap with an inline \
+         compare-and-set, as in the source; later JDKs call into the JVM for each object, so there a figure without \
+         TLABs is mostly the cost of that call. Core buffers always need the call"
     )];
     if bench.effort == Effort::Quick {
         notes.push(

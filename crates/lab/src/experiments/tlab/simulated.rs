@@ -41,7 +41,7 @@ fn compare(findings: &Findings, machines: &Machines, _: Option<&str>) -> Vec<Sim
         let program = with_work(&program, work);
         let simulated = machines.each(|machine| simulate(machine, &program, threads))?;
         let origin = if threads == 1 { Origin::Calibrated } else { Origin::Predicted };
-        let basis = format!("{work:.1} cycles of work for an object, by the cell of one thread");
+        let basis = format!("{work:.1} cycles of work per object, from the cell of one thread");
         beside(findings, cell, "ns", simulated, origin, &basis)
     };
     findings.cells.iter().filter_map(compared).collect()

@@ -32,22 +32,16 @@ pub fn experiment() -> Experiment {
 }
 
 fn declaration() -> Declaration {
-    let text = "bytes for each collection of a stock JVM, over those with Terrace's defaults";
+    let text = "bytes per collection of a stock JVM, over those with Terrace's defaults";
     Declaration {
         name: "waste".into(),
-        title: "Collections for each allocated byte".into(),
+        title: "Collections per allocated byte".into(),
         question: "Does Terrace collect more often than a stock JVM for the same bytes?".into(),
         parameters: varying(&["arrays", "collector", "jdk", "threads", "young"]),
         metrics: vec![Metric::new("ratio", "collections, Terrace / stock", "ratio", Better::Lower, text)],
         plots: vec![
-            Plot::new(
-                Kind::Bars,
-                "Collections for each byte",
-                "ratio",
-                "arrays",
-                &["jdk", "young", "threads"],
-            )
-            .panels(&["collector"]),
+            Plot::new(Kind::Bars, "Collections per byte", "ratio", "arrays", &["jdk", "young", "threads"])
+                .panels(&["collector"]),
         ],
         by_name: true,
         ..Declaration::default()
@@ -147,7 +141,7 @@ fn bytes_per_collection(program: &Program, with: bool, flags: &[String], install
     let terrace = AgentOptions::default();
     let run = fixed::run(program, with.then_some(&terrace), flags, install, LIMIT)?;
     let bytes = run.report.bytes_per_collection.filter(|bytes| *bytes > 0.0);
-    bytes.ok_or_else(|| Error::failed("fewer than two collections were noticed; is the machine overloaded?"))
+    bytes.ok_or_else(|| Error::failed("fewer than two collections were observed; is the machine overloaded?"))
 }
 
 fn claims(_: &Measured) -> Vec<Claim> {

@@ -25,15 +25,15 @@ pub(super) fn claims(_: &Measured) -> Vec<Claim> {
     let beyond = || java("rate", ZEROED).within("bytes", 1e5..=f64::INFINITY);
     let watched =
         |name, metric| Term::metric(name, metric).at("language", WATCHED).at("method", UNINITIALIZED);
-    let count = watched("safepoints in a second", "safepoint_count");
-    let mean = Term::ratio("a safepoint on average", "ms", watched("", "safepoint_time"), count);
+    let count = watched("safepoints per second", "safepoint_count");
+    let mean = Term::ratio("mean time of a safepoint", "ms", watched("", "safepoint_time"), count);
     vec![
         Claim::new("uninitialized arrays win by more than 10x at 100 KB", SHIPILEV)
             .that(at(ZEROED, 1e5).is(AtLeast(10.0), at(UNINITIALIZED, 1e5))),
         Claim::new("small arrays do not differ: their headers cost more than their zeros", SHIPILEV)
             .each_within("bytes", 0.0..=10.0)
             .that(java("ns", ZEROED).is(Alike(ALIKE), java("ns", UNINITIALIZED))),
-        Claim::new("zeroing dominates large arrays, and from 100 KB on their rate levels out", SHIPILEV)
+        Claim::new("zeroing dominates large arrays, and from 100 KB on their rate levels off", SHIPILEV)
             .that(at(ZEROED, 1e5).is(AtLeast(2.0), at(UNINITIALIZED, 1e5)))
             .that(beyond().highest().is(AtMost(2.0), beyond().lowest()))
             .context(java("ns", ZEROED).largest("bytes"))
@@ -46,7 +46,7 @@ pub(super) fn claims(_: &Measured) -> Vec<Claim> {
         )
         .that(mean.is(Below, 1.0))
         .context(watched("the longest", "safepoint_longest"))
-        .context(watched("in pauses over 1 ms, as a watcher saw them", "watched_time")),
+        .context(watched("in pauses over 1 ms, as observed by a watcher thread", "watched_time")),
     ]
 }
 
@@ -64,7 +64,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     }
     if let (Some(rate), Some(most)) = (of(java("rate", ZEROED).largest("bytes")), of(bandwidth())) {
         sentences.push(format!(
-            "The largest zeroed arrays come at {}, {} of the {} that this machine writes.",
+            "The largest zeroed arrays reach {}, {} of the {} that this machine can write.",
             numbers::quantity(rate.median, "GB/s"),
             numbers::share(rate.median / most.median),
             numbers::quantity(most.median, "GB/s")
@@ -72,7 +72,7 @@ pub(super) fn answer(measured: &Measured) -> String {
     }
     sentences.extend(in_words(&best(measured)));
     if sentences.is_empty() {
-        return "Nothing of this was measured; run the experiment again.".into();
+        return "None of this was measured; run the experiment again.".into();
     }
     sentences.join(" ")
 }

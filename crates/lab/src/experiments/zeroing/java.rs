@@ -96,12 +96,12 @@ fn watched(bench: &Bench, jdk: &Jdk, method: &str) -> Jmh {
 }
 
 const NOT_SEEN: &str =
-    "the benchmark told nothing of its watcher; build the benchmarks anew with 'cargo xtask build'";
+    "the benchmark reported nothing of its watcher; rebuild the benchmarks with 'cargo xtask build'";
 
 /// Runs it with a log of its safepoints, and reads that.
 fn stopped(jmh: &Jmh, bench: &Bench) -> Result<Sample> {
     let failed = |error: std::io::Error| {
-        Error::failed(format!("{}: {error}; free some room there", bench.scratch.display()))
+        Error::failed(format!("{}: {error}; free some space there", bench.scratch.display()))
     };
     let folder = tempfile::tempdir_in(&bench.scratch).map_err(failed)?;
     let mut jmh = jmh.clone();

@@ -33,9 +33,9 @@ pub fn experiment() -> Experiment {
 fn declaration() -> Declaration {
     Declaration {
         name: "zeroing".into(),
-        title: "What zeros cost".into(),
+        title: "What zeroing costs".into(),
         question:
-            "How much of an allocation's time goes into zeroing, and which way of zeroing is the fastest?"
+            "How much of an allocation's time goes into zeroing, and which method of zeroing is the fastest?"
                 .into(),
         source: Some(Source::new(
             "Aleksey Shipilëv",
@@ -58,44 +58,45 @@ fn declaration() -> Declaration {
 fn metrics() -> Vec<Metric> {
     let lower = |key, name, unit, definition| Metric::new(key, name, unit, Better::Lower, definition);
     vec![
-        Metric::lower("ns", "Time for an object", "ns")
-            .is("Java: time of a thread for a byte array of this length, collections included (JMH, average time). Native: \
-                 time to zero so many bytes, object after object through memory that is several times the largest cache")
+        Metric::lower("ns", "Time per object", "ns")
+            .is("Java: time per byte array of this length in a thread, collections included (JMH, average time). Native: \
+                 time to zero as many bytes, object after object through memory several times the size of the largest \
+                 cache")
         .caveat(
-            "Java's heap was touched before (-XX:+AlwaysPreTouch), so that the kernel's zeroing of new pages is not in \
-             it; it is what the fresh pages show. 'none' stores into the first byte alone, as a header does. What does \
-             not fit into a TLAB, and everything above 1 MB, the JVM's slow path zeroes even when asked not to.",
+            "Java's heap is pre-touched (-XX:+AlwaysPreTouch), so the kernel's zeroing of new pages is not included; \
+             the fresh pages show it. 'none' stores into the first byte only, as a header does. Arrays that do not fit \
+             into a TLAB, and all above 1 MB, are zeroed by the JVM's slow path even if that is not requested.",
         ),
         Metric::higher("rate", "Rate", "GB/s")
-            .is("bytes of the objects of all threads over time, 10^9 bytes; of Java's arrays with header and padding")
+            .is("bytes of the objects of all threads over time, 10^9 bytes; Java's arrays include header and padding")
         .caveat("An uninitialized array counts with all its bytes although hardly any are written."),
         Metric::higher("share", "Share of the write bandwidth", "%")
-            .is("rate over the write bandwidth with as many threads; native ways: both interleaved in the same run of the cell; Java: over that of the bandwidth's cell"),
+            .is("rate over the write bandwidth with the same number of threads; native methods: both interleaved in the same run of the cell; Java: over that of the bandwidth's cell"),
         Metric::lower("used", "Time to zero and use an object", "ns")
-            .is("as the time for an object, and one byte of every cache line is read and written right after the zeroing")
-        .caveat("What goes around the caches must be fetched from memory when it is used: this is what a program pays."),
+            .is("as the time per object, and one byte of every cache line is read and written right after zeroing")
+        .caveat("What bypasses the caches must be fetched from memory when it is used: this is what a program pays."),
         lower(
             "watched_count",
-            "Pauses seen",
+            "Pauses observed",
             "1/s",
-            "sleeps of 1 ms of a watching thread that ended over 1 ms late, for each second",
+            "sleeps of 1 ms of a watcher thread that ended over 1 ms late, per second",
         )
-        .caveat("The watcher waits for a CPU as every thread does; what it sees is more than the JVM's own stops."),
+        .caveat("The watcher waits for a CPU like every thread; it observes more than the JVM's own pauses."),
         lower(
             "watched_time",
-            "Time in pauses seen",
+            "Time in pauses observed",
             "ms/s",
-            "by how much they were late, for each second",
+            "by how much they were late, per second",
         ),
-        lower("watched_longest", "Longest pause seen", "ms", "by how much the latest was late"),
+        lower("watched_longest", "Longest pause observed", "ms", "by how much the latest was late"),
         lower(
             "safepoint_count",
             "Safepoints",
             "1/s",
-            "safepoints in the JVM's own log (-Xlog:safepoint), for each second of the log's end that is as long as \
-             the measured time",
+            "safepoints in the JVM's own log (-Xlog:safepoint), per second, over the last part of the log that is \
+             as long as the measured time",
         ),
-        lower("safepoint_time", "Time in safepoints", "ms/s", "the sum of their totals, for each second"),
+        lower("safepoint_time", "Time in safepoints", "ms/s", "the sum of their totals, per second"),
         lower("safepoint_longest", "Longest safepoint", "ms", "the largest total"),
     ]
 }
@@ -106,18 +107,18 @@ fn plots() -> Vec<Plot> {
     };
     vec![
         over_size("A byte array in Java", "ns")
-            .caption("Where the lines part, zeroing is what an allocation costs.")
+            .caption("Where the lines diverge, zeroing is the cost of an allocation.")
             .only([("language", JAVA.into())]),
         over_size("How fast Java allocates", "rate")
-            .caption("Zeroed arrays level out where memory takes no more; what is not written has no such limit.")
+            .caption("Zeroed arrays level off at the write bandwidth; uninitialized arrays have no such limit.")
             .only([("language", JAVA.into())]),
-        over_size("Ways to zero", "rate")
-            .caption("Against the write bandwidth, measured in the same run. Fresh pages are zeroed by the kernel.")
+        over_size("Methods of zeroing", "rate")
+            .caption("Relative to the write bandwidth, measured in the same run. Fresh pages are zeroed by the kernel.")
             .only([("language", NATIVE.into())]),
-        over_size("Ways to zero what is then used", "used")
-            .caption("Zeroing around the caches leaves the fetching to whoever uses the memory.")
+        over_size("Methods of zeroing what is then used", "used")
+            .caption("Zeroing that bypasses the caches leaves the fetching to the memory's user.")
             .only([("language", NATIVE.into())]),
-        Plot::new(Kind::Bars, "Time that the JVM stands still", "safepoint_time", "method", &["bytes"])
+        Plot::new(Kind::Bars, "Time for which the JVM is stopped", "safepoint_time", "method", &["bytes"])
             .caption("Collections of dead arrays are short, however fast they come.")
             .only([("language", WATCHED.into())]),
     ]
@@ -166,7 +167,7 @@ fn references() -> Vec<Reference> {
             ("bytes", 100_000_u32.into()),
             ("threads", 8_u32.into()),
         ];
-        references.push(Reference::new(&format!("{label}, for each second"), metric, at, value));
+        references.push(Reference::new(&format!("{label}, per second"), metric, at, value));
     }
     references
 }
@@ -175,14 +176,15 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells: Vec<Cell> = native::cells(bench);
     cells.extend(java::cells(bench));
     let mut notes = vec![
-        "Java: as many threads as CPUs, Parallel collector, 2 GB heap with 1.5 GB for new objects, touched before."
+        "Java: as many threads as CPUs, Parallel collector, 2 GB heap with a young generation of 1.5 GB, pre-touched."
             .to_owned(),
-        "Native: 4 KB pages, as a JVM's heap has them by default; one thread unless another number stands there."
+        "Native: 4 KB pages, as in a JVM's heap by default; one thread unless stated otherwise."
             .to_owned(),
     ];
     if bench.effort == Effort::Quick {
         notes.push(
-            "Quick: short iterations, native zeroing with one thread and five sizes; --full has all.".into(),
+            "Quick: short iterations, native zeroing with one thread and five sizes; --full measures all."
+                .into(),
         );
     }
     Ok(Plan { cells, rounds: bench.effort.pick(3, 10), notes, ..Plan::default() })
@@ -203,7 +205,7 @@ fn shares(cells: &mut [MeasuredCell]) {
         let quantity = if is(cell, "method", UNINITIALIZED) {
             Quantity::of(vec![], "its bytes are not written")
         } else {
-            let reason = "the write bandwidth with as many threads was not measured";
+            let reason = "the write bandwidth with the same number of threads was not measured";
             share().unwrap_or_else(|| Quantity::of(vec![], reason))
         };
         cell.metrics.insert("share".into(), quantity);

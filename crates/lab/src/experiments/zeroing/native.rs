@@ -123,7 +123,7 @@ fn all_bandwidth(ground: &mut Mapping, threads: u32, repetitions: usize) -> Samp
         repeated.sample.add("rate", rate / 1e9);
     }
     let reason = "the write bandwidth has no objects";
-    repeated.finish().lacks("ns", reason).lacks("used", reason).lacks("share", "it is what shares are of")
+    repeated.finish().lacks("ns", reason).lacks("used", reason).lacks("share", "the baseline of the shares")
 }
 
 /// A way to zero, with the bandwidth after it.
@@ -149,7 +149,7 @@ fn swept(ground: &mut Mapping, method: Method, bytes: usize, threads: u32, repet
     }
     let mut sample = repeated.finish();
     if method == Method::None {
-        let reason = "nothing but the first byte is written";
+        let reason = "only the first byte is written";
         sample = sample.lacks("rate", reason).lacks("share", reason);
     }
     sample.with_settings(json!({ "memory_bytes": ground.len(), "pages": ground.policy().name() }))
@@ -172,7 +172,7 @@ fn kernel(ground: &mut Mapping, policy: Policy, bytes: usize, repetitions: usize
     let obtained = object.obtained()?;
     if policy == Policy::Transparent && obtained.huge() < bytes as u64 {
         sample = sample.note(format!(
-            "the kernel found huge pages for {} of {} MB only; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
+            "the kernel found huge pages for only {} of {} MB; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
             obtained.huge() >> 20,
             bytes >> 20
         ));

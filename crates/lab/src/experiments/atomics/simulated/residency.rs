@@ -44,7 +44,7 @@ pub fn calibrate(results: &Results, machine: &Machine) -> Option<Residency> {
         if with(middle)? > goal { low = middle } else { high = middle }
     }
     let basis = format!(
-        "lock xadd by {THREADS} threads on one counter, {goal:.3} ns in atomics; handed on at once it would be {at_once:.3} ns"
+        "lock xadd by {THREADS} threads on one counter, {goal:.3} ns in atomics; handed over at once it would be {at_once:.3} ns"
     );
     Some(Residency { residency: high, basis })
 }
