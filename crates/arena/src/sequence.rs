@@ -27,8 +27,9 @@ mod instructions;
 
 pub(crate) use crate::area::{Area, find, is_inlined};
 use crate::primitive::Atomic64;
-use crate::slot::{EMPTY, STRIDE, Slot, Taken};
+use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
 use instructions::{number, replaced, taken};
+use std::arch::asm;
 use std::ptr::NonNull;
 use topology::RseqArea;
 
@@ -58,13 +59,13 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
 ///
 /// # Safety
 /// The first word of slot `i` belongs to CPU `i`: it is changed by nothing but these sequences while its lower field is not 0.
-/// `grains` is not 0 and at most [`REST_MASK`](crate::slot::REST_MASK). The area [`is_inlined`]: it goes by CPUs.
+/// `grains` is not 0 and at most [`REST_MASK`]. The area [`is_inlined`]: it goes by CPUs.
 #[inline(always)]
 pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     // SAFETY: the area at `offset` from the thread pointer belongs to this thread and lives as long (glibc). The descriptor and the handler are
     // constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the CPU is a negative number,
     // larger than any count.
-    is_taken(unsafe { taken::<false>(area.offset(), slots, grains) })
+    is_taken(unsafe { taken!(area, slots, grains, by_cpu) })
 }
 
 /// As [`take`], of whatever area.
@@ -77,7 +78,7 @@ pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Tak
         return unsafe { take(area, slots, grains) };
     }
     // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
-    is_taken(unsafe { taken::<true>(area.offset(), slots, grains) })
+    is_taken(unsafe { taken!(area, slots, grains, by_any) })
 }
 
 /// A word that serves has a rest.
@@ -94,5 +95,6 @@ fn is_taken(word: u64) -> Taken {
 #[inline(never)]
 pub(crate) unsafe fn replace(area: Area, word: &Atomic64, cpu: u32, old: u64, new: u64) -> bool {
     // SAFETY: as in `take`.
-    unsafe { replaced(area.offset(), id_offset(area), NonNull::from(word), cpu, old, new) != 0 }
+    let done: u32 = unsafe { replaced!(area, NonNull::from(word), cpu, old, new) };
+    done != 0
 }

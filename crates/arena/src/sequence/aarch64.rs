@@ -7,13 +7,8 @@
 //! all that is needed. A conditional branch reaches 1 MB, so it stays in its section; the answer is made before the store that
 //! commits, and is nothing until then.
 
-use super::STRIDE_SHIFT;
-use crate::primitive::Atomic64;
-use crate::slot::{REST_BITS, REST_MASK, Slot};
 use std::arch::asm;
-use std::ptr::NonNull;
 use topology::RseqArea;
-
 const _: () = assert!(RseqArea::CPU_ID == 4 && RseqArea::CONCURRENCY_ID == 24);
 
 /// The thread's number, so many bytes from the thread pointer.
@@ -39,6 +34,19 @@ pub(super) unsafe fn number(at: isize) -> u32 {
 
 /// The sequence of [`super::take`]: `$number` has the instructions that load the word's number into `slot`.
 macro_rules! taken {
+    ($area:expr, $slots:expr, $grains:expr, by_cpu) => {
+        taken!($area, $slots, $grains, "ldr {slot:w}, [{thread}, #4]")
+    };
+    ($area:expr, $slots:expr, $grains:expr, by_any) => {
+        taken!(
+            $area,
+            $slots,
+            $grains,
+            "ldr {slot:w}, [{thread}, #4]",
+            "tbnz {slot:w}, #31, 66f",
+            "ldr {slot:w}, [{thread}, #24]"
+        )
+    };
     ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {{
         // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
         let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
@@ -72,7 +80,7 @@ macro_rules! taken {
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) $area,
+            area = in(reg) $area.offset(),
             words = in(reg) words,
             count = in(reg) count,
             grains = in(reg) $grains,
@@ -90,45 +98,10 @@ macro_rules! taken {
     }};
 }
 
-/// The word that was taken from, by the CPU alone or by any number; `EMPTY` if none was.
-///
-/// # Safety
-/// As for [`super::take`].
-#[inline(always)]
-pub(super) unsafe fn taken<const BY_ANY: bool>(area: isize, slots: &[Slot], grains: u64) -> u64 {
-    // SAFETY: the caller's promise; TPIDR_EL0 is the thread pointer.
-    unsafe {
-        if BY_ANY {
-            taken!(
-                area,
-                slots,
-                grains,
-                "ldr {slot:w}, [{thread}, #4]",
-                "tbnz {slot:w}, #31, 66f",
-                "ldr {slot:w}, [{thread}, #24]"
-            )
-        } else {
-            taken!(area, slots, grains, "ldr {slot:w}, [{thread}, #4]")
-        }
-    }
-}
-
 /// The sequence of [`super::replace`]; 1 if it did.
-///
-/// # Safety
-/// As for [`super::replace`].
-#[inline(always)]
-pub(super) unsafe fn replaced(
-    area: isize,
-    id: isize,
-    word: NonNull<Atomic64>,
-    cpu: u32,
-    old: u64,
-    new: u64,
-) -> u32 {
-    let done: u32;
-    // SAFETY: as in `taken`.
-    unsafe {
+macro_rules! replaced {
+    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {{
+        let done: u32;
         asm!(
             descriptor!(),
             "55:",
@@ -157,17 +130,19 @@ pub(super) unsafe fn replaced(
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) area,
-            id = in(reg) id,
-            word = in(reg) word.as_ptr(),
-            cpu = in(reg) cpu,
-            old = in(reg) old,
-            new = in(reg) new,
+            area = in(reg) $area.offset(),
+            id = in(reg) id_offset($area),
+            word = in(reg) $word.as_ptr(),
+            cpu = in(reg) $cpu,
+            old = in(reg) $old,
+            new = in(reg) $new,
             thread = out(reg) _,
             scratch = out(reg) _,
             done = out(reg) done,
             options(nostack),
         );
-    }
-    done
+        done
+    }};
 }
+
+pub(super) use {replaced, taken};

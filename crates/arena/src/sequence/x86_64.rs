@@ -1,11 +1,6 @@
 //! The sequences in x86-64's instructions. FS is the base of the thread's control block.
 
-use super::STRIDE_SHIFT;
-use crate::primitive::Atomic64;
-use crate::slot::{REST_BITS, REST_MASK, Slot};
 use std::arch::asm;
-use std::ptr::NonNull;
-use topology::RseqArea;
 
 /// The thread's number, so many bytes from the thread pointer.
 ///
@@ -28,6 +23,12 @@ pub(super) unsafe fn number(at: isize) -> u32 {
 
 /// The sequence of [`super::take`]: `$id` is where the word's number lies in the area, `$check` what makes sure that the area is the kernel's.
 macro_rules! taken {
+    ($area:expr, $slots:expr, $grains:expr, by_cpu) => {
+        taken!($area, $slots, $grains, RseqArea::CPU_ID,)
+    };
+    ($area:expr, $slots:expr, $grains:expr, by_any) => {
+        taken!($area, $slots, $grains, RseqArea::CONCURRENCY_ID, "cmp dword ptr fs:[{area} + 4], 0", "jl 88f")
+    };
     ($area:expr, $slots:expr, $grains:expr, $id:expr, $($check:literal),*) => {{
         // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
         let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
@@ -61,7 +62,7 @@ macro_rules! taken {
             "44:",
             "jmp 55b",
             ".popsection",
-            area = in(reg) $area,
+            area = in(reg) $area.offset(),
             words = in(reg) words,
             count = in(reg) count,
             grains = in(reg) $grains,
@@ -78,45 +79,10 @@ macro_rules! taken {
     }};
 }
 
-/// The word that was taken from, by the CPU alone or by any number; `EMPTY` if none was.
-///
-/// # Safety
-/// As for [`super::take`].
-#[inline(always)]
-pub(super) unsafe fn taken<const BY_ANY: bool>(area: isize, slots: &[Slot], grains: u64) -> u64 {
-    // SAFETY: the caller's promise; FS is as they have it.
-    unsafe {
-        if BY_ANY {
-            taken!(
-                area,
-                slots,
-                grains,
-                RseqArea::CONCURRENCY_ID,
-                "cmp dword ptr fs:[{area} + 4], 0",
-                "jl 88f"
-            )
-        } else {
-            taken!(area, slots, grains, RseqArea::CPU_ID,)
-        }
-    }
-}
-
 /// The sequence of [`super::replace`]; 1 if it did.
-///
-/// # Safety
-/// As for [`super::replace`].
-#[inline(always)]
-pub(super) unsafe fn replaced(
-    area: isize,
-    id: isize,
-    word: NonNull<Atomic64>,
-    cpu: u32,
-    old: u64,
-    new: u64,
-) -> u32 {
-    let done: u32;
-    // SAFETY: as in `taken`.
-    unsafe {
+macro_rules! replaced {
+    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {{
+        let done: u32;
         asm!(
             descriptor!(),
             "55:",
@@ -141,16 +107,18 @@ pub(super) unsafe fn replaced(
             "44:",
             "jmp 55b",
             ".popsection",
-            area = in(reg) area,
-            id = in(reg) area.wrapping_add(id),
-            word = in(reg) word.as_ptr(),
-            cpu = in(reg) cpu,
-            old = in(reg) old,
-            new = in(reg) new,
+            area = in(reg) $area.offset(),
+            id = in(reg) $area.offset().wrapping_add(id_offset($area)),
+            word = in(reg) $word.as_ptr(),
+            cpu = in(reg) $cpu,
+            old = in(reg) $old,
+            new = in(reg) $new,
             scratch = out(reg) _,
             done = out(reg) done,
             options(nostack),
         );
-    }
-    done
+        done
+    }};
 }
+
+pub(super) use {replaced, taken};
