@@ -59,7 +59,7 @@ Examples:
 
 It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding
 lists remedies, the cheapest first: a HotSpot flag, a change in the program, or terrace,
-with the expected effect: collections and speed as ratios to now. 'Nothing to gain here'
+with the expected effect: collections and speed relative to the current state. 'Nothing to gain here'
 is a possible answer. --verify tries flags in separate JVMs, interleaved with stock ones
 (as 'terrace compare' does), and terrace in windows inside one JVM.";
 

@@ -187,7 +187,7 @@ impl PlanCommand {
         if let Some(limit) = &chosen.limit {
             line("bound by", &format!("{}; {}", bound(limit), decides(limit.bound)));
         }
-        line("how sure", &how_sure(&plan));
+        line("confidence", &how_sure(&plan));
         if let Some(sure) = &plan.sure {
             line("depends on", &hangs_on(sure));
         }

@@ -56,7 +56,7 @@ fn sizes_numbers_and_times() {
     refused(&["compare", "--duration", "soon", "--", "java"], &["--duration", "such as 20s"]);
     refused(&["compare", "--window", "0", "--", "java"], &["--window", "1ms or more"]);
     refused(&["compare", "--window", "3ms", "--", "sh"], &["--window must be longer than --skip"]);
-    refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration has no room"]);
+    refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration is too short"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn options_that_do_not_belong_together() {
 fn sides_that_are_none() {
     refused(&["compare", "--b=", "--", "sh"], &["a side is empty", "stock, off or bound"]);
     refused(&["compare", "--b", "stok", "--", "sh"], &["'stok'", "write terrace, stock"]);
-    refused(&["compare", "--b", "XX:TLABSize=4k", "--", "sh"], &["no dash", "write -XX:TLABSize=4k"]);
+    refused(&["compare", "--b", "XX:TLABSize=4k", "--", "sh"], &["no leading dash", "write -XX:TLABSize=4k"]);
     refused(&["compare", "--a", "terrace cores=1", "--", "sh"], &["'cores'", "use levels, core"]);
     refused(&["compare", "--b", "stock core=64k", "--", "sh"], &["write 'terrace core=64k'"]);
     refused(
@@ -112,7 +112,7 @@ fn a_wrong_file_at_java() {
     for (path, part) in [
         ("/etc/passwd".to_owned(), "is not executable"),
         ("/tmp".to_owned(), "is not a JDK"),
-        ("/no/such/jdk".to_owned(), "name a JDK's folder"),
+        ("/no/such/jdk".to_owned(), "specify a JDK's directory"),
         ("/bin/sh".to_owned(), "is not java"),
         (text(&old), "is JDK 8, too old"),
     ] {
@@ -137,9 +137,9 @@ fn terraces_own_files_are_missing() {
     let home = Home::new("exit 0");
     std::fs::remove_file(home.path("libterrace.so")).unwrap();
     let output = home.terrace(&["run", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 1, &["libterrace.so is not in", "cargo xtask build", "TERRACE_HOME"]);
+    assert_refused(&output, 1, &["libterrace.so not found in", "cargo xtask build", "TERRACE_HOME"]);
     let output = home.terrace(&["run", "--", "sh"]).env("TERRACE_HOME", "/no/such").output().unwrap();
-    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a folder"]);
+    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a directory"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_plan_compares_levels_and_says_what_to_start() {
         "start java with ",
         "simulated, not measured",
         "bound by ",
-        "how sure ",
+        "confidence ",
         "numbers are assumed",
     ] {
         assert!(words.contains(part.trim_end()), "{part} in:\n{table}");

@@ -22,7 +22,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "jar::twice", JDKS, USUAL, |_| {
         by_jar(collecting())
             .flags(&format!("-javaagent:{}=core=128k", jar().display()))
-            .says("through its control file (what is installed stays)")
+            .says("through its control file (the installed agent stays)")
     });
     // HotSpot finds the jar's natives in the library that -agentpath named, and no second one is loaded.
     hazard(cases, "jar::and_agentpath", JDKS, USUAL, |_| {
@@ -30,7 +30,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .within(cache())
             .flags(&format!("-Xmn8m -javaagent:{}=core=128k", jar().display()))
             .unreported()
-            .says("through its control file (what is installed stays)")
+            .says("through its control file (the installed agent stays)")
             .prints(&["began: installed, on", "done"])
     });
     hazard(cases, "jar::api", JDKS, USUAL, |_| api());

@@ -23,7 +23,7 @@ final class Attach {
     static void to(String pid, Path library, String options) throws IOException {
         Path process = Path.of("/proc", pid);
         if (!Files.isDirectory(process)) {
-            throw new IOException("no such process " + pid + "; 'jps' lists the JVMs that run");
+            throw new IOException("no such process " + pid + "; 'jps' lists running JVMs");
         }
         try {
             if (sameRoot(process)) {

@@ -52,7 +52,7 @@ final class Main {
 
     private static void attach(String pid, String options) throws IOException {
         if (!pid.matches("[1-9][0-9]{0,9}")) {
-            throw new IOException(pid + " is no process ID; 'jps' lists the JVMs that run");
+            throw new IOException(pid + " is no process ID; 'jps' lists running JVMs");
         }
         if (ModuleLayer.boot().findModule("jdk.attach").isEmpty()) {
             throw new IOException("this Java runtime has no module jdk.attach: use a JDK, or 'jcmd " + pid + " JVMTI.agent_load' with the path that '"
