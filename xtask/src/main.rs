@@ -48,7 +48,7 @@ enum Command {
     /// stock, and both against the flag that a user would try.
     Demo(lab_run::Demo),
     /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
-    /// workload with terrace's defaults, until 3 % can be told.
+    /// workload with terrace's defaults, until 3 % can be detected.
     Matrix(lab_run::Matrix),
     /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
     Waste(lab_run::Cells),

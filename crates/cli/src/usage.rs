@@ -78,6 +78,6 @@ fn misplaced(error: &clap::Error) -> Option<String> {
                 "options are written with dashes here, such as --{key} {value}; see 'terrace COMMAND --help'"
             )
         }
-        None => "a program and its arguments stand after --, such as -- java -jar app.jar".to_owned(),
+        None => "write a program and its arguments after --, such as -- java -jar app.jar".to_owned(),
     })
 }

@@ -28,13 +28,19 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["status"], &["<PID>"]);
     refused(&["status", "java"], &["'java' is not a process ID", "'jps' lists"]);
     refused(&["doctor", "0"], &["'0' is not a process ID"]);
-    refused(&["doctor", "1", "--gc", "g1"], &["--gc is for a program that is started here", "leave it out"]);
-    refused(&["doctor", "1", "--warmup", "3"], &["--warmup is for a program that is started here"]);
+    refused(
+        &["doctor", "1", "--gc", "g1"],
+        &["--gc applies to a program that is started here", "leave it out"],
+    );
+    refused(&["doctor", "1", "--warmup", "3"], &["--warmup applies to a program that is started here"]);
 }
 
 #[test]
 fn words_in_the_wrong_place() {
-    refused(&["run", "java", "-jar", "app.jar"], &["'java'", "stand after --, such as -- java -jar app.jar"]);
+    refused(
+        &["run", "java", "-jar", "app.jar"],
+        &["'java'", "write a program and its arguments after --, such as -- java -jar app.jar"],
+    );
     refused(&["run", "core=64k", "--", "java"], &["'core=64k'", "--core 64k"]);
 }
 
@@ -62,9 +68,9 @@ fn sizes_numbers_and_times() {
 #[test]
 fn options_that_do_not_belong_together() {
     refused(&["run", "--workload", "alloc", "--", "java"], &["--workload", "cannot be used with"]);
-    refused(&["run", "--threads", "3", "--", "sh"], &["are for --workload"]);
-    refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java is for --workload"]);
-    refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
+    refused(&["run", "--threads", "3", "--", "sh"], &["apply only to --workload"]);
+    refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java applies only to --workload"]);
+    refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup apply only to --workload"]);
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
     refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
     refused(&["compare", "--levels", "none", "--", "sh"], &["--levels none has no buffers", "--b stock"]);
@@ -146,7 +152,7 @@ fn terraces_own_files_are_missing() {
 fn a_report_that_cannot_be_written_is_found_before_measuring() {
     let home = Home::new("exit 0");
     let output = home.terrace(&["compare", "--out", "/no/such/x.json", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 2, &["--out /no/such/x.json", "can be written"]);
+    assert_refused(&output, 2, &["--out /no/such/x.json", "specify a writable file"]);
 }
 
 #[test]
