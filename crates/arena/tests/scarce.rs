@@ -88,7 +88,7 @@ fn a_release_that_is_refused() {
         return;
     }
     let error = arena.reset_and_release().unwrap_err().to_string();
-    assert!(error.contains("back"), "{error}");
+    assert!(error.contains("returning"), "{error}");
     assert_eq!(arena.stats().used_bytes, 0);
     let slice = arena.try_alloc_slice_uninit::<u8>(10_000).unwrap();
     // SAFETY: zero by the arena's promise, or what was written before.

@@ -120,14 +120,14 @@ fn places(cases: &mut Vec<Case>) {
         Ok(within) => {
             let flags = "-Djava.io.tmpdir=cache";
             let launch = collecting().by_jar(jar()).within(within).flags(flags).unreported();
-            run(&launch.says("no folder for libterrace.so ("), setting.jdk)
+            run(&launch.says("no directory for libterrace.so ("), setting.jdk)
         }
         Err(why) => Ok(Outcome::Skipped(why)),
     });
     hazard(cases, "jar::no_cache", JDKS, ANY, |_| {
         let nowhere = Surroundings::variable("XDG_CACHE_HOME", "/proc/none");
         let launch = collecting().by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
-        launch.unreported().says("no folder for libterrace.so (")
+        launch.unreported().says("no directory for libterrace.so (")
     });
     // What stands for a machine that the jar was not built for, and for a C library that the library does not fit.
     matrix(cases, "jar::of_another_processor", JDKS, ANY, |setting| {
