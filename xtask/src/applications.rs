@@ -27,7 +27,7 @@ pub fn fetch(test: bool) -> Result<()> {
     }
     run(&mut maven).map_err(|error| {
         Error::failed(format!(
-            "the applications cannot be built: {error}; fetching them once needs the network"
+            "the applications cannot be built: {error}; fetching them once requires network access"
         ))
     })?;
     digests::check(&built, DIGESTS)?;

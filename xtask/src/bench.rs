@@ -7,26 +7,26 @@ use jvm::Result;
 /// What is measured.
 #[derive(clap::Subcommand)]
 pub enum Subject {
-    /// The arena against mimalloc, jemalloc, snmalloc, the C library, bumpalo and mmtk (needs cmake and a C++ compiler; 5 minutes).
+    /// The arena against mimalloc, jemalloc, snmalloc, the C library, bumpalo and mmtk (requires cmake and a C++ compiler; takes 5 minutes).
     Arena(Arguments),
 }
 
 /// Options of `bench arena`: the benchmark's own, known here so that help and mistakes do not wait for its build.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Few objects and rounds, to see that it works.
+    /// Few objects and rounds, as a smoke test.
     #[arg(long)]
     quick: bool,
-    /// Seconds for each size of objects and number of threads [default: 10, quick: 0].
+    /// Seconds per object size and number of threads [default: 10, quick: 0].
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// The most memory of all objects of a pass, in megabytes [default: 256, quick: 64].
+    /// Maximum memory of all objects of a pass, in megabytes [default: 256, quick: 64].
     #[arg(long, value_name = "N")]
     megabytes: Option<usize>,
-    /// Leave the peers' settings alone, and everything on small pages.
+    /// Keep the peers' default settings, with everything on small pages.
     #[arg(long)]
     as_shipped: bool,
-    /// Leave everything on small pages.
+    /// Keep everything on small pages.
     #[arg(long)]
     small_pages: bool,
 }

@@ -23,7 +23,7 @@ pub fn all_with_java_tests() -> Result<()> {
     std::thread::scope(|scope| {
         let java = scope.spawn(|| workloads(Goal::Tested));
         let rust = programs();
-        let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: could not be run")));
+        let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: cannot be run")));
         rust.and(java)
     })?;
     // Last: the agent is inside.

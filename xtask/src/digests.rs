@@ -23,14 +23,14 @@ pub fn check(folder: &Path, digests: impl AsRef<Path>) -> Result<()> {
         there.iter().map(String::as_str).filter(|name| !name.starts_with(OWN)).collect();
     if let Some(name) = there.symmetric_difference(&known).next() {
         return Err(Error::failed(format!(
-            "{name} is only in one of {named} and what was fetched; look at what came, and write the digests anew: (cd {} && find . -type f ! -name '{OWN}*' \
+            "{name} is only in one of {named} and the fetched files; inspect them, and rewrite the digests: (cd {} && find . -type f ! -name '{OWN}*' \
              -printf '%P\\n' | LC_ALL=C sort | xargs sha256sum)",
             folder.display()
         )));
     }
     let mut sums = Command::new("sha256sum");
     run(sums.current_dir(folder).args(["--check", "--strict", "--quiet"]).arg(digests)).map_err(|error| {
-        Error::failed(format!("a library is not the one of {named}: {error}; nothing of it was run"))
+        Error::failed(format!("a library does not match {named}: {error}; none of it was run"))
     })
 }
 
@@ -55,7 +55,7 @@ mod tests {
         };
         fs::write(folder.join("h2.jar"), "another").unwrap();
         error("digests.txt");
-        error("a library is not the one of");
+        error("a library does not match");
         fs::write(folder.join("more.jar"), "").unwrap();
         error("more.jar is only in one of");
         fs::remove_file(folder.join("more.jar")).unwrap();

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Options of `exhaust`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Pairs of runs for each row.
+    /// Pairs of runs per row.
     #[arg(long, default_value_t = 9)]
     pairs: usize,
 
@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, value_parser = collector)]
     gc: Option<Collector>,
 
-    /// Only the JDKs of this feature number.
+    /// Only JDKs of this feature version.
     #[arg(long)]
     jdk: Option<u32>,
 }
@@ -69,8 +69,7 @@ fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<Exit> {
 
 /// Ours over stock's.
 fn ratio(ours: &[f64], stock: &[f64]) -> Result<Interval> {
-    statistics::ratio_of_medians(stock, ours, 1)
-        .ok_or_else(|| Error::failed("a JVM took no time that could be measured"))
+    statistics::ratio_of_medians(stock, ours, 1).ok_or_else(|| Error::failed("a JVM took no measurable time"))
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -138,7 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     );
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
     println!("rows above {LIMIT}: {}", list(&losses));
-    println!("rows whose interval includes {LIMIT}, so that more --pairs are needed: {}", list(&open));
+    println!("rows whose interval includes {LIMIT} (use more --pairs): {}", list(&open));
     write(root().join("target/terrace/exhaust.json"), format!("{:#}\n", json!(cells)))?;
     println!("all figures: target/terrace/exhaust.json");
     Ok(())

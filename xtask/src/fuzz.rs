@@ -13,13 +13,13 @@ use std::sync::Mutex;
 /// Options of `fuzz`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// How long each.
+    /// Seconds per target.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Those whose name contains this (hab/operations, coherence); all if nothing is said.
+    /// Only targets whose name contains this (hab/operations, coherence) [default: all].
     #[arg(long, default_value = "")]
     target: String,
-    /// Afterwards replace the committed corpora by the smallest ones that cover all that was found.
+    /// Afterwards replace the committed corpora with the smallest ones that cover everything found.
     #[arg(long)]
     keep: bool,
 }
@@ -202,7 +202,7 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
         let lines: Vec<&str> = text.lines().collect();
         let end = lines[lines.len().saturating_sub(60)..].join("\n");
         return Err(Error::failed(format!(
-            "fuzz {}: {status}\n{end}\nrun it again: {} INPUT",
+            "fuzz {}: {status}\n{end}\nrepeat it with: {} INPUT",
             target.shown(),
             target.program().display()
         )));

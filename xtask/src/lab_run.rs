@@ -13,7 +13,7 @@ use std::process::Command;
 /// Options of `lab`.
 #[derive(clap::Args)]
 pub struct Lab {
-    /// What `terrace lab run` is given instead of nothing, such as `-- atomics --full`.
+    /// Arguments for `terrace lab run`, such as `-- atomics --full`.
     #[arg(last = true)]
     arguments: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub struct Matrix {
     #[arg(long)]
     defaults: bool,
 
-    /// Off against off: what measuring adds by itself.
+    /// Off against off: the measurement error.
     #[arg(long, requires = "defaults")]
     control: bool,
 
@@ -57,7 +57,7 @@ pub struct Applications {
     #[arg(long)]
     gc: Option<Collector>,
 
-    /// Only the JDK of this feature number [default: 17 and 25].
+    /// Only the JDK of this feature version [default: 17 and 25].
     #[arg(long)]
     jdk: Option<u32>,
 
@@ -69,11 +69,11 @@ pub struct Applications {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
-    /// Rounds of a cell, each of a JVM for every side [default: 6].
+    /// Rounds per cell, each with one JVM per side [default: 6].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// Go on with the last run.
+    /// Resume the last run.
     #[arg(long)]
     resume: bool,
 }
@@ -81,7 +81,7 @@ pub struct Applications {
 /// Options of `startup`.
 #[derive(clap::Args)]
 pub struct Startup {
-    /// Pairs of runs for each JDK.
+    /// Pairs of runs per JDK.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
 }
@@ -93,11 +93,11 @@ pub struct Cells {
     #[arg(long)]
     gc: Option<Collector>,
 
-    /// Only the JDK of this feature number [default: 17 and 25; waste: all].
+    /// Only the JDK of this feature version [default: 17 and 25; waste: all].
     #[arg(long)]
     jdk: Option<u32>,
 
-    /// Only this workload, where there are several.
+    /// Only this workload, if the experiment has several.
     #[arg(long)]
     workload: Option<Workload>,
 
@@ -117,15 +117,15 @@ pub struct Cells {
     #[arg(long, alias = "fork-seconds", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
-    /// Half of an interval's width at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 2].
+    /// Half-width of the interval at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 2].
     #[arg(long)]
     precision: Option<f64>,
 
-    /// JVMs for each cell: what differs from one to the next is in an interval over several [default: 3; matrix --defaults 1, stock 14].
+    /// JVMs per cell: an interval over several includes their differences [default: 3; matrix --defaults 1, stock 14].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// Skip the cells that are there already and are of this build of the agent.
+    /// Skip cells that were already measured with this build of the agent.
     #[arg(long)]
     resume: bool,
 }

@@ -60,7 +60,7 @@ pub fn taken(kept: &Value, written: &str) -> Result<Value> {
     let mut last: BTreeMap<(String, String, String, String), String> = BTreeMap::new();
     for line in written.lines() {
         let launch: Launch = serde_json::from_str(line).map_err(|error| {
-            Error::failed(format!("'{line}' is no launch: {error}; run the launches again"))
+            Error::failed(format!("'{line}' is not a launch: {error}; run the launches again"))
         })?;
         last.insert((launch.architecture, launch.jdk, launch.collector, launch.hazard), launch.outcome);
     }
@@ -173,6 +173,6 @@ mod tests {
         let expected = "| | JDK | Serial | G1 | ZGC |\n|---|---|---|---|---|\n| x64 | 11.0.2 | - | no: 1 of 2 failed | observed (1) |\n\
                         | x64 | 28 | 1 | 1 | refused |\n";
         assert_eq!(table(&taken(&kept, &more).unwrap()), expected, "others of the same build are kept");
-        assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is no launch"));
+        assert!(taken(&kept, "{}").unwrap_err().to_string().contains("is not a launch"));
     }
 }

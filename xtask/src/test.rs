@@ -13,20 +13,20 @@ use std::time::Instant;
 /// Options of `test`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Leave out the real JVMs, the model checking and the fuzzing: what one runs while writing.
+    /// Skip the real JVMs, the model checking and the fuzzing: for use during development.
     #[arg(long)]
     quick: bool,
-    /// How long each fuzz target runs, where there is a nightly toolchain; 0 for not at all.
+    /// How long each fuzz target runs, if a nightly toolchain is installed; 0 disables fuzzing.
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     fuzz: u64,
-    /// Launch every hazard with each collector on each JDK that is there: with all of them 2,600 launches. Otherwise a hazard meets each collector on one
-    /// JDK, in turn.
+    /// Launch every hazard with each collector on each installed JDK: 2,600 launches with all JDKs. Otherwise a hazard runs with each collector on one JDK,
+    /// alternately.
     #[arg(long)]
     all: bool,
-    /// Fetch every Java runtime that terrace serves first (cargo xtask jdks --all).
+    /// First fetch every Java runtime that terrace supports (cargo xtask jdks --all).
     #[arg(long)]
     all_jdks: bool,
-    /// Go on without a Java runtime that cannot be installed.
+    /// Continue without a Java runtime that cannot be installed.
     #[arg(long, value_name = "FEATURE")]
     without_jdk: Vec<u32>,
 }
@@ -207,7 +207,7 @@ fn java_runtimes(arguments: &Arguments) -> Result<()> {
 
 fn fuzzing(seconds: u64) -> Result<()> {
     if seconds == 0 {
-        skipped::note("fuzzing", "asked for (--fuzz 0); the committed inputs were run as tests");
+        skipped::note("fuzzing", "requested (--fuzz 0); the committed inputs were run as tests");
         return Ok(());
     }
     match fuzz::missing() {

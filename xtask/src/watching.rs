@@ -73,13 +73,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let newest = jdks
         .iter()
         .max_by_key(|jdk| jdk.feature)
-        .ok_or_else(|| Error::failed("no JDK with a compiler (javac) is here: install one"))?;
+        .ok_or_else(|| Error::failed("no JDK with a compiler (javac) found: install one"))?;
     let oldest = jdks.iter().min_by_key(|jdk| jdk.feature).unwrap_or(newest);
     // What the older one compiles, the newer one runs.
     if !works(
         Command::new(compiler(oldest)).arg("-d").arg(folder.path()).arg(folder.path().join("Idle.java")),
     ) {
-        return Err(Error::failed(format!("{} does not compile: reinstall it", compiler(oldest).display())));
+        return Err(Error::failed(format!("{} cannot compile: reinstall it", compiler(oldest).display())));
     }
     let mut cells = vec![cell(
         &format!("`terrace top`, a frame each second, {} JVMs", arguments.jvms),

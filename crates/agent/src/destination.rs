@@ -28,14 +28,14 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     let found = std::fs::symlink_metadata(path).map_err(remedy)?;
     let kind = found.file_type();
     if kind.is_symlink() {
-        return Err("is a link, which is not followed: name the file itself".into());
+        return Err("is a symbolic link, which is not followed: specify the file itself".into());
     }
     if kind.is_fifo() || kind.is_char_device() {
         let file = options.write(true).open(path).map_err(remedy)?;
         return write_patiently(file, text).map_err(remedy);
     }
     if !kind.is_file() {
-        return Err("is not a file: name another path".into());
+        return Err("is not a file: specify another path".into());
     }
     let file = options.read(true).write(true).open(path).map_err(remedy)?;
     let found = file.metadata().map_err(remedy)?;
@@ -47,10 +47,10 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     replace(&file, text)
 }
 
-const FOREIGN: &str = "exists and is not one of your reports, so it was not replaced; name another path";
+const FOREIGN: &str = "exists and is not one of your reports, so it was not replaced; specify another path";
 
 fn remedy(error: std::io::Error) -> String {
-    format!("{error}: name a file that can be written")
+    format!("{error}: specify a writable file")
 }
 
 fn replace(file: &File, text: &[u8]) -> Result<(), String> {
@@ -99,7 +99,7 @@ fn lock(file: &File) -> Result<(), String> {
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    Err("is locked by another process: name a file for each process (%p)".into())
+    Err("is locked by another process: use one file per process (%p)".into())
 }
 
 /// Never more at once than a pipe takes that has room at all: whose descriptor it is may have left it blocking, and it is shared, so that it stays so.
@@ -142,7 +142,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(write(name, REPORT), Ok(()));
         std::fs::write(&path, "PK an application").unwrap();
-        assert!(write(name, REPORT).unwrap_err().contains("was not replaced; name another path"));
+        assert!(write(name, REPORT).unwrap_err().contains("was not replaced; specify another path"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "PK an application");
         assert!(write(folder.path().to_str().unwrap(), REPORT).unwrap_err().contains("is not a file"));
     }
@@ -170,7 +170,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (link, target) = (folder.path().join("link"), folder.path().join("target"));
         symlink(&target, &link).unwrap();
-        assert!(write(link.to_str().unwrap(), REPORT).unwrap_err().contains("is a link"));
+        assert!(write(link.to_str().unwrap(), REPORT).unwrap_err().contains("is a symbolic link"));
         assert!(!target.exists());
         std::fs::write(&target, REPORT).unwrap();
         assert!(write(link.to_str().unwrap(), b"new").is_err());
@@ -215,7 +215,7 @@ mod tests {
         file.write_all(b" after").unwrap();
         std::io::Seek::rewind(&mut file).unwrap();
         assert_eq!(std::io::read_to_string(&mut file).unwrap(), "before xx after");
-        assert!(write("/dev/fd/98765", REPORT).unwrap_err().contains("name a file"));
+        assert!(write("/dev/fd/98765", REPORT).unwrap_err().contains("specify a writable file"));
         assert_eq!(
             (descriptor("-"), descriptor("/dev/stdout"), descriptor("/dev/fd/x")),
             (Some(2), Some(1), None)

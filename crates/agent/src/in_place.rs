@@ -56,7 +56,7 @@ impl InPlace {
         }
         // The last first: as it was put in place, the other way round.
         let back: Vec<Exchange> = exchanges.iter().rev().map(|exchange| exchange.back()).collect();
-        let unlocked = Unlocked::of(&back).map_err(|error| format!("the agent cannot withdraw: {error}"))?;
+        let unlocked = Unlocked::of(&back).map_err(|error| format!("cannot withdraw the agent: {error}"))?;
         // SAFETY: HotSpot's own functions, of the entries' types.
         unsafe { unlocked.exchange() };
         exchanges.clear();

@@ -134,13 +134,16 @@ impl Options {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let outcome = match part.split_once('=') {
                 Some((key, value)) => options.set(key, value),
-                None => Err(format!("'{part}' is not an option: write key=value, with the keys {KEYS}")),
+                None => {
+                    Err(format!("'{part}' is not an option: write key=value, where key is one of {KEYS}"))
+                }
             };
             result = result.and(outcome);
         }
         if options.times && !options.observes() {
             result = result.and(Err(
-                "times=true: only what is passed on is timed; give levels=none, without bound".into(),
+                "times=true: only requests that are passed on are timed; use levels=none, without bound"
+                    .into(),
             ));
         }
         (options, result)
@@ -202,7 +205,7 @@ impl Options {
 }
 
 fn path(key: &str, value: &str) -> Result<String, String> {
-    if value.is_empty() { Err(format!("{key}=: name a path")) } else { Ok(value.to_owned()) }
+    if value.is_empty() { Err(format!("{key}=: specify a path")) } else { Ok(value.to_owned()) }
 }
 
 #[cfg(test)]
@@ -286,8 +289,8 @@ mod tests {
             ("levels=l3", "use one of none, core, processor, core+processor"),
             ("strict=maybe", "use one of true, false"),
             ("unknown=maybe", "use one of refuse, try"),
-            ("report=", "name a path"),
-            ("times=true", "give levels=none"),
+            ("report=", "specify a path"),
+            ("times=true", "use levels=none"),
             ("times=true,levels=none,bound=true", "without bound"),
             ("delay=-1", "use microseconds"),
         ] {

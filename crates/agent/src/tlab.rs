@@ -45,7 +45,7 @@ pub(crate) fn plan(
         (Tlab::Stock, _) => return Ok(Tlabs::of("stock")),
         (Tlab::Auto, _) if options.levels == Levels::None => return Ok(Tlabs::of("stock")),
         // The user's own -XX flags are a more explicit wish than a default.
-        (Tlab::Auto, Some(_)) => return Ok(Tlabs::of("as by -XX flags")),
+        (Tlab::Auto, Some(_)) => return Ok(Tlabs::of("as set by -XX flags")),
         // HotSpot's flags stay: its own strategy decides what a thread asks for, the growth what a new thread gets.
         (Tlab::Auto, None) => {
             let text = format!("stock, new threads from {}", size::format(growth::FIRST));

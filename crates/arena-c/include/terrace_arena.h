@@ -191,7 +191,7 @@ void *terrace_arena_realloc(const struct terrace_arena *arena, void *place, size
 // As for `terrace_arena_realloc`, at whatever alignment.
 void terrace_arena_free_last(const struct terrace_arena *arena, void *place, size_t size);
 
-// A copy of a text, with its final 0; NULL when the arena has not so many bytes left.
+// A copy of a text, with its final 0; NULL when the arena has too few bytes left.
 //
 // # Safety
 // As for `terrace_arena_alloc`; `text` ends with a 0.
@@ -207,7 +207,7 @@ size_t terrace_trim(void);
 #ifndef TERRACE_ARENA_NO_PRINTF
 #include <stdio.h>
 
-/* What printf would print, as a text in the arena; NULL when the arena has not so many bytes left, or the format is wrong. */
+/* What printf would print, as a text in the arena; NULL when the arena has too few bytes left, or the format is wrong. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3), unused))
 #endif

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn terrace_arena_free_last(
     }
 }
 
-/// A copy of a text, with its final 0; NULL when the arena has not so many bytes left.
+/// A copy of a text, with its final 0; NULL when the arena has too few bytes left.
 ///
 /// # Safety
 /// As for `terrace_arena_alloc`; `text` ends with a 0.

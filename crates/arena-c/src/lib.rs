@@ -120,7 +120,7 @@ fn pages(number: u32) -> Result<Policy, String> {
         _ if number == terrace_pages::Transparent as u32 => Ok(Policy::Transparent),
         _ if number == terrace_pages::Huge2m as u32 => Ok(Policy::Explicit(PageSize::TwoMegabytes)),
         _ if number == terrace_pages::Huge1g as u32 => Ok(Policy::Explicit(PageSize::OneGigabyte)),
-        _ => Err(format!("pages {number} is none of terrace_pages; use one of those")),
+        _ => Err(format!("pages {number} is not a value of terrace_pages; use one of its values")),
     }
 }
 
@@ -129,7 +129,7 @@ fn path(number: u32) -> Result<Path, String> {
         _ if number == terrace_path::Auto as u32 => Ok(Path::Auto),
         _ if number == terrace_path::Thread as u32 => Ok(Path::Thread),
         _ if number == terrace_path::Core as u32 => Ok(Path::Core),
-        _ => Err(format!("path {number} is none of terrace_path; use one of those")),
+        _ => Err(format!("path {number} is not a value of terrace_path; use one of its values")),
     }
 }
 
@@ -138,7 +138,7 @@ fn zeroing(number: u32) -> Result<Zeroing, String> {
         _ if number == terrace_zeroing::None as u32 => Ok(Zeroing::None),
         _ if number == terrace_zeroing::AtRefill as u32 => Ok(Zeroing::AtRefill),
         _ if number == terrace_zeroing::AtAllocation as u32 => Ok(Zeroing::AtAllocation),
-        _ => Err(format!("zeroing {number} is none of terrace_zeroing; use one of those")),
+        _ => Err(format!("zeroing {number} is not a value of terrace_zeroing; use one of its values")),
     }
 }
 
@@ -158,14 +158,15 @@ unsafe fn given(options: *const terrace_arena_options) -> Result<Option<terrace_
     };
     if size < OWN {
         return Err(format!(
-            "options of {size} bytes are no terrace_arena_options; write sizeof (terrace_arena_options)"
+            "options of {size} bytes are too small for terrace_arena_options; set size to sizeof (terrace_arena_options)"
         ));
     }
     // SAFETY: so many bytes are there, by the caller's promise.
     let beyond = unsafe { std::slice::from_raw_parts(options.cast::<u8>().add(OWN), size - OWN) };
     if beyond.iter().any(|byte| *byte != 0) {
         return Err(
-            "options that this version of the library does not have; install the one of the header".into()
+            "options that this version of the library does not support; install the version of the header"
+                .into(),
         );
     }
     // SAFETY: as above.
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn terrace_arena_create(
 ) -> *mut terrace_arena {
     // SAFETY: the caller's promise.
     let options = unsafe { given(options) };
-    let built = guarded(Err("a defect of the arena; please report it".to_owned()), || {
+    let built = guarded(Err("internal error of the arena; please report it".to_owned()), || {
         let mut builder = Arena::builder();
         if let Some(options) = options? {
             builder = builder

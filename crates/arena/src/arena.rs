@@ -254,7 +254,7 @@ impl Arena {
     /// As [`Arena::try_alloc_layout`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[inline(always)]
     pub fn alloc_layout(&self, layout: Layout) -> NonNull<u8> {
         match self.try_alloc_layout(layout) {

@@ -252,7 +252,7 @@ impl Builder {
         let limit = self.limit.unwrap_or(usize::MAX).min(segments.end()).min(most_bytes());
         let threads = self.thread_sizes();
         let (way, why) = match (self.path, ground.area) {
-            (Path::CoreExchange, _) => (Way::Exchange, Some("asked for")),
+            (Path::CoreExchange, _) => (Way::Exchange, Some("requested")),
             (_, Ok(area)) => (Way::Sequences(area), None),
             (_, Err(reason)) => (Way::Exchange, Some(reason)),
         };
@@ -276,7 +276,7 @@ impl Builder {
         let most = most_bytes();
         if bytes > most {
             return Err(BuildError(format!(
-                "{bytes} bytes are more than an arena can have, {most}; ask for fewer"
+                "{bytes} bytes exceed the maximum size of an arena, {most}; request fewer"
             )));
         }
         match first(bytes, self.pages) {

@@ -114,7 +114,7 @@ impl<'a> Local<'a> {
     /// As [`Arena::alloc`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc<T>(&self, value: T) -> &'a mut T {

@@ -138,7 +138,7 @@ impl<'s> Scope<'s> {
     /// As [`Arena::alloc`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc<T: 's>(&self, value: T) -> &'s mut T {
@@ -164,7 +164,7 @@ impl<'s> Scope<'s> {
     /// As [`Arena::alloc_slice_copy`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_slice_copy<T: Copy + 's>(&self, from: &[T]) -> &'s mut [T] {
         let slice = ptr::from_mut(self.arena().alloc_slice_copy(from));
@@ -175,7 +175,7 @@ impl<'s> Scope<'s> {
     /// As [`Arena::alloc_str`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_str(&self, from: &str) -> &'s mut str {
         let text = ptr::from_mut(self.arena().alloc_str(from));

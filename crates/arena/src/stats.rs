@@ -78,7 +78,7 @@ impl Arena {
             pages: pages.to_string(),
             fallback: parts.fallback.map(ToString::to_string).or_else(|| {
                 (smaller > 0).then(|| {
-                    format!("smaller pages instead of {pages} for {smaller} of {mapped} bytes; fill their pool, or ask for fewer")
+                    format!("smaller pages instead of {pages} for {smaller} of {mapped} bytes; fill their pool, or request fewer")
                 })
             }),
         }

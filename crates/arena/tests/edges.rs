@@ -38,7 +38,8 @@ fn any_size_of_buffers_is_one() {
 #[test]
 fn the_limit_is_within_what_a_word_can_say_though_pages_are_whole() {
     let error = Arena::builder().reserve(usize::MAX).build().unwrap_err().to_string();
-    let most: usize = error.split("can have, ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
+    let most: usize =
+        error.split("size of an arena, ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
     match Arena::builder().reserve(most).build() {
         Ok(arena) => assert!(arena.stats().limit_bytes <= most, "{} of {most}", arena.stats().limit_bytes),
         Err(error) => skips::skip!("so much address space: {error}"),

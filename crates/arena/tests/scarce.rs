@@ -21,7 +21,7 @@ fn a_build_that_finds_no_address_space() {
     limit_to(64 << 20);
     for policy in [Policy::Small, Policy::Transparent, Policy::Explicit(arena::PageSize::TwoMegabytes)] {
         let error = Arena::builder().reserve(1 << 30).pages(policy).build().unwrap_err().to_string();
-        assert!(error.contains("ask for fewer bytes"), "{error}");
+        assert!(error.contains("request fewer bytes"), "{error}");
     }
     for path in [Path::Thread, Path::Core, Path::CoreExchange, Path::Shared] {
         let arena = Arena::builder().reserve(8 << 20).path(path).build().unwrap();
@@ -75,7 +75,7 @@ fn a_touch_that_finds_no_memory() {
         return;
     }
     let error = Arena::builder().reserve(1 << 20).pre_touch(true).build().unwrap_err().to_string();
-    assert!(error.contains("touching") && error.contains("ask for fewer bytes"), "{error}");
+    assert!(error.contains("touching") && error.contains("request fewer bytes"), "{error}");
     let arena = Arena::builder().reserve(1 << 20).build().unwrap();
     assert_eq!(*arena.alloc(1_u8), 1);
 }
@@ -88,7 +88,7 @@ fn a_release_that_is_refused() {
         return;
     }
     let error = arena.reset_and_release().unwrap_err().to_string();
-    assert!(error.contains("back"), "{error}");
+    assert!(error.contains("returning"), "{error}");
     assert_eq!(arena.stats().used_bytes, 0);
     let slice = arena.try_alloc_slice_uninit::<u8>(10_000).unwrap();
     // SAFETY: zero by the arena's promise, or what was written before.

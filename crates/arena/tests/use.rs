@@ -83,7 +83,7 @@ fn exhaustion_and_limits_are_errors_and_a_reset_begins_again() {
             arena.reset();
         }
     }
-    assert!(Arena::builder().reserve(1 << 60).build().unwrap_err().to_string().contains("ask for fewer"));
+    assert!(Arena::builder().reserve(1 << 60).build().unwrap_err().to_string().contains("request fewer"));
 }
 
 #[test]

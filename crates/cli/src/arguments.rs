@@ -17,7 +17,7 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "NAME", value_parser = parse::<Workload>, conflicts_with = "command")]
     pub workload: Option<Workload>,
 
-    /// The JDK for --workload: its folder or its bin/java [default: the newest found].
+    /// The JDK for --workload: its directory or its bin/java [default: the newest found].
     #[arg(long, value_name = "HOME", help_heading = "Workload")]
     pub java: Option<PathBuf>,
 
@@ -25,15 +25,15 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Workload")]
     pub threads: Option<u32>,
 
-    /// Bytes of an array (alloc, sizes), or of all that a task (churn) or request (threads) allocates.
+    /// Bytes per array (alloc, sizes), or bytes allocated per task (churn) or request (threads).
     #[arg(long, value_name = "SIZE", value_parser = jvm::size::parse, help_heading = "Workload")]
     pub size: Option<u64>,
 
-    /// Lengths of arrays (sizes), or bytes of tasks (churn), cyclically: 100000,64x20 is one of 100,000 bytes, then twenty of 64.
+    /// Lengths of arrays (sizes) or bytes per task (churn), repeated cyclically: 100000,64x20 is one of 100,000 bytes, then twenty of 64.
     #[arg(long, value_name = "LIST", conflicts_with = "size", help_heading = "Workload")]
     pub sizes: Option<String>,
 
-    /// The same, log-uniform within a range, such as 16..200k.
+    /// Like --sizes, but log-uniformly distributed over a range, such as 16..200k.
     #[arg(long, value_name = "RANGE", conflicts_with_all = ["size", "sizes"], help_heading = "Workload")]
     pub mixture: Option<String>,
 
@@ -120,16 +120,18 @@ impl ProgramArguments {
             }
             None if self.command.is_empty() => {
                 return Err(Error::usage(
-                    "no program given; write it after --, such as -- java -jar app.jar, or name one of ours with --workload alloc",
+                    "no program given; write it after --, such as -- java -jar app.jar, or use an included workload: --workload alloc",
                 ));
             }
             // Not left to clap, which forgets what an option requires when that conflicts with something given.
             None if self.java.is_some() => {
-                return Err(Error::usage("--java is for --workload; after -- name the java itself"));
+                return Err(Error::usage(
+                    "--java applies only to --workload; after --, specify the java itself",
+                ));
             }
             None if self.threads.is_some() || self.size.is_some() || self.lengths().is_some() => {
                 return Err(Error::usage(
-                    "--threads, --size, --sizes and --mixture are for --workload; leave them out, or name a workload",
+                    "--threads, --size, --sizes and --mixture apply only to --workload; leave them out, or specify a workload",
                 ));
             }
             None => {
@@ -172,10 +174,7 @@ fn parse<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T> {
 }
 
 fn positive(text: &str) -> Result<u32> {
-    text.parse()
-        .ok()
-        .filter(|number| *number > 0)
-        .ok_or_else(|| Error::usage("a number of 1 or more is needed"))
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Error::usage("use a number of 1 or more"))
 }
 
 /// `20`, `20s`, `100ms`, `2m`; a plain number counts in `unit`.
@@ -213,7 +212,7 @@ pub fn percent(text: &str) -> Result<f64> {
     let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
     number.filter(|number| (0.05..=50.0).contains(number)).map(|number| number / 100.0).ok_or_else(|| {
         Error::usage(format!(
-            "'{text}' is not a valid precision; write percent from 0.05 to 50, such as 1.5%"
+            "'{text}' is not a valid precision; use a percentage from 0.05 to 50, such as 1.5%"
         ))
     })
 }

@@ -52,35 +52,35 @@ pub struct Compare {
     #[arg(long, conflicts_with = "a", help_heading = "Sides")]
     control: bool,
 
-    /// Compare interleaved JVMs, even where one JVM that is switched could be both sides.
+    /// Compare interleaved JVMs, even if one JVM could be switched between both sides.
     #[arg(long, help_heading = "Measurement")]
     forks: bool,
 
-    /// Measure until half of the width of the 95 % intervals is at most this, or --duration is over [not in forks].
+    /// Measure until the half-width of the 95 % intervals is at most this, or --duration is over [not in forks].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
     precision: Option<f64>,
 
-    /// Time measured in all [default: 20s, in forks 60s, with --precision at most 120s].
+    /// Total measured time [default: 20s, in forks 60s, with --precision at most 120s].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
     duration: Option<Duration>,
 
-    /// Time before each JVM is measured [default: 3s, for javac 10s].
+    /// Warm-up before each JVM is measured [default: 3s, for javac 10s].
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
     warmup: Option<Duration>,
 
-    /// Length of a window; longer where whole calls of javac need it.
+    /// Length of a window; extended if whole calls of javac need more.
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
     window: Duration,
 
-    /// Time that is not counted at the start of each window.
+    /// Time to ignore at the start of each window.
     #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
     skip: Duration,
 
-    /// Measured length of a fork; a program that ends by itself before is measured as a whole.
+    /// Measured time per fork; a program that exits earlier is measured as a whole.
     #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
     fork_seconds: Duration,
 
-    /// Seed of the random order and of the bootstrap.
+    /// Seed for the random order and the bootstrap.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measurement")]
     seed: u64,
 
@@ -106,7 +106,7 @@ Examples:
   terrace compare --a '-XX:+UseNUMA' --b stock -- java -jar app.jar   what a flag does
   terrace compare --a 'terrace core=512k -Xmn1g' --b 'stock -Xmn1g' -- java -jar app.jar
   terrace compare --workload alloc --b bound        how far from the best possible
-  terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be told
+  terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be detected
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
   terrace compare --b stock --fork-seconds 60s --duration 10m -- ./build.sh
 
@@ -117,8 +117,8 @@ in forks: separate JVMs, in pairs whose order is random and balanced.
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
 ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
-trimmed mean over pairs of neighbouring windows, pauses charged evenly by the heap used
-up, CPU time that of the application's own threads (docs/measuring.md); in forks it is
+trimmed mean over pairs of neighbouring windows, pauses charged in proportion to the
+heap used up, CPU time that of the application's threads (docs/measuring.md); in forks it is
 the median over pairs with its bootstrap interval. Intervals are 95 %; 'no significant
 difference' when that includes 1. If anything fails (exit code, the workload's own
 checks, the agent), there is no ratio.";
@@ -141,7 +141,7 @@ impl Compare {
         let forks = self.forks || !a.shares_jvm(b);
         if forks && self.precision.is_some() {
             return Err(Error::usage(
-                "--precision is for windows in one JVM; in forks give a longer --duration",
+                "--precision applies to windows in one JVM; in forks use a longer --duration",
             ));
         }
         let usual = match (forks, self.precision) {
@@ -173,7 +173,7 @@ impl Compare {
         let out = self.out.as_ref().map(|path| {
             let file = std::fs::File::create(path);
             file.map_err(|error| {
-                Error::usage(format!("--out {}: {error}; name a file that can be written", path.display()))
+                Error::usage(format!("--out {}: {error}; specify a writable file", path.display()))
             })
         });
         let out = out.transpose()?;

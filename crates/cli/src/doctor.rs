@@ -18,7 +18,7 @@ const WARMUP: Duration = Duration::from_secs(5);
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
-    /// A running JVM ('jps' lists them); or give a program after --.
+    /// A running JVM ('jps' lists them); or specify a program after --.
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pid: Option<u32>,
 
@@ -29,12 +29,12 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "30", value_parser = some_seconds)]
     seconds: Duration,
 
-    /// Warm-up of a program started here, before it is watched [default: 5].
+    /// Warm-up of a program that is started here, before it is watched [default: 5].
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     warmup: Option<Duration>,
 
     /// Try each remedy in the given program, and compare its effect with the expected one. In a running JVM only terrace can be
-    /// tried; it leaves with a collection.
+    /// tried; it is withdrawn at a collection.
     #[arg(long)]
     verify: bool,
 
@@ -59,7 +59,7 @@ Examples:
 
 It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding
 lists remedies, the cheapest first: a HotSpot flag, a change in the program, or terrace,
-with the expected effect: collections and speed as ratios to now. 'Nothing to gain here'
+with the expected effect: collections and speed relative to the current state. 'Nothing to gain here'
 is a possible answer. --verify tries flags in separate JVMs, interleaved with stock ones
 (as 'terrace compare' does), and terrace in windows inside one JVM.";
 
@@ -70,17 +70,17 @@ impl Doctor {
         let given = self.program.workload.is_some() || !self.program.command.is_empty();
         let report = match (self.pid, given) {
             (Some(_), true) => {
-                return Err(Error::usage("give a PID or a program, not both"));
+                return Err(Error::usage("specify a PID or a program, not both"));
             }
             (None, false) => {
                 return Err(Error::usage(
-                    "name a JVM by its PID ('jps' lists them), or write a program after --, such as -- java -jar app.jar",
+                    "specify a JVM by its PID ('jps' lists them), or a program after --, such as -- java -jar app.jar",
                 ));
             }
             (Some(pid), false) => {
                 if let Some(name) = self.program.given().or(self.warmup.map(|_| "--warmup")) {
                     return Err(Error::usage(format!(
-                        "{name} is for a program that is started here; leave it out, or give a program instead of a PID"
+                        "{name} applies to a program that is started here; leave it out, or specify a program instead of a PID"
                     )));
                 }
                 let tell = |line: &str| eprintln!("terrace: {line}");

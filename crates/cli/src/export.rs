@@ -15,7 +15,7 @@ Examples:
 
 Names, units and attributes are OpenTelemetry's: terrace.buffer.refills with terrace.level and
 terrace.domain is terrace_buffer_refills_total to Prometheus. A file is replaced in one step,
-as node_exporter's textfile collector needs it. docs/counters.md says what each counts.")]
+as node_exporter's textfile collector needs it. docs/counters.md defines each.")]
 pub struct Export {
     /// These JVMs [default: all with terrace that this user may inspect].
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
@@ -25,7 +25,7 @@ pub struct Export {
     #[arg(long)]
     prometheus: bool,
 
-    /// OpenTelemetry's JSON (OTLP), one line for each export.
+    /// OpenTelemetry's JSON (OTLP), one line per export.
     #[arg(long, conflicts_with = "prometheus")]
     otlp: bool,
 

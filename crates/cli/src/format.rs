@@ -7,11 +7,11 @@ use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Human-readable text.
     Table,
-    /// For programs: everything; standard output holds nothing else.
+    /// Machine-readable: everything; standard output contains nothing else.
     Json,
-    /// For programs: a line for each row, numbers in full.
+    /// Machine-readable: a line per row, numbers in full precision.
     Csv,
     /// A page with plots and all numbers.
     Html,

@@ -50,7 +50,7 @@ pub struct PlanCommand {
     #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present = "map")]
     heap: Option<u64>,
 
-    /// Draw where buffers pay: threads (to thread pools of 5,000) by eden (64 MB to 64 GB).
+    /// Map where buffers pay off: threads (up to pools of 5,000) by eden (64 MB to 64 GB).
     #[arg(long)]
     map: bool,
 
@@ -58,7 +58,7 @@ pub struct PlanCommand {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Eden [default: a quarter of the heap, as Parallel begins with].
+    /// Eden [default: a quarter of the heap, Parallel's initial size].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     eden: Option<u64>,
 
@@ -69,11 +69,11 @@ pub struct PlanCommand {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     survivors: Option<u64>,
 
-    /// Bytes of an object [default: 64].
+    /// Object size in bytes [default: 64].
     #[arg(long, value_name = "BYTES", value_parser = object, conflicts_with = "profile", help_heading = "Program")]
     object: Option<u32>,
 
-    /// Cycles of work between two objects [default: 40, a program that allocates much].
+    /// Cycles of work between two objects [default: 40, an allocation-intensive program].
     #[arg(long, value_name = "CYCLES", value_parser = cycles, conflicts_with = "profile", help_heading = "Program")]
     work: Option<f64>,
 
@@ -127,18 +127,18 @@ impl PlanCommand {
             [self.threads.is_some(), self.heap.is_some(), self.eden.is_some(), self.survivors.is_some()];
         if self.map && own.contains(&true) {
             return Err(Error::usage(
-                "--map has its own --threads, --heap, --eden and --survivors; leave them out",
+                "--map sets its own --threads, --heap, --eden and --survivors; leave them out",
             ));
         }
         if self.out.is_some() && !self.map {
-            return Err(Error::usage("--out is the page of a map; add --map, or redirect the output"));
+            return Err(Error::usage("--out writes the page of a map; add --map, or redirect the output"));
         }
         // A map has its own.
         let (threads, heap) = (self.threads.unwrap_or(1), self.heap.unwrap_or(4 << 30));
         let eden = self.eden.unwrap_or(heap / 4);
         if eden > heap {
             let heap = size::format(heap);
-            return Err(Error::usage(format!("--eden is larger than --heap {heap}; give a part of it")));
+            return Err(Error::usage(format!("--eden is larger than --heap {heap}; use a smaller one")));
         }
         let request = Request {
             program: self.profile.unwrap_or(Program::Allocate),
@@ -187,7 +187,7 @@ impl PlanCommand {
         if let Some(limit) = &chosen.limit {
             line("bound by", &format!("{}; {}", bound(limit), decides(limit.bound)));
         }
-        line("how sure", &how_sure(&plan));
+        line("confidence", &how_sure(&plan));
         if let Some(sure) = &plan.sure {
             line("depends on", &hangs_on(sure));
         }
@@ -241,10 +241,10 @@ impl PlanCommand {
 /// What would help against a bound, in words.
 const fn decides(bound: Bound) -> &'static str {
     match bound {
-        Bound::Work => "threads do little else than their own work",
+        Bound::Work => "threads spend almost all of their time on their own work",
         Bound::Heap => "refills wait for the heap: larger TLABs, or buffers",
         Bound::Line => "refills wait for a buffer's line: larger TLABs, or buffers of fewer CPUs",
-        Bound::Core | Bound::Cluster | Bound::Memory => "no way to refill changes that: allocate less",
+        Bound::Core | Bound::Cluster | Bound::Memory => "no kind of refill changes that: allocate less",
         Bound::Link => "eden is spread over the packages: -XX:+UseNUMA keeps it local",
     }
 }
@@ -259,7 +259,7 @@ fn how_sure(plan: &BufferPlan) -> String {
         return format!("{range} of HotSpot's growing TLABs over all ranges and seeds");
     }
     format!(
-        "no difference that this model can tell: {} is {range} of HotSpot's growing TLABs over all ranges and seeds",
+        "no difference that this model can resolve: {} is {range} of HotSpot's growing TLABs over all ranges and seeds",
         words(&plan.best)
     )
 }

@@ -35,11 +35,11 @@ pub struct Run {
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warn", "info", "debug"], help_heading = "Output")]
     log: Option<String>,
 
-    /// Measured time of the workload [default: the workload's own].
+    /// Measured time of the workload [default: depends on the workload].
     #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Workload")]
     duration: Option<Duration>,
 
-    /// Warm-up of the workload [default: the workload's own].
+    /// Warm-up of the workload [default: depends on the workload].
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Workload")]
     warmup: Option<Duration>,
 
@@ -65,7 +65,7 @@ impl Run {
         let timed = self.duration.is_some() || self.warmup.is_some();
         if timed && self.program.workload.is_none() {
             return Err(Error::usage(
-                "--duration and --warmup are for --workload; your own program decides itself how long it runs",
+                "--duration and --warmup apply only to --workload; a program of your own determines how long it runs",
             ));
         }
         let install = Install::here()?;

@@ -27,7 +27,7 @@ impl Completions {
 
 #[derive(Args)]
 pub struct Manual {
-    /// The folder for the pages.
+    /// The directory for the pages.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
 }

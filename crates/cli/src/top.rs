@@ -16,8 +16,8 @@ Examples:
   terrace top --once                  one frame, for a log
   terrace top --format json           the same for programs
 
-Nothing is loaded into a JVM: with terrace its counters are in shared memory; of a stock JVM the
-counters are read that 'jstat' shows, and its allocation is an estimate (~): eden times collections.
+Nothing is loaded into a JVM: with terrace its counters are in shared memory; of a stock JVM, those
+that 'jstat' shows are read, and its allocation is estimated (~): eden times collections.
 Keys are listed at the bottom and explained by '?'. NO_COLOR=1 disables colours.")]
 pub struct Top {
     /// Only these JVMs [default: all that this user may inspect].

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub fn process_number(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(number @ 1..=0x3fff_ffff) => Ok(number),
-        _ => Err(format!("'{text}' is not a process ID; 'jps' lists the JVMs that run")),
+        _ => Err(format!("'{text}' is not a process ID; 'jps' lists running JVMs")),
     }
 }
 
@@ -78,6 +78,6 @@ fn misplaced(error: &clap::Error) -> Option<String> {
                 "options are written with dashes here, such as --{key} {value}; see 'terrace COMMAND --help'"
             )
         }
-        None => "a program and its arguments stand after --, such as -- java -jar app.jar".to_owned(),
+        None => "write a program and its arguments after --, such as -- java -jar app.jar".to_owned(),
     })
 }

@@ -17,7 +17,7 @@ fn buffers_come_into_a_running_jvm_and_are_switched() {
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
 
     let (code, said) = jvm.ask("attach", &[]);
-    assert!(code == Some(1) && said.contains("has terrace already"), "{said}");
+    assert!(code == Some(1) && said.contains("already has terrace"), "{said}");
 
     assert_eq!(jvm.ask("off", &[]), (Some(0), "buffers off\n".into()));
     assert_eq!(jvm.ask("off", &[]), (Some(0), "buffers off, as before\n".into()));
@@ -62,7 +62,7 @@ fn sizes_are_set() {
         (&32768.into(), &false.into())
     );
     let (code, said) = jvm.ask("set", &["core=1g"]);
-    assert!(code == Some(0) && said.contains("(1g is more than this heap bears"), "{said}");
+    assert!(code == Some(0) && said.contains("(1g is too large for this heap"), "{said}");
     let (code, said) = jvm.ask("set", &["core=auto"]);
     assert!(code == Some(0) && said.contains("(auto)"), "{said}");
     for (words, code, remedy) in [

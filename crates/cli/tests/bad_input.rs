@@ -28,13 +28,19 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["status"], &["<PID>"]);
     refused(&["status", "java"], &["'java' is not a process ID", "'jps' lists"]);
     refused(&["doctor", "0"], &["'0' is not a process ID"]);
-    refused(&["doctor", "1", "--gc", "g1"], &["--gc is for a program that is started here", "leave it out"]);
-    refused(&["doctor", "1", "--warmup", "3"], &["--warmup is for a program that is started here"]);
+    refused(
+        &["doctor", "1", "--gc", "g1"],
+        &["--gc applies to a program that is started here", "leave it out"],
+    );
+    refused(&["doctor", "1", "--warmup", "3"], &["--warmup applies to a program that is started here"]);
 }
 
 #[test]
 fn words_in_the_wrong_place() {
-    refused(&["run", "java", "-jar", "app.jar"], &["'java'", "stand after --, such as -- java -jar app.jar"]);
+    refused(
+        &["run", "java", "-jar", "app.jar"],
+        &["'java'", "write a program and its arguments after --, such as -- java -jar app.jar"],
+    );
     refused(&["run", "core=64k", "--", "java"], &["'core=64k'", "--core 64k"]);
 }
 
@@ -56,15 +62,15 @@ fn sizes_numbers_and_times() {
     refused(&["compare", "--duration", "soon", "--", "java"], &["--duration", "such as 20s"]);
     refused(&["compare", "--window", "0", "--", "java"], &["--window", "1ms or more"]);
     refused(&["compare", "--window", "3ms", "--", "sh"], &["--window must be longer than --skip"]);
-    refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration has no room"]);
+    refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration is too short"]);
 }
 
 #[test]
 fn options_that_do_not_belong_together() {
     refused(&["run", "--workload", "alloc", "--", "java"], &["--workload", "cannot be used with"]);
-    refused(&["run", "--threads", "3", "--", "sh"], &["are for --workload"]);
-    refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java is for --workload"]);
-    refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup are for --workload"]);
+    refused(&["run", "--threads", "3", "--", "sh"], &["apply only to --workload"]);
+    refused(&["compare", "--java", "/jdk", "--", "sh"], &["--java applies only to --workload"]);
+    refused(&["run", "--duration", "3s", "--", "sh"], &["--duration and --warmup apply only to --workload"]);
     refused(&["run", "--levels", "processor", "--core", "64k", "--", "sh"], &["--core", "--levels core"]);
     refused(&["run", "--workload", "javac", "--size", "16"], &["--workload javac has no --size"]);
     refused(&["compare", "--levels", "none", "--", "sh"], &["--levels none has no buffers", "--b stock"]);
@@ -75,7 +81,7 @@ fn options_that_do_not_belong_together() {
 fn sides_that_are_none() {
     refused(&["compare", "--b=", "--", "sh"], &["a side is empty", "stock, off or bound"]);
     refused(&["compare", "--b", "stok", "--", "sh"], &["'stok'", "write terrace, stock"]);
-    refused(&["compare", "--b", "XX:TLABSize=4k", "--", "sh"], &["no dash", "write -XX:TLABSize=4k"]);
+    refused(&["compare", "--b", "XX:TLABSize=4k", "--", "sh"], &["no leading dash", "write -XX:TLABSize=4k"]);
     refused(&["compare", "--a", "terrace cores=1", "--", "sh"], &["'cores'", "use levels, core"]);
     refused(&["compare", "--b", "stock core=64k", "--", "sh"], &["write 'terrace core=64k'"]);
     refused(
@@ -112,7 +118,7 @@ fn a_wrong_file_at_java() {
     for (path, part) in [
         ("/etc/passwd".to_owned(), "is not executable"),
         ("/tmp".to_owned(), "is not a JDK"),
-        ("/no/such/jdk".to_owned(), "name a JDK's folder"),
+        ("/no/such/jdk".to_owned(), "specify a JDK's directory"),
         ("/bin/sh".to_owned(), "is not java"),
         (text(&old), "is JDK 8, too old"),
     ] {
@@ -137,16 +143,16 @@ fn terraces_own_files_are_missing() {
     let home = Home::new("exit 0");
     std::fs::remove_file(home.path("libterrace.so")).unwrap();
     let output = home.terrace(&["run", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 1, &["libterrace.so is not in", "cargo xtask build", "TERRACE_HOME"]);
+    assert_refused(&output, 1, &["libterrace.so not found in", "cargo xtask build", "TERRACE_HOME"]);
     let output = home.terrace(&["run", "--", "sh"]).env("TERRACE_HOME", "/no/such").output().unwrap();
-    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a folder"]);
+    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a directory"]);
 }
 
 #[test]
 fn a_report_that_cannot_be_written_is_found_before_measuring() {
     let home = Home::new("exit 0");
     let output = home.terrace(&["compare", "--out", "/no/such/x.json", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 2, &["--out /no/such/x.json", "can be written"]);
+    assert_refused(&output, 2, &["--out /no/such/x.json", "specify a writable file"]);
 }
 
 #[test]

@@ -340,7 +340,7 @@ fn what_failed_has_no_ratio() {
     };
     check(&["--", &java, "--refuse", "ZGC:use-another"], &["ZGC:use-another"]);
     check(&["--", &java, "--ends-after", "0.5", "--status", "3"], &["java exited with status 3"]);
-    check(&["--", "/bin/true"], &["before a JVM with terrace came up"]);
+    check(&["--", "/bin/true"], &["before a JVM with terrace started"]);
     let workload = ["--workload", "alloc", "--java", &java];
     check(
         &[&workload[..], &["--jvm-arg=--checks", "--jvm-arg=sum-differs"]].concat(),

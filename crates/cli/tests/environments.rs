@@ -147,7 +147,7 @@ fn a_folder_from_which_nothing_may_be_executed() {
     assert_runs_without(
         &command.output().unwrap(),
         "does not permit execution",
-        "copy Terrace to another folder",
+        "copy Terrace to another directory",
     );
 }
 

@@ -32,7 +32,7 @@ fn a_plan_compares_levels_and_says_what_to_start() {
         "start java with ",
         "simulated, not measured",
         "bound by ",
-        "how sure ",
+        "confidence ",
         "numbers are assumed",
     ] {
         assert!(words.contains(part.trim_end()), "{part} in:\n{table}");
@@ -85,7 +85,7 @@ fn the_map_is_by_threads_and_eden() {
         assert!(map.contains(part), "{part} in:\n{map}");
     }
     assert!(map.lines().all(|line| line.chars().count() <= 100), "{map}");
-    assert!(std::fs::read_to_string(path).unwrap().contains("Where buffers pay on opsian-haswell"));
+    assert!(std::fs::read_to_string(path).unwrap().contains("Where buffers pay off on opsian-haswell"));
     let json: Value =
         serde_json::from_str(&good(&["--machine", "opsian-haswell", "--map", "--format", "json"])).unwrap();
     assert_eq!(json["places"].as_array().unwrap().len(), 6 * 6);

@@ -250,7 +250,7 @@ fn wrong_words() {
     refused(
         "sweep",
         &[&ALLOCATE[..], &["--out", "/no/such/x.csv"]].concat(),
-        &["--out /no/such/x.csv", "can be written"],
+        &["--out /no/such/x.csv", "specify a writable file"],
     );
     refused("sweep", &[&ALLOCATE[..], &["--package-size", "1m"]].concat(), &["--package-size"]);
     refused("explian", &[], &["explian", "did you mean explain"]);

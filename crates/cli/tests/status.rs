@@ -37,7 +37,7 @@ fn what_a_control_file_says_is_shown() {
     }
     assert!(!table.contains("why core"), "{table}");
     let why = shown(&home.terrace(&["status", &us, "--why"]).output().unwrap());
-    assert!(why.contains("collector Serial") && why.contains("auto, begins with the formula's"), "{why}");
+    assert!(why.contains("collector Serial") && why.contains("auto, starts with the formula's"), "{why}");
     let json = home.terrace(&["status", &us, "--format", "json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&json["state"], &json["mode"]), (&"installed".into(), &"on".into()));
@@ -70,6 +70,6 @@ fn a_real_jvm_without_terrace() {
     assert_refused(
         &output,
         1,
-        &["is a JVM without terrace", "terrace attach", "start it with 'terrace run -- java ...'"],
+        &["is a JVM without terrace", "terrace attach", "start the program with 'terrace run -- java ...'"],
     );
 }

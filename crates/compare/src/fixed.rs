@@ -62,7 +62,7 @@ pub fn run(
     while running.wait(POLL)?.is_none() {
         if since.elapsed() > limit {
             return Err(Error::failed(format!(
-                "a run of fixed work did not end within {} s; give it less work",
+                "a run of fixed work did not end within {} s; use less work",
                 limit.as_secs()
             )));
         }

@@ -77,7 +77,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
     let whole = a.iter().chain(&b).filter(|fork| fork.whole_run).count();
     if whole != 0 && whole != 2 * count {
         return Err(Error::failed(format!(
-            "{whole} of {} runs ended by themselves within {} s, the others did not; give a longer --fork-seconds, for whole \
+            "{whole} of {} runs ended by themselves within {} s, the others did not; use a longer --fork-seconds to measure whole \
              runs, or a shorter one",
             2 * count,
             fork.as_secs_f64()

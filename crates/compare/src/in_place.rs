@@ -61,6 +61,8 @@ pub fn measure(pid: u32, duration: Duration, seed: u64, progress: &Progress) -> 
         return Err(Error::failed(why));
     }
     estimate(&pairs, Amount::Bytes).ok_or_else(|| {
-        Error::failed("the program allocated nothing meanwhile; try again while it has work to do")
+        Error::failed(
+            "the program allocated nothing during the measurement; try again while it has work to do",
+        )
     })
 }

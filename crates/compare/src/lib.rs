@@ -208,7 +208,7 @@ impl Comparison {
                 && let Some(flag) = side::overruled(&side.flags, words)
             {
                 return Err(Error::usage(format!(
-                    "{flag} of '{}' has no effect, because the program's own command line has that flag, too; remove it there, or give it as --jvm-arg",
+                    "{flag} of '{}' has no effect, because the program's own command line also has that flag; remove it there, or pass it with --jvm-arg",
                     side.name
                 )));
             }
@@ -240,23 +240,23 @@ impl Comparison {
         let empty = |side: &Side| side.agent.as_ref().is_some_and(|agent| agent.levels() == Levels::None);
         if empty(a) || empty(b) {
             return Err(Error::usage(
-                "--levels none has no buffers to switch on; name some, or use --b stock",
+                "--levels none has no buffers to switch on; specify levels, or use --b stock",
             ));
         }
         if !a.shares_jvm(b) {
             return Err(Error::usage(format!(
-                "'{}' and '{}' cannot be one JVM; compare them in forks",
+                "'{}' and '{}' cannot share one JVM; compare them in forks",
                 a.name, b.name
             )));
         }
         if window <= skip {
             return Err(Error::usage(
-                "--window must be longer than --skip; the default 100 ms and 5 ms are a good start",
+                "--window must be longer than --skip; the defaults are 100 ms and 5 ms",
             ));
         }
         if 4 * window > self.duration {
             return Err(Error::usage(
-                "--duration has no room for a pair (four windows); make it longer or --window shorter",
+                "--duration is too short for a pair (four windows); use a longer --duration or a shorter --window",
             ));
         }
         Ok(())
@@ -295,20 +295,18 @@ impl Comparison {
         let estimate = if own_process { None } else { estimate::estimate(&pairs, amount) };
         notes.extend(found.notes);
         if self.sides[0] == self.sides[1] {
-            notes.push(
-                "both sides are the same: differences are chance and the error of the measurement".into(),
-            );
+            notes.push("both sides are the same: differences are chance and measurement error".into());
         }
         if let Some(load) = machine.load_before.filter(|load| *load > 0.5 * machine.cpus as f64) {
             notes.push(format!(
-                "the machine was busy when this began (load {load:.1} on {} CPUs); compare again when it is quiet",
+                "the machine was busy at the start (load {load:.1} on {} CPUs); compare again when it is quiet",
                 machine.cpus
             ));
         }
         let jdk = match &self.program {
             Program::Workload(_, _, jdk) => jdk.describe(),
             Program::Driven { .. } | Program::Command(_) => {
-                settings[0]["jdk"].as_str().unwrap_or("unavailable: the agent did not say").to_owned()
+                settings[0]["jdk"].as_str().unwrap_or("unavailable: the agent did not report it").to_owned()
             }
         };
         let [settings_a, settings_b] = settings;

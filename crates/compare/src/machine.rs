@@ -26,7 +26,7 @@ impl Host {
         Host {
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-            model: model.unwrap_or("unavailable: /proc/cpuinfo names no model").to_owned(),
+            model: model.unwrap_or("unavailable: /proc/cpuinfo contains no model name").to_owned(),
             load_before: load(),
         }
     }

@@ -46,7 +46,7 @@ impl Live {
             if self.running.poll()?.is_some() {
                 self.running.check()?;
                 return Err(Error::failed(
-                    "the program ended during its warm-up; give a shorter --warmup, or use --forks for short programs",
+                    "the program ended during its warm-up; use a shorter --warmup, or --forks for short programs",
                 ));
             }
             let passed = since.elapsed();
@@ -54,7 +54,7 @@ impl Live {
                 Some(Phase::Measuring | Phase::Finished) => return Ok(()),
                 Some(_) if passed > warmup + SLACK => {
                     return Err(Error::failed(
-                        "the workload did not begin to measure; is terrace-workloads.jar of this version? ('cargo xtask build')",
+                        "the workload did not start to measure; use the terrace-workloads.jar of this version ('cargo xtask build')",
                     ));
                 }
                 None if passed >= warmup => return Ok(()),

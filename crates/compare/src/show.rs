@@ -54,7 +54,7 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     line("a/b collections", &collections);
     if let Some(estimate) = &outcome.estimate {
         line("a/b heap used up", &estimate.heap_use.as_ref().map_or("unavailable".into(), ratio));
-        line("a/b untrimmed", &format!("{}  all work in all time", ratio(&estimate.all_windows)));
+        line("a/b untrimmed", &format!("{}  total work over total time", ratio(&estimate.all_windows)));
     }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
     if a == b {

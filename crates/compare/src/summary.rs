@@ -59,8 +59,8 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     let mut notes = Vec::new();
     let Some(found) = bootstrap(&ratios, seed) else {
         return Err(Error::failed(
-            "the program allocated nothing that could be compared; is it idle, or may its memory not be read (kernel.yama.ptrace_scope \
-             0 or 1, the same user)?",
+            "the program allocated nothing that could be compared; check that it is not idle, and that its memory may be read \
+             (kernel.yama.ptrace_scope 0 or 1, the same user)",
         ));
     };
     let idle = pairs.len() - ratios.len();
@@ -72,7 +72,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     }
     if ratios.len() < FEW_PAIRS {
         notes.push(format!(
-            "{} pairs are few: the interval is little more than their range, and nothing is decided; give a longer --duration",
+            "only {} pairs: the interval is little more than their range, and no difference is decided; use a longer --duration",
             ratios.len()
         ));
     }
@@ -85,7 +85,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
         Some(names) => {
             for (side, name) in [0, 1].into_iter().zip(names) {
                 let rates = rates(pairs, side, |measure| amount.rate(measure));
-                notes.extend(steadiness(&rates, &format!("the rates of '{name}'"), "each second"));
+                notes.extend(steadiness(&rates, &format!("the rates of '{name}'"), "per second"));
             }
         }
         None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
@@ -101,14 +101,14 @@ fn steadiness(values: &[f64], what: &str, unit: &str) -> Option<String> {
     if let Some((low, high)) = two_heaps(values) {
         let (low, high) = (present::numbers::count(low), present::numbers::count(high));
         return Some(format!(
-            "bimodal: {what} have two modes, around {low} and {high} {unit}, so something other than allocation decides; try \
+            "bimodal: {what} have two modes, around {low} and {high} {unit}, so something other than allocation dominates; try \
              --jvm-arg=-XX:+UseCondCardMark (false sharing of card marks), a longer --warmup or a quieter machine, and compare \
              several runs"
         ).replace(" ,", ","));
     }
     let scatter = scatter(values).filter(|scatter| *scatter > NOISY)?;
     Some(format!(
-        "noisy: {what} scatter by {:.0} %; free the machine of other work or give a longer --duration",
+        "noisy: {what} vary by {:.0} %; stop other work on the machine or use a longer --duration",
         scatter * 100.0
     ))
 }
@@ -222,9 +222,9 @@ mod tests {
             "{notes:?}"
         );
         let few = summarise(&pairs(4, 1e6, 1e6), Amount::Operations, Some(["a", "b"]), 1).unwrap();
-        assert!(few.notes[0].contains("4 pairs are few"));
+        assert!(few.notes[0].contains("only 4 pairs"));
         let noisy: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) / 10.0).collect();
-        assert!(steadiness(&noisy, "the rates of 'a'", "each second").unwrap().contains("noisy"));
+        assert!(steadiness(&noisy, "the rates of 'a'", "per second").unwrap().contains("noisy"));
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub fn run(
     let pairs = evidence::pairs(&blocks, &subject.evidence());
     if pairs.len() < FEWEST {
         return Err(Error::failed(format!(
-            "only {} pairs of windows (four windows each) were measured, {FEWEST} are needed; give a longer --duration, a \
+            "only {} pairs of windows (four windows each) were measured, at least {FEWEST} are needed; use a longer --duration, a \
              shorter --window, or a program that runs longer",
             pairs.len()
         )));

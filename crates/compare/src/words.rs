@@ -78,7 +78,7 @@ fn looks_like_a_flag(word: &str) -> bool {
 
 fn unknown(word: &str) -> Error {
     if looks_like_a_flag(word) {
-        return Error::usage(format!("'{word}' has no dash; write -{word}"));
+        return Error::usage(format!("'{word}' has no leading dash; write -{word}"));
     }
     Error::usage(format!("unknown word '{word}' in a side; {EXAMPLES}"))
 }
@@ -128,9 +128,9 @@ mod tests {
             ("", ["empty", "write terrace"]),
             ("terace", ["'terace'", "write terrace, stock"]),
             ("terrace fast", ["'fast'", "JVM flags"]),
-            ("XX:TLABSize=4k", ["no dash", "-XX:TLABSize=4k"]),
-            ("stock Xmn64m", ["no dash", "-Xmn64m"]),
-            ("terrace XX:TLABSize=4k", ["no dash", "-XX:TLABSize=4k"]),
+            ("XX:TLABSize=4k", ["no leading dash", "-XX:TLABSize=4k"]),
+            ("stock Xmn64m", ["no leading dash", "-Xmn64m"]),
+            ("terrace XX:TLABSize=4k", ["no leading dash", "-XX:TLABSize=4k"]),
             ("stock core=64k", ["this side is stock", "'terrace core=64k'"]),
             ("off core=64k", ["settings of the other side", "'terrace core=64k'"]),
             ("terrace cores=64k", ["'cores'", "use levels, core"]),

@@ -50,7 +50,7 @@ impl Control {
         let geometry = geometry(counted.into())?;
         let failed = |error| {
             Error(format!(
-                "no memory that a command could see: {error}; allow memfd_create, or leave out control="
+                "cannot share counters with commands: {error}; allow memfd_create, or leave out control="
             ))
         };
         let file = memory::sealed(geometry.bytes()).map_err(failed)?;
@@ -67,7 +67,7 @@ impl Control {
         let copy = Copy::create(path)?;
         copy.write(&control.view.memory).map_err(|error| {
             let _ = std::fs::remove_file(path);
-            Error(format!("control file {}: {error}; name a path with room", path.display()))
+            Error(format!("control file {}: {error}; specify a path with free space", path.display()))
         })?;
         control.found_by().copy = Some(copy);
         Ok(control)

@@ -69,7 +69,7 @@ fn an_agent_of_another_version_is_told_as_such() {
     agent.set_state(State::Installed);
     let said = View::open(&path).err().expect("another version").to_string();
     assert!(
-        said.contains(&format!("(control format {}, this command knows {FORMAT})", FORMAT + 7)),
+        said.contains(&format!("(control format {}, this command supports {FORMAT})", FORMAT + 7)),
         "{said}"
     );
     assert_eq!(crate::Error::of_other_version(&path).unwrap().to_string(), said);
@@ -128,7 +128,7 @@ fn a_file_of_a_running_process_stays() {
     let path = directory.path().join("7");
     let first = Control::create(&path, &[1]).unwrap();
     let error = refused(&path);
-    assert!(error.contains("belongs to a JVM that runs") && error.contains("%p"), "{error}");
+    assert!(error.contains("belongs to a running JVM") && error.contains("%p"), "{error}");
     first.set_mode(Mode::On);
     assert_eq!(View::open(&path).unwrap().mode(), Mode::On);
 }
@@ -140,13 +140,13 @@ fn any_other_file_stays_as_it_is() {
     for precious in ["PK\x03\x04 an application", "TERRACE", "x"] {
         std::fs::write(&path, precious).unwrap();
         let error = refused(&path);
-        assert!(error.contains("left as it is") && error.contains("name another path"), "{error}");
+        assert!(error.contains("left unchanged") && error.contains("specify another path"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), precious);
     }
     // A second name: what is written to one is seen by the other.
     drop(Control::create(&directory.path().join("7"), &[1]).unwrap());
     std::fs::hard_link(directory.path().join("7"), directory.path().join("8")).unwrap();
-    assert!(refused(&directory.path().join("8")).contains("left as it is"));
+    assert!(refused(&directory.path().join("8")).contains("left unchanged"));
 }
 
 #[test]

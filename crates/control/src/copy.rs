@@ -30,12 +30,12 @@ fn check_directory(directory: &Path) -> Result<(), Error> {
         .map_err(|error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700")))?;
     if !found.is_dir() {
         return Err(Error(format!(
-            "control directory {shown} is not a directory (links are not followed); name a real one"
+            "control directory {shown} is not a directory (symbolic links are not followed); specify a directory"
         )));
     }
     if found.uid() != user() || found.mode() & 0o022 != 0 {
         return Err(Error(format!(
-            "control directory {shown} can be written by other users; use control=auto, or one made with mkdir -m 700"
+            "control directory {shown} is writable by other users; use control=auto, or a directory created with mkdir -m 700"
         )));
     }
     Ok(())
@@ -51,7 +51,7 @@ impl Copy {
         check_directory(directory)?;
         let shown = path.display();
         let irregular =
-            || Error(format!("control file {shown} exists and is not a regular file; name another path"));
+            || Error(format!("control file {shown} exists and is not a regular file; specify another path"));
         // Before it is opened, since opening alone can do something.
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(irregular());
@@ -60,16 +60,16 @@ impl Copy {
         options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(CAREFULLY);
         let file = options.open(path).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => irregular(),
-            _ => Error(format!("control file {shown}: {error}; name a path that can be written")),
+            _ => Error(format!("control file {shown}: {error}; specify a writable path")),
         })?;
-        let failed = |error: io::Error| Error(format!("control file {shown}: {error}; name another path"));
+        let failed = |error: io::Error| Error(format!("control file {shown}: {error}; specify another path"));
         let found = file.metadata().map_err(failed)?;
         if !found.is_file() {
             return Err(irregular());
         }
         if found.uid() != user() || found.nlink() != 1 || !is_ours(&file, &found) {
             return Err(Error(format!(
-                "control file {shown} exists and was not made by terrace: it is left as it is; name another path"
+                "control file {shown} exists and was not created by terrace: it is left unchanged; specify another path"
             )));
         }
         // SAFETY: the descriptor is open.
@@ -77,7 +77,7 @@ impl Copy {
             && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
         {
             return Err(Error(format!(
-                "control file {shown} belongs to a JVM that runs; name one for each process (control=DIRECTORY/%p)"
+                "control file {shown} belongs to a running JVM; use one file per process (control=DIRECTORY/%p)"
             )));
         }
         file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;

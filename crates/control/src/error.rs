@@ -7,13 +7,13 @@ use std::fmt;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Error(pub(crate) String);
 
-const OTHER: &str = "is of another version (control format";
+const OTHER: &str = "has another version (control format";
 
 impl Error {
     /// `whose` memory has another format.
     pub(crate) fn other_version(whose: &dyn fmt::Display, format: u32) -> Error {
         Error(format!(
-            "the agent {whose} {OTHER} {format}, this command knows {FORMAT}): use the terrace that came with it"
+            "the agent {whose} {OTHER} {format}, this command supports {FORMAT}): use the terrace command of the same release"
         ))
     }
 

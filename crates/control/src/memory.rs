@@ -94,7 +94,7 @@ pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: `limit` is a valid place for the result.
     checked(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
     if limit.rlim_cur < bytes as u64 {
-        return Err(io::Error::other(format!("the limit on file sizes is below {bytes} bytes (ulimit -f)")));
+        return Err(io::Error::other(format!("the file size limit is below {bytes} bytes (ulimit -f)")));
     }
     let usual = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string; a new descriptor disturbs nobody.

@@ -66,9 +66,9 @@ impl Control {
 fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
     let directory = PathBuf::from(format!("/proc/{pid}"));
     let cannot = |why: &dyn std::fmt::Display| {
-        Error(format!("process {pid} cannot be looked into: {why}; ask as its user, or as root"))
+        Error(format!("process {pid} cannot be inspected: {why}; run this command as its user, or as root"))
     };
-    let process = Process::of(&directory).ok_or_else(|| cannot(&"it does not say whose it is"))?;
+    let process = Process::of(&directory).ok_or_else(|| cannot(&"its owner is unknown"))?;
     let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;
     let (mut found, mut other) = (None, None);
     for link in descriptors.flatten().map(|entry| entry.path()) {

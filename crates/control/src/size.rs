@@ -5,7 +5,7 @@ pub const MIN_BUFFER: usize = 4 << 10;
 
 /// Bytes of a size text, or a line that says what a size looks like.
 pub fn parse(text: &str) -> Result<usize, String> {
-    let wrong = || format!("'{text}' is not a size: write bytes, or a number with k, m or g (64k, 1m)");
+    let wrong = || format!("invalid size '{text}': write bytes, or a number with k, m or g (64k, 1m)");
     let (digits, shift) = match text.trim().to_ascii_lowercase() {
         lower if lower.ends_with('k') => (lower[..lower.len() - 1].to_owned(), 10),
         lower if lower.ends_with('m') => (lower[..lower.len() - 1].to_owned(), 20),

@@ -91,9 +91,9 @@ pub enum Sure {
 impl Sure {
     pub fn text(self) -> &'static str {
         match self {
-            Sure::Counted => "from what was counted",
+            Sure::Counted => "from counters",
             Sure::Estimated => "estimated",
-            Sure::Untold => "only trying tells",
+            Sure::Untold => "needs a trial",
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
         title: format!("process {}", jvm.pid),
         heading: format!("What allocation costs process {}", jvm.pid),
         meta: format!("JDK {}, {}", jvm.version, jvm.collector),
-        footer: "Expected effects are ratios to now, for the same work; a speed above 1 is faster.".into(),
+        footer: "Expected effects are relative to the current state, for the same work; a speed above 1 is faster.".into(),
         version: report.terrace,
         ..Page::default()
     };

@@ -53,7 +53,7 @@ pub fn report(report: &Report, columns: u16) -> String {
         }
     }
     if !report.findings.is_empty() {
-        let legend = "Expected: ratios to now, for the same work; speed above 1 is faster.";
+        let legend = "Expected: relative to the current state, for the same work; speed above 1 is faster.";
         text += &format!("{legend}\n");
     }
     text
@@ -73,7 +73,7 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
         ),
     )];
     if let Some(allocation) = &evidence.allocation {
-        facts.push(("eden goes to", eden(allocation, evidence.seconds)));
+        facts.push(("use of eden", eden(allocation, evidence.seconds)));
     }
     facts.push(("collections", collections(evidence)));
     if let Some(refills) = &evidence.refills {
@@ -87,7 +87,7 @@ pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     facts.push(("machine", machine(evidence)));
     facts.push(("placement", placement(evidence)));
     if !evidence.missing.is_empty() {
-        facts.push(("not seen", evidence.missing.join("; ")));
+        facts.push(("not observed", evidence.missing.join("; ")));
     }
     facts
 }
@@ -167,7 +167,7 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     }
     if let Some(cpu) = evidence.application_cpu.filter(|cpu| *cpu > 0.0) {
         let spent = (refills.quick.total_ns + refills.locked.total_ns + refills.objects.total_ns) / 1e9;
-        text += &format!("; {} of CPU time; in brackets p50, p99, longest", share(spent / cpu));
+        text += &format!("; {} of CPU time; in parentheses p50, p99, max", share(spent / cpu));
     }
     let all = [&refills.quick, &refills.locked, &refills.collecting, &refills.objects];
     let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
@@ -269,7 +269,7 @@ fn placement(evidence: &Evidence) -> String {
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
     let tried = !report.trials.is_empty();
-    let mut columns = vec!["remedy", "collections", "speed", "how sure"];
+    let mut columns = vec!["remedy", "collections", "speed", "confidence"];
     if tried {
         columns = vec!["remedy", "collections expected", "measured", "speed expected", "measured"];
     }
@@ -300,7 +300,7 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
 
 pub(crate) fn nothing(evidence: &Evidence) -> String {
     match (&evidence.allocation, evidence.application_cpu) {
-        (None, _) => "Nothing found, but the use of eden could not be observed (see 'not seen').".into(),
+        (None, _) => "Nothing found, but the use of eden could not be observed (see 'not observed').".into(),
         (Some(allocation), _) => format!(
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)

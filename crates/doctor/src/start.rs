@@ -42,10 +42,10 @@ pub fn watch_program(
         if let Some(pid) = jvms.process() {
             break pid;
         }
-        still_runs(&mut running, "before a JVM came up")?;
+        still_runs(&mut running, "before a JVM started")?;
         if since.elapsed() > START {
             return Err(Error::failed(format!(
-                "no JVM came up within {} s; does the program start java, and does JAVA_TOOL_OPTIONS reach it?",
+                "no JVM started within {} s; check that the program starts java and passes JAVA_TOOL_OPTIONS on",
                 START.as_secs()
             )));
         }
@@ -54,7 +54,7 @@ pub fn watch_program(
     progress.start("warming up", warmup);
     let since = Instant::now();
     while since.elapsed() < warmup {
-        still_runs(&mut running, "during its warm-up; give a shorter --warmup")?;
+        still_runs(&mut running, "during its warm-up; use a shorter --warmup")?;
         progress.passed(since.elapsed());
         std::thread::sleep(STEP);
     }

@@ -46,9 +46,9 @@ pub fn in_place(
         Some(buffers) if buffers.on => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
         Some(_) => Ok(String::new()),
         None => jvm::switch::remove(pid).map(|gone| match gone {
-            true => "the agent has left the JVM again".into(),
+            true => "the agent was withdrawn from the JVM".into(),
             false => format!(
-                "the agent leaves process {pid} with the JVM's next collection; until then it passes every request on"
+                "the agent leaves process {pid} at its next collection; until then it passes on every request"
             ),
         }),
     };

@@ -62,7 +62,7 @@ pub fn watch_process(
         Ok(attached) => Some(attached),
         Err(error) if perf.is_none() || os::stopped_by().is_some() => return Err(error),
         Err(error) => {
-            missing.push(format!("flags, threads, and where eden goes: {error}"));
+            missing.push(format!("flags, threads, and the use of eden: {error}"));
             None
         }
     };
@@ -77,13 +77,13 @@ pub fn watch_process(
     if let Some(view) = present.as_ref().filter(|view| view.state() == Some(State::Observing)) {
         let times = if view.times().is_empty() { "; it does not time refills" } else { "" };
         missing.push(format!(
-            "an observer was there already, and stays: 'terrace off {pid}' withdraws it{times}"
+            "an observer was already installed, and stays: 'terrace off {pid}' withdraws it{times}"
         ));
     }
     let attach = attached.as_ref().filter(|_| present.is_none());
     let observer = attach.map(|_| Observer::attach(pid, install, tell)).transpose();
     let observer = observer.unwrap_or_else(|error| {
-        missing.push(format!("where eden goes, and refills: {error}"));
+        missing.push(format!("the use of eden, and refills: {error}"));
         None
     });
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
@@ -102,7 +102,7 @@ pub fn observing() -> AgentOptions {
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = System::here().machine(jvm.pid);
     progress.start("watching", length + Duration::from_secs(1));
-    progress.say("measuring this machine's own costs");
+    progress.say("measuring the costs of operations on this machine");
     let costs = costs::measure(machine.cpus);
     let mut missing = jvm.missing.clone();
     let flags = jvm.attached.map(vm_flags::of).transpose().unwrap_or_else(|error| {
@@ -126,7 +126,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
-            "process {} ended while it was watched, too early to say anything; give a shorter --seconds, or a program that runs longer",
+            "process {} ended while it was watched, too early for an assessment; use a shorter --seconds, or a program that runs longer",
             jvm.pid
         )));
     }

@@ -167,7 +167,7 @@ impl Collector {
     pub const fn only_observed(self) -> Option<&'static str> {
         match self {
             Collector::Z | Collector::SingleGenerationZ => Some(
-                "ZGC is observed only: HotSpot itself shares its pages out for each CPU, so terrace counts and changes nothing; for buffers \
+                "ZGC is observed only: it already allocates from per-CPU pages, so terrace only counts and changes nothing; for buffers \
                  choose another collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)",
             ),
             _ => None,

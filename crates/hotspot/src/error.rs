@@ -70,12 +70,12 @@ impl fmt::Display for Error {
             }
             Error::Newer { found } => write!(
                 f,
-                "JDK {found} is newer than this terrace knows: update terrace, use JDK {Supported}, or give unknown=try to \
-                 install where every check holds"
+                "JDK {found} is newer than this terrace supports: update terrace, use JDK {Supported}, or set unknown=try to install \
+                 if every check passes"
             ),
             Error::Zgc => write!(
                 f,
-                "ZGC already allocates from per-CPU pages, there is nothing to add: have it observed only (levels=none), or choose \
+                "ZGC already allocates from per-CPU pages, so there is nothing to add: use levels=none to observe it only, or choose \
                  another collector (-XX:+UseG1GC, -XX:+UseParallelGC, -XX:+UseSerialGC)"
             ),
             Error::Collector { found } => write!(

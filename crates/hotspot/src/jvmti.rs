@@ -107,7 +107,7 @@ impl Jvmti {
         };
         if code != OK || env.is_null() {
             return Err(format!(
-                "JVMTI 1.2 is not available (GetEnv gave {code}): use a HotSpot JDK {Supported}"
+                "JVMTI 1.2 is not available (GetEnv returned {code}): use a HotSpot JDK {Supported}"
             ));
         }
         Ok(Jvmti { env: env.cast() })

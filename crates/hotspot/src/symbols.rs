@@ -42,7 +42,7 @@ type Header = FileHeader64<Endianness>;
 
 fn header<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a Header, Endianness), Error> {
     let wrong =
-        || Error::File { path: path.display().to_string(), reason: "is no 64-bit ELF library".into() };
+        || Error::File { path: path.display().to_string(), reason: "is not a 64-bit ELF library".into() };
     let header = Header::parse(bytes).map_err(|_| wrong())?;
     let endian = header.endian().map_err(|_| wrong())?;
     Ok((header, endian))
@@ -149,7 +149,7 @@ impl Symbols {
         Err(Error::File {
             path: self.library.display().to_string(),
             reason: format!(
-                "is for another processor ({}; this process has {}): use the JDK of this processor",
+                "is for another architecture ({}; this process: {}): use a JDK for this architecture",
                 machine.0, MACHINE.0
             ),
         })

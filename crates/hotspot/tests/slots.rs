@@ -287,7 +287,7 @@ fn what_is_no_library_is_told_so() {
         let refused = outcome.err().map(|error| error.to_string());
         let own = architecture == std::env::consts::ARCH;
         assert!(
-            refused.as_ref().map_or(own, |line| !own && line.contains("is for another processor")),
+            refused.as_ref().map_or(own, |line| !own && line.contains("is for another architecture")),
             "{refused:?}"
         );
     }

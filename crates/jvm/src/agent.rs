@@ -30,7 +30,7 @@ impl Levels {
 }
 
 fn unknown_levels(text: &str) -> Error {
-    Error::usage(format!("levels '{text}'; choose core, processor, core+processor or none"))
+    Error::usage(format!("unknown levels '{text}'; choose core, processor, core+processor or none"))
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

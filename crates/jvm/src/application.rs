@@ -119,7 +119,9 @@ impl Application {
         match self.needs {
             Needs::Nothing => {}
             Needs::Compiler if !has_compiler => {
-                return Err(Error::failed(format!("JDK {jdk} has no compiler; name a full one with --java")));
+                return Err(Error::failed(format!(
+                    "JDK {jdk} has no compiler; specify a full JDK with --java"
+                )));
             }
             Needs::Sources | Needs::Compiler => {
                 more.extend(["--sources".into(), install.sources()?.into_os_string()]);
@@ -150,7 +152,7 @@ impl Application {
         }
         let paths = libraries.iter().map(|library| folder.join(library)).chain([jar.clone()]);
         let class_path = std::env::join_paths(paths).map_err(|_| {
-            Error::failed(format!("{}: a class path cannot name it; move it", folder.display()))
+            Error::failed(format!("{}: not usable in a class path; move it", folder.display()))
         })?;
         flags.extend(["-cp".into(), class_path, MAIN.into(), self.name.into()]);
         flags.extend(more);
@@ -162,10 +164,7 @@ fn there(path: &Path, remedy: &str) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
-    Err(Error::failed(format!(
-        "{} is not there; {remedy} 'cargo xtask applications --fetch'",
-        path.display()
-    )))
+    Err(Error::failed(format!("{} not found; {remedy} 'cargo xtask applications --fetch'", path.display())))
 }
 
 #[cfg(test)]
@@ -196,7 +195,7 @@ mod tests {
             let error = line(name, feature).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         };
-        lacks("lucene", 17, "lucene-9 is not there; fetch them again");
+        lacks("lucene", 17, "lucene-9 not found; fetch them again");
         lacks("callbacks-jni", 17, "C compiler");
         lacks("javac", 17, "JDK 17 has no compiler");
         lacks("keycloak", 25, "--fetch");

@@ -9,7 +9,7 @@ use std::time::Duration;
 const START: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 /// What to look at when no JVM had the agent.
-const REACHED: &str = "does it start java, and does JAVA_TOOL_OPTIONS reach it?";
+const REACHED: &str = "check that the program starts java and passes JAVA_TOOL_OPTIONS on";
 
 /// Waits until a JVM of the program is up with the agent.
 pub fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
@@ -23,7 +23,7 @@ pub fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
         }
         if running.started().elapsed() > START {
             return Err(Error::failed(format!(
-                "no JVM with terrace came up within {} s; {REACHED}",
+                "no JVM with terrace started within {} s; {REACHED}",
                 START.as_secs()
             )));
         }
@@ -37,5 +37,5 @@ pub fn had_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {
     if jvms.ready() {
         return Ok(());
     }
-    Err(Error::failed(format!("the program ended before a JVM with terrace came up; {REACHED}")))
+    Err(Error::failed(format!("the program ended before a JVM with terrace started; {REACHED}")))
 }

@@ -77,17 +77,17 @@ struct Target {
 impl Target {
     fn of(pid: u32) -> Result<Target> {
         let directory = PathBuf::from(format!("/proc/{pid}"));
-        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists the JVMs that run"));
+        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
         let owner = directory.metadata().map_err(gone)?.uid();
         if os::user() != 0 && owner != os::user() {
             return Err(Error::failed(format!(
-                "process {pid} belongs to another user (number {owner}); ask as that user, or as root"
+                "process {pid} belongs to another user (UID {owner}); run this command as that user, or as root"
             )));
         }
         let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
         if !maps.contains("libjvm.so") {
             return Err(Error::failed(format!(
-                "process {pid} is not a JVM; name the JVM's own number ('jps' lists them)"
+                "process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)"
             )));
         }
         let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
@@ -108,7 +108,7 @@ impl Target {
         });
         if refuses {
             return Some(
-                "was started with -XX:+DisableAttachMechanism; start it without, or with 'terrace run'",
+                "was started with -XX:+DisableAttachMechanism; start it without that flag, or with 'terrace run'",
             );
         }
         (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
@@ -131,7 +131,7 @@ impl Target {
         }
         let why = why.map(|error| error.to_string()).unwrap_or_default();
         Err(Error::failed(format!(
-            "cannot ask the JVM to listen: {name}: {why}; make its current folder or its /tmp writable"
+            "cannot start the JVM's attach listener: {name}: {why}; make its current directory or its /tmp writable"
         )))
     }
 }
@@ -152,7 +152,9 @@ impl Attached {
     pub fn to(pid: u32, patience: Duration) -> Result<Attached> {
         let target = Target::of(pid)?;
         let temporary = Temporary::of(&target.directory).map_err(|error| {
-            Error::failed(format!("the /tmp of process {pid} cannot be used: {error}; it must be a folder"))
+            Error::failed(format!(
+                "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
+            ))
         })?;
         let attached = Attached { pid, temporary, own_pid: target.own_pid, patience };
         if attached.is_there(target.owner) {
@@ -186,7 +188,7 @@ impl Attached {
             }
             if since.elapsed() > patience {
                 return Err(Error::failed(format!(
-                    "process {pid} has not opened its attach socket in {} s: it is stopped, or busier than that; try again",
+                    "process {pid} has not opened its attach socket in {} s: it is stopped or too busy; try again",
                     patience.as_secs()
                 )));
             }
@@ -209,7 +211,7 @@ impl Attached {
     /// A command with its arguments; the JVM's answer behind the return code.
     fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
         let failed = |error: std::io::Error| {
-            Error::failed(format!("process {} does not answer ({command}): {error}; try again", self.pid))
+            Error::failed(format!("process {} does not respond ({command}): {error}; try again", self.pid))
         };
         let mut stream = UnixStream::connect(self.socket()).map_err(failed)?;
         stream.set_read_timeout(Some(self.patience)).map_err(failed)?;
@@ -225,7 +227,7 @@ impl Attached {
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
             None if answer.is_empty() => {
-                Err(Error::failed(format!("process {} gave no answer ({command}): it is ending", self.pid)))
+                Err(Error::failed(format!("process {} sent no response ({command}): it is ending", self.pid)))
             }
             _ => Err(Error::failed(format!("the JVM refused {command}: {}", answer.trim()))),
         }
@@ -269,9 +271,9 @@ impl Attached {
     pub fn feature(&self) -> Result<u32> {
         let said = self.diagnose("VM.version")?;
         let number = said.lines().find_map(|line| line.strip_prefix("JDK ")?.split(['.', '+', '-']).next());
-        number.and_then(|number| number.parse().ok()).ok_or_else(|| {
-            Error::failed(format!("process {} does not say which JDK it is: {said}", self.pid))
-        })
+        number
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| Error::failed(format!("process {} does not report its JDK: {said}", self.pid)))
     }
 }
 

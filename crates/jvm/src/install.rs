@@ -3,7 +3,8 @@
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
-const REMEDY: &str = "build them with 'cargo xtask build', or set TERRACE_HOME to the folder that has them";
+const REMEDY: &str =
+    "build them with 'cargo xtask build', or set TERRACE_HOME to the directory that contains them";
 
 /// The folders that may hold Terrace's files, best first.
 #[derive(Clone, Debug)]
@@ -20,14 +21,14 @@ impl Install {
             let home = std::path::absolute(&home).unwrap_or(home);
             if !home.is_dir() {
                 return Err(Error::usage(format!(
-                    "TERRACE_HOME {} is not a folder; unset it, or name the one with libterrace.so",
+                    "TERRACE_HOME {} is not a directory; unset it, or set it to the directory that contains libterrace.so",
                     home.display()
                 )));
             }
             return Ok(Install { folders: vec![home.clone(), home.join("lib"), home.join("lib/terrace")] });
         }
         let program = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
-            Error::failed(format!("cannot find this program's own folder: {error}; set TERRACE_HOME"))
+            Error::failed(format!("cannot find this program's own directory: {error}; set TERRACE_HOME"))
         })?;
         let beside = program.parent().unwrap_or(Path::new("/")).to_owned();
         Ok(Install { folders: ["", "../lib", "../lib/terrace"].map(|folder| beside.join(folder)).into() })
@@ -52,7 +53,7 @@ impl Install {
             }
         }
         let folders: Vec<String> = self.folders.iter().map(|folder| folder.display().to_string()).collect();
-        Err(Error::failed(format!("{what} is not in {}; {REMEDY}", folders.join(" or "))))
+        Err(Error::failed(format!("{what} not found in {}; {REMEDY}", folders.join(" or "))))
     }
 
     pub fn agent(&self) -> Result<PathBuf> {
@@ -101,7 +102,7 @@ impl Install {
         let jar = |folder: &PathBuf| folder.join("applications/terrace-applications.jar");
         self.folders.iter().map(jar).find(|jar| jar.is_file()).ok_or_else(|| {
             Error::failed(
-                "the applications are not there; fetch them once with 'cargo xtask applications --fetch' (needs the network)",
+                "the applications are not installed; fetch them once with 'cargo xtask applications --fetch' (requires network access)",
             )
         })
     }

@@ -79,7 +79,7 @@ impl Jdk {
     /// The JDK at a path: its folder, or the `java` in it, links followed.
     pub fn at(path: &Path) -> Result<Jdk> {
         let shown = path.display();
-        let remedy = "name a JDK's folder or the bin/java in it";
+        let remedy = "specify a JDK's directory or its bin/java";
         let real =
             path.canonicalize().map_err(|error| Error::usage(format!("{shown}: {error}; {remedy}")))?;
         let java = if real.is_dir() { real.join("bin/java") } else { real };
@@ -100,13 +100,13 @@ impl Jdk {
         }
         let jdk = Jdk::from_release(&home).or_else(|| Jdk::ask(&home, &java)).ok_or_else(|| {
             Error::usage(format!(
-                "{shown} does not say what it is (no 'release' file, no '-version'); {remedy}"
+                "{shown} does not report its version (no 'release' file, no '-version' output); {remedy}"
             ))
         })?;
         if jdk.feature < OLDEST {
             return Err(Error::usage(format!(
-                "{shown} is JDK {}, too old for terrace's own programs; name one of version {OLDEST} or newer ('terrace run -- java ...' \
-                 takes JDK 11, too)",
+                "{shown} is JDK {}, too old for terrace's own programs; use version {OLDEST} or later ('terrace run -- java ...' also supports JDK \
+                 11)",
                 jdk.feature
             )));
         }
@@ -258,8 +258,8 @@ pub fn measured() -> Vec<Jdk> {
 pub fn newest() -> Result<Jdk> {
     discover().into_iter().next().ok_or_else(|| {
         Error::usage(format!(
-            "no JDK of version {OLDEST} or newer found (JAVA_HOME, PATH, /usr/lib/jvm, ~/.sdkman, ~/.jdks); install one or \
-             name it with --java"
+            "no JDK of version {OLDEST} or later found (JAVA_HOME, PATH, /usr/lib/jvm, ~/.sdkman, ~/.jdks); install one, or specify \
+             it with --java"
         ))
     })
 }

@@ -52,12 +52,12 @@ fn a_wrong_path_is_one_line_with_the_remedy() {
     let file = empty.path().join("java");
     let refused = |path: &Path| Jdk::at(path).unwrap_err().to_string();
     assert!(refused(empty.path()).contains("is not a JDK"));
-    assert!(refused(&empty.path().join("missing")).contains("name a JDK's folder"));
+    assert!(refused(&empty.path().join("missing")).contains("specify a JDK's directory"));
     std::fs::write(&file, "").unwrap();
     assert!(refused(&file).contains("is not executable"));
     assert!(refused(Path::new("/bin/sh")).contains("is not java"));
     let mute = fake(None, "exit 1");
-    assert!(refused(mute.path()).contains("does not say what it is"));
+    assert!(refused(mute.path()).contains("does not report its version"));
     let old = fake(Some("JAVA_VERSION=\"1.8.0_402\"\n"), "");
     assert!(refused(old.path()).contains("is JDK 8, too old"));
 }

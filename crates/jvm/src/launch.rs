@@ -36,7 +36,7 @@ impl Launch {
         } else {
             on_path(&shown).ok_or_else(|| {
                 Error::usage(format!(
-                    "'{shown}' is not on PATH; write its path, such as -- /usr/lib/jvm/jdk/bin/java"
+                    "'{shown}' is not on PATH; specify its path, such as -- /usr/lib/jvm/jdk/bin/java"
                 ))
             })?
         };
@@ -101,9 +101,9 @@ impl Launch {
         let program = self.program.display();
         match error.kind() {
             std::io::ErrorKind::PermissionDenied => Error::usage(format!(
-                "cannot start {program}: it is not executable; name the program itself after --"
+                "cannot start {program}: it is not executable; specify the program itself after --"
             )),
-            _ => Error::usage(format!("cannot start {program}: {error}; name a program after --")),
+            _ => Error::usage(format!("cannot start {program}: {error}; specify a program after --")),
         }
     }
 }

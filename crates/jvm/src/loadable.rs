@@ -21,8 +21,8 @@ const SHELL: &str = "/bin/sh";
 const REASONS: [(&[&str], &str, &str); 4] = [
     (
         &["failed to map segment", "Operation not permitted"],
-        "its folder does not permit execution (noexec, or a security module)",
-        "copy Terrace to another folder",
+        "its directory does not permit execution (noexec, or a security module)",
+        "copy Terrace to another directory",
     ),
     (
         &["GLIBC_"],
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn loaders_words_are_told_apart() {
         for (said, remedy) in [
-            ("x: failed to map segment from shared object", "copy Terrace to another folder"),
+            ("x: failed to map segment from shared object", "copy Terrace to another directory"),
             ("libc.so.6: version `GLIBC_2.34' not found (required by x)", "needs glibc 2.17"),
             (
                 "Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by x)",

@@ -266,7 +266,7 @@ impl Jvms {
     pub fn uncounted(&self) -> Option<String> {
         let unread = self.found.iter().any(|jvm| jvm.allocated.is_none());
         unread.then(|| {
-            "what objects took could not be read from the JVM's memory: allow it (kernel.yama.ptrace_scope 0 or 1, the same \
+            "allocated bytes could not be read from the JVM's memory: permit access to it (kernel.yama.ptrace_scope 0 or 1, the same \
              user, CAP_SYS_PTRACE in a container)"
                 .into()
         })
@@ -283,13 +283,13 @@ impl Jvms {
         }
         let observing = |jvm: &Jvm| jvm.control.state() == Some(State::Observing);
         if self.levels != Levels::None && self.found.iter().any(observing) {
-            notes.push("the agent only observed: no buffers of its own were in place".into());
+            notes.push("the agent only observed: it installed no buffers".into());
         }
         let requests: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::Passed)).sum();
         let bytes: u64 = self.found.iter().map(|jvm| jvm.control.total(Counter::PassedBytes)).sum();
         if self.levels == Levels::None && requests > MANY && bytes / requests < SMALLEST_TLAB {
             notes.push(format!(
-                "the observed side asked the heap for {} bytes at a time, so it ran without thread buffers and is not a usual \
+                "the observed side requested {} bytes from the heap at a time, so it ran without TLABs and is not a typical \
                  baseline; leave out -XX:-UseTLAB",
                 bytes / requests
             ));
@@ -358,7 +358,7 @@ fn private_directory() -> Result<TempDir> {
     };
     make(Path::new("/dev/shm")).or_else(|_| make(&std::env::temp_dir())).map_err(|error| {
         Error::failed(format!(
-            "no private directory in /dev/shm or TMPDIR: {error}; set TMPDIR to one that you can write"
+            "no private directory in /dev/shm or TMPDIR: {error}; set TMPDIR to a writable directory"
         ))
     })
 }

@@ -77,10 +77,15 @@ fn a_baseline_without_thread_buffers_is_said_to_be_one() {
     jvms.refresh().unwrap();
     control.counters(0)[0].add(Counter::Passed, 20_000);
     control.counters(0)[0].add(Counter::PassedBytes, 20_000 * 4096);
-    let baseline = |jvms: &Jvms| jvms.notes().iter().any(|note| note.contains("bytes at a time"));
+    let baseline =
+        |jvms: &Jvms| jvms.notes().iter().any(|note| note.contains("bytes from the heap at a time"));
     assert!(!baseline(&jvms));
     control.counters(0)[0].add(Counter::Passed, 980_000);
-    assert!(jvms.notes().iter().any(|note| note.contains("81 bytes at a time")), "{:?}", jvms.notes());
+    assert!(
+        jvms.notes().iter().any(|note| note.contains("81 bytes from the heap at a time")),
+        "{:?}",
+        jvms.notes()
+    );
 }
 
 #[test]

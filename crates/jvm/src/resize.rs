@@ -20,7 +20,8 @@ pub struct Wish {
 impl Wish {
     /// Reads `core=256k`, `processor=auto`.
     pub fn read(word: &str) -> Result<Wish> {
-        let example = "write core=SIZE, processor=SIZE, or auto or formula for the size, such as core=256k";
+        let example =
+            "write core=SIZE or processor=SIZE (SIZE may also be auto or formula), such as core=256k";
         let (key, value) =
             word.split_once('=').ok_or_else(|| Error::usage(format!("'{word}': {example}")))?;
         let level = ["core", "processor"]
@@ -65,7 +66,7 @@ impl std::fmt::Display for Resized {
             BufferSize::Auto => write!(f, " (auto)")?,
             BufferSize::Formula => write!(f, " (formula)")?,
             BufferSize::Bytes(bytes) if after < bytes => {
-                write!(f, " ({asked} is more than this heap bears; give more heap, -Xmx or -Xmn)")?
+                write!(f, " ({asked} is too large for this heap; increase it with -Xmx or -Xmn)")?
             }
             BufferSize::Bytes(_) => {}
         }
@@ -144,6 +145,6 @@ mod tests {
         assert_eq!(line("core=auto", 65536, Some(65536)), "core buffers 64k (auto), as before");
         assert_eq!(line("core=formula", 65536, Some(32768)), "core buffers 32k (formula), before 64k");
         assert_eq!(line("core=64k", 4096, None), "core buffers 64k from the next refill on, now 4k");
-        assert!(line("core=1g", 65536, Some(131072)).contains("128k (1g is more than this heap bears;"));
+        assert!(line("core=1g", 65536, Some(131072)).contains("128k (1g is too large for this heap;"));
     }
 }

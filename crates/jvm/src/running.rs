@@ -99,7 +99,7 @@ impl Running {
             os::signal_group(self.pid, os::TERMINATE);
             if self.wait(GRACE)?.is_none() {
                 return Err(Error::failed(format!(
-                    "{} did not end within {} s of SIGTERM; let it handle that signal, or end by itself",
+                    "{} did not end within {} s of SIGTERM; make it handle that signal, or exit by itself",
                     self.name,
                     GRACE.as_secs()
                 )));
@@ -121,7 +121,7 @@ impl Running {
             (None, signal) => format!("was terminated by signal {}", signal.unwrap_or_default()),
         };
         let said = self.last_words();
-        let said = if said.is_empty() { "it said nothing".into() } else { said };
+        let said = if said.is_empty() { "it printed nothing".into() } else { said };
         Err(Error::failed(format!("{} {how} after {:.1} s: {said}", self.name, time.as_secs_f64())))
     }
 

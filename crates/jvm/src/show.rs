@@ -61,7 +61,7 @@ fn times(ways: &Ways) -> String {
 fn differs(settings: &Value) -> Option<String> {
     const OWN: &str = env!("CARGO_PKG_VERSION");
     let agent = settings["terrace"].as_str().filter(|agent| *agent != OWN)?;
-    Some(format!("the agent is {agent}, this command {OWN}; use both of one version"))
+    Some(format!("the agent is version {agent}, this command {OWN}; use the same version of both"))
 }
 
 pub fn status(status: &Status, columns: u16) -> String {
@@ -145,7 +145,7 @@ mod tests {
         };
         let other = told("0.0.9");
         assert!(
-            other.contains("the agent is 0.0.9, this command") && other.contains("one version"),
+            other.contains("the agent is version 0.0.9, this command") && other.contains("the same version"),
             "{other}"
         );
         assert!(!told(env!("CARGO_PKG_VERSION")).contains("this command"));

@@ -58,11 +58,11 @@ pub fn of(pid: u32) -> Result<Status> {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let owner = process
         .metadata()
-        .map_err(|_| Error::failed(format!("no such process {pid}; 'jps' lists the JVMs that run")))?
+        .map_err(|_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs")))?
         .uid();
     if os::user() != 0 && owner != os::user() {
         return Err(Error::failed(format!(
-            "process {pid} belongs to another user (number {owner}); ask as that user"
+            "process {pid} belongs to another user (UID {owner}); run this command as that user"
         )));
     }
     match View::of_process(pid)? {
@@ -75,12 +75,13 @@ pub fn of(pid: u32) -> Result<Status> {
 /// Why there is nothing to be seen.
 fn without(pid: u32, process: &Path) -> Error {
     let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
-    let remedy = format!("'terrace attach {pid}' puts it there, or start it with 'terrace run -- java ...'");
+    let remedy =
+        format!("load it with 'terrace attach {pid}', or start the program with 'terrace run -- java ...'");
     Error::failed(if !maps.contains("libjvm.so") {
-        format!("process {pid} is not a JVM; name the JVM's own number ('jps' lists them)")
+        format!("process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)")
     } else if maps.contains("libterrace.so") {
         format!(
-            "process {pid} has terrace, but not of this version or without the option control=auto; {remedy}"
+            "process {pid} has terrace, but a different version, or without the option control=auto; {remedy}"
         )
     } else {
         format!("process {pid} is a JVM without terrace; {remedy}")

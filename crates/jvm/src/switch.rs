@@ -34,16 +34,16 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
         if state == State::Observing && !options.observes() {
             if is_only_observed(&control) {
                 return Err(Error::failed(format!(
-                    "process {pid} has terrace already (observing), and gets no buffers: {}",
+                    "process {pid} already has terrace (observing), and gets no buffers: {}",
                     control.message()
                 )));
             }
-            tell("an observer was there; it is withdrawn first");
+            tell("an observer was installed; it is withdrawn first");
             withdraw(pid, &control)?;
             return load_into(pid, options, &library, tell);
         }
         return Err(Error::failed(format!(
-            "process {pid} has terrace already ({}); see 'terrace status {pid}', switch it with 'terrace on {pid}' and 'terrace off {pid}'",
+            "process {pid} already has terrace ({}); see 'terrace status {pid}', switch it with 'terrace on {pid}' and 'terrace off {pid}'",
             state.name()
         )));
     }
@@ -54,8 +54,8 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
     let jvm = Attached::to(pid, PATIENCE)?;
     if jvm.feature().is_ok_and(|feature| feature >= WARNS_SINCE) {
         tell(
-            "this JDK warns on its own standard error that an agent is loaded while it runs; \
-              starting it with -XX:+EnableDynamicAgentLoading suppresses that",
+            "this JDK prints a warning on its standard error when an agent is loaded into a running \
+              JVM; -XX:+EnableDynamicAgentLoading at its start suppresses it",
         );
     }
     let (path, _copy) = jvm.reachable(library)?;
@@ -65,7 +65,7 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
         (Loaded::Yes, status) => status,
         (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
         (Loaded::Refused, Err(_)) if jvm.uptime().is_none_or(|uptime| uptime > STARTING) => {
-            Err(Error::failed("the agent refused; its reason is a line on the JVM's standard error"))
+            Err(Error::failed("the agent refused; the reason is on the JVM's standard error"))
         }
         (Loaded::Refused | Loaded::TooEarly, _) => {
             Err(Error::failed(format!("process {pid} is still starting; try again")))
@@ -144,10 +144,10 @@ pub(crate) fn has_buffers(status: &Status, control: &Control) -> Result<()> {
             Err(Error::failed(format!("process {pid} has no buffers: {}", status.message)))
         }
         Some(State::Observing) => Err(Error::failed(format!(
-            "process {pid} has no buffers: its agent only counts (levels=none); 'terrace attach {pid}' puts buffers there"
+            "process {pid} has no buffers: its agent only counts (levels=none); 'terrace attach {pid}' installs buffers"
         ))),
         Some(State::Withdrawn) => Err(Error::failed(format!(
-            "process {pid} has no buffers: its agent has withdrawn; 'terrace attach {pid}' puts buffers there"
+            "process {pid} has no buffers: its agent has withdrawn; 'terrace attach {pid}' installs buffers"
         ))),
         _ => {
             Err(Error::failed(format!("process {pid} has no buffers ({}): {}", status.state, status.message)))

@@ -109,11 +109,11 @@ fn reason(judged: &Judged) -> String {
         Why::Refills => "larger".into(),
         Why::Waste => "smaller".into(),
         Why::Bound => {
-            return format!("its bound has moved with eden ({})", human(judged.decision.seen.eden as f64));
+            return format!("its limit has changed with eden ({})", human(judged.decision.seen.eden as f64));
         }
         Why::Balanced => format!("no change, because neither cost is {BAND} times the other"),
         Why::Minor => format!("no change, because both costs are below {}", share(1.0 / MATTERS as f64)),
-        Why::AtBound => "no change, because the size is at its bound".into(),
+        Why::AtBound => "no change, because the size is at its limit".into(),
         Why::Left => format!(
             "no change, because larger buffers would leave more than {} of eden behind",
             share(1.0 / LEFT as f64)
@@ -127,7 +127,7 @@ fn reason(judged: &Judged) -> String {
 /// As a text for people.
 pub fn show(sizing: &Sizing, columns: u16) -> String {
     if sizing.levels.is_empty() {
-        return labelled("why these sizes", "there are no buffers, and so no sizes", columns);
+        return labelled("why these sizes", "no buffers, so no sizes", columns);
     }
     let mut text = String::new();
     for LevelSize { level, bytes, asked, latest } in &sizing.levels {
@@ -136,10 +136,10 @@ pub fn show(sizing: &Sizing, columns: u16) -> String {
         let why = match asked.as_str() {
             "formula" => format!("by the formula alone ({})", formula()),
             "auto" => match latest {
-                None => format!("auto, begins with the formula's ({}); no evaluation yet", formula()),
+                None => format!("auto, starts with the formula's ({}); no evaluation yet", formula()),
                 Some(latest) => format!("auto; at pause {}: {}", latest.decision.pause, reason(latest)),
             },
-            asked => format!("{asked} was asked for"),
+            asked => format!("{asked} was requested"),
         };
         text += &labelled(&format!("why {level}"), &format!("{}: {why}", size::format(*bytes)), columns);
     }
@@ -190,8 +190,8 @@ mod tests {
     fn each_way_to_a_size_is_told() {
         for (asked, part) in [
             ("formula", "why core 128k: by the formula alone (eden/32 in total, at most 256k each)"),
-            ("auto", "128k: auto, begins with the formula's"),
-            ("128k", "128k: 128k was asked for"),
+            ("auto", "128k: auto, starts with the formula's"),
+            ("128k", "128k: 128k was requested"),
         ] {
             let shown = shown(&installed(asked));
             assert!(shown.contains(part), "'{part}' in: {shown}");
@@ -220,7 +220,7 @@ mod tests {
              collections 1 % (1.00 MB); 4 collections, 2 domains",
             "sizes changed 2 times",
             "| 9 | core | 256k | 128k | smaller: refills cost",
-            "its bound has moved with eden (5.00 MB)",
+            "its limit has changed with eden (5.00 MB)",
         ] {
             assert!(shown.contains(part), "'{part}' in: {shown}");
         }
@@ -252,6 +252,6 @@ mod tests {
         let control = Control::anonymous(&[2]).unwrap();
         control.set_settings(r#"{"levels":"none","core_bytes":0}"#);
         control.set_state(State::Observing);
-        assert!(shown(&control).contains("there are no buffers, and so no sizes"));
+        assert!(shown(&control).contains("no buffers, so no sizes"));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
         if since.elapsed() > PATIENCE {
             let why = attached.err().map_or_else(|| control.message(), |error| error.to_string());
             return Err(Error::failed(format!(
-                "the observer of process {pid} goes with the JVM's next request for memory, which has not come in {} s ({why})",
+                "the observer of process {pid} is withdrawn at the JVM's next request for memory, which has not come within {} s ({why})",
                 PATIENCE.as_secs()
             )));
         }
@@ -58,7 +58,7 @@ fn ask_on_attach(pid: u32) -> Result<()> {
     let libraries =
         loaded::libraries(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
     if libraries.is_empty() {
-        return Err(Error::failed("the agent's library has no name any more"));
+        return Err(Error::failed("the agent's library is no longer mapped by name"));
     }
     let jvm = Attached::to(pid, PATIENCE)?;
     let mut asked = Ok(());

@@ -122,7 +122,7 @@ pub fn launch(
     if workload == Workload::Javac {
         if !jdk.has_compiler {
             return Err(Error::usage(format!(
-                "{} has no compiler, which the workload javac needs; name a full JDK with --java",
+                "{} has no compiler, which the workload javac needs; specify a full JDK with --java",
                 jdk.home.display()
             )));
         }
@@ -184,13 +184,13 @@ impl Report {
         })?;
         if report.checks != "passed" {
             return Err(Error::failed(format!(
-                "the workload's own checks gave '{}': no ratio is given",
+                "the workload's own checks reported '{}': no ratio is computed",
                 report.checks
             )));
         }
         if !(report.seconds > 0.0 && report.operations > 0.0) {
             return Err(Error::failed(
-                "the workload did nothing in the time given; give it a longer --duration",
+                "the workload completed nothing in the measured time; use a longer --duration",
             ));
         }
         Ok(report)

@@ -20,11 +20,11 @@ pub struct CachedFile {
 impl CachedFile {
     /// Opens a file that is not empty.
     pub fn open(path: &Path) -> Result<CachedFile> {
-        let failed = |error| Error::new(format!("{}: {error}; name a file that can be read", path.display()));
+        let failed = |error| Error::new(format!("{}: {error}; specify a readable file", path.display()));
         let file = File::open(path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len() as usize;
         if bytes == 0 {
-            return Err(Error::new(format!("{} is empty; name a file with data", path.display())));
+            return Err(Error::new(format!("{} is empty; specify a file with data", path.display())));
         }
         Ok(CachedFile { path: path.to_owned(), file, bytes })
     }
@@ -39,7 +39,7 @@ impl CachedFile {
     /// mapped stay. Whether they went tells [`CachedFile::cached`]: a file system without a disk keeps them.
     pub fn evict(&self) -> Result<()> {
         self.file.sync_all().map_err(|error| {
-            Error::new(format!("{}: {error}; is there room on the disk?", self.path.display()))
+            Error::new(format!("{}: {error}; check for free disk space", self.path.display()))
         })?;
         // SAFETY: the descriptor is open; the advice touches none of our memory.
         match unsafe { libc::posix_fadvise(self.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
@@ -60,7 +60,7 @@ impl CachedFile {
         // SAFETY: the range is the view; there is a byte for each of its pages.
         if unsafe { libc::mincore(view.base.as_ptr().cast(), view.bytes, states.as_mut_ptr()) } != 0 {
             return Err(Error::last(
-                &format!("asking which pages of {} are cached", self.path.display()),
+                &format!("checking which pages of {} are cached", self.path.display()),
                 "use a file of your own",
             ));
         }

@@ -7,7 +7,7 @@ use crate::policy::{Policy, small_page_bytes};
 use crate::size::PageSize;
 use std::ptr::NonNull;
 
-const OUT_OF_MEMORY: &str = "ask for fewer bytes, or free memory";
+const OUT_OF_MEMORY: &str = "request fewer bytes, or free memory";
 
 /// Anonymous private memory, zero where nothing was written; unmapped when dropped.
 ///
@@ -32,7 +32,7 @@ impl Mapping {
         let granule = policy.granule();
         let len = (bytes.max(1).checked_next_multiple_of(granule))
             .filter(|len| *len <= isize::MAX as usize)
-            .ok_or_else(|| Error::new(format!("{bytes} bytes are no mapping; {OUT_OF_MEMORY}")))?;
+            .ok_or_else(|| Error::new(format!("cannot map {bytes} bytes; {OUT_OF_MEMORY}")))?;
         match policy {
             Policy::Explicit(size) => Mapping::explicit(len, size),
             Policy::Small | Policy::Transparent => {
@@ -111,7 +111,7 @@ impl Mapping {
     fn between_guards(len: usize, granule: usize, policy: Policy) -> Result<Mapping> {
         let what = || format!("mapping {len} bytes on {policy}");
         len.checked_add(granule + 2 * small_page_bytes())
-            .ok_or_else(|| Error::new(format!("{}: too many; {OUT_OF_MEMORY}", what())))?;
+            .ok_or_else(|| Error::new(format!("{}: too many bytes; {OUT_OF_MEMORY}", what())))?;
         Mapping::guarded(len, granule, policy).ok_or_else(|| Error::last(&what(), OUT_OF_MEMORY))
     }
 
@@ -205,8 +205,8 @@ impl Mapping {
             return Ok(());
         }
         Err(Error::last(
-            &format!("giving {} bytes on {} back", self.len, self.policy),
-            "drop the mapping instead (explicit pages can be given back since Linux 5.18)",
+            &format!("returning {} bytes on {}", self.len, self.policy),
+            "unmap the memory instead (explicit pages can be returned since Linux 5.18)",
         ))
     }
 

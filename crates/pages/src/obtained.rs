@@ -36,7 +36,7 @@ impl Obtained {
             return Ok(total);
         }
         Err(Error::new(format!(
-            "the kernel lists {covered} of {} bytes as mappings of their own; ask for whole mappings",
+            "the kernel lists {covered} of {} bytes as separate mappings; query whole mappings",
             range.len()
         )))
     }

@@ -86,7 +86,7 @@ impl FromStr for Policy {
         Policy::ALL
             .into_iter()
             .find(|policy| policy.name() == text)
-            .ok_or_else(|| Error::new(format!("no pages '{text}'; choose one of {}", names.join(", "))))
+            .ok_or_else(|| Error::new(format!("unknown pages '{text}'; choose one of {}", names.join(", "))))
     }
 }
 

@@ -38,9 +38,8 @@ fn pools_in(folder: &Path) -> Vec<Pool> {
 impl Pool {
     /// The pool of pages of a size.
     pub fn find(size: PageSize) -> Result<Pool> {
-        Pool::at(&folder(Path::new(FOLDER), size)).ok_or_else(|| {
-            Error::new(format!("this machine has no explicit {size} pages; ask for smaller ones"))
-        })
+        Pool::at(&folder(Path::new(FOLDER), size))
+            .ok_or_else(|| Error::new(format!("this machine has no explicit {size} pages; use smaller ones")))
     }
 
     pub(crate) fn at(folder: &Path) -> Option<Pool> {

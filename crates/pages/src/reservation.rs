@@ -26,7 +26,7 @@ impl Reservation {
     fn fill_in(folder: &Path, size: PageSize, pages: u64) -> Result<Reservation> {
         let look = || {
             Pool::at(folder).ok_or_else(|| {
-                Error::new(format!("this machine has no explicit {size} pages; ask for smaller ones"))
+                Error::new(format!("this machine has no explicit {size} pages; use smaller ones"))
             })
         };
         let before = look()?;
@@ -43,7 +43,7 @@ impl Reservation {
         reservation.added = after.pages.saturating_sub(before.pages);
         if after.available() < pages {
             return Err(Error::new(format!(
-                "the kernel found {} of {missing} {size} pages in one piece; free memory, then as root: echo 1 > \
+                "the kernel found contiguous memory for {} of {missing} {size} pages; free memory, then as root: echo 1 > \
                  /proc/sys/vm/compact_memory; or boot with hugepagesz={}M hugepages={}",
                 reservation.added,
                 size.bytes() >> 20,

@@ -48,5 +48,5 @@ fn number(digits: &str) -> Option<u32> {
 
 fn refuse(part: &str) -> Error {
     let part: String = part.chars().take(32).collect();
-    Error(format!("CPU list: {part:?} is not understood; write ascending numbers and ranges, such as 0-3,8"))
+    Error(format!("invalid CPU list {part:?}; use ascending numbers and ranges, such as 0-3,8"))
 }

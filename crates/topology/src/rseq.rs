@@ -90,7 +90,7 @@ impl Rseq {
         if (0..crate::id::CPU_LIMIT as i32).contains(&ids.cpu_id()) {
             Ok(ids)
         } else {
-            Err("no concurrency ids: the kernel does not fill them")
+            Err("no concurrency ids: the kernel does not provide them")
         }
     }
 

@@ -49,7 +49,7 @@ impl CpuSource {
 
     /// `getcpu` even where rseq could be used, to compare the two.
     pub const fn getcpu() -> CpuSource {
-        CpuSource { way: Way::Getcpu, reason: Some("getcpu asked for") }
+        CpuSource { way: Way::Getcpu, reason: Some("getcpu requested") }
     }
 
     /// Whatever `cpu` says, for tests.

@@ -13,13 +13,13 @@ use std::process::Command;
 /// Options of `aarch64`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only fetch what all of it needs, once; then nothing needs the network.
+    /// Only fetch everything needed, once; later runs need no network.
     #[arg(long)]
     fetch: bool,
-    /// Leave out the JVMs: the emulator takes a minute for a launch.
+    /// Skip the JVMs: the emulator takes a minute per launch.
     #[arg(long)]
     quick: bool,
-    /// Only the launches of JVMs whose names contain one of these, as `load::G1::25` or `attach::`.
+    /// Only the launches of JVMs whose names contain one of these, such as `load::G1::25` or `attach::`.
     #[arg(conflicts_with_all = ["fetch", "quick"])]
     launches: Vec<String>,
 }
@@ -34,7 +34,7 @@ const INSIDE: [&str; 2] = ["terrace-hotspot", "terrace-agent"];
 /// What an emulated process cannot do, and the tests of it.
 const NOT_EMULATED: [(&str, &[&str]); 2] = [
     (
-        "an emulated process cannot start another program for aarch64",
+        "an emulated process cannot start another aarch64 program",
         &[
             "a_process_has_it_among_its_descriptors",
             "process_1_of_two_containers",
@@ -44,7 +44,7 @@ const NOT_EMULATED: [(&str, &[&str]); 2] = [
         ],
     ),
     (
-        "the emulator does not say which pages a process has",
+        "the emulator does not report the pages of a process",
         &[
             "small_pages_are_obtained",
             "neighbours_are_counted_apart",
@@ -121,7 +121,7 @@ fn checked(parts: &Parts, subcommand: &str) -> Command {
 /// Tests that look at the runtimes for aarch64 in place of this machine's.
 fn of_aarch64<'a>(test: &'a mut Command, parts: &Parts) -> Result<&'a mut Command> {
     let runtimes = std::env::join_paths(parts.runtimes()).map_err(|error| {
-        Error::failed(format!("target/aarch64/jdks: {error}; use a folder without colons"))
+        Error::failed(format!("target/aarch64/jdks: {error}; use a directory without colons"))
     })?;
     Ok(test.env("TERRACE_JDKS", runtimes).env("TERRACE_MACHINE", "aarch64"))
 }

@@ -12,7 +12,7 @@ pub fn build(folder: &Path) -> Result<()> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let found = Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {
-        println!("no C compiler '{compiler}': callbacks-jni is left out; install one, or name it with CC");
+        println!("no C compiler '{compiler}': callbacks-jni is left out; install one, or specify it with CC");
         return Ok(());
     }
     let headers = compiler_jdk()?.home.join("include");

@@ -18,7 +18,7 @@ pub fn build(folder: &Path) -> Result<()> {
         .into_iter()
         .find(|name| name.starts_with(DISTRIBUTION) && name.ends_with(".zip"))
         .ok_or_else(|| {
-            Error::failed("Keycloak's distribution was not fetched; look at java/applications/pom.xml")
+            Error::failed("Keycloak's distribution was not fetched; check java/applications/pom.xml")
         })?;
     let zip = folder.join(&name);
     let jdk = compiler_jdk()?;
@@ -29,7 +29,9 @@ pub fn build(folder: &Path) -> Result<()> {
         .flatten()
         .find(|entry| entry.file_name().to_string_lossy().starts_with(DISTRIBUTION))
         .ok_or_else(|| {
-            Error::failed(format!("{name} has no folder {DISTRIBUTION}*; is it Keycloak's distribution?"))
+            Error::failed(format!(
+                "{name} has no directory {DISTRIBUTION}*; check that it is Keycloak's distribution"
+            ))
         })?;
     let home = folder.join("keycloak");
     rename(unpacked.path(), &home)?;

@@ -39,10 +39,7 @@ pub fn all(folder: &Path, archive: &Path, target: &Target) -> Result<()> {
         let text = String::from_utf8_lossy(&output);
         for expected in ["for HotSpot JDK", "a/b per second", "installed"] {
             if !text.contains(expected) {
-                return Err(Error::failed(format!(
-                    "{}: nothing printed has '{expected}':\n{text}",
-                    found.name
-                )));
+                return Err(Error::failed(format!("{}: '{expected}' was not printed:\n{text}", found.name)));
             }
         }
         println!("{}: {VERSION} runs, compares and shows a JVM's status\n{text}", found.name);
@@ -73,7 +70,7 @@ fn install(found: &Root, archive: &Path, target: &Target) -> Result<Vec<u8>> {
                 said(found.name, &mut within(found, "0:0", what))?;
             }
             Some(("FROM" | "ARG" | "#", _)) | None => {}
-            Some(_) => return Err(Error::failed(format!("{}: not understood: {line}", steps.display()))),
+            Some(_) => return Err(Error::failed(format!("{}: unexpected line: {line}", steps.display()))),
         }
     }
     said(found.name, within(found, "1234:1234", STEPS).env("JAVA_HOME", &found.java_home))

@@ -15,10 +15,7 @@ pub fn first_difference(name: &str, here: &[u8], there: &[u8]) -> Result<Option<
         Some("gz") => different_member(tar(name, here)?, tar(name, there)?)?,
         _ => return Ok(Some(name.to_owned())),
     };
-    Ok(Some(format!(
-        "{name}: {}",
-        inner.unwrap_or_else(|| "the same files, put together differently".to_owned())
-    )))
+    Ok(Some(format!("{name}: {}", inner.unwrap_or_else(|| "the same files, packed differently".to_owned()))))
 }
 
 /// A file in an archive: what the archive says of it, and its bytes.

@@ -27,21 +27,21 @@ use target::Target;
 /// Options of `dist`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Install what was made into roots of Debian bookworm, Debian trixie and musl (fetched once; needs root and debootstrap), and
-    /// run it there as a user without rights.
+    /// Install the artifacts into roots of Debian bookworm, Debian trixie and musl (fetched once; requires root and debootstrap), and run
+    /// them there as an unprivileged user.
     #[arg(long)]
     check: bool,
 
-    /// Build the same commit once more, from a clone in another folder, for each processor it was built for here, and name the first
-    /// file that differs.
+    /// Build the same commit again, from a clone in another directory, for each architecture that was built here, and report the first file
+    /// that differs.
     #[arg(long)]
     reproduce: bool,
 
-    /// Only check what is in target/dist already.
+    /// Only check what is already in target/dist.
     #[arg(long)]
     no_build: bool,
 
-    /// For aarch64 in place of this machine (fetches what `cargo xtask aarch64` does); --check then runs it under the emulator.
+    /// Build for aarch64 instead of this machine (fetches what `cargo xtask aarch64` does); --check then runs it under the emulator.
     #[arg(long)]
     aarch64: bool,
 }
@@ -56,7 +56,7 @@ fn name(target: &Target) -> String {
 /// Builds and checks.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if !cfg!(target_arch = "x86_64") {
-        return Err(Error::failed("releases are built on x86-64; use such a machine"));
+        return Err(Error::failed("releases are built on x86-64; use an x86-64 machine"));
     }
     let folder = root().join("target/dist");
     let target = if arguments.aarch64 { Target::arm64(Parts::install()?) } else { Target::x64() };
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let archive = folder.join(format!("{}.tar.gz", name(&target)));
     if !archive.is_file() {
-        return Err(Error::failed(format!("{} is not there; leave out --no-build", archive.display())));
+        return Err(Error::failed(format!("{} not found; leave out --no-build", archive.display())));
     }
     match target.parts() {
         Some(parts) => emulated::check(&folder, &archive, &target, parts),
@@ -124,7 +124,7 @@ fn changed() -> Result<bool> {
 fn git(arguments: &[&str]) -> Result<String> {
     let output =
         Command::new("git").current_dir(root()).args(arguments).output().map_err(|error| {
-            Error::failed(format!("git: {error}; install it: a release names its commit"))
+            Error::failed(format!("git: {error}; install it: a release contains its commit"))
         })?;
     if !output.status.success() {
         return Err(Error::failed(format!(

@@ -13,11 +13,11 @@ use std::process::Command;
 /// Compares all that is in `folder` of this commit with what another folder makes of it.
 pub fn elsewhere(folder: &Path) -> Result<()> {
     if changed()? {
-        return Err(Error::usage("a clone lacks what is not committed: commit it, then give --reproduce"));
+        return Err(Error::usage("a clone lacks uncommitted changes: commit them, then use --reproduce"));
     }
     let platforms = jar::of_commit(folder, &commit()?);
     if platforms.is_empty() {
-        return Err(Error::usage("what is in target/dist is of another commit; leave out --no-build"));
+        return Err(Error::usage("target/dist was built from another commit; leave out --no-build"));
     }
     let other = folder.join("reproduced/in-a-folder-whose-path-is-longer");
     fresh(&other)?;
@@ -50,7 +50,7 @@ pub fn elsewhere(folder: &Path) -> Result<()> {
             let bytes = |folder: &Path| bytes(folder.join(file));
             if let Some(found) = compare::first_difference(file, &bytes(folder)?, &bytes(&there)?)? {
                 return Err(Error::failed(format!(
-                    "not the same bytes: {found}\ncompare {} with {} (diffoscope shows where); if target/dist has files of an earlier \
+                    "not identical: {found}\ncompare {} with {} (diffoscope shows where); if target/dist has files of an earlier \
                      version's compiler, remove it and try again",
                     folder.display(),
                     there.display()

@@ -26,7 +26,7 @@ const ZLIB: &str = "[package]\nname = \"zlib\"\nversion = \"0.0.0\"\nedition = \
 /// All of them, fetched where they are not there yet.
 pub fn all(folder: &Path, tools: &Tools) -> Result<Vec<Root>> {
     if jvm::os::user() != 0 {
-        return Err(Error::usage("other systems' roots need root (chroot); run the check as root"));
+        return Err(Error::usage("chroot requires root; run the check as root"));
     }
     create(folder)?;
     let mut roots = Vec::new();
@@ -41,7 +41,7 @@ fn debian(folder: &Path, name: &'static str, feature: &str) -> Result<Root> {
     let there = folder.join(name);
     if !there.is_dir() {
         if !works(Command::new("debootstrap").arg("--version")) {
-            return Err(Error::failed("debootstrap is not there; install it (apt-get install debootstrap)"));
+            return Err(Error::failed("debootstrap not found; install it (apt-get install debootstrap)"));
         }
         let pending = pending(folder, name)?;
         run(Command::new("debootstrap")

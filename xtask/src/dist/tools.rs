@@ -29,7 +29,7 @@ impl Tools {
             return Ok(tools);
         }
         if !works(Command::new("python3").args(["-m", "venv", "--help"])) {
-            return Err(Error::failed("python3 with venv is not there; install it (Debian: python3-venv)"));
+            return Err(Error::failed("python3 with venv not found; install it (Debian: python3-venv)"));
         }
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
         let pending = folder.join("pending.txt");
@@ -55,7 +55,7 @@ impl Tools {
         let name = self.folder.join("zig");
         if !found.join("lib").is_dir() {
             return Err(Error::failed(format!(
-                "{}: zig is not there; remove that folder and try again",
+                "{}: zig not found; remove that directory and try again",
                 self.folder.display()
             )));
         }

@@ -28,7 +28,7 @@ pub fn install() -> Result<Option<Error>> {
     maven.arg(format!("-Dgraal={}", new.display()));
     if let Err(error) = run(maven.args(["-Pgraal", "-pl", "graal", "package"])) {
         return Ok(Some(Error::failed(format!(
-            "Graal's compiler: {error}; fetching it once needs the network"
+            "Graal's compiler: {error}; fetching it once requires network access"
         ))));
     }
     digests::check(&new, DIGESTS)?;

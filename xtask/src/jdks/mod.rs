@@ -20,10 +20,10 @@ const OF_THE_MACHINE: [u32; 2] = [17, 25];
 /// Options of `jdks`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Fetch all that can be had.
+    /// Fetch everything available.
     #[arg(long)]
     all: bool,
-    /// Those to fetch, by their versions, and 'graal' for Graal's compiler [default: 21, if the machine has none].
+    /// Versions to fetch, and 'graal' for Graal's compiler [default: 21, if the machine has none].
     #[arg(conflicts_with = "all", value_name = "VERSION")]
     named: Vec<String>,
 }
@@ -53,13 +53,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             match (is_there(feature), of_the_machine) {
                 (true, _) => home(feature).display().to_string(),
                 (false, Some(jdk)) => jdk.home.display().to_string(),
-                (false, None) if OF_THE_MACHINE.contains(&feature) => "not there: install a JDK".into(),
-                (false, None) => format!("not there: cargo xtask jdks {feature}"),
+                (false, None) if OF_THE_MACHINE.contains(&feature) => "not found: install a JDK".into(),
+                (false, None) => format!("not found: cargo xtask jdks {feature}"),
             }
         );
     }
     let graal = graal::is_there().then(|| graal::folder().display().to_string());
-    println!("{GRAAL}  {}", graal.unwrap_or_else(|| format!("not there: cargo xtask jdks {GRAAL}")));
+    println!("{GRAAL}  {}", graal.unwrap_or_else(|| format!("not found: cargo xtask jdks {GRAAL}")));
     Ok(())
 }
 

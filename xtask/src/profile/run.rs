@@ -77,7 +77,7 @@ impl Run<'_> {
             let elapsed = running.started().elapsed();
             if elapsed > LIMIT {
                 return Err(Error::failed(format!(
-                    "{what}: not done after {} s; let the machine do nothing else meanwhile",
+                    "{what}: not finished after {} s; use an idle machine",
                     LIMIT.as_secs()
                 )));
             }

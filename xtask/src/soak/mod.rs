@@ -27,22 +27,22 @@ const MOST_FAILURES: u64 = 5;
 /// Options of `soak`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Refills of thread buffers, over all rounds (1e9 is a thousand million). Each collector on each JDK has a round at least.
+    /// Refills of thread buffers, over all rounds. Each collector on each JDK has at least one round.
     #[arg(long, default_value = "1e9", value_parser = refills)]
     refills: u64,
-    /// Where all that is random comes from.
+    /// Seed for all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where rounds are noted, and failures kept.
+    /// Directory for the log of rounds and for failures.
     #[arg(long, default_value = "target/terrace/soak")]
     out: PathBuf,
-    /// Go on with the soak that is there.
+    /// Resume the soak in --out.
     #[arg(long)]
     resume: bool,
-    /// Run this round only, and keep what it leaves.
+    /// Run only this round, and keep its files.
     #[arg(long)]
     round: Option<u64>,
-    /// Seconds that each JVM is disturbed.
+    /// Seconds for which each JVM is disturbed.
     #[arg(long, default_value_t = 20)]
     round_seconds: u64,
 }
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let (counts, failure) = match outcome {
             Ok(counts) => (counts, None),
             Err(error) if error.is_interruption() => {
-                eprintln!("stopped in round {number}; go on with: {} --resume", again(arguments));
+                eprintln!("stopped in round {number}; continue with: {} --resume", again(arguments));
                 return Err(error);
             }
             Err(error) => (Counts { rounds: 1, errors: 1, ..Counts::default() }, Some(error.to_string())),

@@ -86,13 +86,13 @@ impl State {
             let found: Option<Header> = serde_json::from_str(first).ok();
             if !resume {
                 return Err(Error::usage(format!(
-                    "{} has a soak already; go on with --resume, or choose another --out",
+                    "{} already has a soak; continue with --resume, or choose another --out",
                     folder.display()
                 )));
             }
             if found.as_ref() != Some(header) {
                 return Err(Error::usage(format!(
-                    "{}: another soak, of another seed or another build of the agent; choose another --out",
+                    "{}: another soak, with another seed or another build of the agent; choose another --out",
                     folder.display()
                 )));
             }

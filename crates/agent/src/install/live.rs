@@ -100,8 +100,8 @@ fn build(plan: &Plan, heap: &'static Heap, remarks: &mut Vec<String>) -> Result<
             && (*bytes as u64) < asked
         {
             remarks.push(format!(
-                "{name}={} is more than this heap bears: reduced to {bytes} bytes (eden has {} KB, the largest TLAB {} KB); \
-                 give more heap (-Xmx, -Xmn) or ask for less",
+                "{name}={} is too large for this heap: reduced to {bytes} bytes (eden: {} KB, largest TLAB: {} KB); increase the heap \
+                 (-Xmx, -Xmn) or use a smaller size",
                 size::format(asked as usize), eden >> 10, largest >> 10
             ));
         }

@@ -111,7 +111,8 @@ fn make_room(options: &Options) -> Result<(), String> {
         }
         (_, Some(refusal)) if options.insists_on_buffers() => Err(refusal.to_string()),
         _ => {
-            Err("libterrace.so is already loaded: name it once, or change it through its control file".into())
+            Err("libterrace.so is already loaded: specify it once, or change it through its control file"
+                .into())
         }
     }
 }
@@ -126,7 +127,7 @@ fn take_back() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
     let in_place = earlier.as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
     let goes = in_place.filter(|(in_place, observes)| *observes || in_place.is_back());
-    goes.ok_or("there is no observer to withdraw: 'terrace off PID' switches buffers off")?.0.take_back()?;
+    goes.ok_or("no observer to withdraw: 'terrace off PID' switches buffers off")?.0.take_back()?;
     report::write_at_exit();
     if let Some(earlier) = earlier.take() {
         earlier.end();
@@ -137,7 +138,7 @@ fn take_back() -> Result<(), String> {
 
 fn try_begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
     if when == When::Attach && !jvmti.is_live() {
-        return Err("the JVM is not yet, or no more, running: attach to a running one".into());
+        return Err("the JVM is still starting or already ending: attach to a running JVM".into());
     }
     // Of an environment of our own, which goes if there is nothing to be told of.
     jvmti.prepare(callbacks)?;
@@ -210,7 +211,7 @@ pub(crate) fn refuse(line: &str, strict: bool) {
     record(line);
     let consequence = match control().and_then(|control| control.state()) {
         _ if strict => "strict=true: not starting",
-        Some(State::Installed | State::Observing) => "what is installed stays",
+        Some(State::Installed | State::Observing) => "the installed agent stays",
         _ => "running without buffers",
     };
     say(Severity::Error, &format!("{line} ({consequence})"));

@@ -57,7 +57,7 @@ impl Plan {
         } else if !tlab::are_used(&jvm) && !options.levels_asked {
             // Compiled code of such a JVM takes memory from eden by itself; buffers would put a call into its way.
             options.levels = Levels::None;
-            control.set_message("-XX:-UseTLAB: left alone; name levels=core to use buffers all the same");
+            control.set_message("-XX:-UseTLAB: no buffers; specify levels=core to use them anyway");
         }
         if !options.observes() {
             // What had to be assumed decides where buffers are shared.

@@ -98,11 +98,11 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "attach::two_levels", JDKS, SERVED, |setting| {
         during_load(setting, "levels=core+processor,core=32k,processor=256k,tlab=2k")
             // Eden may have shrunk by then.
-            .maybe_says("is more than this heap bears")
+            .maybe_says("is too large for this heap")
             .says("tlab=2048 applies to threads that start from now on")
     });
     hazard(cases, "attach::twice", JDKS, USUAL, |setting| {
-        outlasting(setting.collector).says("through its control file (what is installed stays)").beside(
+        outlasting(setting.collector).says("through its control file (the installed agent stays)").beside(
             |running| {
                 expect(&load(running, "core=64k")?, "return code: 0")?;
                 expect(&load(running, "core=64k")?, "return code: -1")?;

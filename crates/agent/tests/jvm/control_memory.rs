@@ -99,7 +99,7 @@ fn second(setting: Setting) -> Verdict {
         let view = switching::open(running)?;
         let path = running.directory.join("control").display().to_string();
         let other = Launch::bare("Hello").agent(format!("control={path}")).unreported().prints(&["hello"]);
-        other.says("belongs to a JVM that runs").run(setting.jdk)?;
+        other.says("belongs to a running JVM").run(setting.jdk)?;
         goes_on(running, &view)?;
         View::open(Path::new(&path)).map_err(|error| error.to_string())?;
         Ok(())
@@ -117,9 +117,12 @@ fn precious(setting: Setting) -> Verdict {
     let directory = scratch()?;
     let jar = directory.path().join("app.jar");
     for (options, line) in [
-        ("control=app.jar", "control file app.jar exists and was not made by terrace: it is left as it is"),
+        (
+            "control=app.jar",
+            "control file app.jar exists and was not created by terrace: it is left unchanged",
+        ),
         ("report=app.jar", "report=app.jar: exists and is not one of your reports, so it was not replaced"),
-        ("report=link.json", "report=link.json: is a link, which is not followed"),
+        ("report=link.json", "report=link.json: is a symbolic link, which is not followed"),
     ] {
         std::fs::write(&jar, "PK precious").map_err(|error| error.to_string())?;
         let _ = std::os::unix::fs::symlink("app.jar", directory.path().join("link.json"));

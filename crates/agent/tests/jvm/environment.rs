@@ -100,7 +100,7 @@ fn sizes(cases: &mut Vec<Case>) {
             // It shrinks the heap on its own, while the program hardly allocates.
             Collector::G1 => launch
                 .args(&["gc=0"])
-                .maybe_says("is more than this heap bears")
+                .maybe_says("is too large for this heap")
                 .flags("-XX:G1PeriodicGCInterval=50"),
             _ => launch
                 .flags("-XX:ShenandoahUncommitDelay=50 -XX:ShenandoahGuaranteedGCInterval=50")
@@ -111,7 +111,7 @@ fn sizes(cases: &mut Vec<Case>) {
     hazard(cases, "adaptive_sizes", JDKS, &[Collector::Parallel], |_| {
         Launch::new("Load")
             .args(&["until=released", "gentle=false", "live=8m"])
-            .maybe_says("is more than this heap bears")
+            .maybe_says("is too large for this heap")
             .flags("-XX:+UseAdaptiveSizePolicy -Xms8m -Xmx128m -Xlog:gc+heap:file=gc.log")
             .beside(|running| {
                 running.wait_until("a young generation that grew and shrank", |running| {

@@ -56,7 +56,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     matrix(cases, "hostile::no_memory_files", JDKS, &[Collector::G1], |setting| {
         let launch = load().agent("core=64k,control=auto").says(
-            "no memory that a command could see: Operation not permitted (os error 1); allow memfd_create",
+            "cannot share counters with commands: Operation not permitted (os error 1); allow memfd_create",
         );
         run(setting, launch, Ok(Surroundings::refusing(&[libc::SYS_memfd_create])))
     });
@@ -72,10 +72,8 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = load()
             .agent("core=64k,control=control,report=report.json")
             .unreported()
-            .says(
-                "control file control: Read-only file system (os error 30); name a path that can be written",
-            )
-            .says("report=report.json: Read-only file system (os error 30): name a file that can be written");
+            .says("control file control: Read-only file system (os error 30); specify a writable path")
+            .says("report=report.json: Read-only file system (os error 30): specify a writable file");
         let setting_up =
             "mount --bind . . && mount -o remount,ro,bind . && mount -t tmpfs -o ro none /tmp && cd \"$PWD\"";
         run(setting, launch, Surroundings::mounts(setting_up))

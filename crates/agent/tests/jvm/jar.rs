@@ -22,7 +22,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "jar::twice", JDKS, USUAL, |_| {
         by_jar(collecting())
             .flags(&format!("-javaagent:{}=core=128k", jar().display()))
-            .says("through its control file (what is installed stays)")
+            .says("through its control file (the installed agent stays)")
     });
     // HotSpot finds the jar's natives in the library that -agentpath named, and no second one is loaded.
     hazard(cases, "jar::and_agentpath", JDKS, USUAL, |_| {
@@ -30,7 +30,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .within(cache())
             .flags(&format!("-Xmn8m -javaagent:{}=core=128k", jar().display()))
             .unreported()
-            .says("through its control file (what is installed stays)")
+            .says("through its control file (the installed agent stays)")
             .prints(&["began: installed, on", "done"])
     });
     hazard(cases, "jar::api", JDKS, USUAL, |_| api());
@@ -120,14 +120,14 @@ fn places(cases: &mut Vec<Case>) {
         Ok(within) => {
             let flags = "-Djava.io.tmpdir=cache";
             let launch = collecting().by_jar(jar()).within(within).flags(flags).unreported();
-            run(&launch.says("no folder for libterrace.so ("), setting.jdk)
+            run(&launch.says("no directory for libterrace.so ("), setting.jdk)
         }
         Err(why) => Ok(Outcome::Skipped(why)),
     });
     hazard(cases, "jar::no_cache", JDKS, ANY, |_| {
         let nowhere = Surroundings::variable("XDG_CACHE_HOME", "/proc/none");
         let launch = collecting().by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
-        launch.unreported().says("no folder for libterrace.so (")
+        launch.unreported().says("no directory for libterrace.so (")
     });
     // What stands for a machine that the jar was not built for, and for a C library that the library does not fit.
     matrix(cases, "jar::of_another_processor", JDKS, ANY, |setting| {

@@ -28,7 +28,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     // Somebody else could exchange folders there while they are written to.
     matrix(cases, "jar::attach_to_other_folders", JDKS, &[Collector::G1], |setting| {
-        surrounded(setting, Surroundings::mounts("true"), "core=64k", (1, "has other folders than this one"))
+        surrounded(setting, Surroundings::mounts("true"), "core=64k", (1, "is in another mount namespace"))
     });
 }
 

@@ -26,7 +26,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags("-XX:G1HeapRegionSize=1m -Xmn16m")
             .agent("core=1m")
             .collects(1)
-            .says("core=1m is more than this heap bears: reduced to")
+            .says("core=1m is too large for this heap: reduced to")
             .after(reduced_from(1 << 20))
     });
     hazard(
@@ -39,7 +39,7 @@ pub fn cases(cases: &mut Vec<Case>) {
                 .flags("-Xmx64m")
                 .agent("core=4m")
                 .collects(1)
-                .says("core=4m is more than this heap bears: reduced to")
+                .says("core=4m is too large for this heap: reduced to")
                 .after(reduced_from(4 << 20))
         },
     );
@@ -49,7 +49,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags("-Xmx16m -Xmn4m")
             .agent("core=8m")
             .collects(1)
-            .says("core=8m is more than this heap bears: reduced to")
+            .says("core=8m is too large for this heap: reduced to")
             .after(reduced_from(8 << 20))
     });
     hazard(cases, "heap_too_small_for_two_levels", JDKS, USUAL, |_| {
@@ -58,8 +58,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags("-Xmx16m -Xmn4m")
             .agent("levels=core+processor,core=8m,processor=16m")
             .collects(1)
-            .says("processor=16m is more than this heap bears: reduced to")
-            .says("core=8m is more than this heap bears: reduced to")
+            .says("processor=16m is too large for this heap: reduced to")
+            .says("core=8m is too large for this heap: reduced to")
     });
     // The smallest heaps that the collectors start with: sizes of terrace's own choice must fit, too.
     hazard(cases, "tiny_heap", JDKS, USUAL, |_| {

@@ -177,7 +177,7 @@ fn is(found: Loaded, expected: Loaded) -> Result<(), String> {
 fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
     let observer = attach(running, &install())?;
     let second = Observer::attach(running.pid(), &install(), |_| {}).err().map(text).unwrap_or_default();
-    if !second.contains("has terrace already (observing)") {
+    if !second.contains("already has terrace (observing)") {
         return Err(format!("a second observer: {second}"));
     }
     is(load(running, "levels=none")?, Loaded::Refused)?;
@@ -279,7 +279,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .agent("times=true")
             .unreported()
             .prints(&["hello"])
-            .says("times=true: only what is passed on is timed; give levels=none, without bound")
+            .says("times=true: only requests that are passed on are timed; use levels=none, without bound")
     });
     hazard(cases, "observing::again", JDKS, COLLECTING, |setting| {
         outlasting(setting.collector).beside(again)
@@ -294,7 +294,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "observing::makes_way", JDKS, USUAL, |setting| {
         outlasting(setting.collector)
             .says("libterrace.so is already loaded")
-            .says("there is no observer to withdraw")
+            .says("no observer to withdraw")
             .beside(makes_way)
     });
     hazard(cases, "observing::buffers_leave", JDKS, COLLECTING, |setting| {

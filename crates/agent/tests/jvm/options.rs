@@ -17,8 +17,8 @@ const INSTALLED: u32 = 21;
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("unknown_option", "", "cores=64k", "unknown option cores: use one of levels, core"),
     ("no_value", "", "core", "write key=value"),
-    ("no_size", "", "core=64kb", "core=64kb: '64kb' is not a size: write bytes"),
-    ("huge_size", "", "core=99999999999g", "is not a size"),
+    ("no_size", "", "core=64kb", "core=64kb: invalid size '64kb': write bytes"),
+    ("huge_size", "", "core=99999999999g", "invalid size"),
     ("too_small", "", "core=100", "core=100: use at least 4k"),
     ("processor_too_small", "", "levels=processor,processor=1k", "processor=1k: use at least 4k"),
     ("no_multiple", "", "core=65537", "use a multiple of 8 bytes"),
@@ -34,7 +34,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("negative_delay", "", "delay=-1", "use microseconds"),
     ("not_utf8", "", "\u{fffd}", "is not an option"),
     ("no_directory", "", "control=missing/control", "create it with mkdir -m 700"),
-    ("open_directory", "", "control=open/control", "open can be written by other users"),
+    ("open_directory", "", "control=open/control", "open is writable by other users"),
     ("directory_is_file", "", "control=file/control", "is not a directory"),
     ("directory_is_link", "", "control=linked/control", "links are not followed"),
     ("control_is_link", "", "control=link", "exists and is not a regular file"),
@@ -84,11 +84,9 @@ pub fn cases(cases: &mut Vec<Case>) {
     }
     // An end without a report is told; the application's result stands.
     hazard(cases, "report_cannot_be_written", &[25], &[Collector::G1], |_| {
-        Launch::bare("Hello")
-            .agent("report=missing/report.json")
-            .unreported()
-            .prints(&["hello"])
-            .says("report=missing/report.json: No such file or directory (os error 2): name a file")
+        Launch::bare("Hello").agent("report=missing/report.json").unreported().prints(&["hello"]).says(
+            "report=missing/report.json: No such file or directory (os error 2): specify a writable file",
+        )
     });
     hazard(cases, "zgc_is_refused", JDKS, ZGCS, |_| {
         Launch::bare("Hello").prints(&["hello"]).unreported().says("ZGC already allocates from per-CPU pages")

@@ -87,7 +87,7 @@ fn exhaust(setting: Setting, options: Option<&str>) -> Result<Exhausted, String>
         launch.flags(if setting.collector == Collector::G1 { "-Xmx64m -Xms64m" } else { "-Xmx24m -Xms24m" });
     launch = launch.flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "));
     launch = match options {
-        Some(options) => launch.agent(options).maybe_says("is more than this heap bears"),
+        Some(options) => launch.agent(options).maybe_says("is too large for this heap"),
         None => launch.stock(),
     };
     let directory = tempfile::tempdir_in(crate::artifacts::scratch()).map_err(|error| error.to_string())?;

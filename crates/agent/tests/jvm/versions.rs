@@ -27,7 +27,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         launch.run(jdk).map(|_| Outcome::Passed)
     }));
     cases.push(Case::new("newer_than_known::refused", || {
-        let launch = load().unreported().says("is newer than this terrace knows: update terrace");
+        let launch = load().unreported().says("is newer than this terrace supports: update terrace");
         pretended(newest(), launch)
     }));
     cases.push(Case::new("newer_than_known::tried", || {

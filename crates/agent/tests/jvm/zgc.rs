@@ -146,7 +146,7 @@ fn switched(running: &mut Running<'_>) -> Result<(), String> {
         told(switch::switch(pid, Mode::On), OBSERVED)?;
         told(resize::resize(pid, &[Wish::read("core=64k").map_err(text)?]), OBSERVED)?;
         // It gives way to nothing.
-        told(attach(&[]), "has terrace already (observing)")?;
+        told(attach(&[]), "already has terrace (observing)")?;
         told(attach(&["core=64k"]), OBSERVED)?;
         // HotSpot's own way to load it does not end it, either.
         expect_refused(running, "core=64k")?;
@@ -213,7 +213,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             launch
                 .says("(running without buffers)")
                 .says(OBSERVED)
-                .says("(what is installed stays)")
+                .says("(the installed agent stays)")
                 .says("libterrace.so is already loaded")
         })
     });

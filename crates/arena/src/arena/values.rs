@@ -25,7 +25,7 @@ impl Arena {
     /// A value.
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc<T>(&self, value: T) -> &mut T {
@@ -73,7 +73,7 @@ impl Arena {
     /// As [`Arena::try_alloc_slice_with`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_slice_with<T>(&self, length: usize, make: impl FnMut(usize) -> T) -> &mut [T] {
         self.try_alloc_slice_with(length, make).unwrap_or_else(|error| exhausted(error))
@@ -82,7 +82,7 @@ impl Arena {
     /// As [`Arena::try_alloc_slice_copy`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_slice_copy<T: Copy>(&self, from: &[T]) -> &mut [T] {
         self.try_alloc_slice_copy(from).unwrap_or_else(|error| exhausted(error))
@@ -91,7 +91,7 @@ impl Arena {
     /// A copy of a text.
     ///
     /// # Errors
-    /// When the arena has not so many bytes left.
+    /// When the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn try_alloc_str(&self, from: &str) -> Result<&mut str, AllocError> {
         let bytes = self.try_alloc_slice_copy(from.as_bytes())?;
@@ -102,7 +102,7 @@ impl Arena {
     /// As [`Arena::try_alloc_str`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_str(&self, from: &str) -> &mut str {
         self.try_alloc_str(from).unwrap_or_else(|error| exhausted(error))
@@ -137,7 +137,7 @@ impl Arena {
     /// As [`Arena::try_alloc_box`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     pub fn alloc_box<T>(&self, value: T) -> Box<T, &Arena> {
         self.try_alloc_box(value).unwrap_or_else(|error| exhausted(error))
     }
@@ -165,7 +165,7 @@ impl Arena {
     /// As [`Arena::try_alloc_slice_from_iter`].
     ///
     /// # Panics
-    /// If the arena has not so many bytes left.
+    /// If the arena has too few bytes left.
     #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
     pub fn alloc_slice_from_iter<T>(&self, values: impl IntoIterator<Item = T>) -> &mut [T] {
         self.try_alloc_slice_from_iter(values).unwrap_or_else(|error| exhausted(error))

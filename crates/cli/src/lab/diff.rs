@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct Diff {
-    /// The earlier run's folder.
+    /// The earlier run's directory.
     #[arg(value_name = "A")]
     before: PathBuf,
 
-    /// The later run's folder.
+    /// The later run's directory.
     #[arg(value_name = "B")]
     after: PathBuf,
 

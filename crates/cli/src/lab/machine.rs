@@ -11,7 +11,7 @@ use std::path::PathBuf;
 Example:
   terrace lab run latency atomics --out here && terrace lab machine here > my.toml")]
 pub struct MachineCommand {
-    /// The folder of a run.
+    /// The directory of a run.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

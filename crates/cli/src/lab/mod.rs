@@ -19,9 +19,9 @@ pub struct Lab {
 enum Command {
     /// Show the experiments: what each asks, and how long it takes.
     List(list::List),
-    /// Run experiments and write a report: tables here; results.json, CSV and one HTML page in a folder.
+    /// Run experiments and write a report: tables here; results.json, CSV and one HTML page in a directory.
     Run(run::Run),
-    /// Show the results in a folder again, and rewrite its page.
+    /// Show the results in a directory again, and rewrite its page.
     Report(report::Report),
     /// Compare two runs: what changed significantly.
     Diff(diff::Diff),

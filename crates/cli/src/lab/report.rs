@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct Report {
-    /// The folder of a run.
+    /// The directory of a run.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 

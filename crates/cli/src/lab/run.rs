@@ -22,47 +22,47 @@ Examples:
   terrace lab run --resume                 continue after Ctrl-C
   terrace lab run demo                     what Terrace does here, in eight minutes")]
 pub struct Run {
-    /// The experiments [default: all but those that 'terrace lab list' marks (when named)].
+    /// Experiments to run [default: all except those that 'terrace lab list' marks (when named)].
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated: with several values of one key, any of them.
+    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated; several values of one key match any of them.
     #[arg(long, value_name = "KEY=VALUE")]
     only: Vec<String>,
 
-    /// Few points: minutes (the default).
+    /// Few points: takes minutes (the default).
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 
-    /// Every point of the sources: hours.
+    /// Every point of the sources: takes hours.
     #[arg(long)]
     full: bool,
 
-    /// A JDK: its folder or its bin/java; may be repeated; a quick run uses the first of them for most [default: all of 17, 21 and 25, the newest first].
+    /// A JDK: its directory or its bin/java; may be repeated; a quick run uses the first one for most experiments [default: all of 17, 21 and 25, the newest first].
     #[arg(long, value_name = "HOME")]
     java: Vec<PathBuf>,
 
-    /// The folder for results [default: terrace-lab, terrace-lab-2, ...].
+    /// The directory for results [default: terrace-lab, terrace-lab-2, ...].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Continue the run in --out, or the last one in this folder.
+    /// Continue the run in --out, or the last one in this directory.
     #[arg(long, conflicts_with_all = ["names", "quick", "full", "java"])]
     resume: bool,
 
-    /// Runs of each cell; where it compares two ways of running a JVM, each in separate JVMs [default: the experiment's].
+    /// Runs per cell; of comparisons, each in separate JVMs [default: the experiment's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// Seconds measured in each JVM that is compared [default: the experiment's].
+    /// Seconds measured in each compared JVM [default: the experiment's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
-    /// End a compared cell when half of its interval's width is at most this [default: the experiment's].
+    /// End a comparison when the half-width of its interval is at most this [default: the experiment's].
     #[arg(long, value_name = "PERCENT", value_parser = crate::arguments::percent)]
     precision: Option<f64>,
 
-    /// Fill the huge page pools for the cells that need them, and restore them (needs root).
+    /// Fill the huge page pools for the cells that need them, and restore them afterwards (requires root).
     #[arg(long)]
     allow_sysctl: bool,
 
@@ -191,7 +191,7 @@ impl Run {
         match outcome.stopped {
             Some(error) => {
                 eprintln!(
-                    "terrace: what is finished is kept; continue with: terrace lab run --resume --out {}",
+                    "terrace: finished cells are kept; continue with: terrace lab run --resume --out {}",
                     folder.display()
                 );
                 Err(error)
@@ -211,7 +211,7 @@ fn failures(results: &::experiment::results::Results) -> Result<()> {
         return Ok(());
     }
     Err(Error::failed(format!(
-        "cells failed in {}; the table says why, and --resume tries only them again",
+        "cells failed in {}; the table shows why, and --resume retries only these",
         failed.join(", ")
     )))
 }

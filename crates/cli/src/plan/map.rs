@@ -47,9 +47,9 @@ pub fn text(machine: &Machine, places: &[Place], columns: u16) -> String {
         std::iter::once(threads.to_string()).chain(of).collect::<Vec<String>>()
     });
     format!(
-        "{}In each place: what to refill TLABs from, over HotSpot's growing TLABs, and what decides (before:\n\
-         after). growing: HotSpot's own TLABs are as fast. 4k: TLABs of 4 KB from the heap. core, L3,\n\
-         core+L3: TLABs of 4 KB from Terrace's buffers.\n\
+        "{}In each cell: the source of TLAB refills, the gain over HotSpot's growing TLABs, and the bottleneck\n\
+         (before: after). growing: HotSpot's own TLABs are as fast. 4k: TLABs of 4 KB from the heap.\n\
+         core, L3, core+L3: TLABs of 4 KB from Terrace's buffers.\n\
          simulated on {} ({} CPUs), not measured: bounds of refills, memory and collections\n",
         Table::new(header).with(rows).text(columns),
         machine.name,
@@ -88,7 +88,7 @@ fn plot(places: &[Place]) -> Plot {
         panels: vec![Panel { points: places.iter().filter_map(point).collect(), ..Panel::default() }],
         ..Figure::default()
     };
-    let caption = "In brackets what to refill from, and what decides then.".into();
+    let caption = "In brackets: the source of refills, and the resulting bottleneck.".into();
     Plot { title: title.into(), caption, drawing: figure.drawing() }
 }
 
@@ -113,11 +113,11 @@ fn numbers(places: &[Place]) -> Table {
 /// The map as a page.
 pub fn html(machine: &Machine, places: &[Place], meta: String) -> Result<String> {
     let contents = Contents {
-        question: "Where do buffers pay? In each place the simplest way to refill TLABs that is at most 2 % slower than the fastest."
+        question: "Where do buffers pay off? Each cell has the simplest way to refill TLABs that is at most 2 % slower than the fastest."
             .into(),
         plots: vec![plot(places)],
         tables: vec![("All ways", numbers(places))],
         ..Contents::default()
     };
-    page::page(format!("Where buffers pay on {}", machine.name), meta, &contents)
+    page::page(format!("Where buffers pay off on {}", machine.name), meta, &contents)
 }

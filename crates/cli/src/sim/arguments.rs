@@ -30,11 +30,11 @@ pub struct MachineArgument {
 /// Everything but the machine and the buffers.
 #[derive(Args, Clone, Debug)]
 pub struct ProgramArguments {
-    /// What threads do: add, xadd, cas (all increment one counter) or allocate.
+    /// Program of the threads: add, xadd, cas (all increment one counter) or allocate.
     #[arg(long, value_name = "NAME", value_parser = program)]
     pub program: Program,
 
-    /// Bytes of an object [default: 64].
+    /// Object size in bytes [default: 64].
     #[arg(long, value_name = "BYTES", value_parser = object, help_heading = "Allocation")]
     pub object: Option<u32>,
 
@@ -60,7 +60,7 @@ pub struct ProgramArguments {
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Allocation")]
 pub struct CollectorArgument {
-    /// The collector, whose eden is one top for all threads (parallel), regions and Heap_lock (g1), or a region for each package
+    /// The collector whose eden is simulated: one top for all threads (parallel), regions and Heap_lock (g1), or a region per package
     /// (g1-numa, as with -XX:+UseNUMA).
     #[arg(long, value_enum, value_name = "NAME", default_value = "parallel")]
     pub gc: Gc,
@@ -89,15 +89,15 @@ impl CollectorArgument {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Allocation")]
 pub struct SizeArguments {
-    /// A core's buffer [default: the agent's choice for this eden, 256k at most].
+    /// Size of a core's buffer [default: the agent's choice for this eden, 256k at most].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub core_size: Option<u64>,
 
-    /// The buffer of the cores that share an L3 [default: 8 core buffers].
+    /// Size of the buffer of cores that share an L3 cache [default: 8 core buffers].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub l3_size: Option<u64>,
 
-    /// A package's buffer [default: 8 of the level below].
+    /// Size of a package's buffer [default: 8 buffers of the level below].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub package_size: Option<u64>,
 }
@@ -129,7 +129,7 @@ impl ChanceArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Allocation")]
 pub struct BufferArguments {
-    /// Threads' buffers: none, growing (HotSpot's own strategy) or a size [default: growing].
+    /// Thread buffers: none, growing (HotSpot's own strategy) or a size [default: growing].
     #[arg(long, value_name = "none|growing|SIZE", value_parser = tlab)]
     pub tlab: Option<Tlab>,
 
@@ -230,7 +230,7 @@ impl SizeArguments {
 
 /// A simulation that there was no memory for.
 pub fn failed(error: &std::io::Error) -> Error {
-    Error::failed(format!("the simulation: {error}; try fewer --threads"))
+    Error::failed(format!("the simulation: {error}; use fewer --threads"))
 }
 
 pub fn machine(name: &str) -> Result<Machine> {
@@ -263,10 +263,10 @@ fn tlab(text: &str) -> Result<Tlab> {
             // Whole grains, and room for an object.
             Ok(bytes) if (256..=32 << 20).contains(&bytes) => Ok(Tlab::Bytes(bytes as usize & !7)),
             Ok(_) => {
-                Err(Error::usage(format!("'{text}' is not a valid thread buffer; give 256 bytes to 32m")))
+                Err(Error::usage(format!("'{text}' is not a valid thread buffer; use 256 bytes to 32m")))
             }
             Err(_) => Err(Error::usage(format!(
-                "'{text}' is not a valid thread buffer; give none, growing or a size such as 4k"
+                "'{text}' is not a valid thread buffer; use none, growing or a size such as 4k"
             ))),
         },
     }
@@ -274,19 +274,19 @@ fn tlab(text: &str) -> Result<Tlab> {
 
 pub fn object(text: &str) -> Result<u32> {
     (text.parse().ok().filter(|bytes| (8..=1 << 20).contains(bytes))).ok_or_else(|| {
-        Error::usage(format!("'{text}' is not a valid object size; give 8 to 1048576 bytes, such as 64"))
+        Error::usage(format!("'{text}' is not a valid object size; use 8 to 1048576 bytes, such as 64"))
     })
 }
 
 pub fn cycles(text: &str) -> Result<f64> {
     (text.parse().ok().filter(|cycles| (1.0..=1e9).contains(cycles))).ok_or_else(|| {
-        Error::usage(format!("'{text}' is not a valid number of cycles; give 1 to 1000000000, such as 40"))
+        Error::usage(format!("'{text}' is not a valid number of cycles; use 1 to 1000000000, such as 40"))
     })
 }
 
 pub fn one_count(text: &str) -> Result<u32> {
     (text.parse().ok().filter(|number| *number > 0)).ok_or_else(|| {
-        Error::usage(format!("'{text}' is not a valid number of threads; give 1 or more, such as 1,2,4"))
+        Error::usage(format!("'{text}' is not a valid number of threads; use 1 or more, such as 1,2,4"))
     })
 }
 
@@ -331,7 +331,7 @@ pub fn time(text: &str) -> Result<Picoseconds> {
         Ok(time as Picoseconds)
     } else {
         Err(Error::usage(format!(
-            "'{text}' is not a valid simulated time; give 1ns to 10s with its unit, such as 2ms"
+            "'{text}' is not a valid simulated time; use 1ns to 10s with its unit, such as 2ms"
         )))
     }
 }

@@ -20,9 +20,9 @@ enum What {
     Counters,
     /// Speed-ups by buffers of processors and cores (the paper's Figures 2 and 3).
     Figure2,
-    /// Foreign allocations (the paper's Tables I and II): about ten minutes.
+    /// Foreign allocations (the paper's Tables I and II): takes about ten minutes.
     Tables,
-    /// When a level of processor buffers over core buffers pays, on one machine: under a minute.
+    /// When a level of processor buffers above core buffers pays off, on one machine: takes less than a minute.
     Levels,
 }
 
@@ -126,7 +126,7 @@ impl Evaluate {
             ]
         });
         println!(
-            "{}, all {} CPUs, thread buffers of 4 KB: objects a second; four levels over three; with three levels what comes to the heap",
+            "{}, all {} CPUs, thread buffers of 4 KB: objects per second; four levels over three; with three levels, requests to the heap",
             self.machine.name,
             rows.first().map_or(0, |row| row.threads)
         );
@@ -156,7 +156,7 @@ fn conclusion(rows: &[LevelsRow]) -> String {
     let where_not =
         if not.is_empty() { String::new() } else { format!(", at most {} where it does not", share(most)) };
     format!(
-        "A processor level pays (10 % and more, up to {best:.1}x) where the heap's top cannot serve all core buffers: it serves {served:.1} million requests a second here. \
+        "A processor level pays (10 % and more, up to {best:.1}x) where the heap's top cannot serve all core buffers: it serves {served:.1} million requests per second here. \
          Threads with three levels wait for it at least {} of their time where a fourth pays{where_not}. Core buffers twice as large need half the requests.",
         share(least)
     )

@@ -28,13 +28,13 @@ pub struct Sim {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the machines and programs included.
+    /// List the included machines and programs.
     List(list::List),
-    /// Show all numbers of a machine, each with its range and origin.
+    /// Show all parameters of a machine, each with its range and origin.
     Machine(machine::MachineCommand),
-    /// Simulate a program: operations in a second, and what its cache lines did.
+    /// Simulate a program: operations per second, and what its cache lines did.
     Run(run::Run),
-    /// Simulate a grid of threads, thread buffers and levels: what the levels buy.
+    /// Simulate a grid of threads, thread buffers and levels: what the levels gain.
     Sweep(sweep::Sweep),
     /// Show which cache line bounced, between which cores, and what that cost.
     Explain(explain::Explain),

@@ -77,7 +77,7 @@ pub fn page(heading: String, meta: String, contents: &Contents) -> Result<String
 
 pub fn write(option: &str, path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).map_err(|error| {
-        Error::usage(format!("{option} {}: {error}; name a file that can be written", path.display()))
+        Error::usage(format!("{option} {}: {error}; specify a writable file", path.display()))
     })
 }
 
@@ -87,7 +87,7 @@ pub fn writable(option: &str, path: Option<&Path>) -> Result<()> {
     let existed = path.exists();
     let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
     opened.map(drop).map_err(|error| {
-        Error::usage(format!("{option} {}: {error}; name a file that can be written", path.display()))
+        Error::usage(format!("{option} {}: {error}; specify a writable file", path.display()))
     })?;
     if !existed {
         // If it stays it is empty, and soon written.

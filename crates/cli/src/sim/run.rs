@@ -36,7 +36,7 @@ pub struct Run {
     #[command(flatten)]
     buffers: BufferArguments,
 
-    /// Threads; several numbers with commas give a row each.
+    /// Numbers of threads, separated by commas; each has its row.
     #[arg(long, value_name = "LIST", default_value = "1", value_parser = counts)]
     threads: List<u32>,
 

@@ -41,7 +41,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let own = allocation.of_ended_thread?;
     let text = format!(
         "{} threads/s start and allocate {} each, but their first TLAB is {}: {} of eden is left unused when they end. \
-         What is unused was never touched: with a remedy more of eden becomes resident.",
+         Unused memory was never touched: with a remedy, more of eden becomes resident.",
         count(started / evidence.seconds),
         human(own),
         human((allocation.waste_ended / started) + own),
@@ -69,7 +69,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         remedy: Remedy::Program(what.into()),
         effect: effect(evidence, allocation, 0.0),
         note: match attached {
-            true => "attach each once (AttachCurrentThreadAsDaemon), and keep it; it saves attaching, too",
+            true => "attach each once (AttachCurrentThreadAsDaemon), and keep it attached; this also saves attaching",
             false => "or virtual threads; it also saves starting the threads, which the prediction does not include",
         },
     });
@@ -85,7 +85,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice.push(Advice {
             remedy: Remedy::Terrace(vec![]),
             effect: with_terrace,
-            note: "helps a JVM that runs, without a restart",
+            note: "helps a running JVM, without a restart",
         });
     }
     Some(Found { evidence: text, advice })

@@ -25,7 +25,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     Some(Found {
         evidence: format!(
-            "{} are resident, {} on huge pages; the kernel would give transparent ones.",
+            "{} are resident, {} on huge pages; the kernel can provide transparent huge pages.",
             human(resident as f64),
             share(part),
         ),

@@ -26,7 +26,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let text = format!(
-        "{} objects/s do not fit the rest of a TLAB and come from the shared heap: {} of the threads' time ({} p50, {} p99).",
+        "{} objects/s do not fit in the rest of a TLAB and are allocated in the shared heap: {} of the threads' time ({} p50, {} p99).",
         count(rate),
         share(spent),
         quantity(objects.p50_ns, "ns"),
@@ -38,7 +38,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let larger = (resizes && !has_larger).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
         effect: Effect::default(),
-        note: "larger TLABs; more of eden is unused when a collection comes",
+        note: "larger TLABs; more of eden is unused at a collection",
     });
     let terrace = Advice {
         remedy: Remedy::Terrace(vec![]),
@@ -47,7 +47,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             speed: Some(1.0 / (1.0 - objects.avoidable_seconds() / cpu).max(0.1)),
             sure: Sure::Estimated,
         },
-        note: "such objects come from the core's own buffer, as far as they fit half of it",
+        note: "such objects are allocated in the core's buffer, if they fit in half of it",
     };
     Some(Found { evidence: text, advice: larger.into_iter().chain([terrace]).collect() })
 }

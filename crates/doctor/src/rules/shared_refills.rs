@@ -41,7 +41,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     );
     if let Some(contended) = evidence.costs.contended_ns {
         text += &format!(
-            " A compare-and-swap alone takes {} here, and {} where all its CPUs share the word.",
+            " A compare-and-swap alone takes {} here, and {} where all CPUs share the word.",
             quantity(evidence.costs.alone_ns, "ns"),
             quantity(contended, "ns"),
         );
@@ -66,14 +66,14 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             advice.push(Advice {
                 remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
                 effect: speed(spent * (1.0 - size as f64 / larger as f64)),
-                note: "larger TLABs waste more of eden for each thread; without the flag HotSpot chooses the size",
+                note: "larger TLABs waste more of eden per thread; without the flag HotSpot chooses the size",
             });
         }
     }
     advice.push(Advice {
         remedy: Remedy::Terrace(vec![]),
         effect: speed(avoidable),
-        note: "refills from the core's own buffer; the prediction does not include what caches gain by that",
+        note: "refills from the core's own buffer; the prediction does not include cache effects",
     });
     Some(Found { evidence: text, advice })
 }

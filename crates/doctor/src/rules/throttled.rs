@@ -24,7 +24,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let fewer = counts_more.then(|| Advice {
         remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),
         effect: Effect::default(),
-        note: "fewer collector and compiler threads use the quota up at once",
+        note: "fewer collector and compiler threads exhaust the quota at the same time",
     });
     let raise = Advice {
         remedy: Remedy::Program("raise the quota of its control group".into()),
@@ -33,7 +33,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     };
     Some(Found {
         evidence: format!(
-            "Its quota of {} CPUs throttled the process in {} of the periods: pauses that no collector's log shows.",
+            "Its quota of {} CPUs throttled the process in {} of the periods: pauses that no GC log shows.",
             significant(quota),
             share(throttled),
         ),

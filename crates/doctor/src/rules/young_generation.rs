@@ -53,7 +53,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
                 speed: evidence.speed_with_collections(collections),
                 sure: Sure::Estimated,
             },
-            note: "as long as few objects live longer; G1 then no longer keeps to its pause-time goal",
+            note: "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
         }],
     })
 }

@@ -21,7 +21,7 @@ impl Attached {
         let content = format!(
             "-{:016x}",
             digest(&fs::read(file).map_err(|error| {
-                Error::failed(format!("{} cannot be read: {error}; install terrace again", file.display()))
+                Error::failed(format!("{} cannot be read: {error}; reinstall terrace", file.display()))
             })?)
         );
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
@@ -30,7 +30,7 @@ impl Attached {
         }
         if self.temporary.is(libc::ST_NOEXEC) {
             return Err(Error::failed(format!(
-                "process {} is in another mount namespace, and its /tmp is mounted noexec, so that it cannot load a copy of {} from there: \
+                "process {} is in another mount namespace, and its /tmp is mounted noexec, so it cannot load a copy of {} from there: \
                  mount it without noexec, or start the program with -agentpath",
                 self.pid,
                 file.display()
@@ -38,8 +38,8 @@ impl Attached {
         }
         let failed = |error: std::io::Error| {
             Error::failed(format!(
-                "process {} is in another mount namespace, and its /tmp does not take a copy of {}: {error}; \
-                 give it room, or start it with -agentpath",
+                "process {} is in another mount namespace, and {} cannot be copied to its /tmp: {error}; free space \
+                 there, or start the program with -agentpath",
                 self.pid,
                 file.display()
             ))

@@ -25,8 +25,8 @@ Examples:
   terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k
   terrace sim explain --machine epyc-9654-2x96 --program allocate --threads 96 --tlab 4k --levels core --timeline moves.html
 
-A line's cost is the time for which cores waited until it was free, and the time for which it was in transit, summed over
-all cores; plain stores wait in the store buffer and not in the thread, so all shares together may be above 100 %.")]
+A line's cost is the time that cores waited for it plus the time that it was in transit, summed over all cores; plain stores wait
+in the store buffer and not in the thread, so the shares may add up to more than 100 %.")]
 pub struct Explain {
     #[command(flatten)]
     machine: MachineArgument,
@@ -49,11 +49,11 @@ pub struct Explain {
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     timeline: Option<PathBuf>,
 
-    /// Where the timeline begins [default: half of the length].
+    /// Start of the timeline [default: half of the length].
     #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
     from: Option<Picoseconds>,
 
-    /// How long it is, up to 2000 moves [default: 250 moves].
+    /// Length of the timeline, up to 2000 moves [default: 250 moves].
     #[arg(long, value_name = "TIME", value_parser = time, requires = "timeline", help_heading = "Timeline")]
     window: Option<Picoseconds>,
 
@@ -81,7 +81,7 @@ impl Explain {
         if let Some(path) = &self.timeline {
             let from = self.from.unwrap_or(scenario.length / 2);
             if self.from.is_some_and(|from| from >= scenario.length) {
-                return Err(Error::usage("--from is beyond the end; choose less than --length"));
+                return Err(Error::usage("--from is beyond the end; use less than --length"));
             }
             let window = timeline::Window::of(&traffic, from, self.window, KEPT)?;
             page::write("--timeline", path, &timeline::page(machine, &scenario, &explanation, &window)?)?;

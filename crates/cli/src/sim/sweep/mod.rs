@@ -30,15 +30,15 @@ pub struct Sweep {
     #[command(flatten)]
     program: ProgramArguments,
 
-    /// Threads, with commas [default: 1, 2, 4, ... and all CPUs of the machine].
+    /// Numbers of threads, separated by commas [default: 1, 2, 4, ... and all CPUs of the machine].
     #[arg(long, value_name = "LIST", value_parser = counts)]
     threads: Option<List<u32>>,
 
-    /// Threads' buffers, with commas: none, growing or sizes.
+    /// Thread buffers, separated by commas: none, growing or sizes.
     #[arg(long, value_name = "LIST", value_parser = tlabs, default_value = "1k,4k,16k,growing", help_heading = "Allocation")]
     tlab: List<Tlab>,
 
-    /// Levels, with commas: none, core, core+l3, core+package, l3, package, core+l3+package.
+    /// Levels, separated by commas: none, core, core+l3, core+package, l3, package, core+l3+package.
     #[arg(long, value_name = "LIST", value_parser = several_levels, default_value = "none,core,l3,core+l3", help_heading = "Allocation")]
     levels: List<Levels>,
 
@@ -65,7 +65,7 @@ impl OutFile {
         let format = Format::from_str(end, false).ok().filter(|format| *format != Format::Table);
         let format = format.ok_or_else(|| {
             Error::usage(format!(
-                "'{text}': the name has to end in .json, .csv or .html, which says what is written"
+                "'{text}': the name must end in .json, .csv or .html, which selects the format"
             ))
         })?;
         Ok(OutFile { path, format })

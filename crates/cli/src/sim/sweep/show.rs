@@ -170,12 +170,12 @@ fn numbers(cells: &[Cell]) -> Table {
 /// The grid as a page.
 pub fn page(machine: &Machine, cells: &[Cell], length: Picoseconds, seed: u64) -> Result<String> {
     let contents = Contents {
-        question: "Objects in a second, over those without levels with the same thread buffers. Above 1 the levels pay.".into(),
+        question: "Objects per second relative to the same thread buffers without levels. Above 1, the levels pay off.".into(),
         plots: vec![page::by_threads("Speed-up by threads", figure(cells))],
         tables: vec![("The grid", numbers(cells))],
         ..Contents::default()
     };
     let program = cells.first().map_or("", |cell| cell.measured.program);
     let meta = page::meta(machine, program, length, seed);
-    page::page(format!("What levels of buffers buy on {}", machine.name), meta, &contents)
+    page::page(format!("What levels of buffers gain on {}", machine.name), meta, &contents)
 }

@@ -23,7 +23,7 @@ final class Attach {
     static void to(String pid, Path library, String options) throws IOException {
         Path process = Path.of("/proc", pid);
         if (!Files.isDirectory(process)) {
-            throw new IOException("no such process " + pid + "; 'jps' lists the JVMs that run");
+            throw new IOException("no such process " + pid + "; 'jps' lists running JVMs");
         }
         try {
             if (sameRoot(process)) {
@@ -31,9 +31,9 @@ final class Attach {
                 return;
             }
         } catch (AccessDeniedException denied) {
-            throw new IOException("process " + pid + " belongs to another user: call this as that user", denied);
+            throw new IOException("process " + pid + " belongs to another user: run this command as that user", denied);
         }
-        throw new IOException("process " + pid + " has other folders than this one (a container?): call 'terrace attach " + pid
+        throw new IOException("process " + pid + " is in another mount namespace (a container?): use 'terrace attach " + pid
                 + "', or run this in its container");
     }
 
@@ -57,7 +57,7 @@ final class Attach {
         } catch (AttachNotSupportedException | AgentLoadException refused) {
             throw new IOException("process " + pid + " cannot be attached to: " + refused.getMessage(), refused);
         } catch (AgentInitializationException refused) {
-            throw new IOException("refused; the standard error of process " + pid + " has the reason, in one line", refused);
+            throw new IOException("refused; see the standard error of process " + pid + " for the reason", refused);
         } finally {
             if (temporary != null) {
                 Files.deleteIfExists(temporary.resolve(NAME));

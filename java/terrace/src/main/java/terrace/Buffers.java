@@ -11,20 +11,20 @@ import javax.management.StandardEmitterMBean;
 
 /** The bean {@code terrace:type=Buffers}. {@code -javaagent} registers it; a program that calls {@link Terrace#start} does so with {@link #register}. */
 public final class Buffers implements BuffersMXBean {
-    /** The name that it is registered by. */
+    /** The name under which the bean is registered. */
     public static final String NAME = "terrace:type=Buffers";
 
     private final Terrace terrace = Terrace.current();
 
     private Buffers() {}
 
-    /** Registers the bean with the platform's server, if it is not there already. */
+    /** Registers the bean with the platform MBean server, if it is not registered already. */
     public static void register() {
         register(ManagementFactory.getPlatformMBeanServer());
     }
 
     /**
-     * Registers the bean with a server, if it is not there already.
+     * Registers the bean with a server, if it is not registered already.
      *
      * @param server of this JVM
      */

@@ -3,15 +3,15 @@ package terrace;
 import java.util.List;
 
 /**
- * The buffers of a JVM as its management shows them: {@code terrace:type=Buffers}.
+ * The management interface of a JVM's allocation buffers: {@code terrace:type=Buffers}.
  *
- * <p>Notifications of the types {@code terrace.state} and {@code terrace.sizes} tell that the state changed (a refusal, a withdrawal), or the size of buffers. Their message has the reason.
+ * <p>Notifications of the types {@code terrace.state} and {@code terrace.sizes} report that the state (by a refusal or a withdrawal) or the size of buffers changed. Their message has the reason.
  */
 public interface BuffersMXBean {
     /** {@return the state, as {@link Status#state} names it} */
     String getState();
 
-    /** {@return why nothing is installed, or what was adjusted; empty if there is nothing to say} */
+    /** {@return why nothing is installed, or what was adjusted; empty if there is no message} */
     String getMessage();
 
     /** {@return the settings in force as JSON; empty if there are none} */
@@ -23,13 +23,13 @@ public interface BuffersMXBean {
     /** {@return pauses of the collector since the installation} */
     long getPauses();
 
-    /** {@return the levels with their counters, that of the threads first} */
+    /** {@return the levels with their counters, starting with the one closest to the threads} */
     List<LevelCounters> getLevels();
 
     /**
      * Switches the buffers on again.
      *
-     * @return whether they are on: not if there are none
+     * @return whether the buffers are on; {@code false} if there are none
      */
     boolean on();
 

@@ -22,7 +22,7 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
     private long sequence;
 
     Changes(BuffersMXBean buffers) {
-        super(new MBeanNotificationInfo(new String[] {STATE, SIZES}, Notification.class.getName(), "The state or the size of buffers has changed."));
+        super(new MBeanNotificationInfo(new String[] {STATE, SIZES}, Notification.class.getName(), "The state or the size of the buffers changed."));
         this.buffers = buffers;
     }
 

@@ -6,10 +6,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What was counted since the installation.
+ * The counters since the installation.
  *
- * <p>Counters have the names of the report and of {@code terrace status}; those that end with {@code _bytes} are bytes, all others are events. Each value
- * is exact; those of one reading are not of one moment, because threads go on counting meanwhile.
+ * <p>Counters have the names of the report and of {@code terrace status}; those that end with {@code _bytes} are bytes, all others are events. Each value is
+ * exact, but the values of one reading do not form an atomic snapshot, because threads continue to count.
  */
 public final class Counters {
     /** Nothing was installed, so nothing was counted. */
@@ -46,7 +46,7 @@ public final class Counters {
         return pauses;
     }
 
-    /** {@return how often the heap was made parsable, in collections and outside} */
+    /** {@return how often the heap was made parsable, within collections and outside} */
     public long parsability() {
         return parsability;
     }
@@ -56,7 +56,7 @@ public final class Counters {
         return names;
     }
 
-    /** {@return the levels, that of the threads first; one named {@code observed} where there are no buffers ({@code levels=none})} */
+    /** {@return the levels, starting with the one closest to the threads; one named {@code observed} where there are no buffers ({@code levels=none})} */
     public List<Level> levels() {
         return levels;
     }
@@ -87,23 +87,23 @@ public final class Counters {
             return name;
         }
 
-        /** {@return how many domains share nothing: cores, or processors} */
+        /** {@return the number of domains: cores, or processors} */
         public int domains() {
             return (int) numbers[0];
         }
 
-        /** {@return bytes of a buffer, as they are at present; 0 where there are none} */
+        /** {@return the current size of a buffer in bytes; 0 if there are no buffers} */
         public long bufferBytes() {
             return numbers[1];
         }
 
-        /** {@return bytes that all buffers of the level hold at this moment} */
+        /** {@return the bytes that all buffers of the level currently hold} */
         public long remainingBytes() {
             return numbers[2];
         }
 
         /**
-         * {@return a counter of one domain}
+         * {@return the value of a counter in one domain}
          *
          * @param domain from 0 to {@link #domains} - 1
          * @param counter one of {@link Counters#names}

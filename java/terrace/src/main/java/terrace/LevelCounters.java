@@ -16,7 +16,7 @@ public final class LevelCounters {
     private final List<Map<String, Long>> domains;
 
     /**
-     * As JMX puts it together again on the other side.
+     * Reconstructs the counters on the client side of a JMX connection.
      *
      * @param name of the level
      * @param bufferBytes bytes of a buffer
@@ -52,12 +52,12 @@ public final class LevelCounters {
         return name;
     }
 
-    /** {@return bytes of a buffer at present} */
+    /** {@return the current size of a buffer in bytes} */
     public long getBufferBytes() {
         return bufferBytes;
     }
 
-    /** {@return bytes that all buffers of the level hold at this moment} */
+    /** {@return the bytes that all buffers of the level currently hold} */
     public long getRemainingBytes() {
         return remainingBytes;
     }

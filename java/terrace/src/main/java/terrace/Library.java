@@ -51,7 +51,7 @@ final class Library {
         counters = Arrays.copyOfRange(description, 1, description.length);
         String own = version();
         if (own != null && !own.equals(description[0])) {
-            return "libterrace.so " + description[0] + " is loaded, but terrace.jar is " + own + ": use both of one release";
+            return "libterrace.so " + description[0] + " is loaded, but terrace.jar is " + own + ": use the same release of both";
         }
         return null;
     }
@@ -123,7 +123,7 @@ final class Library {
     }
 
     private static String nowhere(List<String> reasons) {
-        return "no folder for " + NAME + " (" + String.join("; ", reasons) + "): set XDG_CACHE_HOME to a folder of your own that is not mounted noexec";
+        return "no directory for " + NAME + " (" + String.join("; ", reasons) + "): set XDG_CACHE_HOME to a directory of your own that is not mounted noexec";
     }
 
     /** Whether the loader complains of the folder, and not of the library: that it is mounted noexec. */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 /** {@code java -jar terrace.jar}. */
 final class Main {
     private static final String USAGE =
-            "usage: java -jar terrace.jar attach PID [key=value,...]   put the buffers into a JVM that runs\n"
+            "usage: java -jar terrace.jar attach PID [key=value,...]   install the buffers in a running JVM\n"
                     + "       java -jar terrace.jar library                     unpack libterrace.so and print its path, for -agentpath\n"
                     + "       java -jar terrace.jar --help | --version\n"
                     + "At a program's start: java -javaagent:terrace.jar[=key=value,...] -jar app.jar\n";
@@ -46,16 +46,16 @@ final class Main {
             System.err.println("terrace: " + refused.getMessage());
             return 1;
         }
-        System.err.print((arguments.length == 0 ? "" : "terrace: not understood: " + String.join(" ", arguments) + "\n") + USAGE);
+        System.err.print((arguments.length == 0 ? "" : "terrace: unknown command: " + String.join(" ", arguments) + "\n") + USAGE);
         return 2;
     }
 
     private static void attach(String pid, String options) throws IOException {
         if (!pid.matches("[1-9][0-9]{0,9}")) {
-            throw new IOException(pid + " is no process ID; 'jps' lists the JVMs that run");
+            throw new IOException(pid + " is not a process ID; 'jps' lists running JVMs");
         }
         if (ModuleLayer.boot().findModule("jdk.attach").isEmpty()) {
-            throw new IOException("this Java runtime has no module jdk.attach: use a JDK, or 'jcmd " + pid + " JVMTI.agent_load' with the path that '"
+            throw new IOException("this Java runtime lacks the module jdk.attach: use a JDK, or 'jcmd " + pid + " JVMTI.agent_load' with the path that '"
                     + "java -jar terrace.jar library' prints");
         }
         Path library = Library.unpacked();

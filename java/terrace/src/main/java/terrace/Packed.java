@@ -129,7 +129,7 @@ final class Packed {
     private static String text(byte[] digest) throws IOException {
         String text = new String(digest, StandardCharsets.US_ASCII).trim();
         if (text.length() != 64 || text.indexOf('/') >= 0) {
-            throw new IOException("the library's digest is none");
+            throw new IOException("the library's digest is invalid");
         }
         return text;
     }

@@ -67,12 +67,12 @@ final class PrivateFolder {
             Object owner = found.get("uid");
             int mode = (int) found.get("mode");
             if (!owner.equals(own) && !owner.equals(0)) {
-                throw new IOException(folder + " belongs to another user (number " + owner + ")");
+                throw new IOException(folder + " belongs to another user (UID " + owner + ")");
             }
             // In a sticky folder such as /tmp nobody can exchange what belongs to others.
             boolean kept = folder != real && (mode & STICKY) != 0;
             if ((mode & OTHERS_MAY_WRITE) != 0 && !kept) {
-                throw new IOException("others may write to " + folder);
+                throw new IOException("other users may write to " + folder);
             }
         }
     }

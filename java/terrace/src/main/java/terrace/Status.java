@@ -1,6 +1,6 @@
 package terrace;
 
-/** What is installed at this moment, or why nothing is. */
+/** What is currently installed, or why nothing is installed. */
 public final class Status {
     private final String state;
     private final boolean on;
@@ -22,7 +22,7 @@ public final class Status {
         return state;
     }
 
-    /** {@return whether buffers are installed, or requests are counted without any ({@code levels=none})} */
+    /** {@return whether buffers are installed, or requests are counted without buffers ({@code levels=none})} */
     public boolean isActive() {
         return state.equals("installed") || state.equals("observing");
     }
@@ -32,7 +32,7 @@ public final class Status {
         return on && state.equals("installed");
     }
 
-    /** {@return why nothing is installed, or what was adjusted; empty if there is nothing to say} */
+    /** {@return why nothing is installed, or what was adjusted; empty if there is no message} */
     public String message() {
         return message;
     }

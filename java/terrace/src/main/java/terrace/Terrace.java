@@ -14,8 +14,8 @@ import terrace.jfr.FirstRecording;
  * }
  * }</pre>
  *
- * <p>A JVM has them once, however many objects of this class there are: all are the same view of it. No method throws because there are no buffers or no library; {@link #status} has
- * the reason.
+ * <p>A JVM has one set of buffers: all objects of this class are views of it. No method throws if there are no buffers or no library; {@link #status} has the
+ * reason.
  */
 public final class Terrace implements AutoCloseable {
     /** Why the last attempt of all was refused, or null. */
@@ -31,17 +31,17 @@ public final class Terrace implements AutoCloseable {
         this.refused = refused;
     }
 
-    /** {@return what this JVM has: installed by {@code -javaagent}, {@code -agentpath}, {@code terrace attach} or {@link #start}} */
+    /** {@return a view of this JVM's buffers, whether they were installed by {@code -javaagent}, {@code -agentpath}, {@code terrace attach} or {@link #start}} */
     public static Terrace current() {
         return new Terrace(Library.missing(), null);
     }
 
     /**
-     * {@return what came of installing the buffers with options}
+     * {@return a view of this JVM's buffers after an attempt to install them with options}
      *
-     * <p>What is refused leaves the JVM as it was, and may be tried again.
+     * <p>A refused attempt leaves the JVM unchanged, and may be repeated.
      *
-     * @param options as behind {@code -javaagent:terrace.jar=}: {@code key=value,key=value}; empty for the defaults
+     * @param options as after {@code -javaagent:terrace.jar=}: {@code key=value,key=value}; empty for the defaults
      */
     public static Terrace start(String options) {
         Terrace terrace = install(options, Native.QUIETLY);
@@ -66,7 +66,7 @@ public final class Terrace implements AutoCloseable {
         return missing;
     }
 
-    /** {@return what is installed at this moment, or why nothing is} */
+    /** {@return what is currently installed, or why nothing is installed} */
     public Status status() {
         if (missing != null) {
             return new Status("absent", false, missing, "");
@@ -81,12 +81,12 @@ public final class Terrace implements AutoCloseable {
         return new Status(fields[0], fields[1].equals("on"), message, fields[3]);
     }
 
-    /** {@return whether buffers are installed, or requests are counted without any ({@code levels=none})} */
+    /** {@return whether buffers are installed, or requests are counted without buffers ({@code levels=none})} */
     public boolean isActive() {
         return status().isActive();
     }
 
-    /** {@return what was counted since the installation; nothing if there is none} */
+    /** {@return the counters since the installation; no levels if nothing is installed} */
     public Counters counters() {
         while (missing == null) {
             byte[] status = Native.status();
@@ -109,7 +109,7 @@ public final class Terrace implements AutoCloseable {
     /**
      * Switches the buffers on again.
      *
-     * @return whether they are on: not if there are none
+     * @return whether the buffers are on; {@code false} if there are none
      */
     public boolean on() {
         return turn(true);
@@ -129,8 +129,8 @@ public final class Terrace implements AutoCloseable {
     }
 
     /**
-     * Switches the buffers off and has them leave the JVM with the first collection that finds them unused; {@link #on} before that keeps them. What only
-     * counts ({@code levels=none}) goes at once. The library stays loaded.
+     * Switches the buffers off and removes them from the JVM at the first collection that finds them unused; calling {@link #on} before that keeps them. An
+     * installation that only counts ({@code levels=none}) is removed at once. The library stays loaded.
      */
     @Override
     public void close() {

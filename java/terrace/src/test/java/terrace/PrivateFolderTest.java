@@ -55,7 +55,7 @@ class PrivateFolderTest {
         Path cache = Files.createDirectories(folder.resolve("open/cache/d1")).getParent();
         Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         String said = assertThrows(IOException.class, () -> PrivateFolder.keep(cache, LIBRARY, "it.so")).getMessage();
-        assertTrue(said.startsWith("others may write to ") && said.endsWith("/open"), said);
+        assertTrue(said.startsWith("other users may write to ") && said.endsWith("/open"), said);
         Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxrwx---"));
         assertThrows(IOException.class, () -> PrivateFolder.keep(cache, LIBRARY, "it.so"));
         Files.setPosixFilePermissions(cache.getParent(), PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -40,7 +40,7 @@ final class Callbacks implements Workload {
 
     @Override
     public String summary() {
-        return "native threads that attach, call Java once and end (JNA); --threads start and join them";
+        return "native threads that attach, call Java once and end (JNA); --threads workers start and join them";
     }
 
     @Override

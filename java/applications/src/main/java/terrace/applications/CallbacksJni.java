@@ -20,7 +20,7 @@ final class CallbacksJni implements Workload {
 
     @Override
     public String summary() {
-        return "native threads that attach, call Java once and end (C and JNI); --threads start and join them";
+        return "native threads that attach, call Java once and end (C and JNI); --threads workers start and join them";
     }
 
     @Override
@@ -37,7 +37,7 @@ final class CallbacksJni implements Workload {
     public Prepared prepare(Parameters parameters) throws UsageException {
         Path library = Home.folder().resolve(LIBRARY);
         if (!Files.isRegularFile(library)) {
-            throw new UsageException(LIBRARY + " is not beside the programs: install a C compiler (cc), then "
+            throw new UsageException(LIBRARY + " was not found beside the programs: install a C compiler (cc), then "
                     + "'cargo xtask applications --fetch'");
         }
         System.load(library.toString());

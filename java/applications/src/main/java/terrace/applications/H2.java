@@ -72,7 +72,7 @@ final class H2 implements Workload {
                 try (Statement statement = connection.createStatement()) {
                     long sum = number(statement, "select sum(balance) from account");
                     if (sum != ACCOUNTS * BALANCE) {
-                        throw new CheckException("all balances together are " + sum + ", not " + ACCOUNTS * BALANCE);
+                        throw new CheckException("the sum of all balances is " + sum + ", not " + ACCOUNTS * BALANCE);
                     }
                     long lines = number(statement, "select count(*) from history");
                     if (lines != HISTORY) {

@@ -12,7 +12,7 @@ final class Home {
         try {
             return Path.of(Home.class.getProtectionDomain().getCodeSource().getLocation().toURI()).getParent();
         } catch (URISyntaxException e) {
-            throw new UsageException("the folder of terrace-applications.jar has no usable name: move it");
+            throw new UsageException("the directory of terrace-applications.jar has no usable name: move it");
         }
     }
 }

@@ -50,8 +50,8 @@ final class Http implements Workload {
     @Override
     public String summary() {
         return kept()
-                ? "Tomcat with a thread for each request; --threads keep a connection and send them"
-                : "Tomcat with a thread for each connection; --threads open one for each request";
+                ? "Tomcat with a thread per request; --threads clients keep a connection and send requests"
+                : "Tomcat with a thread per connection; --threads clients open one for each request";
     }
 
     @Override

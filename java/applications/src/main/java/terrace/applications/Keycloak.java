@@ -38,7 +38,7 @@ final class Keycloak implements Workload {
 
     @Override
     public String summary() {
-        return "Keycloak with its database in memory; --threads ask it for tokens";
+        return "Keycloak with its database in memory; --threads clients request tokens";
     }
 
     @Override
@@ -82,7 +82,7 @@ final class Keycloak implements Workload {
     /** Starts the server; its port, once it answers. */
     private static int start(Path home) throws Exception {
         if (!Files.isDirectory(home)) {
-            throw new UsageException(home + " is not there: fetch it with 'cargo xtask applications --fetch'");
+            throw new UsageException(home + " not found: fetch it with 'cargo xtask applications --fetch'");
         }
         int port = freePort();
         Map.of(
@@ -116,8 +116,8 @@ final class Keycloak implements Workload {
                 throw new CheckException("Keycloak did not start: " + failure.get());
             }
             if (System.nanoTime() > deadline) {
-                throw new CheckException("Keycloak gave no answer within " + LONGEST_START_MILLIS / 1000
-                        + " s: give it a machine that is less busy");
+                throw new CheckException("Keycloak sent no answer within " + LONGEST_START_MILLIS / 1000
+                        + " s: use a machine that is less busy");
             }
             Thread.sleep(POLL_MILLIS);
         }

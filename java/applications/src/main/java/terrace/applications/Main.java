@@ -23,16 +23,16 @@ public final class Main {
             """,
             """
             Options:
-              --threads N      threads that carry out operations, one after the other each
+              --threads N      threads that perform operations, each one at a time
               --seconds S      length of the measured window (default 10)
-              --warmup S       seconds of work before it, so that the JIT compiler is done
-              --operations N   ends after so many operations, instead of --seconds
+              --warmup S       seconds of work before it, for JIT compilation
+              --operations N   ends after N operations, instead of --seconds
               --sources JAR    sources for the compilers (default: commons-lang3's beside terrace-workloads)
               --progress FILE  a file to map: phase and operations of each thread, live
               --format FORMAT  json (default): one object on one line; text: for people
 
-            Counted are the operations that end within the measured window. Exit code 0: measured, and
-            every check passed. 1: a result was wrong, or the program could not go on. 2: the command
+            Operations that end within the measured window are counted. Exit code 0: measured, and
+            every check passed. 1: a result was wrong, or the program could not continue. 2: the command
             line cannot be carried out.
 
             Try:

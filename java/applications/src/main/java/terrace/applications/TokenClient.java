@@ -67,7 +67,7 @@ final class TokenClient implements Worker {
         while (length < whole) {
             int read = from.read(received, length, received.length - length);
             if (read <= 0) {
-                throw new EOFException("the server closed the connection within an answer");
+                throw new EOFException("the server closed the connection during an answer");
             }
             length += read;
             if (body < 0) {

@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * One object for each operation, of 16, 48 or 144 bytes with compressed class pointers; the sizes are checked.
+ * One object per operation, of 16, 48 or 144 bytes with compressed class pointers; the sizes are checked.
  *
  * <p>The objects are returned, so they escape and are really allocated, and nobody keeps them, so threads share nothing but the
  * allocator: references stored into an array would contend for its cards.

@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** A byte array for each operation: zeroed, as Java has it, and uninitialized. */
+/** A byte array per operation: zeroed, as Java requires, and uninitialized. */
 @Fork(value = 1, jvmArgsAppend = Internals.FLAG)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -102,6 +102,6 @@ final class Json {
     }
 
     private IOException unexpected() {
-        return new IOException("what 'terrace status' said is no JSON at letter " + at);
+        return new IOException("the output of 'terrace status' is not JSON at character " + at);
     }
 }

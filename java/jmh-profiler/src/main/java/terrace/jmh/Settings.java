@@ -21,7 +21,7 @@ final class Settings {
             }
         }
         if (settings.compare && settings.hasOption("levels=none")) {
-            throw new ProfilerException("terrace: levels=none has no buffers to be compared: leave out compare=true");
+            throw new ProfilerException("terrace: levels=none has no buffers to compare: leave out compare=true");
         }
         return settings;
     }

@@ -61,7 +61,7 @@ final class Snapshot {
             }
         }
         if (!found) {
-            throw new IOException("'terrace status' does not tell " + names + ": take all of Terrace from one release");
+            throw new IOException("'terrace status' does not report " + names + ": use one release for all parts of Terrace");
         }
         return sum;
     }

@@ -16,7 +16,7 @@ import org.openjdk.jmh.profile.ProfilerException;
 final class Terrace {
     private static final String LIBRARY = "libterrace.so";
     private static final String REMEDY =
-            "put the command 'terrace' on PATH, or name the library with library=PATH or TERRACE_LIBRARY";
+            "put the command 'terrace' on PATH, or specify the library with library=PATH or TERRACE_LIBRARY";
 
     private final Path library;
     private final Path command;
@@ -31,11 +31,11 @@ final class Terrace {
         String named = asked.isEmpty() ? environment.getOrDefault("TERRACE_LIBRARY", "") : asked;
         Path library = named.isEmpty() ? installed(environment) : Path.of(named).toAbsolutePath();
         if (!Files.isRegularFile(library)) {
-            throw new ProfilerException("terrace: no library " + library + ": name " + LIBRARY
+            throw new ProfilerException("terrace: no library " + library + ": specify " + LIBRARY
                     + " with library=PATH or TERRACE_LIBRARY");
         }
         if (library.toString().contains("=")) {
-            throw new ProfilerException("terrace: " + library + ": no JVM loads an agent from a path with '=': move it");
+            throw new ProfilerException("terrace: " + library + ": the JVM cannot load an agent from a path with '=': move it");
         }
         return new Terrace(library, commandOf(library, environment));
     }
@@ -61,8 +61,8 @@ final class Terrace {
         return Stream.concat(beside, onPath(environment).stream())
                 .findFirst()
                 .orElseThrow(() -> new ProfilerException(
-                        "terrace: the command 'terrace', which reads the counters, is not beside " + library
-                                + ": keep it there, in ../bin, or on PATH"));
+                        "terrace: the command 'terrace', which reads the counters, was not found beside " + library
+                                + ": put it there, in ../bin, or on PATH"));
     }
 
     private static List<Path> onPath(Map<String, String> environment) {

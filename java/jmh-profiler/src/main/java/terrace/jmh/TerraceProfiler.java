@@ -18,7 +18,7 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.runner.IterationType;
 
 /**
- * Loads Terrace into JMH's forks, and tells what its counters counted in each measured iteration.
+ * Loads Terrace into JMH's forks, and reports its counters for each measured iteration.
  *
  * <p>JMH makes one of these in its own JVM, which gives the fork its options, and one in each fork, which sees the iterations.
  */
@@ -63,7 +63,7 @@ public final class TerraceProfiler implements ExternalProfiler, InternalProfiler
     @Override
     public void beforeTrial(BenchmarkParams params) {
         if (settings.compare() && params.getMeasurement().getCount() < 2) {
-            System.err.println("terrace: one iteration cannot be on and off: measure at least two (-i 2)");
+            System.err.println("terrace: compare=true alternates on and off between iterations: measure at least two (-i 2)");
         }
     }
 

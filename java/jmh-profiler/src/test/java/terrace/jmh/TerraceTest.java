@@ -68,7 +68,7 @@ class TerraceTest {
         assertRefused("", Map.of(), "put the command 'terrace' on PATH");
         assertRefused("/no/such/libterrace.so", Map.of(), "library=PATH or TERRACE_LIBRARY");
         assertRefused("", Map.of("TERRACE_LIBRARY", root.toString()), "library=PATH or TERRACE_LIBRARY");
-        assertRefused(alone.toString(), Map.of(), "keep it there, in ../bin, or on PATH");
+        assertRefused(alone.toString(), Map.of(), "put it there, in ../bin, or on PATH");
         assertRefused(unloadable.toString(), Map.of(), "move it");
     }
 

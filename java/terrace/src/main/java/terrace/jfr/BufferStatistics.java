@@ -12,17 +12,17 @@ import terrace.Counters;
 
 @Name("terrace.BufferStatistics")
 @Label("Buffer Statistics")
-@Description("What the allocation buffers of a level did since they were installed: sums over all domains")
+@Description("Counters of a level's allocation buffers since their installation: sums over all domains")
 @Category("Terrace")
 @Period("1 s")
 @StackTrace(false)
 final class BufferStatistics extends Event {
     @Label("Level")
-    @Description("core, processor, or observed where there are no buffers")
+    @Description("core, processor, or observed if there are no buffers")
     String level;
 
     @Label("Domains")
-    @Description("Cores or processors that have buffers of their own")
+    @Description("Number of cores or processors, each with its own buffer")
     int domains;
 
     @Label("Buffer Size")
@@ -30,21 +30,21 @@ final class BufferStatistics extends Event {
     long bufferSize;
 
     @Label("Remaining")
-    @Description("Held by the buffers and not handed out yet")
+    @Description("Held by the buffers and not yet handed out")
     @DataAmount
     long remaining;
 
     @Label("Refills")
-    @Description("Times that a buffer got memory from the level above or the heap")
+    @Description("Number of times that a buffer obtained memory from the level above or the heap")
     long refills;
 
     @Label("Refilled")
-    @Description("Memory of those refills")
+    @Description("Memory obtained by these refills")
     @DataAmount
     long refilled;
 
     @Label("Requests Served")
-    @Description("Requests for a TLAB, or for a buffer of the level below, that the own buffer served")
+    @Description("Requests for a TLAB, or for a buffer of the level below, served by the domain's own buffer")
     long served;
 
     @Label("Memory Served")
@@ -52,7 +52,7 @@ final class BufferStatistics extends Event {
     long servedMemory;
 
     @Label("Objects Served")
-    @Description("Single objects outside of TLABs that a buffer served")
+    @Description("Objects outside TLABs that a buffer served")
     long objects;
 
     @Label("Memory of Objects Served")
@@ -60,12 +60,12 @@ final class BufferStatistics extends Event {
     long objectMemory;
 
     @Label("Waste at Refills")
-    @Description("Ends of buffers that were given up for a refill")
+    @Description("Buffer tails that were given up for a refill")
     @DataAmount
     long wasteAtRefills;
 
     @Label("Waste at Collections")
-    @Description("Ends of buffers that were given up for a collection or a heap walk")
+    @Description("Buffer tails that were given up for a collection or a heap walk")
     @DataAmount
     long wasteAtCollections;
 
@@ -74,7 +74,7 @@ final class BufferStatistics extends Event {
     long wasteByAlignment;
 
     @Label("Foreign")
-    @Description("Requests whose thread had left the domain by the time it was served")
+    @Description("Requests whose thread had left the domain when they were served")
     long foreign;
 
     @Label("Stolen")
@@ -94,7 +94,7 @@ final class BufferStatistics extends Event {
     long directMemory;
 
     @Label("Passed")
-    @Description("Requests that HotSpot served alone, because buffers were off or there are none")
+    @Description("Requests that HotSpot served, because buffers were off or not installed")
     long passed;
 
     @Label("Memory Passed")
@@ -102,7 +102,7 @@ final class BufferStatistics extends Event {
     long passedMemory;
 
     @Label("Missed")
-    @Description("Single objects that went to the heap though buffers were on")
+    @Description("Objects that were allocated in the heap although buffers were on")
     long missed;
 
     @Label("Memory Missed")

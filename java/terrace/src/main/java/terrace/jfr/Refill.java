@@ -18,7 +18,7 @@ import jdk.jfr.StackTrace;
  */
 @Name("terrace.Refill")
 @Label("Slow Refill")
-@Description("A buffer, or a thread, got memory from a level above or from the heap, and it took at least the threshold")
+@Description("A buffer, or a thread, obtained memory from a level above or from the heap, and this took at least the threshold")
 @Category("Terrace")
 @Enabled(false)
 @Period("1 s")
@@ -28,36 +28,36 @@ final class Refill extends Event {
     private static final VarHandle DURATION = ofJfr("duration");
 
     @Label("Thread")
-    @Description("The thread that refilled; of a virtual thread its carrier. None if it has ended since")
+    @Description("The thread that refilled; the carrier of a virtual thread. Empty if it has ended since")
     Thread thread;
 
     @Label("OS Thread Id")
     long osThreadId;
 
     @Label("CPU")
-    @Description("The CPU on which it ended")
+    @Description("The CPU on which the refill ended")
     int cpu;
 
     @Label("Level")
-    @Description("Whose buffer was refilled: core or processor; thread, if HotSpot served a TLAB alone")
+    @Description("Level of the buffer that was refilled: core or processor; thread, if HotSpot served a TLAB")
     String level;
 
     @Label("Source")
-    @Description("What served it: processor or heap")
+    @Description("Level that served the refill: processor or heap")
     String source;
 
     @Label("Direct")
-    @Description("No buffer of the level could serve the request, which was handed on as it is")
+    @Description("No buffer of the level could serve the request, which was passed on unchanged")
     boolean direct;
 
     @Label("Memory")
-    @Description("What it got; 0 if there was nothing to be had")
+    @Description("Memory obtained; 0 if none was available")
     @DataAmount
     long memory;
 
     @Label("Waited For")
-    @Description("collection: a pause of the collector began meanwhile. heap lock: HotSpot's lock of the heap was taken; whether another thread held it is not known. unknown: "
-            + "neither. No refill waits for another one's thread")
+    @Description("collection: a pause of the collector began meanwhile. heap lock: HotSpot's heap lock was taken; whether another thread held it is unknown. unknown: "
+            + "neither. No refill waits for the thread of another refill")
     String waitedFor;
 
     private static VarHandle ofJfr(String field) {

@@ -9,15 +9,15 @@ import jdk.jfr.StackTrace;
 
 @Name("terrace.RefillLoss")
 @Label("Slow Refills Lost")
-@Description("Slow refills came faster than they were read: choose a higher threshold for terrace.Refill, or a shorter period")
+@Description("Slow refills occurred faster than they were read: choose a higher threshold for terrace.Refill, or a shorter period")
 @Category("Terrace")
 @StackTrace(false)
 final class RefillLoss extends Event {
     @Label("Lost")
-    @Description("Refills without an event, since the last event of this kind")
+    @Description("Refills without an event since the previous event of this type")
     long lost;
 
     @Label("Total")
-    @Description("The same since the JVM's start")
+    @Description("Refills without an event since the JVM's start")
     long total;
 }

@@ -15,7 +15,7 @@ import terrace.Status;
 
 @Name("terrace.Settings")
 @Label("Settings")
-@Description("What is installed, and the sizes in force, at the beginning and the end of a chunk")
+@Description("What is installed, and the current sizes, at the beginning and the end of a chunk")
 @Category("Terrace")
 @Period("everyChunk")
 @StackTrace(false)
@@ -49,7 +49,7 @@ final class Settings extends Event {
     String tlab;
 
     @Label("CPU Source")
-    @Description("What tells a thread's CPU")
+    @Description("How a thread's CPU is determined")
     String cpuSource;
 
     @Label("Collector")

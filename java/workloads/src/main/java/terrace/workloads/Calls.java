@@ -49,7 +49,7 @@ final class Calls {
             return new Calls(channel.map(FileChannel.MapMode.READ_WRITE, 0, HEADER + (long) ROOM * RECORD));
         } catch (IOException e) {
             throw new UsageException("--calls " + file + " cannot be made (" + e.getClass().getSimpleName()
-                    + "): name a new file in a directory that exists and is yours");
+                    + "): specify a new file in a directory that exists and is writable");
         }
     }
 

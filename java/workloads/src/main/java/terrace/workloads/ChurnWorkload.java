@@ -16,7 +16,7 @@ final class ChurnWorkload implements Workload {
 
     @Override
     public String summary() {
-        return "each task runs in a new thread; --threads start and join them, one at a time each";
+        return "each task runs in a new thread; --threads workers start and join them, each one at a time";
     }
 
     /** Twice the CPUs: half of the starters wait for their task at any time. */

@@ -12,7 +12,7 @@ import java.util.Locale;
 public record Help(String before, String after) {
     static final Help OWN = new Help(
             """
-            Programs that allocate in known ways, count what they do and check their own results.
+            Programs that allocate in known ways, count their operations and check their own results.
 
               java [JVM options] -jar terrace-workloads.jar NAME [options]
               java -jar terrace-workloads.jar list
@@ -24,32 +24,32 @@ public record Help(String before, String after) {
             Options:
               --threads N      workers
               --seconds S      length of the measured window (default 10)
-              --warmup S       seconds of work before it, so that the JIT compiler is done
-              --size BYTES     what is allocated at a time; its meaning is the workload's; 100k is 102,400
-              --sizes LIST     sizes, churn: these in turn; 100000,64x20 is one of 100,000, then twenty of 64
+              --warmup S       seconds of work before it, for JIT compilation
+              --size BYTES     size of an allocation; its meaning depends on the workload; 100k is 102,400
+              --sizes LIST     sizes, churn: these, repeated; 100000,64x20 is one of 100,000, then twenty of 64
               --mixture RANGE  sizes, churn: lengths log-uniform within 16..200k, the same sequence on every run
-              --bytes N        sizes: ends after so many bytes, such as 20g, instead of --seconds
-              --operations N   ends after so many operations, instead of --seconds
+              --bytes N        sizes: ends after N bytes, such as 20g, instead of --seconds
+              --operations N   ends after N operations, instead of --seconds
               --sources JAR    sources for javac (default: commons-lang3's beside this jar)
               --progress FILE  a file to map: phase and operations of each worker, live
               --calls FILE     a new file to map: begin, end and CPU time of each call of the compiler
               --format FORMAT  json (default): one object on one line; text: for people
 
-            Options of profile, which runs whole rounds on one thread and tells what each took:
+            Options of profile, which runs whole rounds on one thread and reports the cost of each:
               --warmup-rounds N, --rounds N (default 16, 1), --sources, --progress
-              --dumps FOLDER   heap dumps before and after the measured rounds, in which nothing may be
-                               collected: the difference is every object that they allocated
+              --dumps DIR      heap dumps before and after the measured rounds, during which no collection
+                               may occur: the difference is every object that they allocated
 
-            Counted are the operations that end within the measured window. Exit code 0: measured, and
-            every check passed. 1: a result of the workload's own was wrong, or it could not go on.
+            Operations that end within the measured window are counted. Exit code 0: measured, and
+            every check passed. 1: a result of the workload was wrong, or it could not continue.
             2: the command line cannot be carried out.
 
             Try:
               java -XX:+UseParallelGC -jar terrace-workloads.jar alloc --threads 2 --format text
               java -XX:+UseParallelGC -XX:TLABSize=1k -XX:-ResizeTLAB -jar terrace-workloads.jar \\
                   alloc --threads 2 --format text
-            The second one allocates the same through buffers of 1 KB: what it is slower by is what
-            refilling them costs.
+            The second one allocates the same through buffers of 1 KB: the difference is the cost
+            of refilling them.
             """);
 
     /** The answer to {@code --help}. */

@@ -133,7 +133,7 @@ public class JavacWorkload implements Workload {
         try (MemoryFiles files = compilation.files(Map.of(), length -> {})) {
             return compilation.run(files, sources);
         } catch (CheckException e) {
-            throw new UsageException(e.getMessage() + ": name --sources that compile without other libraries");
+            throw new UsageException(e.getMessage() + ": specify --sources that compile without other libraries");
         }
     }
 }

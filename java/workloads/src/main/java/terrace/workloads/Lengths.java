@@ -87,7 +87,7 @@ record Lengths(int[] sequence, String description) {
     private static UsageException refused(String option, String text) {
         return new UsageException(
                 option.equals("--sizes")
-                        ? "--sizes " + text + " is no list of sizes: write bytes with repeats, such as 100000,64x20"
-                        : "--mixture " + text + " is no range of sizes: write two of them, such as 16..200k");
+                        ? "--sizes " + text + " is not a list of sizes: write bytes with repeats, such as 100000,64x20"
+                        : "--mixture " + text + " is not a range of sizes: write two of them, such as 16..200k");
     }
 }

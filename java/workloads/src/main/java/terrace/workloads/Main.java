@@ -25,7 +25,7 @@ public final class Main {
     public static int run(Workloads workloads, List<String> arguments, PrintStream out, PrintStream err) {
         try {
             if (arguments.isEmpty()) {
-                throw new UsageException("no workload named: choose " + workloads.names() + ", or see --help");
+                throw new UsageException("no workload given: choose " + workloads.names() + ", or see --help");
             }
             if (arguments.contains("--help") || arguments.contains("-h")) {
                 out.print(workloads.help().full(workloads.all()));
@@ -49,12 +49,12 @@ public final class Main {
         } catch (CheckException e) {
             err.println(workloads.command() + ": check failed: " + e.getMessage());
         } catch (OutOfMemoryError e) {
-            err.println(workloads.command() + ": out of memory (" + e.getMessage() + "): give the JVM a larger -Xmx, or "
+            err.println(workloads.command() + ": out of memory (" + e.getMessage() + "): use a larger -Xmx, or "
                     + "fewer --threads");
         } catch (LinkageError e) {
             err.println(workloads.command() + ": this Java runtime lacks a class (" + e.getMessage() + "): run a full JDK");
         } catch (Exception | Error e) {
-            err.println(workloads.command() + ": cannot go on: " + e);
+            err.println(workloads.command() + ": cannot continue: " + e);
         }
         return FAILED;
     }

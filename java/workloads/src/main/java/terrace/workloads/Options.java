@@ -54,7 +54,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
                 throw new UsageException(name + " needs a value: see --help");
             }
             if (values.put(name, arguments.get(i + 1)) != null) {
-                throw new UsageException(name + " is given twice: leave one out");
+                throw new UsageException(name + " is given twice: leave out one");
             }
         }
         return values;
@@ -63,21 +63,21 @@ record Options(Workload workload, Parameters parameters, boolean text) {
     /** Refuses options that mean nothing to a workload. */
     static void refuseUnused(Workload workload, Map<String, String> values) throws UsageException {
         if (workload.defaultSize().isEmpty() && values.containsKey("--size")) {
-            throw new UsageException(workload.name() + " has no size: leave --size out");
+            throw new UsageException(workload.name() + " has no size: leave out --size");
         }
         if (!workload.takesSources() && values.containsKey("--sources")) {
-            throw new UsageException(workload.name() + " compiles nothing: leave --sources out");
+            throw new UsageException(workload.name() + " compiles nothing: leave out --sources");
         }
         for (String name : List.of("--sizes", "--mixture")) {
             if (!workload.takesLengths() && values.containsKey(name)) {
-                throw new UsageException(name + " is for the workloads sizes and churn: leave it out, or run one of them");
+                throw new UsageException(name + " applies to the workloads sizes and churn: leave it out, or run one of them");
             }
         }
         if (!workload.countsBytes() && values.containsKey("--bytes")) {
-            throw new UsageException("--bytes is for the workload sizes: leave it out, or run sizes");
+            throw new UsageException("--bytes applies to the workload sizes: leave it out, or run sizes");
         }
         if (!workload.recordsCalls() && values.containsKey("--calls")) {
-            throw new UsageException("--calls is for the workload javac: leave it out, or run javac");
+            throw new UsageException("--calls applies to the workload javac: leave it out, or run javac");
         }
         refuseTogether(values, List.of("--size", "--sizes", "--mixture"));
         refuseTogether(values, List.of("--seconds", "--bytes", "--operations"));
@@ -86,7 +86,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
     private static void refuseTogether(Map<String, String> values, List<String> names) throws UsageException {
         List<String> given = names.stream().filter(values::containsKey).toList();
         if (given.size() > 1) {
-            throw new UsageException(String.join(" and ", given) + " contradict each other: leave all but one out");
+            throw new UsageException(String.join(" and ", given) + " contradict each other: leave out all but one");
         }
     }
 
@@ -105,7 +105,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
                 long work = bytes(value);
                 if (work <= 0) {
                     throw new UsageException(
-                            name + " " + value + " is no amount of work: write a number, with k, m or g, such as 20g");
+                            name + " " + value + " is not an amount of work: write a number, with k, m or g, such as 20g");
                 }
                 return work;
             }
@@ -120,7 +120,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         }
         long size = bytes(value);
         if (size < workload.minimumSize() || size > Lengths.LONGEST) {
-            throw new UsageException("--size " + value + " is no whole number from " + workload.minimumSize() + " to "
+            throw new UsageException("--size " + value + " is not an integer from " + workload.minimumSize() + " to "
                     + Lengths.LONGEST + ", in bytes or with k, m or g");
         }
         return (int) size;
@@ -155,7 +155,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         } catch (NumberFormatException e) {
             // Reported below, like a number out of range.
         }
-        throw new UsageException(name + " " + value + " is no whole number from " + least + " to " + most);
+        throw new UsageException(name + " " + value + " is not an integer from " + least + " to " + most);
     }
 
     private static double number(Map<String, String> values, String name, double otherwise, double least)
@@ -172,7 +172,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         } catch (NumberFormatException e) {
             // Reported below, like a number out of range.
         }
-        throw new UsageException(name + " " + value + " is no number of seconds from " + least + " to " + LONGEST);
+        throw new UsageException(name + " " + value + " is not a number of seconds from " + least + " to " + LONGEST);
     }
 
     /** A path; null where none is given. */
@@ -181,7 +181,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         try {
             return value == null ? null : Path.of(value);
         } catch (InvalidPathException e) {
-            throw new UsageException(name + " " + value + " is no path: " + e.getReason());
+            throw new UsageException(name + " " + value + " is not a path: " + e.getReason());
         }
     }
 
@@ -200,7 +200,7 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         } catch (URISyntaxException e) {
             // As if there were nothing beside it.
         }
-        throw new UsageException("javac has nothing to compile: name a jar of sources with --sources, such as "
+        throw new UsageException("javac has nothing to compile: specify a jar of sources with --sources, such as "
                 + DEFAULT_SOURCES);
     }
 

@@ -21,7 +21,7 @@ record ProfileOptions(Workload workload, Parameters parameters, int warmupRounds
     /** Reads {@code NAME --option value ...}. */
     static ProfileOptions parse(List<String> arguments) throws UsageException {
         if (arguments.isEmpty()) {
-            throw new UsageException("profile needs a workload: write profile javac");
+            throw new UsageException("profile requires a workload: write profile javac");
         }
         Workload workload = Workloads.OWN.named(arguments.get(0));
         Map<String, String> values = Options.values(arguments, NAMES);

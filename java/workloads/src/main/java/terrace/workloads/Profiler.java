@@ -44,7 +44,7 @@ final class Profiler {
         Workload.Prepared prepared = options.workload().prepare(options.parameters());
         int batches = prepared.batchesInRound();
         if (batches == 0) {
-            throw new UsageException(options.workload().name() + " has no rounds: profile javac");
+            throw new UsageException(options.workload().name() + " has no rounds: use profile javac");
         }
         Worker worker = prepared.worker(0, new Tally(Progress.inMemory(1), 0));
         worker.begin();
@@ -80,7 +80,7 @@ final class Profiler {
         List<Round> measured = rounds(worker, batches, options.rounds());
         dump(AFTER);
         if (Snapshot.collectionsSoFar() != collections) {
-            throw new CheckException("a collection took objects away before they were counted: give the JVM a larger "
+            throw new CheckException("a collection removed objects before they were counted: use a larger "
                     + "young generation (-Xmn), or fewer --rounds");
         }
         return measured;
@@ -93,7 +93,7 @@ final class Profiler {
             ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).dumpHeap(file.toString(), live);
         } catch (IOException e) {
             throw new UsageException("--dumps " + options.dumps() + " cannot be written (" + e.getMessage()
-                    + "): name a folder with room for several GB and without older dumps");
+                    + "): specify a directory with several GB of free space and without older dumps");
         }
     }
 

@@ -73,12 +73,12 @@ final class Progress {
         try (FileChannel channel = FileChannel.open(
                 file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             if (!Files.isRegularFile(file) || !isOurs(channel)) {
-                throw new UsageException("--progress " + file + " exists and is no progress file: name a new file");
+                throw new UsageException("--progress " + file + " exists and is not a progress file: specify a new file");
             }
             return new Progress(channel.map(FileChannel.MapMode.READ_WRITE, 0, length(slots)), slots);
         } catch (IOException e) {
             throw new UsageException("--progress " + file + " cannot be written (" + e.getClass().getSimpleName()
-                    + "): name a file in a directory that exists and is yours");
+                    + "): specify a file in a directory that exists and is writable");
         }
     }
 

@@ -69,11 +69,11 @@ record Result(String workload, Map<String, Object> parameters, String operation,
     String toText() {
         StringBuilder text = new StringBuilder();
         line(text, "%s  %s", workload, parameters);
-        line(text, "%,d x %s in %.2f s: %,.0f a second", operations(), operation, seconds(), operations() / seconds());
+        line(text, "%,d x %s in %.2f s: %,.0f per second", operations(), operation, seconds(), operations() / seconds());
         Long bytes = allocatedBytes();
         String allocated = bytes == null
                 ? "bytes unavailable: this JVM does not count those of ended threads"
-                : String.format(Locale.ROOT, "%,.0f MB a second", bytes / seconds() / 1e6);
+                : String.format(Locale.ROOT, "%,.0f MB/s", bytes / seconds() / 1e6);
         line(text, "allocated %s; CPU time %.2f s", allocated, cpuSeconds());
         findings.forEach((name, value) -> line(text, "%s %s", name.replace('_', ' '), value));
         line(text, "%,d collections took %.3f s; checks passed", collections(), collectionSeconds());

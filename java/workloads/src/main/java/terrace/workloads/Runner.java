@@ -55,7 +55,7 @@ final class Runner {
         Result result =
                 new Result(workload.name(), shown(prepared), prepared.operation(), from, to, prepared.findings());
         if (result.operations() <= 0) {
-            throw new CheckException("nothing was finished within the measured window: ask for more --seconds");
+            throw new CheckException("no operation ended within the measured window: use more --seconds");
         }
         return result;
     }

@@ -13,7 +13,7 @@ final class SizesWorkload implements Workload {
 
     @Override
     public String summary() {
-        return "each thread allocates byte arrays of one size, a list of sizes in turn, or a mixture";
+        return "each thread allocates byte arrays of one size, of a list of sizes, repeated, or of a mixture";
     }
 
     @Override

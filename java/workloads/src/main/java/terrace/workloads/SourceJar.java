@@ -25,11 +25,11 @@ final class SourceJar {
             }
         } catch (IOException e) {
             throw new UsageException("--sources " + jar + " cannot be read (" + e.getClass().getSimpleName()
-                    + "): name a jar of Java sources, such as commons-lang3-3.12.0-sources.jar");
+                    + "): specify a jar of Java sources, such as commons-lang3-3.12.0-sources.jar");
         }
         if (sources.isEmpty()) {
             throw new UsageException("--sources " + jar
-                    + " holds no .java file: name a jar of Java sources, not of classes");
+                    + " contains no .java file: specify a jar of Java sources, not of classes");
         }
         return sources;
     }

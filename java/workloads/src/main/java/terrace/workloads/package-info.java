@@ -1,5 +1,5 @@
 /**
- * Programs that allocate in known ways, count what they do and check their own results.
+ * Programs that allocate in known ways, count their operations and check their own results.
  *
  * <p>{@link terrace.workloads.Main} is the command. A {@link terrace.workloads.Workload} says what is done and makes
  * {@link terrace.workloads.Worker}s; {@link terrace.workloads.Runner} gives each of them a thread, opens and closes the

@@ -61,9 +61,9 @@ class ProfilerTest {
                 "''|write profile javac",
                 "nonsense|choose alloc, sizes, javac",
                 "alloc|profile javac",
-                "alloc --sources x.jar|leave --sources out",
+                "alloc --sources x.jar|leave out --sources",
                 "javac --threads 2|choose from --warmup-rounds",
-                "javac --sources x.jar --rounds 0|whole number from 1",
+                "javac --sources x.jar --rounds 0|integer from 1",
             })
     void badCommandLinesHaveARemedy(String line, String remedy) {
         List<String> arguments = line.isEmpty() ? List.of() : List.of(line.split(" "));

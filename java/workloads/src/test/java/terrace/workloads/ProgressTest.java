@@ -77,7 +77,7 @@ class ProgressTest {
     void otherFilesAreLeftAlone() throws Exception {
         Path file = Files.writeString(directory.resolve("letter"), "Dear reader");
         UsageException e = assertThrows(UsageException.class, () -> Progress.inFile(file, 1));
-        assertTrue(e.getMessage().contains("name a new file"), e.getMessage());
+        assertTrue(e.getMessage().contains("specify a new file"), e.getMessage());
         assertEquals("Dear reader", Files.readString(file));
     }
 

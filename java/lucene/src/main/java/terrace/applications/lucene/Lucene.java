@@ -45,8 +45,8 @@ public final class Lucene implements Workload {
 
     @Override
     public String summary() {
-        return "Lucene in memory: --threads search, beside " + INDEXERS + " that index " + Indexer.EACH_SECOND
-                + " documents a second each";
+        return "Lucene in memory: --threads workers search, beside " + INDEXERS + " that index " + Indexer.EACH_SECOND
+                + " documents per second each";
     }
 
     @Override

@@ -22,7 +22,7 @@ public final class Spark implements Workload {
 
     @Override
     public String summary() {
-        return "Spark SQL in this process; --threads ask it, each a join or a filter over 50,000 rows";
+        return "Spark SQL in this process; --threads workers query it, each with a join or a filter over 50,000 rows";
     }
 
     @Override
