@@ -225,7 +225,7 @@ fn it_tells_what_is_really_used() {
         .build()
         .unwrap();
     let stats = arena.stats();
-    assert!(stats.core_buffers.contains("compare and swap (asked for)"), "{stats:?}");
+    assert!(stats.core_buffers.contains("compare and swap (requested)"), "{stats:?}");
     if let Some(fallback) = &stats.fallback {
         assert!(fallback.contains("1 GB"), "{fallback}");
     }

@@ -144,7 +144,7 @@ fn wrong_sections_are_refused() {
     assert!(error(&"#".repeat(LARGEST + 1)).starts_with("m.toml: larger than 64 KB; "));
     assert!(error(&format!("x = {}", "[".repeat(60_000))).starts_with("m.toml: line 1, x: "));
     assert!(error(&format!("{GOOD}[scheduler]\nslice = 3")).starts_with(
-        "m.toml: scheduler.slice: unknown key; the keys here are quantum, migration_rate, switch"
+        "m.toml: scheduler.slice: unknown key; the valid keys are quantum, migration_rate, switch"
     ));
 }
 
@@ -193,7 +193,7 @@ fn wrong_numbers_are_refused() {
     );
     number(
         "{ value = 20, unit = 'GHz', source = 'a' }",
-        "the unit GHz does not fit; write one of ns, cycles, ms",
+        "the unit GHz is wrong here; write one of ns, cycles, ms",
     );
     number("{ value = 20, source = 'a' }", "missing field `unit`");
     number("{ unit = 'ns', source = 'a' }", "missing field `value`");
@@ -220,7 +220,7 @@ fn wrong_numbers_are_refused() {
     number("{ value = 20, high = inf, unit = 'ns', source = 'a' }", "the high inf ns is out of bounds; ");
     number("{ value = 15, unit = 'cycles', source = 'a' }", "7.500 ns is less than costs.drain, 8.000 ns; ");
     refused("store = {", "stores = {", "costs.store: a number is missing; ");
-    refused("store = {", "l4 = 3\nstore = {", "costs.l4: unknown key; the keys here are l1, l2, ");
+    refused("store = {", "l4 = 3\nstore = {", "costs.l4: unknown key; the valid keys are l1, l2, ");
     refused(
         "value = 90",
         "value = 29",
@@ -253,7 +253,7 @@ fn wrong_clocks_rates_and_ratios_are_refused() {
     refused(
         "value = 2, unit = \"GHz\"",
         "value = 2, unit = \"ns\"",
-        "clock: the unit ns does not fit; write one ",
+        "clock: the unit ns is wrong here; write one ",
     );
     let more = |section: &str, line: &str| error(&format!("{GOOD}{section}\n{line}"));
     let rate = more("[scheduler]", "migration_rate = { value = 2e6, unit = 'per_second', assumed = 'a' }");
@@ -261,7 +261,7 @@ fn wrong_clocks_rates_and_ratios_are_refused() {
         rate.contains("scheduler.migration_rate: the value 2000000.0 per_second is out of bounds; a rate ")
     );
     let ratio = more("", "work_scale = { value = 0, unit = 'ratio', assumed = 'a' }");
-    assert!(ratio.contains("costs.work_scale: the value 0.0 ratio is out of bounds; a ratio is positive"));
+    assert!(ratio.contains("costs.work_scale: the value 0.0 ratio is out of bounds; a ratio must be positive"));
     let residency = more("", "residency = { value = -1, unit = 'ns', calibrated = 'a' }");
     assert!(residency.contains("costs.residency: the value -1.0 ns is out of bounds; it is 0, or at least "));
 }

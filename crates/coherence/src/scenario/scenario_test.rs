@@ -59,7 +59,7 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     assert_eq!(good().check(), Ok(()));
     refused(Scenario { threads: 0, ..good() }, "0 threads");
     refused(Scenario { threads: 8193, ..good() }, "8193 threads");
-    refused(Scenario { length: 0, ..good() }, "no time");
+    refused(Scenario { length: 0, ..good() }, "a time of 0");
     refused(Scenario { eden: 1 << 10, ..good() }, "too small");
     refused(Scenario { tlab: Tlab::Bytes(16 << 20), ..good() }, "too small");
     refused(Scenario { eden: 2 << 40, ..good() }, "too large");

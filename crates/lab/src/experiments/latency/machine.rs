@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(shape("2 CPUs, 2 cores, 1 cache, 1 package, 1 node"), Ok([1, 1, 2, 1]));
         let text = "512 CPUs, 256 cores, 32 caches, 2 packages, 2 nodes, quota 8 CPUs";
         assert_eq!(shape(text), Ok([2, 16, 8, 2]));
-        assert!(shape("3 CPUs, 2 cores, 1 cache, 1 package, 1 node").unwrap_err().contains("evenly"));
+        assert!(shape("3 CPUs, 2 cores, 1 cache, 1 package, 1 node").unwrap_err().contains("uniform"));
         assert!(shape("nothing").unwrap_err().contains("again"));
     }
 

@@ -164,6 +164,6 @@ mod tests {
     fn nothing_is_said_without_figures() {
         let (answer, checks) = conclude(&experiment(), &[]);
         assert_eq!(holds(&checks), [None; 5]);
-        assert!(answer.starts_with("Nothing"));
+        assert!(answer.starts_with("None of this"));
     }
 }
