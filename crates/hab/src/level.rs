@@ -7,7 +7,7 @@
 //!    buffers: a thread that lost its CPU while it refills must not send all others of its domain past the buffers;
 //! 3. take from another domain's tail, nearest domain first, never refilling it;
 //! 4. pass the request itself to the upper source. Where the own tail was kept and the upper source seemed to have enough, this comes first,
-//!    and 3 only if it refuses after all.
+//!    and 3 only if it refuses after all. A request for more than half a buffer begins here; refused, it takes what the own buffers and others' hold.
 //!
 //! No step waits for another thread, and nothing is held while the upper source is at work.
 

@@ -285,6 +285,24 @@ fn a_request_that_the_upper_source_refuses_after_all_is_served_by_another_domain
     assert_eq!(inner[0].get(Counter::Stolen), 1);
 }
 
+/// G1 calls more available than it has, where a region is used up and the next one means a collection; and HotSpot asks for one object after
+/// another when no TLAB comes.
+#[test]
+fn a_request_larger_than_a_buffer_that_the_heap_refuses_is_served_from_tails() {
+    let (heap, counters) = (Heap::of(8 << 10), counters(2));
+    let core: Level<Shared, _> = Level::new(BASE, SHAPE, 8 << 10, layout(2), &counters, &heap);
+    core.allocate(CPU0, Request::buffer(512, 512)).unwrap();
+    assert_eq!((core.rest(CPU0), (&heap).available(CPU0)), ((8 << 10) - 512, 0));
+    let own = core.allocate(CPU0, Request::buffer(512, 6000)).unwrap();
+    assert!((512..=6000).contains(&own.bytes), "{own:?}");
+    let others = core.allocate(CpuIndex(1), Request::buffer(512, 6000)).unwrap();
+    assert!(others.bytes >= 512 && others.bytes + own.bytes <= (8 << 10) - 512, "{others:?}");
+    let [first, second] = [0, 1].map(|domain| &counters[domain]);
+    assert_eq!((first.get(Counter::Buffers), second.get(Counter::Stolen)), (2, 1));
+    assert_eq!(first.get(Counter::Direct) + second.get(Counter::Direct), 0);
+    assert_eq!(core.allocate(CPU0, Request::buffer(8 << 10, 8 << 10)), None);
+}
+
 type Errand = alloc::boxed::Box<dyn FnOnce()>;
 
 /// A heap whose first request is interrupted: as if the refilling thread lost its CPU inside it, other threads of its domain go on.

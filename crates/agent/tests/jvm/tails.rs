@@ -27,6 +27,27 @@ pub fn cases(cases: &mut Vec<Case>) {
         });
     }
     short_threads(cases);
+    busy_and_idle(cases);
+}
+
+/// At eden's end a thread whose TLABs are larger than a buffer gets what the buffers hold as a TLAB, not object by object: with G1 from JDK 25 on
+/// that was 14,000 slow allocations for each collection, and a quarter of the CPU time.
+fn busy_and_idle(cases: &mut Vec<Case>) {
+    matrix(cases, "busy_and_idle", JDKS, USUAL, |setting| {
+        let launch = Launch::bare("BusyAndIdle")
+            .flags("-Xmx256m -Xmn64m")
+            .flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "))
+            .agent("")
+            .after(|finished| {
+                let report = finished.report()?;
+                let (objects, pauses) = (report.sum(0, "objects"), report.number("pauses"));
+                match objects / pauses.max(1) {
+                    few if few < 200 && pauses >= 60 => Ok(()),
+                    _ => Err(format!("{objects} objects outside TLABs in {pauses} collections")),
+                }
+            });
+        launch.run(setting.jdk).map(|_| Outcome::Passed)
+    });
 }
 
 /// Many drivers of short threads over a small young generation: HotSpot's own TLABs are its smallest, so that beginning smaller gains nothing, and

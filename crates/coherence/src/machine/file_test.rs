@@ -208,7 +208,7 @@ fn wrong_numbers_are_refused() {
         number_is_out_of_bounds(
             locked,
             &to,
-            &format!("the value {number:?} ns is out of bounds; a cost is "),
+            &format!("the value {number:?} ns is out of bounds; a cost must be "),
         );
     }
     number(
@@ -261,7 +261,9 @@ fn wrong_clocks_rates_and_ratios_are_refused() {
         rate.contains("scheduler.migration_rate: the value 2000000.0 per_second is out of bounds; a rate ")
     );
     let ratio = more("", "work_scale = { value = 0, unit = 'ratio', assumed = 'a' }");
-    assert!(ratio.contains("costs.work_scale: the value 0.0 ratio is out of bounds; a ratio must be positive"));
+    assert!(
+        ratio.contains("costs.work_scale: the value 0.0 ratio is out of bounds; a ratio must be positive")
+    );
     let residency = more("", "residency = { value = -1, unit = 'ns', calibrated = 'a' }");
     assert!(residency.contains("costs.residency: the value -1.0 ns is out of bounds; it is 0, or at least "));
 }

@@ -20,6 +20,15 @@ pub(super) enum Refill {
     Refused,
 }
 
+/// The tails that a request has not looked at before the upper source refuses it.
+enum Unseen {
+    /// It is too large for a buffer to be refilled for it.
+    All,
+    /// The own one was too small for it.
+    Others,
+    Nothing,
+}
+
 impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
     /// Steps 2 to 4 of a request that the own buffer could not serve at once.
     #[cold]
@@ -31,7 +40,8 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
         min: usize,
         desired: usize,
     ) -> Option<Extent> {
-        let mut others_may_have_it = false;
+        // What is available was a hint: the upper source may refuse, and whoever asked would then take the tails object by object.
+        let mut unseen = Unseen::All;
         if desired * REQUESTS_PER_BUFFER <= self.size() {
             match self.refill(cpu, domain, min, desired) {
                 Refill::Served(extent) => {
@@ -39,22 +49,39 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                     return Some(extent);
                 }
                 // The request's own affair, as long as the upper source can serve it: others' buffers are left alone.
-                Refill::Kept if self.upper.available(cpu) >= desired => others_may_have_it = true,
+                Refill::Kept if self.upper.available(cpu) >= desired => unseen = Unseen::Others,
                 Refill::Kept | Refill::Busy | Refill::Refused => {
                     if let Some(extent) = self.steal(domain, min, desired) {
                         return Some(extent);
                     }
+                    unseen = Unseen::Nothing;
                 }
             }
         }
         let Some(extent) = self.upper.serve(cpu, min, desired) else {
-            // What is available was a hint. Behind `serve` nothing may be refilled: whoever takes buffers away while a thread waits there
-            // relies on that.
-            return if others_may_have_it { self.steal(domain, min, desired) } else { None };
+            // Behind `serve` nothing may be refilled: whoever takes buffers away while a thread waits there relies on that.
+            return match unseen {
+                Unseen::All => {
+                    self.carve_own(domain, min, desired).or_else(|| self.steal(domain, min, desired))
+                }
+                Unseen::Others => self.steal(domain, min, desired),
+                Unseen::Nothing => None,
+            };
         };
         self.counters[domain].add(Counter::Direct, 1);
         self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
         Some(extent)
+    }
+
+    /// From what the own domain's buffers hold, without a refill.
+    fn carve_own(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+        for buffer in &self.domains[domain].buffers {
+            if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
+                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+                return Some(extent);
+            }
+        }
+        None
     }
 
     /// Step 2: gives the own buffer, or else a spare one, a new extent and takes the request from it.
