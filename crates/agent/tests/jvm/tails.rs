@@ -31,7 +31,7 @@ pub fn cases(cases: &mut Vec<Case>) {
 }
 
 /// At eden's end a thread whose TLABs are larger than a buffer gets what the buffers hold as a TLAB, not object by object: with G1 from JDK 25 on
-/// that was 14,000 slow allocations for each collection, and a quarter of the CPU time.
+/// that was 4,500 slow allocations for each collection, and up to a third of the CPU time in `threads`.
 fn busy_and_idle(cases: &mut Vec<Case>) {
     matrix(cases, "busy_and_idle", JDKS, USUAL, |setting| {
         let launch = Launch::bare("BusyAndIdle")
