@@ -215,7 +215,10 @@ fn wrong_numbers_are_refused() {
         "{ value = 20, low = 21, unit = 'ns', source = 'a' }",
         "the value 20.0 ns is less than the number before it",
     );
-    number("{ value = 20, high = 9, unit = 'ns', source = 'a' }", "the high 9.0 ns is less than the number before it");
+    number(
+        "{ value = 20, high = 9, unit = 'ns', source = 'a' }",
+        "the high 9.0 ns is less than the number before it",
+    );
     number("{ value = 20, low = -1, unit = 'ns', source = 'a' }", "the low -1.0 ns is out of bounds; ");
     number("{ value = 20, high = inf, unit = 'ns', source = 'a' }", "the high inf ns is out of bounds; ");
     number("{ value = 15, unit = 'cycles', source = 'a' }", "7.500 ns is less than costs.drain, 8.000 ns; ");
@@ -265,5 +268,7 @@ fn wrong_clocks_rates_and_ratios_are_refused() {
         ratio.contains("costs.work_scale: the value 0.0 ratio is out of bounds; a ratio must be positive")
     );
     let residency = more("", "residency = { value = -1, unit = 'ns', calibrated = 'a' }");
-    assert!(residency.contains("costs.residency: the value -1.0 ns is out of bounds; it must be 0, or at least "));
+    assert!(
+        residency.contains("costs.residency: the value -1.0 ns is out of bounds; it must be 0, or at least ")
+    );
 }
