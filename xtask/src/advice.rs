@@ -131,10 +131,12 @@ fn patient(
     (heap, flag): (&'static str, &'static str),
     scratch: &Path,
 ) -> Result<Patient> {
-    let mut arguments: Vec<OsString> = vec!["--".into(), jdk.java().into_os_string()];
-    arguments.extend(flags.iter().map(OsString::from));
-    arguments.push(flag.into());
+    // Not in the program's own command line, where no remedy could change them.
+    let flags = flags.iter().map(String::as_str).chain([flag]).map(|flag| format!("--jvm-arg={flag}").into());
+    let mut arguments: Vec<OsString> = flags.chain(["--".into(), jdk.java().into_os_string()]).collect();
     arguments.extend(application.arguments(jdk, &installed(), scratch)?);
+    // It runs for as long as it is watched and tried, and is ended then.
+    arguments.extend(["--seconds", "3600"].map(OsString::from));
     Ok(Patient { name: application.name, heap, warmup: application.warmup, arguments })
 }
 
