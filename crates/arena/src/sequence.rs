@@ -21,6 +21,50 @@ macro_rules! descriptor {
     };
 }
 
+/// The sequence of [`take`] of these instructions, and what they need besides the operands of every processor. Gives the word that was taken from.
+macro_rules! taking {
+    ($area:expr, $slots:expr, $grains:expr; $($instructions:tt)*) => {{
+        // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
+        let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
+        let word: u64;
+        asm!(
+            $($instructions)*
+            area = in(reg) $area.offset(),
+            words = in(reg) words,
+            count = in(reg) count,
+            grains = in(reg) $grains,
+            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
+            mask = const REST_MASK,
+            shift = const STRIDE_SHIFT,
+            slot = out(reg) _,
+            next = out(reg) _,
+            word = out(reg) word,
+            options(nostack),
+        );
+        word
+    }};
+}
+
+/// The same of [`replace`]. Gives 1 if it did.
+macro_rules! replacing {
+    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr, $id:expr; $($instructions:tt)*) => {{
+        let done: u32;
+        asm!(
+            $($instructions)*
+            area = in(reg) $area.offset(),
+            id = in(reg) $id,
+            word = in(reg) $word.as_ptr(),
+            cpu = in(reg) $cpu,
+            old = in(reg) $old,
+            new = in(reg) $new,
+            scratch = out(reg) _,
+            done = out(reg) done,
+            options(nostack),
+        );
+        done
+    }};
+}
+
 #[cfg_attr(target_arch = "x86_64", path = "sequence/x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "sequence/aarch64.rs")]
 mod instructions;
@@ -65,7 +109,7 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     // SAFETY: the area at `offset` from the thread pointer belongs to this thread and lives as long (glibc). The descriptor and the handler are
     // constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the CPU is a negative number,
     // larger than any count.
-    is_taken(unsafe { taken!(area, slots, grains, by_cpu) })
+    served(unsafe { taken!(area, slots, grains, by_cpu) })
 }
 
 /// As [`take`], of whatever area.
@@ -78,12 +122,12 @@ pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Tak
         return unsafe { take(area, slots, grains) };
     }
     // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
-    is_taken(unsafe { taken!(area, slots, grains, by_any) })
+    served(unsafe { taken!(area, slots, grains, by_any) })
 }
 
 /// A word that serves has a rest.
 #[inline(always)]
-fn is_taken(word: u64) -> Taken {
+fn served(word: u64) -> Taken {
     if word != EMPTY { Taken::Done(word) } else { Taken::Short }
 }
 

@@ -135,13 +135,19 @@ impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
     #[cold]
     #[inline(never)]
     fn carve_object_from_tails(&self, domain: usize, bytes: usize) -> Option<Extent> {
-        for spare in &self.domains[domain].buffers[1..] {
-            if let Carve::Served(extent) = spare.carve(self.frame, bytes, bytes) {
-                self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
-                return Some(extent);
-            }
+        if let Some(extent) = self.carve_any(&self.domains[domain].buffers[1..], bytes, bytes) {
+            self.count_served(domain, Counter::Objects, Counter::ObjectBytes, extent.bytes);
+            return Some(extent);
         }
         self.steal(domain, bytes, bytes)
+    }
+
+    /// From the first of these buffers that can serve it, without a refill.
+    fn carve_any(&self, buffers: &[Buffer<A, M>], min: usize, desired: usize) -> Option<Extent> {
+        buffers.iter().find_map(|buffer| match buffer.carve(self.frame, min, desired) {
+            Carve::Served(extent) => Some(extent),
+            Carve::Refilling | Carve::Short { .. } => None,
+        })
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 
 use std::arch::asm;
 use topology::RseqArea;
+
 const _: () = assert!(RseqArea::CPU_ID == 4 && RseqArea::CONCURRENCY_ID == 24);
 
 /// The thread's number, so many bytes from the thread pointer.
@@ -47,11 +48,9 @@ macro_rules! taken {
             "ldr {slot:w}, [{thread}, #24]"
         )
     };
-    ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {{
-        // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
-        let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
-        let word: u64;
-        asm!(
+    ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {
+        taking! {
+            $area, $slots, $grains;
             descriptor!(),
             "55:",
             "mrs {thread}, tpidr_el0",
@@ -80,29 +79,16 @@ macro_rules! taken {
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) $area.offset(),
-            words = in(reg) words,
-            count = in(reg) count,
-            grains = in(reg) $grains,
-            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
-            mask = const REST_MASK,
-            shift = const STRIDE_SHIFT,
             thread = out(reg) _,
-            slot = out(reg) _,
-            old = out(reg) _,
-            next = out(reg) _,
-            word = out(reg) word,
-            options(nostack),
-        );
-        word
-    }};
+        }
+    };
 }
 
-/// The sequence of [`super::replace`]; 1 if it did.
+/// The sequence of [`super::replace`].
 macro_rules! replaced {
-    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {{
-        let done: u32;
-        asm!(
+    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {
+        replacing! {
+            $area, $word, $cpu, $old, $new, id_offset($area);
             descriptor!(),
             "55:",
             "mrs {thread}, tpidr_el0",
@@ -130,19 +116,9 @@ macro_rules! replaced {
             "44:",
             "b 55b",
             ".popsection",
-            area = in(reg) $area.offset(),
-            id = in(reg) id_offset($area),
-            word = in(reg) $word.as_ptr(),
-            cpu = in(reg) $cpu,
-            old = in(reg) $old,
-            new = in(reg) $new,
             thread = out(reg) _,
-            scratch = out(reg) _,
-            done = out(reg) done,
-            options(nostack),
-        );
-        done
-    }};
+        }
+    };
 }
 
 pub(super) use {replaced, taken};

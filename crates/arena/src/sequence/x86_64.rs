@@ -29,11 +29,9 @@ macro_rules! taken {
     ($area:expr, $slots:expr, $grains:expr, by_any) => {
         taken!($area, $slots, $grains, RseqArea::CONCURRENCY_ID, "cmp dword ptr fs:[{area} + 4], 0", "jl 88f")
     };
-    ($area:expr, $slots:expr, $grains:expr, $id:expr, $($check:literal),*) => {{
-        // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
-        let (words, count) = ($slots.as_ptr(), $slots.len() as u32);
-        let word: u64;
-        asm!(
+    ($area:expr, $slots:expr, $grains:expr, $id:expr, $($check:literal),*) => {
+        taking! {
+            $area, $slots, $grains;
             descriptor!(),
             "55:",
             "lea {slot}, [rip + 77b]",
@@ -62,28 +60,16 @@ macro_rules! taken {
             "44:",
             "jmp 55b",
             ".popsection",
-            area = in(reg) $area.offset(),
-            words = in(reg) words,
-            count = in(reg) count,
-            grains = in(reg) $grains,
-            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
             id = const $id,
-            mask = const REST_MASK,
-            shift = const STRIDE_SHIFT,
-            slot = out(reg) _,
-            next = out(reg) _,
-            word = out(reg) word,
-            options(nostack),
-        );
-        word
-    }};
+        }
+    };
 }
 
-/// The sequence of [`super::replace`]; 1 if it did.
+/// The sequence of [`super::replace`].
 macro_rules! replaced {
-    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {{
-        let done: u32;
-        asm!(
+    ($area:expr, $word:expr, $cpu:expr, $old:expr, $new:expr) => {
+        replacing! {
+            $area, $word, $cpu, $old, $new, $area.offset().wrapping_add(id_offset($area));
             descriptor!(),
             "55:",
             "lea {scratch}, [rip + 77b]",
@@ -107,18 +93,8 @@ macro_rules! replaced {
             "44:",
             "jmp 55b",
             ".popsection",
-            area = in(reg) $area.offset(),
-            id = in(reg) $area.offset().wrapping_add(id_offset($area)),
-            word = in(reg) $word.as_ptr(),
-            cpu = in(reg) $cpu,
-            old = in(reg) $old,
-            new = in(reg) $new,
-            scratch = out(reg) _,
-            done = out(reg) done,
-            options(nostack),
-        );
-        done
-    }};
+        }
+    };
 }
 
 pub(super) use {replaced, taken};

@@ -75,13 +75,9 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
 
     /// From what the own domain's buffers hold, without a refill.
     fn carve_own(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        for buffer in &self.domains[domain].buffers {
-            if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
-                self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
-                return Some(extent);
-            }
-        }
-        None
+        let extent = self.carve_any(&self.domains[domain].buffers, min, desired)?;
+        self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
+        Some(extent)
     }
 
     /// Step 2: gives the own buffer, or else a spare one, a new extent and takes the request from it.
@@ -178,12 +174,10 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                 if (groups[other] == groups[domain]) != near {
                     continue;
                 }
-                for buffer in &self.domains[other].buffers {
-                    if let Carve::Served(extent) = buffer.carve(self.frame, min, desired) {
-                        self.counters[domain].add(Counter::Stolen, 1);
-                        self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
-                        return Some(extent);
-                    }
+                if let Some(extent) = self.carve_any(&self.domains[other].buffers, min, desired) {
+                    self.counters[domain].add(Counter::Stolen, 1);
+                    self.counters[domain].add(Counter::StolenBytes, extent.bytes as u64);
+                    return Some(extent);
                 }
             }
         }
