@@ -5,10 +5,12 @@ use crate::measure::publish;
 use crate::places::{folder, installed};
 use crate::shell::root;
 use crate::{applications, build};
+use doctor::finding::Remedy;
 use jvm::application::{APPLICATIONS, Application};
 use jvm::jdk::{Collector, Jdk};
 use jvm::workload::Workload;
 use jvm::{Error, Result};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::Path;
@@ -171,7 +173,10 @@ fn rows(report: &Value, program: &str, collector: Collector, heap: &str, jdk: u3
         |value: &Value| value.as_f64().map(|value| json!({ "median": value, "low": value, "high": value }));
     let row = |trial: &Value| {
         let remedy = trial["remedy"].as_str().unwrap_or_default();
-        let effect = advice.iter().find(|advice| remedy_text(&advice["remedy"]) == remedy);
+        let is_tried = |advice: &&Value| {
+            Remedy::deserialize(&advice["remedy"]).is_ok_and(|advised| advised.text() == remedy)
+        };
+        let effect = advice.iter().find(is_tried);
         let effect = effect.map_or(&Value::Null, |advice| &advice["effect"]);
         let speed = Some(trial["speed"].clone()).filter(|speed| !speed.is_null());
         let metrics = [
@@ -191,18 +196,6 @@ fn rows(report: &Value, program: &str, collector: Collector, heap: &str, jdk: u3
             Map::from_iter([("remedies".into(), json!({ "median": 0, "low": 0, "high": 0 }))]),
         )],
         false => trials.iter().map(row).collect(),
-    }
-}
-
-/// A remedy of the report as a trial names it.
-fn remedy_text(remedy: &Value) -> String {
-    let words = match &remedy["what"] {
-        Value::Array(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-        what => what.as_str().unwrap_or_default().to_owned(),
-    };
-    match remedy["kind"].as_str() {
-        Some("terrace") => format!("terrace {words}").trim_end().to_owned(),
-        _ => words,
     }
 }
 

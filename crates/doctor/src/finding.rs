@@ -1,7 +1,7 @@
 //! What a rule says: what was found, what would help, and how sure that is.
 
 use crate::evidence::Evidence;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A rule of the doctor's. Each is a file of its own; [`crate::rules::ALL`] has the list.
 pub struct Rule {
@@ -38,7 +38,7 @@ pub struct Advice {
 }
 
 /// What to change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "what")]
 pub enum Remedy {
     /// Flags of the JVM, at its next start.

@@ -167,6 +167,9 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     });
     if watch.perf.is_none() {
         evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
+    } else if last.perf.is_none() {
+        let ended = "HotSpot's own counters: the program ended while it was watched; use a shorter --seconds, or a program that runs longer";
+        evidence.missing.push(ended.into());
     }
     Ok(evidence)
 }
