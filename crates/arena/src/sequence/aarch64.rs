@@ -80,6 +80,7 @@ macro_rules! taken {
             "b 55b",
             ".popsection",
             thread = out(reg) _,
+            old = out(reg) _,
         }
     };
 }
