@@ -20,15 +20,15 @@ use std::process::{Command, Stdio};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Only these programs or workloads; may be repeated.
-    #[arg(long)]
+    #[arg(long, value_parser = known_program)]
     program: Vec<String>,
 
     /// Only this collector: g1 or parallel.
-    #[arg(long)]
+    #[arg(long, value_parser = compared_collector)]
     gc: Option<Collector>,
 
     /// Only this heap of the real programs: small or ample.
-    #[arg(long)]
+    #[arg(long, value_parser = ["small", "ample"])]
     heap: Option<String>,
 
     /// Seconds for each remedy.
@@ -52,6 +52,21 @@ const WITHIN: [(&str, &str, f64); 2] =
     [("collections", "expected_collections", 1.10), ("speed", "expected_speed", 1.03)];
 /// A remedy whose interval lies below this does harm.
 const LOSS: f64 = 0.99;
+
+fn known_program(name: &str) -> Result<String> {
+    let names =
+        WORKLOADS.into_iter().map(Workload::name).chain(APPLICATIONS.iter().map(|program| program.name));
+    let names: Vec<&str> = names.collect();
+    match names.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(Error::usage(format!("choose one of {}", names.join(", ")))),
+    }
+}
+
+fn compared_collector(name: &str) -> Result<Collector> {
+    let collector = name.parse().ok().filter(|collector| COLLECTORS.contains(collector));
+    collector.ok_or_else(|| Error::usage("choose g1 or parallel"))
+}
 
 /// A program under the doctor.
 struct Patient {
