@@ -68,7 +68,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
     warmup: Option<Duration>,
 
-    /// Length of a window; extended if whole calls of javac need more.
+    /// Length of a window; extended to the length of a call of javac.
     #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
     window: Duration,
 

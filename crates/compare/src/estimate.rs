@@ -14,6 +14,7 @@
 //! What trimming leaves out could be an effect that is rare and large. So the plain ratio of all work in all time is kept
 //! beside it; where the two disagree, there is one.
 
+use crate::exposure::Exposed;
 use crate::measure::{Amount, Measure, Pair};
 use serde::{Deserialize, Serialize};
 use statistics::Interval;
@@ -112,23 +113,31 @@ fn application(measure: &Measure) -> Option<f64> {
     measure.application_cpu_seconds.filter(|seconds| *seconds > 0.0)
 }
 
-/// Work for each second of the application's CPU time: of whole calls where those are known, whose work is known exactly.
+/// Work for each second of the application's CPU time.
 fn for_cpu(amount: Amount, measure: &Measure) -> Option<f64> {
-    match measure.calls {
-        Some(calls) if amount == Amount::Operations => calls.rate(),
-        _ => Some(amount.of(measure)? / application(measure)?),
-    }
+    Some(amount.of(measure)? / application(measure)?)
 }
 
 /// Work for each second in which the threads were not stopped.
 pub(crate) fn for_running(amount: Amount, measure: &Measure) -> Option<f64> {
-    match measure.calls {
-        // So much CPU time a second, so much work in it.
-        Some(calls) if amount == Amount::Operations => {
-            Some(calls.rate()? * application(measure)? / running(measure)?)
-        }
-        _ => Some(amount.of(measure)? / running(measure)?),
+    Some(amount.of(measure)? / running(measure)?)
+}
+
+/// CPU time for each second in which the threads were not stopped.
+fn busy(_: Amount, measure: &Measure) -> Option<f64> {
+    Some(application(measure)? / running(measure)?)
+}
+
+/// Work for the same CPU time by what calls took, whose work is known exactly.
+fn of_calls(pairs: &[Pair], amount: Amount) -> Option<Logarithm> {
+    let calls: Vec<Exposed> = pairs.iter().map(|pair| pair.calls).collect::<Option<_>>()?;
+    let weight: f64 = calls.iter().map(|block| block.weight).sum();
+    if amount != Amount::Operations || weight <= 0.0 {
+        return None;
     }
+    let cost = calls.iter().map(|block| block.moved).sum::<f64>() / weight;
+    let influence = calls.iter().map(|block| (cost * block.weight - block.moved) / weight).collect();
+    Some(Logarithm { value: -cost, influence, freedom: calls.len().saturating_sub(1) })
 }
 
 /// What the pairs say. `None` when fewer than two have work on both sides.
@@ -149,7 +158,14 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         Some(Logarithm::of_sums(&above_a, &below_a)?.plus(-1.0, &Logarithm::of_sums(&above_b, &below_b)?))
     };
     let all_windows = over_sums([work(0)?, work(1)?], [seconds(0)?, seconds(1)?])?;
-    let speed = ratio(for_running)?;
+    // So much CPU time a second, so much work in it.
+    let (cpu, speed) = match of_calls(&pairs, amount).zip(ratio(busy)) {
+        Some((work, busy)) => {
+            let speed = busy.plus(1.0, &work);
+            (Some(work), speed)
+        }
+        None => (ratio(for_cpu), ratio(for_running)?),
+    };
     let per_running_second = speed.interval();
 
     let counted = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.pauses));
@@ -193,7 +209,7 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         pairs: pairs.len(),
         per_second: per_second.interval(),
         per_running_second,
-        per_application_second: ratio(for_cpu).map(|found| found.interval()),
+        per_application_second: cpu.map(|found| found.interval()),
         heap_use,
         pauses,
         all_windows: all_windows.interval(),

@@ -9,9 +9,10 @@ use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
 use jvm::arrival::{await_agent, had_agent};
 use jvm::counts::Counts;
+use jvm::heap_log;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;
-use jvm::os::Exit;
+use jvm::os::{self, Exit};
 use jvm::running::Running;
 use jvm::workload::Report;
 use jvm::{Error, Result};
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 const SLACK: Duration = Duration::from_secs(180);
 /// How often what a script's JVMs have allocated is read: the accounts of one that has ended are gone.
 const READ: Duration = Duration::from_millis(100);
+
+/// The logs of collections: this, and the process ID.
+const HEAP_LOG: &str = "heap-";
 
 struct Fork {
     measure: Measure,
@@ -94,7 +98,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
             notes.push(note.clone());
         }
     }
-    let pairs = a.iter().zip(&b).map(|(a, b)| Pair { a: a.measure, b: b.measure }).collect();
+    let pairs = a.iter().zip(&b).map(|(a, b)| Pair { a: a.measure, b: b.measure, calls: None }).collect();
     let (Some(a), Some(b)) = (a.pop(), b.pop()) else {
         return Err(Error::failed("no fork was run"));
     };
@@ -128,6 +132,8 @@ fn one(comparison: &Comparison, side: &Side, fork: Duration) -> Result<Fork> {
         flags.push(jvms.options(agent).flag(&comparison.install.agent()?)?);
     }
     flags.extend(comparison.flags_of(side));
+    // Last: what is written on the command line itself stays readable.
+    flags.push(heap_log::flag(&jvms.directory().join(format!("{HEAP_LOG}%p"))));
     let seconds = fork.as_secs_f64().ceil() as u64;
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
     let launch = program.launch(&flags, None, None, &comparison.install)?;
@@ -165,11 +171,13 @@ fn workload(
         cpu_seconds: report.cpu_seconds,
         application_cpu_seconds: None,
         stopped: None,
-        calls: None,
         operations: Some(report.operations),
         bytes: report.allocated_bytes,
         collections: report.collections,
         collection_seconds: report.collection_seconds,
+        heap_used: report
+            .measured()
+            .and_then(|(from, to)| heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, from, to)),
         waste: counts.map(|counts| counts.waste),
         requests: counts.map(|counts| counts.requests),
     };
@@ -206,12 +214,18 @@ fn command(
         Some((exit, time)) => {
             had_agent(&mut running, &mut jvms)?;
             let whole = Measure::between(&Counts::default(), &jvms.counts());
+            let heap_used = used_up(&jvms, os::monotonic().saturating_sub(time));
             let cpu_seconds = Some(exit.cpu.as_secs_f64());
             // The accounts of a JVM that has ended are gone, and a run is a run.
-            (Measure { seconds: time.as_secs_f64(), cpu_seconds, bytes: None, ..whole }, jvms.notes())
+            (
+                Measure { seconds: time.as_secs_f64(), cpu_seconds, bytes: None, heap_used, ..whole },
+                jvms.notes(),
+            )
         }
         None => {
-            let measure = Measure::between(&first, &jvms.counts());
+            let counts = jvms.counts();
+            let measure =
+                Measure { heap_used: used_up(&jvms, first.at), ..Measure::between(&first, &counts) };
             running.end()?;
             (measure, jvms.notes().into_iter().chain(jvms.uncounted()).collect())
         }
@@ -225,6 +239,11 @@ fn command(
         command: launch.describe(),
         notes,
     })
+}
+
+/// Of the heap since then, by all JVMs.
+fn used_up(jvms: &Jvms, since: Duration) -> Option<f64> {
+    heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, since, os::monotonic())
 }
 
 /// Lets time pass until then or the program's end, whose exit and time it gives. In between it reads as often as `read` says.

@@ -20,6 +20,7 @@
 pub mod clock;
 pub mod estimate;
 pub mod evidence;
+pub mod exposure;
 pub mod fixed;
 mod forks;
 pub mod in_place;
@@ -331,6 +332,10 @@ impl Comparison {
             Some(estimate) => estimate.per_application_second.or(found.ratio_cpu),
             None => found.ratio_cpu,
         };
+        let heap_use = match &estimate {
+            Some(estimate) => estimate.heap_use,
+            None => found.heap_use,
+        };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(ComparisonResult {
             schema: SCHEMA,
@@ -343,6 +348,7 @@ impl Comparison {
             ratio_cpu,
             estimate,
             latency,
+            heap_use,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
             verdict: verdict(&ratio, found.pairs),
             sides: Sides { a, b },

@@ -1,26 +1,10 @@
 //! What was counted in a stretch of time.
 
+use crate::exposure::Exposed;
 use jvm::counts::{Counts, Requests, Waste};
 use jvm::stops::Stopped;
 use std::ops::AddAssign;
 use std::time::Duration;
-
-/// Calls of a workload that lie wholly in a stretch of time. Calls of one kind do the same work.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CallsDone {
-    pub count: f64,
-    /// CPU time that they took.
-    pub cpu_seconds: f64,
-    /// CPU time that calls of their kinds take on average: the work that they are.
-    pub expected_seconds: f64,
-}
-
-impl CallsDone {
-    /// Work for each second of CPU time. `None` without calls.
-    pub fn rate(&self) -> Option<f64> {
-        (self.cpu_seconds > 0.0).then(|| self.expected_seconds / self.cpu_seconds)
-    }
-}
 
 /// What happened in a stretch of time: a window, or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,14 +16,14 @@ pub struct Measure {
     pub application_cpu_seconds: Option<f64>,
     /// What stops did to it, where they are known.
     pub stopped: Option<Stopped>,
-    /// Whole calls in it, where the program records them.
-    pub calls: Option<CallsDone>,
     pub operations: Option<f64>,
     /// Bytes allocated in it.
     pub bytes: Option<f64>,
     pub collections: Option<u64>,
     /// Time of those.
     pub collection_seconds: Option<f64>,
+    /// Bytes of the heap used up in it, by the JVM's log of its collections.
+    pub heap_used: Option<f64>,
     /// Waste of the agent's buffers.
     pub waste: Option<Waste>,
     pub requests: Option<Requests>,
@@ -57,11 +41,11 @@ impl Measure {
             cpu_seconds: time(earlier.cpu, later.cpu),
             application_cpu_seconds: time(earlier.application_cpu, later.application_cpu),
             stopped: None,
-            calls: None,
             operations: both(earlier.operations, later.operations),
             bytes: Some(later.bytes.saturating_sub(earlier.bytes) as f64),
             collections: Some(later.collections.saturating_sub(earlier.collections)),
             collection_seconds: None,
+            heap_used: None,
             waste: Some(later.waste.since(&earlier.waste)),
             requests: Some(later.requests.since(&earlier.requests)),
         }
@@ -82,22 +66,14 @@ impl AddAssign for Measure {
             cpu_seconds: sum(self.cpu_seconds, other.cpu_seconds),
             application_cpu_seconds: sum(self.application_cpu_seconds, other.application_cpu_seconds),
             stopped: sum(self.stopped, other.stopped),
-            calls: sum(self.calls, other.calls),
             operations: sum(self.operations, other.operations),
             bytes: sum(self.bytes, other.bytes),
             collections: sum(self.collections, other.collections),
             collection_seconds: sum(self.collection_seconds, other.collection_seconds),
+            heap_used: sum(self.heap_used, other.heap_used),
             waste: sum(self.waste, other.waste),
             requests: sum(self.requests, other.requests),
         };
-    }
-}
-
-impl AddAssign for CallsDone {
-    fn add_assign(&mut self, other: CallsDone) {
-        self.count += other.count;
-        self.cpu_seconds += other.cpu_seconds;
-        self.expected_seconds += other.expected_seconds;
     }
 }
 
@@ -108,6 +84,8 @@ pub struct Pair {
     pub a: Measure,
     /// The side that it is compared with.
     pub b: Measure,
+    /// What calls of these moments say, where the program records them.
+    pub calls: Option<Exposed>,
 }
 
 /// What is taken for the program's progress.

@@ -24,12 +24,10 @@ const SLACK: Duration = Duration::from_secs(120);
 /// Sizes come into force with the next refill.
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
-/// So many calls, one after the other, have room in a window.
-const CALLS_IN_WINDOW: u32 = 5;
 /// The calls of the warm-up that tell how long one takes.
 const LAST_CALLS: usize = 100;
 /// Pairs for which the duration has room, however long a call takes.
-const ENOUGH_PAIRS: u32 = 8;
+const ENOUGH_PAIRS: u32 = 20;
 
 struct Live {
     running: Running,
@@ -63,14 +61,15 @@ impl Live {
         }
     }
 
-    /// Whole calls have to fit into a window: a call that sees a switch says nothing. At most so long that pairs are enough.
+    /// As long as a call, where the program records them: in much shorter windows all calls would see both sides alike, in much
+    /// longer ones the machine's speed wanders. At most so long that pairs are enough.
     fn window(&mut self, asked: Duration, duration: Duration) -> Duration {
-        let calls = self.calls.as_mut().map_or(&[][..], CallFile::read);
+        let Some(calls) = self.calls.as_mut().map(CallFile::read) else { return asked };
         let last = &calls[calls.len().saturating_sub(LAST_CALLS)..];
         let mut times: Vec<Duration> = last.iter().map(|call| call.end.saturating_sub(call.begin)).collect();
         times.sort_unstable();
         let usual = times.get(times.len() / 2).copied().unwrap_or_default();
-        asked.max((CALLS_IN_WINDOW * usual).min(duration / (4 * ENOUGH_PAIRS)))
+        asked.max(windows::WINDOW).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
     }
 
     /// The settings in force in each way, as they are at the first switch.

@@ -33,6 +33,10 @@ pub struct ComparisonResult {
     /// Of windows in one process: what `ratio` and `ratio_cpu` rest on, and what trimming left out. `null` for forks.
     #[serde(default)]
     pub estimate: Option<Estimate>,
+    /// Heap used up for the same work, a over b, which is what collections come to in an eden of the same size. `null` when not known on a
+    /// side.
+    #[serde(default)]
+    pub heap_use: Option<Interval>,
     /// Collections for the same work, a over b. `null` when not known on a side, or none happened on side b.
     pub collections_ratio: Option<f64>,
     /// What the interval permits to say of side a.

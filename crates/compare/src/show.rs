@@ -52,8 +52,8 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
     let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
     line("a/b collections", &collections);
+    line("a/b heap used up", &outcome.heap_use.as_ref().map_or("unavailable".into(), ratio));
     if let Some(estimate) = &outcome.estimate {
-        line("a/b heap used up", &estimate.heap_use.as_ref().map_or("unavailable".into(), ratio));
         line("a/b untrimmed", &format!("{}  total work over total time", ratio(&estimate.all_windows)));
     }
     let (a, b) = (&outcome.sides.a.settings, &outcome.sides.b.settings);
@@ -117,6 +117,7 @@ mod tests {
             ratio_cpu: None,
             latency: None,
             estimate: None,
+            heap_use: None,
             collections_ratio: Some(1.0),
             verdict: Verdict::Faster,
             sides: Sides {

@@ -22,6 +22,8 @@ pub struct Summary {
     pub ratio: Interval,
     /// a over b, each CPU-second.
     pub ratio_cpu: Option<Interval>,
+    /// Heap used up for the same work, a over b, where each measure is a process of its own.
+    pub heap_use: Option<Interval>,
     /// Each pair's ratio.
     pub ratios: Vec<f64>,
     /// Warnings with their remedies.
@@ -81,6 +83,8 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     if ratio_cpu.is_none() {
         notes.push("CPU time is unavailable: the process's CPU clock could not be read throughout".into());
     }
+    let heap = ratio(heap_rate);
+    let heap_use = if heap.len() == ratios.len() { bootstrap(&heap, seed) } else { None };
     match names {
         Some(names) => {
             for (side, name) in [0, 1].into_iter().zip(names) {
@@ -90,7 +94,12 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
         }
         None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
     }
-    Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, ratios, notes })
+    Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, heap_use, ratios, notes })
+}
+
+/// Heap used up for each unit of work.
+fn heap_rate(amount: Amount, measure: &Measure) -> Option<f64> {
+    Some(measure.heap_used? / amount.of(measure)?)
 }
 
 fn rates(pairs: &[Pair], side: usize, rate: impl Fn(&Measure) -> Option<f64>) -> Vec<f64> {
@@ -182,7 +191,7 @@ mod tests {
     }
 
     fn pairs(count: usize, a: f64, b: f64) -> Vec<Pair> {
-        (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4) }).collect()
+        (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4), calls: None }).collect()
     }
 
     #[test]
@@ -204,7 +213,7 @@ mod tests {
         let (amount, note) = choose(&pairs(10, 3.0, 2.0));
         assert_eq!(amount, Amount::Bytes);
         assert!(note.unwrap().contains("--forks"));
-        let uncounted = Pair { a: Measure::default(), b: Measure::default() };
+        let uncounted = Pair { a: Measure::default(), b: Measure::default(), calls: None };
         assert_eq!(choose(&[uncounted]), (Amount::Bytes, None));
     }
 
@@ -229,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_idle_program_has_no_ratio() {
-        let idle = [Pair { a: Measure::default(), b: Measure::default() }; 9];
+        let idle = [Pair { a: Measure::default(), b: Measure::default(), calls: None }; 9];
         assert!(summarise(&idle, Amount::Bytes, Some(["a", "b"]), 1).is_err());
     }
 

@@ -88,11 +88,10 @@ impl Trials<'_> {
             progress.line(&format!("trying {text}"));
             trials.push(match comparison.run(progress) {
                 Ok(found) => {
-                    let heap = found.estimate.as_ref().and_then(|estimate| estimate.heap_use);
                     Trial {
                         remedy: text,
-                        // In windows the heap that was used up tells what counting a few collections would not.
-                        collections: heap.map(|heap| heap.median).or(found.collections_ratio),
+                        // What collections come to in an eden of the same size: HotSpot resizes it, and a few are counted coarsely.
+                        collections: found.heap_use.map(|heap| heap.median).or(found.collections_ratio),
                         speed: Some(found.ratio),
                         note: found.notes.join("; "),
                     }

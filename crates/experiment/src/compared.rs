@@ -177,22 +177,20 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
         Some(estimate) => {
             sample.processes = 1;
             sample = sample.estimate("speed", outcome.ratio).estimate("untrimmed", estimate.all_windows);
-            if let Some(heap) = estimate.heap_use {
-                sample = sample.estimate("heap", heap);
-            }
         }
         // Each pair is of two JVMs: all pairs of all runs are alike.
         None => {
             sample.processes = 2 * outcome.pairs;
             sample.values.insert("speed".into(), outcome.ratios.clone());
-            for metric in ["heap", "untrimmed"] {
-                sample = sample.lacks(
-                    metric,
-                    "measured only in windows of one JVM; separate JVMs report collections instead",
-                );
-            }
+            sample = sample.lacks("untrimmed", "measured only in windows of one JVM");
         }
     }
+    sample = match outcome.heap_use {
+        Some(heap) => sample.estimate("heap", heap),
+        None => {
+            sample.lacks("heap", "the JVM's log has too few collections, or the buffers were not counted")
+        }
+    };
     sample = match outcome.ratio_cpu {
         Some(ratio) => sample.estimate("cpu", ratio),
         None => sample.lacks("cpu", "CPU time could not be read throughout"),

@@ -30,6 +30,7 @@ pub mod counter_values;
 pub mod counts;
 pub mod cpu;
 pub mod error;
+pub mod heap_log;
 pub mod install;
 pub mod jdk;
 pub mod launch;

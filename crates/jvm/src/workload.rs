@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A program of ours that allocates in a known way, counts its operations and checks its own results.
@@ -154,6 +155,9 @@ pub struct Report {
     pub operations: f64,
     /// The measured time.
     pub seconds: f64,
+    /// When it ended, on the clock that [`crate::os::monotonic`] reads.
+    #[serde(default)]
+    pub ended_nanos: Option<u64>,
     /// CPU time of the whole process in it.
     pub cpu_seconds: Option<f64>,
     pub allocated_bytes: Option<f64>,
@@ -174,6 +178,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// When the measured time began and ended, on the clock that [`crate::os::monotonic`] reads.
+    pub fn measured(&self) -> Option<(Duration, Duration)> {
+        let end = Duration::from_nanos(self.ended_nanos?);
+        Some((end.saturating_sub(Duration::try_from_secs_f64(self.seconds).ok()?), end))
+    }
+
     /// Reads the last line that is not empty.
     pub fn read(output: &str) -> Result<Report> {
         let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();

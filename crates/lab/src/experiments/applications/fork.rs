@@ -4,6 +4,7 @@ use crate::{Error, Result};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::arrival::await_agent;
+use jvm::heap_log;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
@@ -36,6 +37,8 @@ pub(super) struct ForkResult {
     pub line: Value,
     /// The agent's settings in force; `null` without an agent.
     pub settings: Value,
+    /// Bytes of the heap used up in the measured time.
+    heap_used: Option<f64>,
 }
 
 impl ForkResult {
@@ -49,7 +52,7 @@ impl ForkResult {
         };
         let line: Value = serde_json::from_str(line).map_err(unreadable)?;
         let times = Times::deserialize(&line).map_err(unreadable)?;
-        Ok(ForkResult { report, times, line, settings })
+        Ok(ForkResult { report, times, line, settings, heap_used: None })
     }
 
     /// A metric's value, if the program could measure it.
@@ -61,6 +64,7 @@ impl ForkResult {
             "cpu" => cpu_seconds.map(|cpu| operations / cpu),
             "collections" => collections.map(|count| count / operations),
             "pauses" => collection_seconds.map(|time| time / operations),
+            "heap" => self.heap_used.map(|used| used / operations),
             "p50" => Some(self.times.p50_ms),
             "p99" => Some(self.times.p99_ms),
             "p999" => Some(self.times.p999_ms),
@@ -91,6 +95,8 @@ impl Fork<'_> {
         }
         arguments.extend(self.flags.iter().map(OsString::from));
         arguments.extend(more.iter().map(OsString::from));
+        let log = jvms.directory().join("heap");
+        arguments.push(heap_log::flag(&log).into());
         arguments.extend(self.program.arguments(self.jdk, self.install, jvms.directory())?);
         let numbers = [("--seconds", self.seconds), ("--warmup", self.program.warmup)];
         arguments.extend(numbers.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]));
@@ -107,7 +113,9 @@ impl Fork<'_> {
             )));
         }
         running.check()?;
-        ForkResult::read(&running.output(), jvms.settings())
+        let mut found = ForkResult::read(&running.output(), jvms.settings())?;
+        found.heap_used = found.report.measured().and_then(|(from, to)| heap_log::used_up(&log, from, to));
+        Ok(found)
     }
 }
 

@@ -66,10 +66,7 @@ fn sample(outcome: &ComparisonResult) -> Sample {
         let (interval, reason) = match metric {
             "speed" => (Some(outcome.ratio), ""),
             "cpu" => (outcome.ratio_cpu, "CPU time could not be read throughout"),
-            "heap" => {
-                let found = outcome.estimate.as_ref().and_then(|estimate| estimate.heap_use);
-                (found, "the buffers handed out nothing on one side")
-            }
+            "heap" => (outcome.heap_use, "the buffers handed out nothing on one side"),
             "p50" => (latency.and_then(|of| of.p50), FEW),
             "p99" => (latency.and_then(|of| of.p99), FEW),
             "p999" => (latency.and_then(|of| of.p999), FEW),

@@ -55,6 +55,7 @@ record Result(String workload, Map<String, Object> parameters, String operation,
         fields.put("operation", operation);
         fields.put("operations", operations());
         fields.put("seconds", seconds());
+        fields.put("ended_nanos", to.nanos());
         fields.put("operations_per_second", operations() / seconds());
         fields.put("cpu_seconds", cpuSeconds());
         fields.put("allocated_bytes", allocatedBytes());
