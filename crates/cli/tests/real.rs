@@ -164,6 +164,21 @@ fn a_users_program_with_a_flag_on_one_side() {
 }
 
 #[test]
+fn heap_used_up_does_not_depend_on_the_size_of_eden() {
+    let Some(folder) = installed() else { return };
+    let (jar, java) = (jar(&folder), java());
+    let program = ["--", &java, "-XX:+UseSerialGC", "-jar", &jar, "alloc", "--seconds", "60"];
+    let times = ["--warmup", "1s", "--fork-seconds", "1s", "--duration", "4s", "--format", "json"];
+    let sides = ["compare", "--a", "-Xmn16m", "--b", "-Xmn64m"];
+    let compared = output(&[&sides[..], &times[..], &program[..]].concat());
+    assert!(compared.status.success(), "{}", stderr(&compared));
+    let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    assert!(result["collections_ratio"].as_f64().unwrap() > 2.0, "{result}");
+    let heap = result["heap_use"]["median"].as_f64().unwrap();
+    assert!((0.7..1.4).contains(&heap), "{result}");
+}
+
+#[test]
 fn a_collector_that_is_refused_is_an_error_and_no_ratio() {
     let Some(_) = installed() else { return };
     for against in ["off", "stock"] {
