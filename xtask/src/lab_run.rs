@@ -113,7 +113,7 @@ pub struct Cells {
     #[arg(long)]
     size: Vec<String>,
 
-    /// Seconds measured in each JVM [default: 8; matrix --defaults at most 45, stock 3].
+    /// Seconds measured in each JVM [default: 8; matrix --defaults at most 45, with javac 120; stock 3].
     #[arg(long, alias = "fork-seconds", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
