@@ -1,11 +1,10 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
-use crate::build;
 use crate::files::{text, write};
 use crate::maven::compile;
-use crate::measure::measured_jdks;
 use crate::places::installed;
 use crate::shell::root;
+use crate::{build, jdks};
 use jvm::jdk::{Collector, Jdk};
 use jvm::os::Exit;
 use jvm::{Error, Result};
@@ -88,7 +87,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
     let (mut cells, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
-    for jdk in measured_jdks().iter().filter(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature)) {
+    jdks::install()?;
+    let mut jdks = jdks::measured();
+    jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
+    if jdks.is_empty() {
+        return Err(Error::usage(
+            "this JDK is not found, or not measured: choose --jdk 17, 21 or 25 (21: cargo xtask jdks)",
+        ));
+    }
+    for jdk in &jdks {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
             let Ok(flags) = jdk.select(collector) else {
                 eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());

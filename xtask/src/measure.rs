@@ -4,7 +4,6 @@ use crate::files::{create, write};
 use crate::shell::root;
 use compare::machine::Host;
 use jvm::Result;
-use jvm::jdk::Jdk;
 use serde_json::{Value, json};
 
 /// Writes the cells of an experiment as a run that `cargo xtask results` takes.
@@ -24,11 +23,4 @@ pub fn publish(name: &str, cells: &[Value]) -> Result<()> {
 pub fn spread(values: &[f64]) -> Value {
     let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of);
     json!({ "median": statistics::median(values), "low": end(f64::min), "high": end(f64::max) })
-}
-
-/// The JDKs found that are measured, one of each feature number, the oldest first: cells are called by it.
-pub fn measured_jdks() -> Vec<Jdk> {
-    let mut jdks = jvm::jdk::measured();
-    jdks.reverse();
-    jdks
 }

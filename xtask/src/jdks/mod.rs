@@ -8,7 +8,7 @@ pub mod packages;
 mod wheel;
 
 use crate::shell::root;
-use jvm::jdk::{self, Jdk};
+use jvm::jdk::{self, Jdk, MEASURED};
 use jvm::{Error, Result};
 use std::path::PathBuf;
 
@@ -120,6 +120,21 @@ pub fn all() -> Vec<Jdk> {
     let mut all = jdk::discover();
     all.extend(Jdk::at(&home(FEATURE)).ok());
     all
+}
+
+/// Of those the ones that are measured, one of each feature number, the oldest first: cells are called by it. What is missing is told.
+pub fn measured() -> Vec<Jdk> {
+    let mut found: Vec<Jdk> = Vec::new();
+    for jdk in all() {
+        if MEASURED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
+            found.push(jdk);
+        }
+    }
+    found.sort_by_key(|jdk| jdk.feature);
+    for feature in MEASURED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
+        eprintln!("skipped: JDK {feature}: not found");
+    }
+    found
 }
 
 /// Installs the 21, if there is none of its version.

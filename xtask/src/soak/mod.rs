@@ -8,7 +8,6 @@ mod state;
 use crate::files::{at, bytes, fresh};
 use crate::maven::compile;
 use crate::{build, jdks};
-use jvm::jdk::{Jdk, MEASURED};
 use jvm::{Error, Result};
 use plan::{Cell, RoundPlan};
 use present::numbers;
@@ -121,17 +120,7 @@ fn is_enough(state: &State, cells: &[Cell], refills: u64) -> bool {
 /// Every collector of every supported JDK.
 fn cells() -> Result<Vec<Cell>> {
     jdks::install()?;
-    let mut found: Vec<Jdk> = Vec::new();
-    for jdk in jdks::all() {
-        if MEASURED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
-            found.push(jdk);
-        }
-    }
-    found.sort_by_key(|jdk| jdk.feature);
-    for feature in MEASURED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
-        eprintln!("skipped: JDK {feature}: not found");
-    }
-    Ok(Cell::all(&found))
+    Ok(Cell::all(&jdks::measured()))
 }
 
 fn hash(path: &Path) -> Result<u64> {
