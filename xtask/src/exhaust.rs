@@ -30,6 +30,11 @@ pub struct Arguments {
     /// Only JDKs of this feature version.
     #[arg(long)]
     jdk: Option<u32>,
+
+    /// The heap of each JVM. With Parallel the count of full collections rises and falls with it: compare several.
+    // Small enough to be full soon, large enough for G1's regions and Shenandoah's.
+    #[arg(long, default_value = "48m", value_parser = jvm::size::parse)]
+    heap: u64,
 }
 
 fn collector(text: &str) -> std::result::Result<Collector, Error> {
@@ -38,8 +43,6 @@ fn collector(text: &str) -> std::result::Result<Collector, Error> {
 
 /// What is too much against stock.
 const LIMIT: f64 = 1.2;
-/// The heap: small enough to be full soon, large enough for G1's regions and Shenandoah's.
-const HEAP: &str = "-Xmx48m";
 /// References in an element of the list: large elements, and the smallest.
 const WORDS: [u32; 2] = [60, 2];
 
@@ -47,7 +50,7 @@ const WORDS: [u32; 2] = [60, 2];
 fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words: u32) -> Result<(f64, f64)> {
     let log = classes.join("gc.log");
     let mut command = Command::new(jdk.java());
-    command.args(agent).args(flags).arg(HEAP).arg(format!("-Xlog:gc:file={}", log.display()));
+    command.args(agent).args(flags).arg(format!("-Xlog:gc:file={}", log.display()));
     command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
     let exit = to_its_end(jdk, &mut command)?;
     let text = text(&log)?;
@@ -87,6 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
     let (mut cells, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
+    let heap = format!("-Xmx{}", arguments.heap);
     jdks::install()?;
     let mut jdks = jdks::measured();
     jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
@@ -97,10 +101,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     for jdk in &jdks {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
-            let Ok(flags) = jdk.select(collector) else {
+            let Ok(mut flags) = jdk.select(collector) else {
                 eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());
                 continue;
             };
+            flags.push(heap.clone());
             for words in WORDS {
                 let name = format!("{} {}, {words} words", collector.name(), jdk.feature);
                 let mut sides = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
@@ -139,7 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     print!("{}", rows.text(columns()));
     println!(
-        "medians of {} runs each, one growing list, {HEAP}; ratios with 95 % intervals",
+        "medians of {} runs each, one growing list, {heap}; ratios with 95 % intervals",
         arguments.pairs
     );
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
