@@ -92,6 +92,8 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
                 notes.extend(steadiness(&rates, &format!("the rates of '{name}'"), "per second"));
             }
         }
+        // What is counted in windows as short as a call is coarse, and nothing rests on it.
+        None if pairs.iter().any(|pair| pair.calls.is_some()) => (),
         None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
     }
     Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, heap_use, ratios, notes })
