@@ -32,8 +32,7 @@ pub struct Arguments {
     jdk: Option<u32>,
 
     /// The heap of each JVM. With Parallel the count of full collections rises and falls with it: compare several.
-    // Small enough to be full soon, large enough for G1's regions and Shenandoah's.
-    #[arg(long, default_value = "48m", value_parser = jvm::size::parse)]
+    #[arg(long, default_value = HEAP, value_parser = jvm::size::parse)]
     heap: u64,
 }
 
@@ -41,6 +40,8 @@ fn collector(text: &str) -> std::result::Result<Collector, Error> {
     text.parse()
 }
 
+/// The heap, unless another is asked for: small enough to be full soon, large enough for G1's regions and Shenandoah's.
+const HEAP: &str = "48m";
 /// What is too much against stock.
 const LIMIT: f64 = 1.2;
 /// References in an element of the list: large elements, and the smallest.

@@ -249,7 +249,12 @@ pub fn discover() -> Vec<Jdk> {
 
 /// The JDKs found on which Terrace is measured, newest first, one of each feature number: one with a compiler, if there is one.
 pub fn measured() -> Vec<Jdk> {
-    let mut found: Vec<Jdk> = discover().into_iter().filter(|jdk| MEASURED.contains(&jdk.feature)).collect();
+    measured_of(discover())
+}
+
+/// Of these the ones on which Terrace is measured, chosen and in the order of [`measured`].
+pub fn measured_of(mut found: Vec<Jdk>) -> Vec<Jdk> {
+    found.retain(|jdk| MEASURED.contains(&jdk.feature));
     found.sort_by_key(|jdk| (std::cmp::Reverse(jdk.feature), !jdk.has_compiler));
     found.dedup_by_key(|jdk| jdk.feature);
     found

@@ -122,15 +122,10 @@ pub fn all() -> Vec<Jdk> {
     all
 }
 
-/// Of those the ones that are measured, one of each feature number, the oldest first: cells are called by it. What is missing is told.
+/// Of those the ones that are measured, the oldest first. What is missing is told.
 pub fn measured() -> Vec<Jdk> {
-    let mut found: Vec<Jdk> = Vec::new();
-    for jdk in all() {
-        if MEASURED.contains(&jdk.feature) && found.iter().all(|other| other.feature != jdk.feature) {
-            found.push(jdk);
-        }
-    }
-    found.sort_by_key(|jdk| jdk.feature);
+    let mut found = jdk::measured_of(all());
+    found.reverse();
     for feature in MEASURED.iter().filter(|feature| found.iter().all(|jdk| jdk.feature != **feature)) {
         eprintln!("skipped: JDK {feature}: not found");
     }

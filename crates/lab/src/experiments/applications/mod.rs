@@ -47,13 +47,7 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("pauses", "pauses", "ratio", Better::Lower, "time in collections per operation, a over b"),
     ("p50", "p50", "ratio", Better::Lower, "median operation latency, a over b"),
     ("p999", "p99.9", "ratio", Better::Lower, "99.9th percentile of operation latency, a over b"),
-    (
-        "heap",
-        "heap used up",
-        "ratio",
-        Better::Lower,
-        "heap used up for the same work, a over b, in one process",
-    ),
+    ("heap", "heap used up", "ratio", Better::Lower, "heap used up for the same work, a over b"),
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
 ];
