@@ -151,7 +151,8 @@ class RunnerTest {
         Result result = new Result("w", java.util.Map.of("path", "a\"b\\\n"), "thing done", from, to, java.util.Map.of());
         assertEquals(
                 "{\"workload\":\"w\",\"parameters\":{\"path\":\"a\\\"b\\\\\\u000a\"},\"operation\":\"thing done\","
-                        + "\"operations\":20,\"seconds\":2.0,\"operations_per_second\":10.0,\"cpu_seconds\":1.5,"
+                        + "\"operations\":20,\"seconds\":2.0,\"ended_nanos\":2000000000,"
+                        + "\"operations_per_second\":10.0,\"cpu_seconds\":1.5,"
                         + "\"allocated_bytes\":null,\"collections\":3,\"collection_seconds\":0.02,\"checks\":\"passed\"}",
                 result.toJson());
         assertFalse(result.toText().isBlank());
