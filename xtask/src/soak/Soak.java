@@ -10,18 +10,20 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Threads that allocate small arrays, stamp every word of them, keep the last few hundred, and check every word before they let go:
  * two objects at one place, or one that a collection damaged, cannot escape that. Runs until a file named {@code stop} is there, or
- * so many bytes are allocated.
+ * so many bytes are allocated. Threads end after so many objects, and others take over what they kept; or they never end.
  */
 public final class Soak {
     private static final int KEPT = 256;
     private static final int LARGEST_WORDS = 64;
     private static final AtomicLong CHECKED = new AtomicLong();
     private static final AtomicLong BYTES = new AtomicLong();
+    private static int largest;
     private static volatile boolean stop;
     private static volatile Throwable failure;
 
     private final SplittableRandom random;
     private final long[][] kept = new long[KEPT][];
+    private int at;
     private long stamp;
     private long bytes;
     private long checked;
@@ -35,6 +37,8 @@ public final class Soak {
         int threads = Integer.parseInt(args[0]);
         long seed = Long.parseLong(args[1]);
         long most = Long.parseLong(args[2]) / threads;
+        long life = Long.parseLong(args[3]);
+        largest = Integer.parseInt(args[4]);
         // Among threads that are at work already the last ones would wait long for their turn to begin.
         CountDownLatch begin = new CountDownLatch(1);
         List<Thread> running = new ArrayList<>();
@@ -43,7 +47,7 @@ public final class Soak {
             Thread thread = new Thread(() -> {
                 try {
                     begin.await();
-                    soak.work(most);
+                    soak.live(most, life);
                 } catch (Throwable thrown) {
                     failure = thrown;
                     stop = true;
@@ -75,13 +79,19 @@ public final class Soak {
         System.out.println("done checked=" + CHECKED + " bytes=" + BYTES + " collections=" + collections);
     }
 
-    private void work(long most) {
-        int at = 0;
+    /** Works in this thread, or in threads that follow one another. */
+    private void live(long most, long life) throws Throwable {
+        if (life == 0) {
+            work(most, Long.MAX_VALUE);
+        }
         while (!stop && bytes < most) {
-            for (int round = 0; round < 1000; round++) {
-                check(kept[at]);
-                kept[at] = stamped();
-                at = (at + 1) % KEPT;
+            Throwable[] thrown = new Throwable[1];
+            Thread thread = new Thread(() -> work(most, life));
+            thread.setUncaughtExceptionHandler((which, what) -> thrown[0] = what);
+            thread.start();
+            thread.join();
+            if (thrown[0] != null) {
+                throw thrown[0];
             }
         }
         for (long[] array : kept) {
@@ -89,10 +99,20 @@ public final class Soak {
         }
     }
 
+    private void work(long most, long life) {
+        for (long done = 0; !stop && bytes < most && done < life; done += 1000) {
+            for (int round = 0; round < 1000; round++) {
+                check(kept[at]);
+                kept[at] = stamped();
+                at = (at + 1) % KEPT;
+            }
+        }
+    }
+
     private long[] stamped() {
         int draw = random.nextInt();
         // Mostly a few words; now and then more than a thread buffer has.
-        int words = (draw & 0xfff) == 0 ? 200 + (draw >>> 12) % 4000 : 1 + (draw >>> 12) % LARGEST_WORDS;
+        int words = (draw & 0xfff) == 0 ? 200 + (draw >>> 12) % largest : 1 + (draw >>> 12) % LARGEST_WORDS;
         long[] array = new long[words];
         long first = stamp++;
         for (int at = 0; at < words; at++) {

@@ -69,10 +69,12 @@ pub struct RoundPlan {
     /// The agent's options.
     pub options: String,
     pub flags: Vec<String>,
-    /// The program's arguments: threads, seed, most bytes.
-    pub arguments: [String; 3],
+    /// The program's arguments: threads, seed, most bytes, objects after which a thread ends, most words of an array.
+    pub arguments: [String; 5],
     /// Whether the mode can be `bound`.
     pub has_bound: bool,
+    /// The number of levels.
+    pub levels: usize,
 }
 
 impl RoundPlan {
@@ -80,7 +82,8 @@ impl RoundPlan {
     pub fn new(cells: &[Cell], number: u64, random: &mut Random) -> RoundPlan {
         let cell = cells[(number % cells.len() as u64) as usize].clone();
         let levels = random.one(&["core", "processor", "core+processor"]);
-        let tlab = random.one(&["1k", "1k", "2k"]);
+        // Small TLABs give the refills that a soak is after; with `auto` they grow, and new threads' first ones are tried.
+        let tlab = random.one(&["1k", "1k", "2k", "auto"]);
         let core = random.one(&["16k", "32k", "64k", "60008", "auto", "formula"]);
         let processor = random.one(&["128k", "256k", "512k", "auto", "formula"]);
         let has_bound = random.below(2) == 0;
@@ -114,7 +117,13 @@ impl RoundPlan {
         }
         let threads = random.one(&[2, 4, 16, 64]);
         let most = if is_epsilon { 2_u64 << 30 } else { 1 << 50 };
-        let arguments = [threads.to_string(), random.below(1 << 20).to_string(), most.to_string()];
-        RoundPlan { cell, options, flags, arguments, has_bound }
+        // Threads that live as long as the JVM, and ones that come and go.
+        let life = random.one(&["0", "0", "2000", "50000"]);
+        // Arrays that no TLAB holds, up to ones that fit no tail of a buffer.
+        let largest = random.one(&["4000", "4000", "26000"]);
+        let seed = random.below(1 << 20).to_string();
+        let arguments = [threads.to_string(), seed, most.to_string(), life.into(), largest.into()];
+        let levels = levels.split('+').count();
+        RoundPlan { cell, options, flags, arguments, has_bound, levels }
     }
 }

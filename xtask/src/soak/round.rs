@@ -3,7 +3,7 @@
 use super::plan::RoundPlan;
 use super::state::Counts;
 use crate::files::{at, copy};
-use control::{Control, Mode, State};
+use control::{Asked, Control, Mode, State};
 use jvm::attach::{Attached, Loaded};
 use jvm::os;
 use jvm::{Error, Result};
@@ -145,7 +145,17 @@ pub fn run(kit: &Kit, plan: &RoundPlan, folder: &Path, random: &mut Random) -> R
 /// Longer than any walk of a heap as small as a soak's, on a machine as busy as can be.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Switches, walks, collections and attempts to attach, at random, until the time is over or the program has done its work.
+/// Other sizes of the buffers of some of the levels.
+fn sizes(levels: usize, random: &mut Random) -> Vec<(usize, Asked)> {
+    let one = |random: &mut Random| {
+        let bytes = Asked::Bytes(1 << (14 + random.below(6)));
+        random.one(&[Asked::Nothing, Asked::Auto, Asked::Formula, bytes, bytes])
+    };
+    let first = random.below(levels);
+    (first..levels).map(|level| (level, one(random))).collect()
+}
+
+/// Switches, other sizes, walks, collections and attempts to attach, at random, until the time is over or the program has done its work.
 fn disturb(
     kit: &Kit,
     plan: &RoundPlan,
@@ -182,6 +192,10 @@ fn disturb(
                     return Err(Error::failed(format!("{} was loaded a second time", library.display())));
                 }
                 counts.attaches += 1;
+            }
+            12..15 => {
+                control.ask_for_sizes(&sizes(plan.levels, random));
+                counts.switches += 1;
             }
             _ => {
                 // Mostly on: the rest of the time no refill is made that a soak is after.
