@@ -89,7 +89,7 @@ pub struct Startup {
 /// Which cells of an experiment, and how much of each is measured.
 #[derive(clap::Args, Default)]
 pub struct Cells {
-    /// Only this collector [default: all; stock: parallel].
+    /// Only this collector [default: all].
     #[arg(long)]
     gc: Option<Collector>,
 
@@ -101,7 +101,7 @@ pub struct Cells {
     #[arg(long)]
     workload: Option<Workload>,
 
-    /// Only this number of threads: 2 or 16; of matrix --defaults also 64 and 256, with javac 2, 8 and 16 [default: all; stock and waste: 2].
+    /// Only this number of threads: 2 or 16; of matrix --defaults also 64 and 256, with javac 2, 8 and 16; of stock also 1, with all JVMs on one CPU [default: all; stock: 1; waste: 2].
     #[arg(long)]
     threads: Option<u32>,
 
@@ -117,7 +117,7 @@ pub struct Cells {
     #[arg(long, alias = "fork-seconds", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
-    /// Half-width of the interval at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 2].
+    /// Half-width of the interval at which a cell ends, in percent [default: of matrix --defaults 1.5, of stock 1].
     #[arg(long)]
     precision: Option<f64>,
 
@@ -182,9 +182,8 @@ impl Cells {
     }
 
     pub fn stock(&self) -> Result<()> {
-        let gc = if self.gc.is_none() { &["--only=collector=parallel"][..] } else { &[] };
-        let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };
-        self.run("baseline", "stock", &[gc, threads].concat())
+        let threads = if self.threads.is_none() { &["--only=threads=1"][..] } else { &[] };
+        self.run("baseline", "stock", threads)
     }
 
     pub fn sizing(&self) -> Result<()> {

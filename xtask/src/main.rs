@@ -55,7 +55,7 @@ enum Command {
     Waste(lab_run::Cells),
     /// Measure whether any fixed buffer size is better than core=auto, for every workload.
     Sizing(lab_run::Cells),
-    /// Measure whether a JVM with buffers off equals a stock JVM: stock, start=off, levels=none and on in interleaved forks of fixed work.
+    /// Measure whether a JVM with buffers off equals a stock JVM: stock, start=off, levels=none and on in forks of fixed work that run at the same time.
     Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can achieve: a private buffer per thread.
     Bound(lab_run::Cells),

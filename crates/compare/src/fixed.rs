@@ -1,5 +1,8 @@
-//! One JVM that does a fixed amount of a workload: for what is nearly the same from run to run once the work is, such as
-//! collections, and for JVMs that cannot be switched, such as one without us.
+//! JVMs that do a fixed amount of a workload: one, for what is nearly the same from run to run once the work is, such as collections; or
+//! several at the same time, to compare what their work costs. That also serves JVMs that cannot be switched, such as one without us.
+//!
+//! Several at the same time share the CPUs: the scheduler alternates between them every few milliseconds, and whatever else happens on
+//! the machine meets them alike. What they need of CPU time then differs far less than that of JVMs in turn.
 
 use crate::Program;
 use jvm::agent::AgentOptions;
@@ -10,7 +13,7 @@ use jvm::observe::Jvms;
 use jvm::progress_file::{Phase, ProgressFile};
 use jvm::running::Running;
 use jvm::workload::Report;
-use jvm::{Error, Result, os};
+use jvm::{Error, Result};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -21,20 +24,92 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct FixedRun {
     /// What the workload says of itself.
     pub report: Report,
-    /// Operations for each second of the application threads' own CPU time, from the moment that measuring began.
+    /// Operations for each second of the application threads' own CPU time, as long as all JVMs that run at the same time measure.
     pub per_application_second: Option<f64>,
+    /// The same for each second of the whole process's CPU time, collections included.
+    pub per_cpu_second: Option<f64>,
     /// The agent's settings in force; `null` without an agent.
     pub settings: Value,
 }
 
 struct Reading {
-    at: Duration,
     operations: u64,
     cpu: CpuTime,
 }
 
-fn reading(operations: &ProgressFile, threads: &mut Threads) -> Option<Reading> {
-    Some(Reading { at: os::monotonic(), operations: operations.operations()?, cpu: threads.cpu()? })
+/// A JVM at work, looked at again and again: with the agent and without it in the same way.
+struct Watched {
+    running: Running,
+    jvms: Jvms,
+    has_agent: bool,
+    operations: ProgressFile,
+    threads: Threads,
+    first: Option<Reading>,
+    last: Option<Reading>,
+    ended: bool,
+}
+
+impl Watched {
+    fn start(
+        program: &Program,
+        agent: Option<&AgentOptions>,
+        flags: &[String],
+        install: &Install,
+    ) -> Result<Watched> {
+        let mut jvms = Jvms::new()?;
+        let mut all = Vec::new();
+        if let Some(agent) = agent {
+            all.push(jvms.options(agent).flag(&install.agent()?)?);
+        }
+        all.extend(flags.iter().cloned());
+        let file = jvms.directory().join("progress");
+        let launch = program.launch(&all, Some(&file), None, install)?;
+        let running = Running::start(&launch, false)?;
+        let threads = Threads::of(running.pid());
+        let (operations, has_agent) = (ProgressFile::at(&file), agent.is_some());
+        Ok(Watched { running, jvms, has_agent, operations, threads, first: None, last: None, ended: false })
+    }
+
+    /// What it is doing: `Finished` if it has ended.
+    fn phase(&mut self) -> Result<Phase> {
+        self.ended = self.ended || self.running.poll()?.is_some();
+        Ok(if self.ended { Phase::Finished } else { self.operations.phase() })
+    }
+
+    /// Reads what it has done so far.
+    fn read(&mut self) {
+        self.threads.refresh();
+        let reading = self.reading();
+        if self.first.is_none() {
+            self.first = reading;
+        } else {
+            self.last = reading.or(self.last.take());
+        }
+    }
+
+    fn reading(&mut self) -> Option<Reading> {
+        Some(Reading { operations: self.operations.operations()?, cpu: self.threads.cpu()? })
+    }
+
+    fn finish(mut self) -> Result<FixedRun> {
+        match self.has_agent {
+            true => had_agent(&mut self.running, &mut self.jvms)?,
+            false => self.running.check()?,
+        }
+        let report = Report::read(&self.running.output())?;
+        let rate = |time: fn(&CpuTime) -> Duration| {
+            let (first, last) = self.first.as_ref().zip(self.last.as_ref())?;
+            let cpu = time(&last.cpu).saturating_sub(time(&first.cpu)).as_secs_f64();
+            let done = last.operations.saturating_sub(first.operations) as f64;
+            (cpu > 0.0 && done > 0.0).then_some(done / cpu)
+        };
+        Ok(FixedRun {
+            report,
+            per_application_second: rate(CpuTime::application),
+            per_cpu_second: rate(|cpu| cpu.process),
+            settings: self.jvms.settings(),
+        })
+    }
 }
 
 /// Runs a workload to its end, with this agent or without one. It fails after `limit`.
@@ -45,49 +120,41 @@ pub fn run(
     install: &Install,
     limit: Duration,
 ) -> Result<FixedRun> {
-    let mut jvms = Jvms::new()?;
-    let mut all = Vec::new();
-    if let Some(agent) = agent {
-        all.push(jvms.options(agent).flag(&install.agent()?)?);
+    let [run] = together(program, [agent], flags, install, limit)?;
+    Ok(run)
+}
+
+/// Runs a workload to its end in several JVMs at the same time, each with its agent or without one. It fails after `limit`.
+///
+/// What is compared is what they did while all of them were measuring.
+pub fn together<const COUNT: usize>(
+    program: &Program,
+    agents: [Option<&AgentOptions>; COUNT],
+    flags: &[String],
+    install: &Install,
+    limit: Duration,
+) -> Result<[FixedRun; COUNT]> {
+    let mut watched = Vec::with_capacity(COUNT);
+    for agent in agents {
+        watched.push(Watched::start(program, agent, flags, install)?);
     }
-    all.extend(flags.iter().cloned());
-    let file = jvms.directory().join("progress");
-    let launch = program.launch(&all, Some(&file), None, install)?;
-    let mut running = Running::start(&launch, false)?;
-    let mut operations = ProgressFile::at(&file);
-    let mut threads = Threads::of(running.pid());
-    let (mut first, mut last): (Option<Reading>, Option<Reading>) = (None, None);
     let since = Instant::now();
-    // With the agent and without it we do the same while it runs.
-    while running.wait(POLL)?.is_none() {
+    while !watched.iter().all(|jvm| jvm.ended) {
         if since.elapsed() > limit {
             return Err(Error::failed(format!(
                 "a run of fixed work did not end within {} s; use less work",
                 limit.as_secs()
             )));
         }
-        match operations.phase() {
-            Phase::Starting | Phase::WarmingUp => threads.refresh(),
-            Phase::Measuring if first.is_none() => {
-                threads.refresh();
-                first = reading(&operations, &mut threads);
-            }
-            Phase::Measuring => {
-                threads.refresh();
-                last = reading(&operations, &mut threads).or(last);
-            }
-            Phase::Finished => {}
+        let phases = watched.iter_mut().map(Watched::phase).collect::<Result<Vec<_>>>()?;
+        // While all are at work: one that is alone has the machine's caches for itself.
+        if phases.iter().all(|phase| *phase == Phase::Measuring) {
+            watched.iter_mut().for_each(Watched::read);
+        } else {
+            watched.iter_mut().for_each(|jvm| jvm.threads.refresh());
         }
+        std::thread::sleep(POLL);
     }
-    match agent {
-        Some(_) => had_agent(&mut running, &mut jvms)?,
-        None => running.check()?,
-    }
-    let report = Report::read(&running.output())?;
-    let per_application_second = first.zip(last).and_then(|(first, last)| {
-        let cpu = last.cpu.application().saturating_sub(first.cpu.application()).as_secs_f64();
-        let done = last.operations.saturating_sub(first.operations) as f64;
-        (last.at > first.at && cpu > 0.0 && done > 0.0).then_some(done / cpu)
-    });
-    Ok(FixedRun { report, per_application_second, settings: jvms.settings() })
+    let runs: Vec<FixedRun> = watched.into_iter().map(Watched::finish).collect::<Result<_>>()?;
+    <[FixedRun; COUNT]>::try_from(runs).map_err(|_| Error::failed("a JVM is missing"))
 }

@@ -64,7 +64,7 @@ pub const TABLES: [Table; 17] = [
         name: "defaults",
         experiment: "defaults",
         columns: &[
-            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
+            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} thread(s)")),
             ("young", Words("{young}")),
             ("of", Words("{processes}")),
             ("per second", Interval("speed", 3)),
@@ -170,12 +170,14 @@ pub const TABLES: [Table; 17] = [
         columns: &[
             (
                 "work each CPU-second over a stock JVM's",
-                Words("{workload} {collector} {jdk}, {threads} threads"),
+                Words("{workload} {collector} {jdk}, {threads} thread(s)"),
             ),
             ("of", Words("{processes}")),
             ("start=off", Interval("off", 3)),
             ("levels=none", Interval("none", 3)),
             ("on", Interval("on", 3)),
+            ("all CPU time, off", Interval("off_all", 3)),
+            ("on", Interval("on_all", 3)),
         ],
         ..PLAIN
     },
