@@ -1,6 +1,6 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
-use crate::files::{text, write};
+use crate::files::{at, text, write};
 use crate::maven::compile;
 use crate::places::installed;
 use crate::shell::root;
@@ -8,13 +8,13 @@ use crate::{build, jdks};
 use jvm::jdk::{Collector, Jdk};
 use jvm::os::Exit;
 use jvm::{Error, Result};
-use present::numbers::{self, plain, three};
+use present::numbers::{self, three};
 use present::table::{Table, columns};
 use serde_json::json;
 use statistics::Interval;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Options of `exhaust`.
 #[derive(clap::Args)]
@@ -34,6 +34,10 @@ pub struct Arguments {
     /// The heap of each JVM. With Parallel the count of full collections rises and falls with it: compare several.
     #[arg(long, default_value = HEAP, value_parser = jvm::size::parse)]
     heap: u64,
+
+    /// Heaps from --heap up to twice that, with one pair each instead of --pairs: the ratios are means over them.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(4..))]
+    heaps: Option<u64>,
 }
 
 fn collector(text: &str) -> std::result::Result<Collector, Error> {
@@ -47,15 +51,25 @@ const LIMIT: f64 = 1.2;
 /// References in an element of the list: large elements, and the smallest.
 const WORDS: [u32; 2] = [60, 2];
 
-/// One run: full collections, CPU seconds of the whole JVM.
-fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words: u32) -> Result<(f64, f64)> {
-    let log = classes.join("gc.log");
+/// One run: how often the whole heap was collected, and what it took.
+struct Run {
+    full: f64,
+    cpu_seconds: f64,
+    seconds: f64,
+}
+
+/// Fills a heap. Its log lies in a folder of its own: another `exhaust` may be running.
+fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words: u32) -> Result<Run> {
+    let place = tempfile::tempdir().map_err(at(Path::new("a temporary directory")))?;
+    let log = place.path().join("gc.log");
     let mut command = Command::new(jdk.java());
     command.args(agent).args(flags).arg(format!("-Xlog:gc:file={}", log.display()));
     command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
+    let since = Instant::now();
     let exit = to_its_end(jdk, &mut command)?;
-    let text = text(&log)?;
-    Ok((text.matches("Pause Full").count() as f64, exit.cpu.as_secs_f64()))
+    let seconds = since.elapsed().as_secs_f64();
+    let full = text(&log)?.matches("Pause Full").count() as f64;
+    Ok(Run { full, cpu_seconds: exit.cpu.as_secs_f64(), seconds })
 }
 
 /// Runs a JVM to its end; what the system has accounted. An exit code other than 0 is an error.
@@ -70,13 +84,46 @@ fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<Exit> {
     }
 }
 
-/// Ours over stock's.
-fn ratio(ours: &[f64], stock: &[f64]) -> Result<Interval> {
-    statistics::ratio_of_medians(stock, ours, 1).ok_or_else(|| Error::failed("a JVM took no measurable time"))
+/// The runs of a row: ours and stock's, pair by pair.
+#[derive(Default)]
+struct Pairs([Vec<Run>; 2]);
+
+impl Pairs {
+    fn of(&self, figure: fn(&Run) -> f64) -> [Vec<f64>; 2] {
+        self.0.each_ref().map(|runs| runs.iter().map(figure).collect())
+    }
+
+    /// Ours over stock's: of the medians where all pairs have the same heap, else the mean over the heaps.
+    fn ratio(&self, figure: fn(&Run) -> f64, same_heap: bool) -> Result<Interval> {
+        let [ours, stock] = self.of(figure);
+        let ratio = if same_heap {
+            statistics::ratio_of_medians(&stock, &ours, 1)
+        } else {
+            let ratios: Vec<f64> = ours.iter().zip(&stock).map(|(ours, stock)| ours / stock).collect();
+            statistics::trimmed::geometric(&ratios)
+        };
+        ratio.ok_or_else(|| Error::failed("a JVM took no measurable time"))
+    }
+
+    fn middle(&self, figure: fn(&Run) -> f64, same_heap: bool) -> [f64; 2] {
+        self.of(figure).map(|values| {
+            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+            if same_heap { statistics::median(&values).unwrap_or(0.0) } else { mean }
+        })
+    }
 }
 
-fn median(values: &[f64]) -> f64 {
-    statistics::median(values).unwrap_or(0.0)
+/// Of one full collection and none, the ratio is of one and one.
+fn at_least_one(run: &Run) -> f64 {
+    run.full.max(1.0)
+}
+
+/// The heap of each pair, in KB.
+fn heaps(arguments: &Arguments) -> Vec<u64> {
+    match arguments.heaps {
+        None => vec![arguments.heap >> 10; arguments.pairs],
+        Some(count) => (0..count).map(|at| (arguments.heap >> 10) * (count + at) / count).collect(),
+    }
 }
 
 /// Measures in pairs A B B A and shows the medians.
@@ -88,10 +135,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let classes = root().join("target/terrace/exhaust");
     compile("xtask/src/exhaust/Exhaust.java", &classes)?;
     let agent = format!("-agentpath:{}", installed().agent()?.display());
-    let mut rows = Table::new(["terrace : stock", "full collections", "ratio", "CPU seconds", "ratio"]);
+    let same_heap = arguments.heaps.is_none();
+    let heaps = heaps(arguments);
+    let mut rows =
+        Table::new(["terrace : stock", "full collections", "ratio", "CPU s", "ratio", "s", "ratio"]);
     let (mut cells, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
-    let heap = format!("-Xmx{}", arguments.heap);
     jdks::install()?;
     let mut jdks = jdks::measured();
     jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
@@ -102,34 +151,29 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     for jdk in &jdks {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
-            let Ok(mut flags) = jdk.select(collector) else {
+            let Ok(flags) = jdk.select(collector) else {
                 eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());
                 continue;
             };
-            flags.push(heap.clone());
             for words in WORDS {
                 let name = format!("{} {}, {words} words", collector.name(), jdk.feature);
-                let mut sides = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
-                for pair in 0..arguments.pairs {
+                let mut pairs = Pairs::default();
+                for (pair, heap) in heaps.iter().enumerate() {
+                    let flags = [flags.clone(), vec![format!("-Xmx{heap}k")]].concat();
                     for side in if pair % 2 == 0 { [0, 1] } else { [1, 0] } {
                         let option = (side == 0).then_some(agent.as_str());
-                        let (full, cpu) = once(jdk, &flags, option, &classes, words)?;
-                        sides[side].0.push(full);
-                        sides[side].1.push(cpu);
+                        pairs.0[side].push(once(jdk, &flags, option, &classes, words)?);
                     }
                 }
-                let [ours, stock] = &sides;
-                // Of one full collection and none, the ratio is of one and one.
-                let whole = |full: &[f64]| full.iter().map(|full| full.max(1.0)).collect::<Vec<_>>();
-                let ratios = [ratio(&whole(&ours.0), &whole(&stock.0))?, ratio(&ours.1, &stock.1)?];
-                let [ours, stock] = [ours, stock].map(|(full, cpu)| (median(full), median(cpu)));
-                let row = [
-                    name.clone(),
-                    format!("{} : {}", plain(ours.0), plain(stock.0)),
-                    numbers::ratio(&ratios[0]),
-                    format!("{} : {}", three(ours.1), three(stock.1)),
-                    numbers::ratio(&ratios[1]),
-                ];
+                let figures: [fn(&Run) -> f64; 3] = [at_least_one, |run| run.cpu_seconds, |run| run.seconds];
+                let [full, cpu, wall] = figures.map(|figure| pairs.ratio(figure, same_heap));
+                let ratios = [full?, cpu?, wall?];
+                let counted: [fn(&Run) -> f64; 3] = [|run| run.full, figures[1], figures[2]];
+                let middles = counted.map(|figure| pairs.middle(figure, same_heap));
+                let mut row = vec![name.clone()];
+                for ([ours, stock], ratio) in middles.iter().zip(&ratios) {
+                    row.extend([format!("{} : {}", three(*ours), three(*stock)), numbers::ratio(ratio)]);
+                }
                 eprintln!("{}", row.join("  "));
                 if ratios.iter().any(|ratio| ratio.low > LIMIT) {
                     losses.push(name.clone());
@@ -137,16 +181,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                     open.push(name.clone());
                 }
                 rows.push(row);
-                cells.push(json!({ "name": name, "pairs": arguments.pairs,
-                    "full_collections": [ours.0, stock.0], "cpu_seconds": [ours.1, stock.1],
+                cells.push(json!({ "name": name, "pairs": heaps.len(), "heaps_kb": heaps,
+                    "full_collections": middles[0], "cpu_seconds": middles[1], "seconds": middles[2],
+                    "of_each": pairs.of(counted[0]),
                     "ratios": ratios.map(|ratio| [ratio.median, ratio.low, ratio.high]) }));
             }
         }
     }
     print!("{}", rows.text(columns()));
+    let kind = if same_heap { "medians" } else { "means" };
+    let (least, most) = (heaps[0], heaps[heaps.len() - 1]);
     println!(
-        "medians of {} runs each, one growing list, {heap}; ratios with 95 % intervals",
-        arguments.pairs
+        "{kind} of {} runs each, one growing list, -Xmx{least}k to {most}k; ratios with 95 % intervals",
+        heaps.len()
     );
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
     println!("rows above {LIMIT}: {}", list(&losses));
@@ -154,4 +201,29 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     write(root().join("target/terrace/exhaust.json"), format!("{:#}\n", json!(cells)))?;
     println!("all figures: target/terrace/exhaust.json");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(heaps: Option<u64>) -> Arguments {
+        Arguments { pairs: 3, gc: None, jdk: None, heap: 40 << 20, heaps }
+    }
+
+    #[test]
+    fn heaps_are_one_or_evenly_apart() {
+        assert_eq!(heaps(&arguments(None)), [40 << 10; 3]);
+        assert_eq!(heaps(&arguments(Some(4))), [40 << 10, 50 << 10, 60 << 10, 70 << 10]);
+    }
+
+    #[test]
+    fn one_heap_gives_medians_and_several_give_means() {
+        let run = |full| Run { full, cpu_seconds: 1.0, seconds: 1.0 };
+        let pairs = Pairs([[8.0, 27.0, 4.0].map(run).into(), [4.0, 9.0, 9.0].map(run).into()]);
+        assert_eq!(pairs.middle(|run| run.full, true), [8.0, 9.0]);
+        assert_eq!(pairs.middle(|run| run.full, false), [13.0, 22.0 / 3.0]);
+        let mean = pairs.ratio(at_least_one, false).unwrap().median;
+        assert!((mean - (2.0_f64 * 3.0 * 4.0 / 9.0).cbrt()).abs() < 1e-9, "{mean}");
+    }
 }
