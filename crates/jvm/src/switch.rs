@@ -4,6 +4,7 @@ use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::status::{self, Status};
+use crate::vm_flags::{self, VmFlags};
 use crate::withdraw::{leave, withdraw};
 use crate::{Error, Result, observe, os};
 use control::{Control, Mode, State};
@@ -52,11 +53,7 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
 
 fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&str)) -> Result<Status> {
     let jvm = Attached::to(pid, PATIENCE)?;
-    let feature = match jvm.feature() {
-        Err(error) if error.ends_asking() => return Err(error),
-        feature => feature.ok(),
-    };
-    if feature.is_some_and(|feature| feature >= WARNS_SINCE) {
+    if warns(&jvm)? {
         tell(
             "this JDK prints a warning on its standard error when an agent is loaded into a running \
               JVM; -XX:+EnableDynamicAgentLoading at its start suppresses it",
@@ -74,6 +71,18 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
         (Loaded::Refused | Loaded::TooEarly, _) => {
             Err(Error::failed(format!("process {pid} is still starting; try again")))
         }
+    }
+}
+
+/// Whether it warns when an agent comes: unless its command line permits that in so many words.
+fn warns(jvm: &Attached) -> Result<bool> {
+    let permits = |flags: VmFlags| {
+        flags.get("EnableDynamicAgentLoading").is_some_and(|flag| flag.origin.starts_with("command line"))
+    };
+    let warns = jvm.feature().and_then(|feature| Ok(feature >= WARNS_SINCE && !permits(vm_flags::of(jvm)?)));
+    match warns {
+        Err(error) if error.ends_asking() => Err(error),
+        warns => Ok(warns.unwrap_or(false)),
     }
 }
 
