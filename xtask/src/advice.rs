@@ -194,11 +194,14 @@ fn rows(report: &Value, program: &str, collector: Collector, heap: &str, jdk: u3
         let effect = advice.iter().find(is_tried);
         let effect = effect.map_or(&Value::Null, |advice| &advice["effect"]);
         let speed = Some(trial["speed"].clone()).filter(|speed| !speed.is_null());
+        // What could not be measured keeps its reason.
+        let why = trial["note"].as_str().filter(|note| speed.is_none() && !note.is_empty());
+        let lacking = || why.map(|why| json!({ "unavailable": why }));
         let metrics = [
             ("expected_collections", exact(&effect["collections"])),
-            ("collections", exact(&trial["collections"])),
+            ("collections", exact(&trial["collections"]).or_else(lacking)),
             ("expected_speed", exact(&effect["speed"])),
-            ("speed", speed),
+            ("speed", speed.or_else(lacking)),
         ];
         let metrics =
             metrics.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
@@ -281,6 +284,12 @@ mod tests {
                 "remedies whose interval lies below 0.99: churn (g1, -Xmx512m): -XX:TLABSize=4k"
             ]
         );
+        let why = "failed: it did not start";
+        let failed = json!({ "remedy": "terrace", "collections": null, "speed": null, "note": why });
+        let failed = rows(&json!({ "findings": [], "trials": [failed] }), "churn", Collector::G1, HEAP, 25);
+        for metric in ["collections", "speed"] {
+            assert_eq!(failed[0]["metrics"][metric], json!({ "unavailable": why }));
+        }
         let healthy = rows(&json!({ "findings": [], "trials": [] }), "alloc", Collector::G1, HEAP, 25);
         assert_eq!(healthy[0]["parameters"]["remedy"], "nothing to try");
     }

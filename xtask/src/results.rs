@@ -56,17 +56,24 @@ fn filled(words: &str, cell: &Value) -> String {
     parameters.fold(words, |words, (key, value)| words.replace(&format!("{{{key}}}"), &text(value)))
 }
 
+/// What stands where a value is not, and the key of the reason.
+const UNAVAILABLE: &str = "unavailable";
+
 impl Column {
     fn of(&self, cell: &Value) -> String {
-        let lacks = || "unavailable".to_owned();
+        let lacks = |metric: &str| match cell[metric][UNAVAILABLE].as_str() {
+            // A bar would end the table's cell.
+            Some(why) => present::numbers::lacking(&why.replace('|', "/")),
+            None => UNAVAILABLE.to_owned(),
+        };
         let median = |metric: &str, digits: usize| Some(format!("{:.digits$}", number(cell, metric, 0)?));
         match self {
             Words(words) => filled(words, cell),
-            Interval(metric, digits) => interval(cell, metric, *digits).unwrap_or_else(lacks),
-            Median(metric, digits) => median(metric, *digits).unwrap_or_else(lacks),
+            Interval(metric, digits) => interval(cell, metric, *digits).unwrap_or_else(|| lacks(metric)),
+            Median(metric, digits) => median(metric, *digits).unwrap_or_else(|| lacks(metric)),
             Both(a, b) => {
                 let both = median(a, 0).zip(median(b, 0));
-                both.map_or_else(lacks, |(a, b)| format!("{a} : {b}"))
+                both.map_or_else(|| lacks(a), |(a, b)| format!("{a} : {b}"))
             }
         }
     }
@@ -102,7 +109,7 @@ impl Table {
                 if !header.contains(&name) {
                     header.push(name);
                 }
-                values.push(interval(cell, metric, 2).unwrap_or_else(|| "unavailable".into()));
+                values.push(interval(cell, metric, 2).unwrap_or_else(|| UNAVAILABLE.into()));
             }
         }
         let line = |words: &[String]| format!("| {} |\n", words.join(" | "));
@@ -145,11 +152,13 @@ fn summary(run: &Value) -> Map<String, Value> {
         kept.insert("processes".into(), cell["processes"].clone());
         for (metric, found) in cell["metrics"].as_object().into_iter().flatten() {
             let interval = ["median", "low", "high"].map(|end| rounded(&found[end]));
+            // `heap` is how much there is, and how much of it was used up.
+            let is_parameter = cell["parameters"].get(metric).is_some();
+            let name = if is_parameter { format!("{metric}_ratio") } else { metric.clone() };
             if interval.iter().all(Option::is_some) {
-                // `heap` is how much there is, and how much of it was used up.
-                let is_parameter = cell["parameters"].get(metric).is_some();
-                let name = if is_parameter { format!("{metric}_ratio") } else { metric.clone() };
                 kept.insert(name, json!(interval));
+            } else if let Some(why) = found[UNAVAILABLE].as_str() {
+                kept.insert(name, json!({ UNAVAILABLE: why }));
             }
         }
         Value::Object(kept)
@@ -174,9 +183,10 @@ fn cells(experiment: Option<&Value>) -> Vec<Value> {
 /// nothing's place.
 fn joined(mut old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
     let is_measured = |cell: &Value| cell.as_object().is_some_and(|cell| cell.values().any(Value::is_array));
-    // Metrics are arrays, and how many processes there were is no parameter.
+    // Metrics are arrays, or objects with the reason why they lack; how many processes there were is no parameter.
     let parameters = |cell: &Value| -> Map<String, Value> {
-        let is = |(key, value): &(&String, &Value)| !value.is_array() && *key != "processes";
+        let is =
+            |(key, value): &(&String, &Value)| !value.is_array() && !value.is_object() && *key != "processes";
         let all = cell.as_object().into_iter().flatten();
         all.filter(is).map(|(key, value)| (key.clone(), value.clone())).collect()
     };
@@ -242,6 +252,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_there_has_its_reason() {
+        let cell = json!({ "parameters": { "remedy": "terrace" }, "processes": 1,
+            "metrics": { "speed": { "unavailable": "failed: a | b" } } });
+        let run = json!({ "experiments": [{ "declaration": { "name": "advice" }, "cells": [cell] }] });
+        let kept = summary(&run)["advice"]["cells"][0].clone();
+        let shown = [Interval("speed", 3), Median("collections", 3)].map(|column| column.of(&kept));
+        assert_eq!(shown, ["unavailable: failed: a / b", "unavailable"]);
+        let measured = json!({ "remedy": "terrace", "processes": 1, "speed": [1.0, 0.9, 1.1] });
+        assert_eq!(joined(vec![kept], vec![measured.clone()]), [measured], "the same parameters");
+    }
 
     #[test]
     fn cells_of_the_same_parameters_are_replaced_and_others_added() {

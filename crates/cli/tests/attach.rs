@@ -29,6 +29,18 @@ fn buffers_come_into_a_running_jvm_and_are_switched() {
 }
 
 #[test]
+fn the_jvms_warning_is_announced_where_it_comes() {
+    const ANNOUNCED: &str = "this JDK prints a warning on its standard error";
+    let Some(jvm) = Jvm::launch(&[], &[]) else { return };
+    let (code, said) = jvm.ask("attach", &[]);
+    let warns = jvm::jdk::newest().unwrap().feature >= 21;
+    assert!(code == Some(0) && said.contains(ANNOUNCED) == warns, "{said}");
+    let jvm = Jvm::start(&[], &[]).unwrap();
+    let (code, said) = jvm.ask("attach", &[]);
+    assert!(code == Some(0) && !said.contains(ANNOUNCED), "{said}");
+}
+
+#[test]
 fn an_observer_is_withdrawn_or_makes_way() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
     let (code, said) = jvm.ask("attach", &["levels=none", "times=true"]);

@@ -7,6 +7,7 @@ mod running;
 
 use installed::{installed, java, stderr, terrace};
 use running::Jvm;
+use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -79,7 +80,8 @@ fn unloadable(change: impl Fn(&mut [u8]), why: &str, remedy: &str) {
     assert_runs_without(&with(home.path(), &script), why, remedy);
     assert_refused(&with(home.path(), &["run", "--strict", "--", &java, "-version"]), why);
     assert_refused(&with(home.path(), &["compare", "--", &java, "-version"]), why);
-    assert_refused(&with(home.path(), &["doctor", "--", &java, "-version"]), why);
+    examined_without(home.path(), &[], &[why, remedy]);
+    examined_without(home.path(), &["/bin/sh", "-c", "exec \"$0\" \"$@\""], &[why, remedy]);
     // A JVM that runs already refuses by itself; it goes on.
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
     let answer = until_up(&jvm, home.path());
@@ -90,6 +92,35 @@ fn unloadable(change: impl Fn(&mut [u8]), why: &str, remedy: &str) {
         stderr(&answer)
     );
     assert!(jvm::os::is_running(jvm.pid), "the application runs");
+}
+
+/// What can be seen from outside is reported, with the reason why there is no more.
+fn examined_without(home: &Path, before: &[&str], why: &[&str]) {
+    let (java, jar) = (java(), home.join("terrace-workloads.jar"));
+    let doctor = ["doctor", "--warmup", "1", "--seconds", "1", "--format", "json", "--"];
+    let program = [&java, "-Xmx64m", "-jar", jar.to_str().unwrap(), "alloc", "--seconds", "600"];
+    let answer = with(home, &[&doctor[..], before, &program].concat());
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let (evidence, missing) = (&report["evidence"], report["evidence"]["missing"].to_string());
+    assert!(why.iter().all(|part| missing.contains(part)), "{why:?} in {missing}");
+    assert!(evidence["allocation"].is_null() && evidence["refills"].is_null(), "{report:#}");
+    assert!(evidence["threads"]["alive"].as_u64() > Some(0), "HotSpot's own counters: {report:#}");
+    assert_ne!(evidence["jvm"]["collector"], "unknown", "{report:#}");
+}
+
+/// As on a JDK that it does not know: it looks for a table of HotSpot's that is not there, and refuses.
+#[test]
+fn an_agent_that_refuses_the_jvm() {
+    let unknown = |library: &mut [u8]| {
+        let name = b"gHotSpotVMStructs";
+        let found = (0..library.len() - name.len()).filter(|at| library[*at..].starts_with(name));
+        let found: Vec<usize> = found.collect();
+        assert!(!found.is_empty(), "the agent looks for HotSpot's tables");
+        found.into_iter().for_each(|at| library[at] = b'h');
+    };
+    let Some(home) = home(unknown) else { return };
+    examined_without(home.path(), &[], &["the agent refused: "]);
 }
 
 /// Asks until the JVM is not too young any more.

@@ -7,12 +7,13 @@
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`] | what a rule says; a rule, a file |
 //! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
-//! | [`report`], [`show`], `page` | the result, for programs, terminals and browsers |
+//! | [`report`], [`show`], `facts`, `page` | the result, for programs, terminals and browsers |
 
 #![allow(missing_docs, reason = "not published")]
 
 pub mod costs;
 pub mod evidence;
+mod facts;
 pub mod finding;
 mod moment;
 #[cfg(feature = "pages")]

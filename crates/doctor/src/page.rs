@@ -1,5 +1,6 @@
 //! A report as a page.
 
+use crate::facts::facts;
 use crate::report::Report;
 use crate::show;
 use present::page::Page;
@@ -38,7 +39,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
         }
     });
     let view = View {
-        facts: show::facts(&report.evidence),
+        facts: facts(&report.evidence),
         findings: findings.collect(),
         nothing: report.findings.is_empty().then(|| show::nothing(&report.evidence)),
     };

@@ -1,33 +1,46 @@
 //! A report as one screen of a terminal.
 
-use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, Times};
+use crate::evidence::Evidence;
+use crate::facts::facts;
 use crate::finding::{Advice, Finding};
-use crate::placement;
 use crate::report::Report;
-use present::numbers::{count, human, quantity, ratio, share, significant};
-use present::table::{Table, labelled, wrapped};
+use present::numbers::{ratio, share};
+use present::table::{Table, indented, wrapped};
 
-/// Groups of threads that are named.
-const GROUPS: usize = 3;
-/// Groups that allocate less than this are not.
-const LEAST_PART: f64 = 0.01;
+/// The width of the facts' names.
+const NAMES: usize = 13;
+/// What stands before each remedy.
+const REMEDY: &str = "   - ";
+const EXPECTED: &str = "Effects expected for the same work, relative to now (speed above 1 is faster):";
 
 pub fn report(report: &Report, columns: u16) -> String {
     let mut text = String::new();
     for (name, value) in facts(&report.evidence) {
-        text += &labelled(name, &value, columns);
+        text += &indented(&format!("{name:<NAMES$}"), &value, columns);
     }
-    text.push('\n');
-    if report.findings.is_empty() {
-        text += &nothing(&report.evidence);
-        text.push('\n');
+    // One line between what was seen and what follows from it: a terminal has few.
+    match report.findings.is_empty() {
+        true => {
+            text += &format!("\n{}\n", wrapped(&nothing(&report.evidence), usize::from(columns)).join("\n"))
+        }
+        false => text += &format!("{EXPECTED}\n"),
     }
     for (number, finding) in report.findings.iter().enumerate() {
         let head = format!("{}. {}: {}", number + 1, finding.rule, finding.evidence);
         for line in wrapped(&head, usize::from(columns)) {
             text += &format!("{line}\n");
         }
-        text += &advice(finding, report).text(columns);
+        match report.trials.is_empty() {
+            true => {
+                text.extend(finding.advice.iter().map(|advice| indented(REMEDY, &expected(advice), columns)))
+            }
+            false => {
+                text += &advice(finding, report).text(columns);
+                text.extend(finding.advice.iter().map(|advice| {
+                    indented(REMEDY, &format!("{}: {}", advice.remedy.text(), advice.note), columns)
+                }));
+            }
+        }
     }
     let advised = |remedy: &str| {
         let mut advice = report.findings.iter().flat_map(|finding| &finding.advice);
@@ -52,219 +65,19 @@ pub fn report(report: &Report, columns: u16) -> String {
             );
         }
     }
-    if !report.findings.is_empty() {
-        let legend = "Expected: relative to the current state, for the same work; speed above 1 is faster.";
-        text += &format!("{legend}\n");
-    }
     text
 }
 
-/// What was seen, each with its name.
-pub fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
-    let jvm = &evidence.jvm;
-    let mut facts = vec![(
-        "process",
-        format!(
-            "{}: JDK {}, {}; watched {}",
-            jvm.pid,
-            jvm.version,
-            jvm.collector,
-            quantity(evidence.seconds, "s")
-        ),
-    )];
-    if let Some(allocation) = &evidence.allocation {
-        facts.push(("use of eden", eden(allocation, evidence.seconds)));
+/// A remedy, what it is expected to do, how sure that is, and what else should be known.
+fn expected(advice: &Advice) -> String {
+    let Advice { remedy, effect, note } = advice;
+    let one = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
+    let effects = [one("collections", effect.collections), one("speed", effect.speed)];
+    let effects: Vec<String> = effects.into_iter().flatten().collect();
+    match effects.is_empty() {
+        true => format!("{} ({}); {note}", remedy.text(), effect.sure.text()),
+        false => format!("{}: {} ({}); {note}", remedy.text(), effects.join(", "), effect.sure.text()),
     }
-    facts.push(("collections", collections(evidence)));
-    if let Some(refills) = &evidence.refills {
-        facts.push(("TLAB refills", refill(refills, evidence)));
-    }
-    if let Some(buffers) = &evidence.terrace {
-        facts.push(("Terrace", terrace(buffers, evidence)));
-    }
-    facts.push(("threads", threads(evidence)));
-    facts.push(("memory", memory(evidence)));
-    facts.push(("machine", machine(evidence)));
-    facts.push(("placement", placement(evidence)));
-    if !evidence.missing.is_empty() {
-        facts.push(("not observed", evidence.missing.join("; ")));
-    }
-    facts
-}
-
-fn eden(allocation: &Allocation, seconds: f64) -> String {
-    let part = |bytes: f64| share(bytes / allocation.used);
-    let mut text = format!(
-        "{}/s: objects {}; unused at threads' ends {}, at collections {}, at refills {}",
-        human(allocation.used / seconds),
-        part(allocation.objects),
-        part(allocation.waste_ended),
-        part(allocation.waste_collection),
-        part(allocation.waste_refill),
-    );
-    if allocation.waste_buffers > 0.0 {
-        text += &format!(", in Terrace's buffers {}", part(allocation.waste_buffers));
-    }
-    text
-}
-
-/// That Terrace is there, and what that comes to.
-fn terrace(buffers: &Buffers, evidence: &Evidence) -> String {
-    let (pid, rate) = (evidence.jvm.pid, |number: u64| count(number as f64 / evidence.seconds));
-    match (buffers.on, buffers.saved_share()) {
-        (false, _) => format!(
-            "off ({} buffers): {} requests/s go to the heap; 'terrace on {pid}' switches it on",
-            buffers.levels,
-            rate(buffers.requests)
-        ),
-        (true, None) => format!("on ({} buffers); no requests meanwhile", buffers.levels),
-        (true, Some(saved)) => format!(
-            "on ({} buffers): it saves {} of {} requests/s to the shared heap, {} reach it; 'terrace compare' measures what that gains",
-            buffers.levels,
-            share(saved),
-            rate(buffers.requests),
-            rate(buffers.to_heap),
-        ),
-    }
-}
-
-fn collections(evidence: &Evidence) -> String {
-    let eden = &evidence.eden;
-    let mut text = match eden.collections {
-        Some(number) => format!("{number}, {}/s", significant(number as f64 / evidence.seconds)),
-        None => "not counted".to_owned(),
-    };
-    if let Some(bytes) = eden.bytes.filter(|bytes| *bytes > 0.0) {
-        text += &format!(", eden {}", human(bytes));
-    }
-    if let Some(stopped) = evidence.stopped_share() {
-        text += &format!(", threads stopped {} of the time", share(stopped));
-    }
-    text
-}
-
-fn refill(refills: &Refills, evidence: &Evidence) -> String {
-    let one = |name: &str, times: &Times| {
-        (times.count > 0).then(|| {
-            format!(
-                "{name} {}/s ({}, {}, {})",
-                count(times.count as f64 / evidence.seconds),
-                quantity(times.p50_ns, "ns"),
-                quantity(times.p99_ns, "ns"),
-                quantity(times.max_ns, "ns")
-            )
-        })
-    };
-    let ways = [
-        one("lock-free", &refills.quick),
-        one("with a lock", &refills.locked),
-        one("waiting for collections", &refills.collecting),
-        one("objects outside", &refills.objects),
-    ];
-    let mut text = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    if text.is_empty() {
-        return "none".into();
-    }
-    if let Some(cpu) = evidence.application_cpu.filter(|cpu| *cpu > 0.0) {
-        let spent = (refills.quick.total_ns + refills.locked.total_ns + refills.objects.total_ns) / 1e9;
-        text += &format!("; {} of CPU time; in parentheses p50, p99, max", share(spent / cpu));
-    }
-    let all = [&refills.quick, &refills.locked, &refills.collecting, &refills.objects];
-    let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
-    let (number, timed) = (sum(|times| times.count), sum(|times| times.timed));
-    if timed < number {
-        text += &format!("; all were counted, {} of them timed", share(timed as f64 / number as f64));
-    }
-    text
-}
-
-fn threads(evidence: &Evidence) -> String {
-    let threads = &evidence.threads;
-    let number = |value: Option<u64>, what: &str| value.map(|value| format!("{value} {what}"));
-    let started =
-        threads.started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
-    let attached = threads
-        .attached
-        .filter(|share| *share > 0.0)
-        .map(|part| format!("{} of these by native code", share(part)));
-    let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
-    let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let living: u64 = threads.groups.iter().map(|group| group.bytes).sum();
-    let ended = threads.of_ended.unwrap_or(0);
-    let part = |bytes: u64| bytes as f64 / living.saturating_add(ended) as f64;
-    let one = |group: &Group| {
-        (group.bytes, format!("{} ({}, {})", group.name, group.threads, share(part(group.bytes))))
-    };
-    let mut most: Vec<(u64, String)> = threads.groups.iter().take(GROUPS).map(one).collect();
-    most.push((ended, format!("threads that ended ({})", share(part(ended)))));
-    most.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-    let most = most.into_iter().filter(|(bytes, _)| part(*bytes) >= LEAST_PART);
-    let most: Vec<String> = most.map(|(_, text)| text).collect();
-    if !most.is_empty() {
-        text += &format!("; allocating most: {}", most.join(", "));
-    }
-    text
-}
-
-fn memory(evidence: &Evidence) -> String {
-    let memory = &evidence.memory;
-    let resident = memory.resident.map(|bytes| format!("{} resident", human(bytes as f64)));
-    let huge = memory.resident.zip(memory.huge).filter(|(resident, _)| *resident > 0);
-    let huge = huge.map(|(resident, huge)| format!("{} on huge pages", share(huge as f64 / resident as f64)));
-    let touched = memory
-        .first_touches
-        .map(|pages| format!("{} first touches/s", count(pages as f64 / evidence.seconds)));
-    [resident, huge, touched].into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn machine(evidence: &Evidence) -> String {
-    let (machine, costs) = (&evidence.machine, &evidence.costs);
-    let mut text = plural(machine.online.unwrap_or(machine.cpus), "CPU");
-    text += &format!("; compare-and-swap {}", quantity(costs.alone_ns, "ns"));
-    if let Some(contended) = costs.contended_ns {
-        text +=
-            &format!(", {} where {} share the word", quantity(contended, "ns"), plural(machine.cpus, "CPU"));
-    }
-    format!("{text}; first touch {}", quantity(costs.first_touch_ns, "ns"))
-}
-
-fn plural(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-/// Where it may run, and how far its memory is.
-fn placement(evidence: &Evidence) -> String {
-    let machine = &evidence.machine;
-    let mut parts = Vec::new();
-    match (&machine.cpuset, machine.online) {
-        (Some(cpuset), Some(online)) if placement::listed(cpuset).len() < online => {
-            parts.push(format!("cpuset {cpuset} of {}", plural(online, "CPU")));
-        }
-        (_, Some(online)) if machine.cpus < online => {
-            parts.push(format!("affinity to {} of {online}", plural(machine.cpus, "CPU")));
-        }
-        _ => parts.push("all CPUs".into()),
-    }
-    parts.push(match machine.quota {
-        Some(quota) => format!("quota of {} CPUs", significant(quota)),
-        None => "no quota".into(),
-    });
-    if let Some(throttled) = machine.throttled {
-        parts.push(format!("throttled in {} of the periods", share(throttled)));
-    }
-    parts.push(match &evidence.placement {
-        Some(placement) => format!(
-            "{}: {} of the memory is on a different node from its threads",
-            plural(placement.pages.len(), "node"),
-            share(placement.remote)
-        ),
-        None if machine.nodes == 1 => "one node".into(),
-        None => plural(machine.nodes, "node"),
-    });
-    parts.extend(
-        evidence.migrations.map(|number| format!("{} migrations/s", count(number as f64 / evidence.seconds))),
-    );
-    parts.join(", ")
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
@@ -311,62 +124,42 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{CpuLimits, Placement, Threads};
+    use crate::finding::{Effect, Remedy, Sure};
+    use crate::trial::Trial;
 
-    fn shown(evidence: Evidence) -> String {
-        let facts = facts(&Evidence { seconds: 10.0, ..evidence });
-        facts.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
-    }
-
-    #[test]
-    fn what_buffers_keep_from_the_heap() {
-        let mut buffers =
-            Buffers { levels: "core".into(), on: true, requests: 1_000_000, to_heap: 10_000, waste: 0.0 };
-        let text =
-            |buffers: &Buffers| shown(Evidence { terrace: Some(buffers.clone()), ..Evidence::default() });
-        let on = text(&buffers);
-        assert!(on.contains("it saves 99") && on.contains("1.00 k reach it"), "{on}");
-        buffers.on = false;
-        assert!(text(&buffers).contains("'terrace on 0' switches it on"), "{}", text(&buffers));
-        assert!(!shown(Evidence::default()).contains("Terrace"));
-    }
-
-    #[test]
-    fn where_a_process_runs() {
-        let machine = CpuLimits { cpus: 3, online: Some(8), nodes: 1, ..CpuLimits::default() };
-        let text = |machine: &CpuLimits, placement| {
-            shown(Evidence {
-                machine: machine.clone(),
-                placement,
-                migrations: Some(50),
-                ..Evidence::default()
-            })
+    fn report(trials: Vec<Trial>) -> Report {
+        let advice = Advice {
+            remedy: Remedy::flag("-Xmn848m"),
+            effect: Effect { collections: Some(0.25), speed: None, sure: Sure::Estimated },
+            note: "if few additional objects survive",
         };
-        let one = text(&machine, None);
-        assert!(one.contains("placement: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
-        let machine = CpuLimits { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
-        let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
-        let two = text(&machine, Some(placement));
-        for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {
-            assert!(two.contains(part), "{part} in {two}");
+        let finding = Finding {
+            rule: "small young generation",
+            evidence: "It is.".into(),
+            advice: vec![advice],
+            source: "",
+        };
+        Report {
+            findings: vec![finding],
+            trials,
+            ..Report::of(Evidence { seconds: 1.0, ..Evidence::default() })
         }
     }
 
     #[test]
-    fn threads_that_ended_have_their_share() {
-        let living = Group { name: "worker-N".into(), threads: 3, bytes: 100 };
-        let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
-        let text = shown(Evidence { threads, ..Evidence::default() });
-        assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");
-    }
-
-    #[test]
-    fn a_sample_is_called_one() {
-        let quick = Times { count: 1000, timed: 10, ..Times::default() };
-        let of = |quick| Some(Refills { quick, ..Refills::default() });
-        let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
-        assert!(text.contains("all were counted, 1"), "{text}");
-        let all = Times { timed: 1000, ..quick };
-        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains("were counted"));
+    fn what_else_should_be_known_of_a_remedy_is_shown() {
+        let shown = super::report(&report(vec![]), 80);
+        let line = "   - -Xmn848m: collections 0.250 (estimated); if few additional objects survive\n";
+        assert!(shown.contains(line), "{shown}");
+        let trial = Trial {
+            remedy: "-Xmn848m".into(),
+            collections: None,
+            speed: None,
+            note: "failed: no memory".into(),
+        };
+        let shown = super::report(&report(vec![trial]), 80);
+        for part in ["failed: no memory", "   - -Xmn848m: if few additional objects survive\n"] {
+            assert!(shown.contains(part), "'{part}' in {shown}");
+        }
     }
 }

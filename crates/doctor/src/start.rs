@@ -4,12 +4,13 @@ use crate::evidence::Evidence;
 use crate::watch::{Watched, observing, watch};
 use compare::Program;
 use control::View;
+use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
 use jvm::install::Install;
-use jvm::loadable;
 use jvm::observe::Jvms;
+use jvm::perfdata::PerfFile;
 use jvm::running::Running;
-use jvm::{Error, Result};
+use jvm::{Error, Result, archive, loadable, os, resident};
 use present::progress::Progress;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,8 @@ const START: Duration = Duration::from_secs(120);
 /// For an answer of the JVM's.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts it with an observing agent, waits for the warm-up to be over, watches, and ends it.
+/// Starts it with an observing agent, waits for the warm-up to be over, watches, and ends it. Where the agent cannot be had, the program
+/// runs without, and what can be seen from outside is.
 pub fn watch_program(
     program: &Program,
     flags: &[String],
@@ -29,28 +31,23 @@ pub fn watch_program(
 ) -> Result<Evidence> {
     let mut jvms = Jvms::new()?;
     let library = install.agent()?;
-    let agent = jvms.options(&observing()).flag(&library)?;
+    let agent = AgentOptions { strict: false, ..jvms.options(&observing()) }.flag(&library)?;
     // A workload runs a little longer than it is watched: the program must not end first.
     let seconds = (length + warmup).as_secs() + 10;
     let program = program.for_seconds(seconds, Duration::ZERO);
-    let launch = program.launch(&[vec![agent], flags.to_vec()].concat(), None, None, install)?;
-    loadable::check(&library, &launch.program)?;
-    let mut running = Running::start(&launch, false)?;
-    let since = Instant::now();
-    let pid = loop {
-        jvms.refresh()?;
-        if let Some(pid) = jvms.process() {
-            break pid;
-        }
-        still_runs(&mut running, "before a JVM started")?;
-        if since.elapsed() > START {
-            return Err(Error::failed(format!(
-                "no JVM started within {} s; check that the program starts java and passes JAVA_TOOL_OPTIONS on",
-                START.as_secs()
-            )));
-        }
-        std::thread::sleep(STEP);
+    let without = program.launch(flags, None, None, install)?;
+    let obstacle = match archive::written_by(&without) {
+        Some(option) => Some(format!(
+            "{option} writes a class data archive, which HotSpot does not do with any native agent; leave it out here"
+        )),
+        None => loadable::check(&library, &without.program).err().map(|error| error.to_string()),
     };
+    let launch = match obstacle {
+        Some(_) => without,
+        None => program.launch(&[vec![agent], flags.to_vec()].concat(), None, None, install)?,
+    };
+    let mut running = Running::start(&launch, false)?;
+    let (pid, obstacle) = started(&mut running, &mut jvms, obstacle)?;
     progress.start("warming up", warmup);
     let since = Instant::now();
     while since.elapsed() < warmup {
@@ -59,12 +56,56 @@ pub fn watch_program(
         std::thread::sleep(STEP);
     }
     progress.finish();
-    let (control, attached) = (View::of_process(pid)?, Attached::to(pid, PATIENCE));
-    let missing = attached.as_ref().err().map(|error| error.to_string()).into_iter().collect();
+    let control = if obstacle.is_none() { View::of_process(pid)? } else { None };
+    let attached = Attached::to(pid, PATIENCE);
+    let unseen = obstacle.map(|why| format!("the use of eden, and refills: {why}"));
+    let unasked = attached.as_ref().err().map(|error| format!("flags, and threads: {error}"));
+    let missing = unseen.into_iter().chain(unasked).collect();
     let watched = Watched { pid, control: control.as_ref(), attached: attached.as_ref().ok(), missing };
     let evidence = watch(&watched, length, progress)?;
     running.end()?;
     Ok(evidence)
+}
+
+/// The program's JVM, as soon as that has started, and why it has no agent, if that is so.
+fn started(
+    running: &mut Running,
+    jvms: &mut Jvms,
+    obstacle: Option<String>,
+) -> Result<(u32, Option<String>)> {
+    let since = Instant::now();
+    loop {
+        if obstacle.is_some() {
+            if let Some(pid) = resident::jvms_of(running.pid()).into_iter().find(|pid| is_up(*pid)) {
+                return Ok((pid, obstacle));
+            }
+        } else {
+            jvms.look()?;
+            if let Some(pid) = jvms.process() {
+                return Ok((pid, None));
+            }
+            if let Some((pid, why)) = jvms.refusal().filter(|(pid, _)| is_up(*pid)) {
+                return Ok((pid, Some(why.to_string())));
+            }
+        }
+        still_runs(running, "before a JVM started")?;
+        if since.elapsed() > START {
+            return Err(Error::failed(format!(
+                "no JVM started within {} s; check that the program starts java and passes JAVA_TOOL_OPTIONS on",
+                START.as_secs()
+            )));
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+/// Whether a JVM has come to the end of its start; one without counters (`-XX:-UsePerfData`) does not say.
+fn is_up(pid: u32) -> bool {
+    let counters = PerfFile::of(pid).and_then(|file| file.read());
+    match counters.and_then(|counters| counters.get("sun.rt.createVmEndTime")) {
+        Some(end) => end > 0,
+        None => os::catches(pid, os::QUIT),
+    }
 }
 
 fn still_runs(running: &mut Running, when: &str) -> Result<()> {

@@ -14,6 +14,7 @@ use jvm::observer::Observer;
 use jvm::perfdata::PerfFile;
 use jvm::refills::RefillTimes;
 use jvm::thread_dump::{self, JavaThread};
+use jvm::vm_flags::VmFlags;
 use jvm::{Error, Result, cpu, os, vm_flags};
 use present::progress::Progress;
 use std::time::{Duration, Instant};
@@ -58,9 +59,9 @@ pub fn watch_process(
     let attached = Attached::to(pid, PATIENCE);
     let perf = PerfFile::of(pid);
     let mut missing = Vec::new();
-    let attached = match attached {
+    let mut attached = match attached {
         Ok(attached) => Some(attached),
-        Err(error) if perf.is_none() || os::stopped_by().is_some() => return Err(error),
+        Err(error) if perf.is_none() || ends_watching(&error, pid) => return Err(error),
         Err(error) => {
             missing.push(format!("flags, threads, and the use of eden: {error}"));
             None
@@ -81,16 +82,29 @@ pub fn watch_process(
         ));
     }
     let attach = attached.as_ref().filter(|_| present.is_none());
-    let observer = attach.map(|_| Observer::attach(pid, install, tell)).transpose();
-    let observer = observer.unwrap_or_else(|error| {
-        missing.push(format!("the use of eden, and refills: {error}"));
-        None
-    });
+    let observer = match attach.map(|_| Observer::attach(pid, install, tell)).transpose() {
+        Ok(observer) => observer,
+        Err(error) if ends_watching(&error, pid) => return Err(error),
+        Err(error) if error.ends_asking() => {
+            missing.push(format!("flags, threads, and the use of eden: {error}"));
+            attached = None;
+            None
+        }
+        Err(error) => {
+            missing.push(format!("the use of eden, and refills: {error}"));
+            None
+        }
+    };
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
     let evidence = watch(&Watched { pid, control, attached: attached.as_ref(), missing }, length, progress);
     // It goes whatever came of it. Only then is an error one.
     let gone = observer.map(Observer::withdraw).transpose();
     evidence.and_then(|evidence| gone.map(|_| evidence))
+}
+
+/// Whether there is nothing to be seen of a JVM after such an error: a process that is stopped does nothing.
+fn ends_watching(error: &Error, pid: u32) -> bool {
+    error.is_interruption() || os::is_stopped(pid)
 }
 
 /// An agent that counts and times, and has no buffers.
@@ -101,15 +115,18 @@ pub fn observing() -> AgentOptions {
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = System::here().machine(jvm.pid);
+    let mut missing = jvm.missing.clone();
+    let flags = match jvm.attached.map(vm_flags::of).transpose() {
+        Ok(flags) => flags.unwrap_or_default(),
+        Err(error) if ends_watching(&error, jvm.pid) => return Err(error),
+        Err(error) => {
+            missing.push(format!("flags: {error}"));
+            VmFlags::default()
+        }
+    };
     progress.start("watching", length + Duration::from_secs(1));
     progress.say("measuring the costs of operations on this machine");
     let costs = costs::measure(machine.cpus);
-    let mut missing = jvm.missing.clone();
-    let flags = jvm.attached.map(vm_flags::of).transpose().unwrap_or_else(|error| {
-        missing.push(format!("flags: {error}"));
-        None
-    });
-    let flags = flags.unwrap_or_default();
     let settings = jvm.control.map(observe::settings).unwrap_or_default();
     let mut watch = Watch {
         jvm,
@@ -196,6 +213,7 @@ impl Watch<'_> {
     fn look(&mut self, length: Duration, progress: &Progress) -> Result<(Vec<Vec<JavaThread>>, Waste)> {
         let since = Instant::now();
         let (mut looks, mut waste, mut looked) = (Vec::new(), Waste::default(), 0);
+        let mut attached = self.jvm.attached;
         let mut seen = self.perf.as_ref().and_then(PerfFile::read).map(|perf| perf.collections());
         loop {
             if let Some(signal) = os::stopped_by() {
@@ -205,8 +223,12 @@ impl Watch<'_> {
             let due = length * looked / (LOOKS - 1);
             if passed >= due.min(length) && looked < LOOKS {
                 looked += 1;
-                // A JVM that ends meanwhile has no threads to show.
-                looks.extend(self.jvm.attached.and_then(|jvm| thread_dump::of(jvm).ok()));
+                match attached.map(thread_dump::of) {
+                    Some(Ok(threads)) => looks.push(threads),
+                    Some(Err(error)) if error.ends_asking() => attached = None,
+                    // A JVM that ends meanwhile has no threads to show.
+                    Some(Err(_)) | None => {}
+                }
                 self.system.look(self.jvm.pid, &mut self.whereabouts);
             }
             if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
@@ -229,7 +251,7 @@ fn version(jvm: &Watched, settings: &serde_json::Value) -> String {
 }
 
 /// By its flag.
-fn collector(flags: &vm_flags::VmFlags) -> String {
+fn collector(flags: &VmFlags) -> String {
     let known = ["Serial", "Parallel", "G1", "Shenandoah", "Z", "Epsilon"];
     let on = known.into_iter().find(|name| flags.is_on(&format!("Use{name}GC")));
     on.unwrap_or("unknown").to_owned()

@@ -5,16 +5,17 @@
 //! namespace; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
 //! each; the answer begins with a line that has the return code.
 
+mod connection;
 mod copy;
 
 use crate::{Error, Result, loadable, os};
+use connection::{Silence, Waiting};
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often the JVM is asked again, and looked at.
 const STEP: Duration = Duration::from_millis(20);
@@ -28,6 +29,8 @@ pub struct Attached {
     temporary: Temporary,
     own_pid: u32,
     patience: Duration,
+    /// Whether a signal that asks us to stop ends a request.
+    heeds_signals: bool,
 }
 
 /// The /tmp that a JVM sees, held open: where it leads cannot be changed meanwhile.
@@ -93,8 +96,7 @@ impl Target {
         let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
-        let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
-        let listens = caught & 1 << (os::QUIT - 1) != 0;
+        let listens = os::catches(pid, os::QUIT);
         Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
     }
 
@@ -150,13 +152,22 @@ impl Attached {
     /// Opens it, and waits at most so long for the JVM, then and for each answer. Other mount and PID namespaces are seen through
     /// `/proc`; another user's JVM answers root.
     pub fn to(pid: u32, patience: Duration) -> Result<Attached> {
+        Attached::open(pid, patience, true)
+    }
+
+    /// The same for who puts things in order, also after a signal that asked us to stop.
+    pub(crate) fn despite_signals(pid: u32, patience: Duration) -> Result<Attached> {
+        Attached::open(pid, patience, false)
+    }
+
+    fn open(pid: u32, patience: Duration, heeds_signals: bool) -> Result<Attached> {
         let target = Target::of(pid)?;
         let temporary = Temporary::of(&target.directory).map_err(|error| {
             Error::failed(format!(
                 "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
             ))
         })?;
-        let attached = Attached { pid, temporary, own_pid: target.own_pid, patience };
+        let attached = Attached { pid, temporary, own_pid: target.own_pid, patience, heeds_signals };
         if attached.is_there(target.owner) {
             return Ok(attached);
         }
@@ -169,28 +180,21 @@ impl Attached {
                  with 'terrace run'"
             )));
         }
-        let since = Instant::now();
+        let mut waiting = Waiting::new(pid, patience, heeds_signals);
         let mut asking = None;
         for step in 0.. {
             if attached.is_there(target.owner) {
                 break;
             }
-            if let Some(signal) = os::stopped_by() {
-                return Err(Error::interrupted(signal));
-            }
+            waiting.look().map_err(|silence| attached.unanswered(silence, "attach"))?;
             // Looked at again: the process may have ended, and its number gone to another.
             let again = Target::of(pid)?;
-            if step % STEPS_PER_SIGNAL == 0 && again.listens {
+            // One that is stopped would take the signal when it goes on, find nobody asking, and print its threads.
+            if step % STEPS_PER_SIGNAL == 0 && again.listens && !os::is_stopped(pid) {
                 // Anew each time, and the old file first: it may lie in a folder that the JVM has left meanwhile.
                 drop(asking.take());
                 asking = Some(again.ask(&attached.temporary)?);
                 os::signal(pid, os::QUIT);
-            }
-            if since.elapsed() > patience {
-                return Err(Error::failed(format!(
-                    "process {pid} has not opened its attach socket in {} s: it is stopped or too busy; try again",
-                    patience.as_secs()
-                )));
             }
             std::thread::sleep(STEP);
         }
@@ -205,24 +209,41 @@ impl Attached {
     fn is_there(&self, owner: u32) -> bool {
         let found = fs::symlink_metadata(self.socket());
         found.is_ok_and(|found| !found.is_symlink() && [owner, 0].contains(&found.uid()))
-            && UnixStream::connect(self.socket()).is_ok()
+            && match connection::connect(&self.socket()) {
+                // So many wait already.
+                Err(error) => error.kind() == ErrorKind::WouldBlock,
+                Ok(_) => true,
+            }
+    }
+
+    /// Why there is no answer, and what can be done about it.
+    fn unanswered(&self, silence: Silence, command: &str) -> Error {
+        let pid = self.pid;
+        match silence {
+            Silence::Stopped => Error::unanswered(format!(
+                "process {pid} is stopped (as by SIGSTOP, or by Ctrl-Z in its terminal); 'kill -CONT {pid}' resumes it"
+            )),
+            Silence::TooLong => Error::unanswered(format!(
+                "process {pid} has not answered in {} s ({command}): it is stuck, frozen or too busy; try again when it runs",
+                self.patience.as_secs()
+            )),
+            Silence::Signal(signal) => Error::interrupted(signal),
+            Silence::Broken(error) => {
+                Error::failed(format!("process {pid} does not respond ({command}): {error}; try again"))
+            }
+        }
     }
 
     /// A command with its arguments; the JVM's answer behind the return code.
     fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
-        let failed = |error: std::io::Error| {
-            Error::failed(format!("process {} does not respond ({command}): {error}; try again", self.pid))
-        };
-        let mut stream = UnixStream::connect(self.socket()).map_err(failed)?;
-        stream.set_read_timeout(Some(self.patience)).map_err(failed)?;
         let mut request = format!("1\0{command}\0").into_bytes();
         for argument in arguments {
             request.extend_from_slice(argument.as_bytes());
             request.push(0);
         }
-        stream.write_all(&request).map_err(failed)?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).map_err(failed)?;
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let answer = connection::exchange(&self.socket(), &request, &mut waiting)
+            .map_err(|silence| self.unanswered(silence, command))?;
         let answer = String::from_utf8_lossy(&answer).into_owned();
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
@@ -262,10 +283,16 @@ impl Attached {
         os::is_running(self.pid)
     }
 
-    /// Since the JVM began to start. (Its answer is `1.234 s`.)
-    pub fn uptime(&self) -> Option<Duration> {
-        let said = self.diagnose("VM.uptime").ok()?;
-        Duration::try_from_secs_f64(said.split_whitespace().next()?.parse().ok()?).ok()
+    /// Since the JVM began to start; `None` from one that is not far enough to say. (Its answer is `1.234 s`.)
+    pub fn uptime(&self) -> Result<Option<Duration>> {
+        let seconds = |said: String| {
+            let seconds = said.split_whitespace().next()?.parse().ok()?;
+            Duration::try_from_secs_f64(seconds).ok()
+        };
+        match self.diagnose("VM.uptime") {
+            Err(error) if error.ends_asking() => Err(error),
+            answer => Ok(answer.ok().and_then(seconds)),
+        }
     }
 
     pub fn feature(&self) -> Result<u32> {
@@ -304,8 +331,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let temporary = Temporary::of(folder.path()).unwrap();
-        let attached =
-            Attached { pid: ended.id(), temporary, own_pid: ended.id(), patience: Duration::from_secs(1) };
+        let (pid, patience) = (ended.id(), Duration::from_secs(1));
+        let attached = Attached { pid, temporary, own_pid: pid, patience, heeds_signals: true };
         // Listed until somebody waits for it, which is nobody while this waits.
         while attached.is_running() {
             std::thread::sleep(STEP);

@@ -9,6 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 enum Kind {
     Usage,
     Failed,
+    Unanswered,
     Interrupted(i32),
 }
 
@@ -30,6 +31,11 @@ impl Error {
         Error::new(Kind::Failed, text.into())
     }
 
+    /// A JVM was asked, and did not answer in time.
+    pub fn unanswered(text: impl Into<String>) -> Error {
+        Error::new(Kind::Unanswered, text.into())
+    }
+
     /// The user stopped us with this signal.
     pub fn interrupted(signal: i32) -> Error {
         Error::new(Kind::Interrupted(signal), "stopped by a signal; all child processes were stopped".into())
@@ -47,11 +53,16 @@ impl Error {
         matches!(self.kind, Kind::Interrupted(_))
     }
 
+    /// Whether asking that JVM for anything more is in vain: it does not answer, or the user stopped us.
+    pub fn ends_asking(&self) -> bool {
+        matches!(self.kind, Kind::Unanswered | Kind::Interrupted(_))
+    }
+
     /// 2 for usage, 1 for a failure, 128 + the signal as shells have it.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             Kind::Usage => 2,
-            Kind::Failed => 1,
+            Kind::Failed | Kind::Unanswered => 1,
             Kind::Interrupted(signal) => 128_u8.wrapping_add(signal as u8),
         }
     }
@@ -90,5 +101,8 @@ mod tests {
         assert_eq!(Error::usage("x").exit_code(), 2);
         assert_eq!(Error::failed("x").exit_code(), 1);
         assert_eq!(Error::interrupted(2).exit_code(), 130);
+        assert_eq!(Error::unanswered("x").exit_code(), 1);
+        let ends = [Error::failed("x"), Error::unanswered("x"), Error::interrupted(2)];
+        assert_eq!(ends.map(|error| error.ends_asking()), [false, true, true]);
     }
 }

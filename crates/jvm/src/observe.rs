@@ -181,6 +181,19 @@ impl Jvms {
 
     /// Looks for JVMs that are new. One that refused is an error, in the agent's words.
     pub fn refresh(&mut self) -> Result<()> {
+        self.look()?;
+        self.refusal().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// A JVM whose agent refused, and why.
+    pub fn refusal(&self) -> Option<(u32, Error)> {
+        let jvm = self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused))?;
+        let why = format!("the agent refused: {}", or_silence(jvm.control.message()));
+        Some((jvm.pid, Error::failed(why)))
+    }
+
+    /// Looks for JVMs that are new.
+    pub fn look(&mut self) -> Result<()> {
         for entry in std::fs::read_dir(self.directory.path()).into_iter().flatten().flatten() {
             let path = entry.path();
             let numbered = path
@@ -204,12 +217,7 @@ impl Jvms {
                 self.found.push(Jvm::new(path, control.pid(), control));
             }
         }
-        match self.found.iter().find(|jvm| jvm.control.state() == Some(State::Refused)) {
-            Some(jvm) => {
-                Err(Error::failed(format!("the agent refused: {}", or_silence(jvm.control.message()))))
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether any of them is up, with hooks in place.

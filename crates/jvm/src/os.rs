@@ -120,6 +120,19 @@ pub fn is_running(pid: u32) -> bool {
     stat(pid, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
+/// Whether a process is stopped, as by SIGSTOP: it does nothing until it gets SIGCONT.
+pub fn is_stopped(pid: u32) -> bool {
+    stat(pid, 3) == Some('T')
+}
+
+/// Whether a process has a handler for a signal.
+pub fn catches(pid: u32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 << (signal - 1) != 0)
+}
+
 /// Asks a JVM to listen, and any other program to end.
 pub const QUIT: i32 = libc::SIGQUIT;
 

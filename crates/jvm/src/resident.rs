@@ -60,6 +60,14 @@ fn look(pid: u32) -> Option<Seen> {
     Some(Seen { faults: faults(&stat)?, obtained: Obtained::of_process(pid).ok()? })
 }
 
+/// The JVMs among a process and those that it started, or its children did.
+pub fn jvms_of(root: u32) -> Vec<u32> {
+    let is_jvm = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains("libjvm.so"))
+    };
+    std::iter::once(root).chain(java_below(root)).filter(is_jvm).collect()
+}
+
 /// The processes named `java` that a process started, or its children did.
 fn java_below(root: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -110,6 +118,7 @@ mod tests {
 
     #[test]
     fn without_a_jvm_nothing_is_seen() {
+        assert_eq!(jvms_of(std::process::id()), [0; 0]);
         assert_eq!(Observer::start().finish(), None);
     }
 }

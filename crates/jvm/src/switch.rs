@@ -4,11 +4,12 @@ use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
 use crate::status::{self, Status};
+use crate::vm_flags::{self, VmFlags};
 use crate::withdraw::{leave, withdraw};
-use crate::{Error, Result, observe};
+use crate::{Error, Result, observe, os};
 use control::{Control, Mode, State};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a JVM may take for one answer: it may be in the middle of a long collection.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,7 +53,7 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
 
 fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&str)) -> Result<Status> {
     let jvm = Attached::to(pid, PATIENCE)?;
-    if jvm.feature().is_ok_and(|feature| feature >= WARNS_SINCE) {
+    if warns(&jvm)? {
         tell(
             "this JDK prints a warning on its standard error when an agent is loaded into a running \
               JVM; -XX:+EnableDynamicAgentLoading at its start suppresses it",
@@ -64,7 +65,7 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,
         (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
-        (Loaded::Refused, Err(_)) if jvm.uptime().is_none_or(|uptime| uptime > STARTING) => {
+        (Loaded::Refused, Err(_)) if jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) => {
             Err(Error::failed("the agent refused; the reason is on the JVM's standard error"))
         }
         (Loaded::Refused | Loaded::TooEarly, _) => {
@@ -73,23 +74,50 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
     }
 }
 
+/// Whether it warns when an agent comes: unless its command line permits that in so many words.
+fn warns(jvm: &Attached) -> Result<bool> {
+    let permits = |flags: VmFlags| {
+        flags.get("EnableDynamicAgentLoading").is_some_and(|flag| flag.origin.starts_with("command line"))
+    };
+    let warns = jvm.feature().and_then(|feature| Ok(feature >= WARNS_SINCE && !permits(vm_flags::of(jvm)?)));
+    match warns {
+        Err(error) if error.ends_asking() => Err(error),
+        warns => Ok(warns.unwrap_or(false)),
+    }
+}
+
 /// Waits for a JVM that has only begun to start.
 fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
-    let mut uptime = jvm.uptime();
-    while uptime.is_none_or(|uptime| uptime < EARLIEST) {
-        std::thread::sleep(STEP);
-        uptime = jvm.uptime();
+    let since = Instant::now();
+    loop {
+        let uptime = jvm.uptime()?;
+        if uptime.is_some_and(|uptime| uptime >= EARLIEST) {
+            break;
+        }
         if uptime.is_none() && !jvm.is_running() {
             return Err(Error::failed("the JVM has just ended"));
         }
+        if since.elapsed() > PATIENCE {
+            return Err(Error::failed(format!(
+                "the JVM has not reported its uptime in {} s: it is still starting, or ending; try again",
+                PATIENCE.as_secs()
+            )));
+        }
+        pause()?;
     }
     loop {
         let loaded = jvm.load(library, options)?;
-        if loaded != Loaded::TooEarly || jvm.uptime().is_none_or(|uptime| uptime > STARTING) {
+        if loaded != Loaded::TooEarly || jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) {
             return Ok(loaded);
         }
-        std::thread::sleep(STEP);
+        pause()?;
     }
+}
+
+/// A moment's wait, unless the user has stopped us.
+fn pause() -> Result<()> {
+    std::thread::sleep(STEP);
+    os::stopped_by().map_or(Ok(()), |signal| Err(Error::interrupted(signal)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

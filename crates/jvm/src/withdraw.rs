@@ -60,7 +60,7 @@ fn ask_on_attach(pid: u32) -> Result<()> {
     if libraries.is_empty() {
         return Err(Error::failed("the agent's library is no longer mapped by name"));
     }
-    let jvm = Attached::to(pid, PATIENCE)?;
+    let jvm = Attached::despite_signals(pid, PATIENCE)?;
     let mut asked = Ok(());
     for library in libraries {
         match jvm.load(&library, "withdraw=true,log=error") {

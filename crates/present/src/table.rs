@@ -93,11 +93,17 @@ pub fn widest(text: &str) -> usize {
 /// A name, and beside it a text broken into lines that fit.
 pub fn labelled(name: &str, value: &str, columns: u16) -> String {
     const LABEL: usize = 20;
-    let width = usize::from(columns).saturating_sub(LABEL).max(20);
+    indented(&format!("{name:<LABEL$}"), value, columns)
+}
+
+/// A text broken into lines that fit, the first behind `label`, the others below it.
+pub fn indented(label: &str, value: &str, columns: u16) -> String {
+    let indent = label.chars().count();
+    let width = usize::from(columns).saturating_sub(indent).max(20);
     let mut text = String::new();
     for (number, line) in wrapped(value, width).iter().enumerate() {
-        let label = if number == 0 { name } else { "" };
-        let _ = writeln!(text, "{}", format!("{label:<LABEL$}{line}").trim_end());
+        let label = if number == 0 { label } else { "" };
+        let _ = writeln!(text, "{}", format!("{label:<indent$}{line}").trim_end());
     }
     text
 }

@@ -14,15 +14,14 @@ pub struct Jvm {
 impl Jvm {
     /// A JVM without terrace that allocates in small TLABs, by way of `before` (as `unshare`, whose descendant it then is).
     pub fn start(before: &[&str], flags: &[&str]) -> Option<Jvm> {
+        Jvm::launch(before, &[&["-XX:+EnableDynamicAgentLoading"], flags].concat())
+    }
+
+    /// One that has not been told that an agent may come.
+    pub fn launch(before: &[&str], flags: &[&str]) -> Option<Jvm> {
         let folder = installed()?;
         let (java, jar) = (java(), jar(&folder));
-        let program = [
-            java.as_str(),
-            "-Xmx64m",
-            "-XX:+EnableDynamicAgentLoading",
-            "-XX:TLABSize=4k",
-            "-XX:-ResizeTLAB",
-        ];
+        let program = [java.as_str(), "-Xmx64m", "-XX:TLABSize=4k", "-XX:-ResizeTLAB"];
         let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
         let words = words.concat();
         let mut command = Command::new(words[0]);

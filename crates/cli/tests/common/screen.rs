@@ -1,4 +1,5 @@
 //! A program on a terminal of its own, and what stands there.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -40,8 +40,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s start and allocate {} each, but their first TLAB is {}: {} of eden is left unused when they end. \
-         Unused memory was never touched: with a remedy, more of eden becomes resident.",
+        "{} threads/s allocate {} each and leave the rest of a first TLAB of {} unused: {} of eden. \
+         A remedy makes more of it resident.",
         count(started / evidence.seconds),
         human(own),
         human((allocation.waste_ended / started) + own),
@@ -70,7 +70,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         effect: effect(evidence, allocation, 0.0),
         note: match attached {
             true => "attach each once (AttachCurrentThreadAsDaemon), and keep it attached; this also saves attaching",
-            false => "or virtual threads; it also saves starting the threads, which the prediction does not include",
+            false => "or virtual threads; it also saves starting threads, which is not predicted",
         },
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));

@@ -267,6 +267,17 @@ fn no_advice_is_made_for_memory_that_is_not_there() {
     );
 }
 
+#[test]
+fn only_g1_is_said_to_have_a_pause_time_goal() {
+    let note = |collector: &str| {
+        let mut evidence = healthy();
+        evidence.eden.stopped = Some(1.0);
+        evidence.jvm.collector = collector.into();
+        examine(&evidence)[0].advice[0].note
+    };
+    assert!(note("G1").contains("pause-time goal") && !note("Parallel").contains("pause-time goal"));
+}
+
 fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
     let mut evidence = healthy();
     change(&mut evidence);

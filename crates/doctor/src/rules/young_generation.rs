@@ -44,6 +44,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         flags.push(format!("-Xmx{}m", megabytes(heap as f64 + (factor - 1.0) * eden * young)));
     }
     let collections = 1.0 / factor;
+    let note = match evidence.jvm.collector.as_str() {
+        "G1" => "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
+        _ => "if few additional objects survive",
+    };
     Some(Found {
         evidence: text,
         advice: vec![Advice {
@@ -53,7 +57,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
                 speed: evidence.speed_with_collections(collections),
                 sure: Sure::Estimated,
             },
-            note: "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
+            note,
         }],
     })
 }

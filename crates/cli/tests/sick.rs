@@ -1,0 +1,177 @@
+//! JVMs that are ill in one way each, and one that is well: the doctor's rules, with real programs.
+
+#[path = "common/examined.rs"]
+mod examined;
+#[path = "common/real.rs"]
+mod installed;
+
+use examined::{finding, report, report_of, rules, start};
+use installed::{installed, jar, java, output, stderr};
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[test]
+fn a_healthy_jvm_has_no_findings() {
+    let flags = ["-XX:+UseSerialGC", "-Xms768m", "-Xmx768m", "-Xmn560m", "-XX:+AlwaysPreTouch"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "1"]) else { return };
+    // What is compiled, loaded and touched first is behind it when it is looked at again.
+    report(&jvm);
+    let report = report(&jvm);
+    assert_eq!(rules(&report), [""; 0], "{report:#}");
+}
+
+#[test]
+fn small_tlabs_and_a_small_young_generation_are_found() {
+    let flags = ["-XX:+UseSerialGC", "-Xmn8m", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "400"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "refill waste")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"], "leave out -XX:TLABSize and -XX:-ResizeTLAB", "{report:#}");
+    let advice = &finding(&report, "small young generation")["advice"];
+    assert!(advice[0]["remedy"]["what"][0].as_str().unwrap().starts_with("-Xmn"), "{advice:#}");
+}
+
+#[test]
+fn without_tlabs_it_says_so() {
+    let Some(jvm) = start(&["-XX:+UseSerialGC", "-XX:-UseTLAB"], &["alloc", "--threads", "1"]) else {
+        return;
+    };
+    assert!(rules(&report(&jvm)).contains(&"no TLABs"));
+}
+
+#[test]
+fn tiny_tlabs_whose_refills_threads_share_are_found() {
+    let flags = ["-XX:+UseParallelGC", "-XX:TLABSize=1k", "-XX:MinTLABSize=1k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "shared refills")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:TLABSize=8k", "{advice:#}");
+    assert_eq!(advice[1]["remedy"]["kind"], "terrace", "{advice:#}");
+}
+
+#[test]
+fn objects_that_do_not_fit_a_tlab_are_found() {
+    let flags = ["-XX:+UseSerialGC", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "4000"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "objects outside TLABs")["advice"];
+    assert_eq!(advice[0]["remedy"]["kind"], "terrace", "its TLABs are not resized: {advice:#}");
+}
+
+/// Watched from its start on, when nothing of its heap has been touched.
+#[test]
+fn a_heap_that_is_touched_for_the_first_time_is_found() {
+    let Some(folder) = installed() else { return };
+    let (java, jar) = (java(), jar(&folder));
+    let examined = |flags: &[&str]| -> Value {
+        let doctor = ["doctor", "--warmup", "0", "--seconds", "2", "--format", "json", "--", &java];
+        let heap = ["-XX:+UseSerialGC", "-Xms2g", "-Xmx2g", "-Xmn1500m"];
+        let program = ["-jar", &jar, "alloc", "--threads", "1", "--size", "4000", "--seconds", "600"];
+        let answer = output(&[&doctor[..], &heap, flags, &program].concat());
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)))
+    };
+    let report = examined(&[]);
+    let advice = &finding(&report, "first touch")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:+AlwaysPreTouch", "{report:#}");
+    let cured = examined(&["-XX:+AlwaysPreTouch"]);
+    assert!(!rules(&cured).contains(&"first touch"), "{cured:#}");
+}
+
+#[test]
+fn a_large_heap_on_small_pages_is_found() {
+    if std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+        .is_ok_and(|modes| !modes.contains("[madvise]"))
+    {
+        skips::skip!("small pages: the kernel gives transparent huge pages to all, or to nobody");
+        return;
+    }
+    let flags = ["-XX:+UseSerialGC", "-Xms1200m", "-Xmx1200m", "-XX:+AlwaysPreTouch"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "1"]) else { return };
+    let report = report(&jvm);
+    let advice = &finding(&report, "small pages")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:+UseTransparentHugePages", "{report:#}");
+}
+
+/// A control group of this test's with a fifth of a CPU, removed when dropped.
+struct Quota(PathBuf);
+
+impl Quota {
+    fn new() -> Option<Quota> {
+        let (first, second) = (PathBuf::from("/sys/fs/cgroup/cpu"), PathBuf::from("/sys/fs/cgroup"));
+        let name = format!("terrace-test-{}", std::process::id());
+        let (group, file, quota) = match second.join("cgroup.controllers").is_file() {
+            true => (second.join(name), "cpu.max", "20000 100000"),
+            false => (first.join(name), "cpu.cfs_quota_us", "20000"),
+        };
+        let made = std::fs::create_dir(&group).map(|()| Quota(group.clone()));
+        if let Ok(made) = made
+            && std::fs::write(group.join(file), quota).is_ok()
+        {
+            return Some(made);
+        }
+        skips::skip!("throttled: no control group with a quota can be made here");
+        None
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        // Once nobody is in it any more.
+        while std::fs::remove_dir(&self.0)
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::ResourceBusy)
+        {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_quota_that_throttles_is_found() {
+    let Some(quota) = Quota::new() else { return };
+    let flags = ["-XX:+UseSerialGC", "-XX:-UseContainerSupport"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
+    report(&jvm);
+    if std::fs::write(quota.0.join("cgroup.procs"), jvm.0.id().to_string()).is_err() {
+        skips::skip!("throttled: no process can be moved to another control group here");
+        return;
+    }
+    let report = report_of(jvm.0.id());
+    let found = finding(&report, "throttled");
+    assert!(found["evidence"].as_str().unwrap().contains("quota of 0.2"), "{found:#}");
+    assert_eq!(found["advice"][0]["remedy"]["what"][0], "-XX:ActiveProcessorCount=1", "{found:#}");
+    drop(jvm);
+}
+
+/// Threads of native code, attached for a call each, from the program of the experiment `applications`.
+#[test]
+fn native_threads_that_attach_for_each_call_are_found() {
+    let Some(folder) = installed() else { return };
+    if !folder.join("applications/terrace-applications.jar").is_file() {
+        skips::skip!(
+            "attached threads: the applications are not beside the command; run cargo xtask applications --fetch"
+        );
+        return;
+    }
+    let jdk = jvm::jdk::newest().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let install = jvm::install::Install::at(vec![folder]);
+    let program = jvm::application::APPLICATIONS.iter().find(|program| program.name == "callbacks-jni");
+    let Ok(arguments) = program.unwrap().arguments(&jdk, &install, scratch.path()) else {
+        skips::skip!("attached threads: callbacks-jni is not built");
+        return;
+    };
+    let java = java();
+    let arguments: Vec<String> = arguments
+        .into_iter()
+        .map(|word| word.into_string().unwrap())
+        .chain(["--seconds".into(), "600".into()])
+        .collect();
+    let words =
+        ["doctor", "--warmup", "3", "--seconds", "3", "--format", "json", "--", &java, "-XX:+UseParallelGC"];
+    let words = words.into_iter().chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>();
+    let answer = output(&words);
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let remedies = finding(&report, "ended threads")["advice"].to_string();
+    assert!(remedies.contains("do not detach native threads"), "{report:#}");
+}

@@ -1,0 +1,341 @@
+//! What was seen of a JVM, each fact on a line of its own.
+
+use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, Times};
+use crate::placement;
+use present::numbers::{count, human, quantity, share, significant};
+
+/// Groups of threads that are named.
+const GROUPS: usize = 3;
+/// Groups that allocate less than this are not.
+const LEAST_PART: f64 = 0.01;
+/// What zeroing is shown for.
+const PAGE: f64 = 4096.0;
+
+/// What was seen, each with its name.
+pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
+    let jvm = &evidence.jvm;
+    let mut facts = vec![(
+        "process",
+        format!(
+            "{}: JDK {}, {}; watched {}",
+            jvm.pid,
+            jvm.version,
+            jvm.collector,
+            quantity(evidence.seconds, "s")
+        ),
+    )];
+    if let Some(allocation) = &evidence.allocation {
+        facts.push(("use of eden", eden(allocation, evidence.seconds)));
+    }
+    facts.push(("collections", collections(evidence)));
+    if let Some(refills) = &evidence.refills {
+        facts.push(("TLAB refills", refill(refills, evidence)));
+    }
+    if let Some(buffers) = &evidence.terrace {
+        facts.push(("Terrace", terrace(buffers, evidence)));
+    }
+    facts.push(("threads", threads(evidence)));
+    facts.push(("memory", memory(evidence)));
+    facts.push(("machine", machine(evidence)));
+    if !evidence.missing.is_empty() {
+        facts.push(("not observed", evidence.missing.join("; ")));
+    }
+    facts
+}
+
+fn eden(allocation: &Allocation, seconds: f64) -> String {
+    let part = |bytes: f64| share(bytes / allocation.used);
+    let mut text = format!(
+        "{}/s: objects {}; unused at threads' ends {}, collections {}, refills {}",
+        human(allocation.used / seconds),
+        part(allocation.objects),
+        part(allocation.waste_ended),
+        part(allocation.waste_collection),
+        part(allocation.waste_refill),
+    );
+    if allocation.waste_buffers > 0.0 {
+        text += &format!(", in Terrace's buffers {}", part(allocation.waste_buffers));
+    }
+    text
+}
+
+/// That Terrace is there, and what that comes to.
+fn terrace(buffers: &Buffers, evidence: &Evidence) -> String {
+    let (pid, rate) = (evidence.jvm.pid, |number: u64| count(number as f64 / evidence.seconds));
+    match (buffers.on, buffers.saved_share()) {
+        (false, _) => format!(
+            "off ({} buffers): {} requests/s go to the heap; 'terrace on {pid}' switches it on",
+            buffers.levels,
+            rate(buffers.requests)
+        ),
+        (true, None) => format!("on ({} buffers); no requests meanwhile", buffers.levels),
+        (true, Some(saved)) => format!(
+            "on ({} buffers): it saves {} of {} requests/s to the shared heap, {} reach it; 'terrace compare' measures what that gains",
+            buffers.levels,
+            share(saved),
+            rate(buffers.requests),
+            rate(buffers.to_heap),
+        ),
+    }
+}
+
+fn collections(evidence: &Evidence) -> String {
+    let eden = &evidence.eden;
+    let mut text = match eden.collections {
+        Some(number) => format!("{number}, {}/s", significant(number as f64 / evidence.seconds)),
+        None => "not counted".to_owned(),
+    };
+    if let Some(bytes) = eden.bytes.filter(|bytes| *bytes > 0.0) {
+        text += &format!(", eden {}", human(bytes));
+    }
+    if let Some(stopped) = evidence.stopped_share() {
+        text += &format!(", threads stopped {} of the time", share(stopped));
+    }
+    text
+}
+
+fn refill(refills: &Refills, evidence: &Evidence) -> String {
+    let mut explained = false;
+    let mut one = |name: &str, times: &Times| {
+        if times.count == 0 {
+            return None;
+        }
+        let [p50, p99, max] = [times.p50_ns, times.p99_ns, times.max_ns].map(|time| quantity(time, "ns"));
+        let rate = count(times.count as f64 / evidence.seconds);
+        Some(match std::mem::replace(&mut explained, true) {
+            false => format!("{name} {rate}/s (p50 {p50}, p99 {p99}, max {max})"),
+            true => format!("{name} {rate}/s ({p50}, {p99}, {max})"),
+        })
+    };
+    let ways = [
+        one("lock-free", &refills.quick),
+        one("with a lock", &refills.locked),
+        one("at collections", &refills.collecting),
+        one("objects outside", &refills.objects),
+    ];
+    let mut text = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    if text.is_empty() {
+        return "none".into();
+    }
+    if let Some(cpu) = evidence.application_cpu.filter(|cpu| *cpu > 0.0) {
+        let spent = |ns: f64| share(ns / 1e9 / cpu);
+        text += &format!("; {} of CPU time", spent(refills.quick.total_ns + refills.objects.total_ns));
+        // A thread that waits for a lock uses no CPU, and how long it waited is in the time.
+        if refills.locked.total_ns > 0.0 {
+            text += &format!(", and with a lock {} of it used or waited", spent(refills.locked.total_ns));
+        }
+    }
+    let all = [&refills.quick, &refills.locked, &refills.collecting, &refills.objects];
+    let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
+    let (number, timed) = (sum(|times| times.count), sum(|times| times.timed));
+    if timed < number {
+        text += &format!("; {} were timed", share(timed as f64 / number as f64));
+    }
+    text
+}
+
+fn threads(evidence: &Evidence) -> String {
+    let threads = &evidence.threads;
+    let number = |value: Option<u64>, what: &str| value.map(|value| format!("{value} {what}"));
+    let started =
+        threads.started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
+    let attached = threads
+        .attached
+        .filter(|share| *share > 0.0)
+        .map(|part| format!("{} of these by native code", share(part)));
+    let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
+    let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let living: u64 = threads.groups.iter().map(|group| group.bytes).sum();
+    let ended = threads.of_ended.unwrap_or(0);
+    let part = |bytes: u64| bytes as f64 / living.saturating_add(ended) as f64;
+    let one = |group: &Group| {
+        (group.bytes, format!("{} ({}, {})", group.name, group.threads, share(part(group.bytes))))
+    };
+    let mut most: Vec<(u64, String)> = threads.groups.iter().take(GROUPS).map(one).collect();
+    most.push((ended, format!("threads that ended ({})", share(part(ended)))));
+    most.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let most = most.into_iter().filter(|(bytes, _)| part(*bytes) >= LEAST_PART);
+    let most: Vec<String> = most.map(|(_, text)| text).collect();
+    if !most.is_empty() {
+        text += &format!("; allocating most: {}", most.join(", "));
+    }
+    text
+}
+
+fn memory(evidence: &Evidence) -> String {
+    let (memory, flags) = (&evidence.memory, &evidence.jvm.flags);
+    let resident = memory.resident.map(|bytes| format!("{} resident", human(bytes as f64)));
+    let huge = memory.resident.zip(memory.huge).filter(|(resident, _)| *resident > 0);
+    let huge = huge.map(|(resident, huge)| format!("{} on huge pages", share(huge as f64 / resident as f64)));
+    let pages = memory.transparent.as_ref().map(|mode| {
+        let asked = flags.get("UseTransparentHugePages").filter(|_| mode == "madvise");
+        match asked.map(|flag| flag.value == "true") {
+            Some(true) => format!("THP {mode}, requested"),
+            Some(false) => format!("THP {mode}, not requested"),
+            None => format!("THP {mode}"),
+        }
+    });
+    let touch = flags.get("AlwaysPreTouch").map(|flag| match flag.value == "true" {
+        true => "AlwaysPreTouch".to_owned(),
+        false => "no AlwaysPreTouch".to_owned(),
+    });
+    let touched = memory
+        .first_touches
+        .map(|pages| format!("{} first touches/s", count(pages as f64 / evidence.seconds)));
+    let huge = huge.map(|huge| pages.iter().fold(huge, |huge, pages| format!("{huge} ({pages})")));
+    [resident, huge, touch, touched].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Where it may run, how far its memory is, and what operations cost there.
+fn machine(evidence: &Evidence) -> String {
+    let costs = &evidence.costs;
+    let mut text = format!("{}; compare-and-swap {}", placement(evidence), quantity(costs.alone_ns, "ns"));
+    if let Some(contended) = costs.contended_ns {
+        text += &format!(", shared {}", quantity(contended, "ns"));
+    }
+    text += &format!("; first touch {}", quantity(costs.first_touch_ns, "ns"));
+    if costs.zero_ns > 0.0 {
+        text += &format!(", zeroing a page {}", quantity(costs.zero_ns * PAGE, "ns"));
+    }
+    text
+}
+
+fn plural(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn placement(evidence: &Evidence) -> String {
+    let machine = &evidence.machine;
+    let mut parts = Vec::new();
+    match (&machine.cpuset, machine.online) {
+        (Some(cpuset), Some(online)) if placement::listed(cpuset).len() < online => {
+            parts.push(format!("cpuset {cpuset} of {}", plural(online, "CPU")));
+        }
+        (_, Some(online)) if machine.cpus < online => {
+            parts.push(format!("affinity to {} of {online}", plural(machine.cpus, "CPU")));
+        }
+        _ => parts.push(format!("all {}", plural(machine.online.unwrap_or(machine.cpus), "CPU"))),
+    }
+    parts.push(match machine.quota {
+        Some(quota) => format!("quota of {} CPUs", significant(quota)),
+        None => "no quota".into(),
+    });
+    if let Some(throttled) = machine.throttled {
+        parts.push(format!("throttled in {} of the periods", share(throttled)));
+    }
+    parts.push(match &evidence.placement {
+        Some(placement) => format!(
+            "{}: {} of the memory is on a different node from its threads",
+            plural(placement.pages.len(), "node"),
+            share(placement.remote)
+        ),
+        None if machine.nodes == 1 => "one node".into(),
+        None => plural(machine.nodes, "node"),
+    });
+    parts.extend(
+        evidence.migrations.map(|number| format!("{} migrations/s", count(number as f64 / evidence.seconds))),
+    );
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Costs, CpuLimits, Jvm, Memory, Placement, Threads};
+    use jvm::vm_flags::VmFlags;
+
+    fn shown(evidence: Evidence) -> String {
+        let facts = facts(&Evidence { seconds: 10.0, ..evidence });
+        facts.into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+    }
+
+    #[test]
+    fn what_buffers_keep_from_the_heap() {
+        let mut buffers =
+            Buffers { levels: "core".into(), on: true, requests: 1_000_000, to_heap: 10_000, waste: 0.0 };
+        let text =
+            |buffers: &Buffers| shown(Evidence { terrace: Some(buffers.clone()), ..Evidence::default() });
+        let on = text(&buffers);
+        assert!(on.contains("it saves 99") && on.contains("1.00 k reach it"), "{on}");
+        buffers.on = false;
+        assert!(text(&buffers).contains("'terrace on 0' switches it on"), "{}", text(&buffers));
+        assert!(!shown(Evidence::default()).contains("Terrace"));
+    }
+
+    #[test]
+    fn where_a_process_runs() {
+        let machine = CpuLimits { cpus: 3, online: Some(8), nodes: 1, ..CpuLimits::default() };
+        let text = |machine: &CpuLimits, placement| {
+            shown(Evidence {
+                machine: machine.clone(),
+                placement,
+                migrations: Some(50),
+                ..Evidence::default()
+            })
+        };
+        let one = text(&machine, None);
+        assert!(one.contains("machine: affinity to 3 CPUs of 8, no quota, one node, 5"), "{one}");
+        let machine = CpuLimits { cpuset: Some("2-4".into()), throttled: Some(0.5), nodes: 2, ..machine };
+        let placement = Placement { remote: 0.25, pages: vec![0.5; 2], threads: vec![0.5; 2] };
+        let two = text(&machine, Some(placement));
+        for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {
+            assert!(two.contains(part), "{part} in {two}");
+        }
+    }
+
+    #[test]
+    fn threads_that_ended_have_their_share() {
+        let living = Group { name: "worker-N".into(), threads: 3, bytes: 100 };
+        let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
+        let text = shown(Evidence { threads, ..Evidence::default() });
+        assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");
+    }
+
+    #[test]
+    fn a_sample_is_called_one() {
+        let quick = Times { count: 1000, timed: 10, ..Times::default() };
+        let of = |quick| Some(Refills { quick, ..Refills::default() });
+        let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
+        assert!(text.contains("1 % were timed"), "{text}");
+        let all = Times { timed: 1000, ..quick };
+        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains("were timed"));
+    }
+
+    #[test]
+    fn time_with_a_lock_is_not_called_cpu_time() {
+        let times = |total_ns| Times { count: 10, timed: 10, total_ns, p50_ns: 7.0, ..Times::default() };
+        let refills = Refills { quick: times(1e7), locked: times(3e7), ..Refills::default() };
+        let evidence = Evidence { refills: Some(refills), application_cpu: Some(1.0), ..Evidence::default() };
+        let text = shown(evidence);
+        assert!(text.contains("; 1 % of CPU time, and with a lock 3 % of it used or waited"), "{text}");
+        assert!(text.contains("lock-free 1/s (p50 7 ns") && text.contains("lock 1/s (7 ns"), "{text}");
+    }
+
+    #[test]
+    fn memory_and_costs_are_shown_with_the_settings_in_force() {
+        let text = |mode: &str, flags: &str| {
+            let memory = Memory {
+                resident: Some(100),
+                huge: Some(50),
+                transparent: Some(mode.into()),
+                ..Memory::default()
+            };
+            let jvm = Jvm { flags: VmFlags::parse(flags), ..Jvm::default() };
+            let costs = Costs { zero_ns: 0.05, first_touch_ns: 500.0, ..Costs::default() };
+            shown(Evidence { memory, jvm, costs, ..Evidence::default() })
+        };
+        let flags = |huge: bool, touch: bool| {
+            format!(
+                "bool UseTransparentHugePages = {huge} {{product}} {{default}}\n\
+                 bool AlwaysPreTouch = {touch} {{product}} {{default}}\n"
+            )
+        };
+        let shown = text("madvise", &flags(true, true));
+        assert!(shown.contains("50 % on huge pages (THP madvise, requested), AlwaysPreTouch"), "{shown}");
+        assert!(shown.contains("first touch 500 ns, zeroing a page 205 ns"), "{shown}");
+        let shown = text("madvise", &flags(false, false));
+        assert!(shown.contains("(THP madvise, not requested), no AlwaysPreTouch"), "{shown}");
+        let shown = text("always", "");
+        assert!(shown.contains("(THP always)") && !shown.contains("AlwaysPreTouch"), "{shown}");
+    }
+}

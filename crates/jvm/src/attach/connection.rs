@@ -1,0 +1,217 @@
+//! One request to a JVM, and how long its answer is waited for.
+//!
+//! A JVM that is stopped, or stuck, still has its socket: the kernel takes connections in for it until the queue is full, and keeps
+//! those that have been given up. So neither connecting nor reading may wait for the JVM without an end.
+
+use super::STEP;
+use crate::os;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A process that is seen stopped for so long goes on only when somebody lets it.
+const STOPPED: Duration = Duration::from_secs(2);
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Silence {
+    /// The process is stopped, as by SIGSTOP.
+    Stopped,
+    /// It took longer than anybody waits.
+    TooLong,
+    /// The user stopped us.
+    Signal(i32),
+    /// The connection could not be made, or broke.
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Silence {
+    fn from(error: io::Error) -> Silence {
+        Silence::Broken(error)
+    }
+}
+
+/// Waits for a process, and knows when that is in vain.
+pub(super) struct Waiting {
+    pid: u32,
+    patience: Duration,
+    /// Whether a signal that asks us to stop ends it.
+    heeds_signals: bool,
+    since: Instant,
+    running: Instant,
+}
+
+impl Waiting {
+    pub(super) fn new(pid: u32, patience: Duration, heeds_signals: bool) -> Waiting {
+        let now = Instant::now();
+        Waiting { pid, patience, heeds_signals, since: now, running: now }
+    }
+
+    /// Whether there is any sense in waiting on.
+    pub(super) fn look(&mut self) -> Result<(), Silence> {
+        if let Some(signal) = os::stopped_by().filter(|_| self.heeds_signals) {
+            return Err(Silence::Signal(signal));
+        }
+        if !os::is_stopped(self.pid) {
+            self.running = Instant::now();
+        } else if self.running.elapsed() > STOPPED.min(self.patience) {
+            return Err(Silence::Stopped);
+        }
+        if self.since.elapsed() > self.patience { Err(Silence::TooLong) } else { Ok(()) }
+    }
+
+    /// Something has come: the wait begins again.
+    fn heard(&mut self) {
+        self.since = Instant::now();
+    }
+}
+
+/// Connects without waiting. `WouldBlock` from a socket whose queue is full: somebody listens, but takes nobody in.
+pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
+    // SAFETY: socket has no memory preconditions.
+    let made = unsafe {
+        libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0)
+    };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was opened for us, and nobody else knows it.
+    let stream = UnixStream::from(unsafe { OwnedFd::from_raw_fd(made) });
+    // SAFETY: a structure of plain numbers, for which zero is valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let path = socket.as_os_str().as_bytes();
+    // One byte less: the path ends with 0.
+    if path.len() >= address.sun_path.len() {
+        return Err(io::Error::from(ErrorKind::InvalidInput));
+    }
+    for (place, byte) in address.sun_path.iter_mut().zip(path) {
+        *place = *byte as libc::c_char;
+    }
+    let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: the descriptor is open, and `address` is a complete address of that length.
+    match unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length) } {
+        0 => Ok(stream),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Sends a request, and reads the answer to its end.
+pub(super) fn exchange(socket: &Path, request: &[u8], waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
+    let mut stream = loop {
+        waiting.look()?;
+        match connect(socket) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(STEP),
+            other => break other?,
+        }
+    };
+    let mut left = request;
+    while !left.is_empty() {
+        waiting.look()?;
+        match stream.write(left) {
+            Ok(count) => left = &left[count..],
+            Err(error) if is_to_wait(&error) => std::thread::sleep(STEP),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let (mut answer, mut bytes) = (Vec::new(), [0; 8192]);
+    loop {
+        match stream.read(&mut bytes) {
+            Ok(0) => return Ok(answer),
+            Ok(count) => {
+                waiting.heard();
+                answer.extend_from_slice(&bytes[..count]);
+            }
+            Err(error) if is_to_wait(&error) => {
+                waiting.look()?;
+                os::has_input(&stream, STEP);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn is_to_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    const SHORT: Duration = Duration::from_millis(50);
+
+    fn ask(socket: &Path) -> Result<Vec<u8>, Silence> {
+        exchange(socket, b"request", &mut Waiting::new(std::process::id(), SHORT, true))
+    }
+
+    #[test]
+    fn who_does_not_answer_is_given_up_also_when_his_queue_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listens = UnixListener::bind(&socket).unwrap();
+        assert!(matches!(ask(&socket), Err(Silence::TooLong)));
+        // The kernel keeps them until somebody takes them in, up to the listener's own limit.
+        let mut queue = Vec::new();
+        let full = loop {
+            match connect(&socket) {
+                Ok(stream) => queue.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), ErrorKind::WouldBlock, "after {}: {full}", queue.len());
+        assert!(matches!(ask(&socket), Err(Silence::TooLong)));
+    }
+
+    #[test]
+    fn who_is_gone_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "no socket");
+        drop(UnixListener::bind(&socket).unwrap());
+        assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "nobody listens");
+        assert!(matches!(ask(&folder.path().join("x".repeat(200))), Err(Silence::Broken(_))), "no address");
+    }
+
+    #[test]
+    fn an_answer_in_pieces_is_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let listens = UnixListener::bind(&socket).unwrap();
+        let answers = std::thread::spawn(move || {
+            let (mut stream, _) = listens.accept().unwrap();
+            let mut request = [0; 7];
+            stream.read_exact(&mut request).unwrap();
+            for piece in [&request[..], &[b'x'; 100_000]] {
+                stream.write_all(piece).unwrap();
+            }
+        });
+        let mut waiting = Waiting::new(std::process::id(), Duration::from_secs(600), true);
+        let answer = exchange(&socket, b"request", &mut waiting).unwrap();
+        assert!(answer.starts_with(b"requestx") && answer.len() == 100_007, "{} bytes", answer.len());
+        answers.join().unwrap();
+    }
+
+    #[test]
+    fn a_stopped_process_is_told_from_a_busy_one() {
+        let mut sleep = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        os::signal(sleep.id(), libc::SIGSTOP);
+        while !os::is_stopped(sleep.id()) {
+            std::thread::sleep(STEP);
+        }
+        let mut waiting = Waiting::new(sleep.id(), Duration::from_secs(600), true);
+        let found = loop {
+            match waiting.look() {
+                Ok(()) => std::thread::sleep(STEP),
+                Err(found) => break found,
+            }
+        };
+        assert!(matches!(found, Silence::Stopped), "{found:?}");
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+    }
+}
