@@ -9,6 +9,8 @@ use crate::{jdk, switching};
 use control::Control;
 use hab::Counter;
 use hotspot::collector::Collector;
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A load that the collector can bear, for as long as something is done beside it.
@@ -143,10 +145,23 @@ fn pages(cases: &mut Vec<Case>) {
                 "transparent huge pages: not in this kernel, or switched off".into(),
             ));
         }
+        let given = Rc::new(Cell::new(false));
+        let seen = given.clone();
         let launch = load("Load", setting)
+            .args(&["until=released"])
             .flags("-XX:+UseTransparentHugePages -XX:+AlwaysPreTouch")
-            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
-        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
+            .beside(move |running| {
+                running.wait_for("running");
+                seen.set(huge_pages(running.pid()) > 0);
+                Ok(())
+            });
+        QUIET.shared(|| launch.run(setting.jdk))?;
+        Ok(if given.get() {
+            Outcome::Passed
+        } else {
+            Outcome::Skipped("transparent huge pages: the kernel gave the heap none".into())
+        })
     });
     matrix(cases, "pages::explicit_huge", JDKS, SERVED, |setting| {
         let information = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -164,6 +179,13 @@ fn pages(cases: &mut Vec<Case>) {
             .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
+}
+
+/// Kilobytes in transparent huge pages.
+fn huge_pages(pid: u32) -> u64 {
+    let pages = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let size = pages.lines().find_map(|line| line.strip_prefix("AnonHugePages:")?.trim().strip_suffix(" kB"));
+    size.and_then(|size| size.trim().parse().ok()).unwrap_or(0)
 }
 
 /// Requests that each domain served.

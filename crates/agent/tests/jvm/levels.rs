@@ -70,6 +70,18 @@ pub fn cases(cases: &mut Vec<Case>) {
             load(setting).agent(format!("levels={levels}")).flags("-XX:-UseTLAB").after(served(levels))
         });
     }
+    // Compiled code of such a JVM takes memory from eden by itself: it is left alone unless levels are asked for.
+    hazard(cases, "without_tlabs::left_alone", JDKS, USUAL, |setting| {
+        load(setting).agent("log=warn").flags("-XX:-UseTLAB").after(|finished| {
+            let report = finished.report()?;
+            let name = &report.0["levels"][0]["name"];
+            let refills = report.sum(0, "refills");
+            match (name.as_str(), refills) {
+                (Some("observed"), 0) => Ok(()),
+                _ => Err(format!("level {name} with {refills} refills, in a JVM without TLABs")),
+            }
+        })
+    });
     hazard(cases, "without_tlabs::others", JDKS, &SERVED[3..], |setting| load(setting).flags("-XX:-UseTLAB"));
     // Elastic TLABs, whose extents may be larger than asked for, are turned off.
     hazard(cases, "elastic", JDKS, &[Collector::Epsilon], |setting| {
