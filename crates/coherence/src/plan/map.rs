@@ -129,29 +129,46 @@ fn capacity(machine: &Machine, request: &Request, levels: Levels, running: u32) 
     Ok(refills as f64 / measured.seconds)
 }
 
-/// Bytes of new objects that memory and links take in a second; `local`: they are in their writers' packages.
-fn memory(machine: &Machine, running: u32, local: bool) -> (Bound, f64) {
+/// Bytes of new objects in a second of threads that fill cores first, where a core's would write `work` of them if nothing kept it from
+/// it; and what keeps it. `local`: they are in their writers' packages.
+fn memory(machine: &Machine, running: u32, work: f64, local: bool) -> (Bound, f64) {
     let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
+    let reached = shape.reached(running);
     let packages = f64::from(shape.packages);
-    let cores = f64::from(running.min(shape.cores()));
-    let clusters = f64::from(running.min(shape.cores()).min(shape.packages * shape.clusters));
-    // Threads fill one package after the other, and a local object goes to its writer's.
-    let reached = if local { (cores / f64::from(shape.cores * shape.clusters)).ceil() } else { packages };
-    let ways = [
-        (Bound::Core, cores * bandwidth.core),
-        (Bound::Cluster, clusters * bandwidth.cluster),
-        (Bound::Memory, reached * bandwidth.channels),
-        (
-            Bound::Link,
-            if packages > 1.0 && !local {
-                packages * bandwidth.link * packages / (packages - 1.0)
-            } else {
-                f64::MAX
-            },
-        ),
-    ];
-    let (bound, most) = ways.into_iter().min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(ways[0]);
-    (bound, most / bandwidth.traffic)
+    let wanted = work * bandwidth.traffic;
+    let core = wanted.min(bandwidth.core);
+    // What comes out of the clusters' ports in each package that they reach.
+    let mut out = vec![0.0; reached.packages as usize];
+    for cluster in 0..reached.clusters {
+        let cores = f64::from(shape.cores.min(reached.cores - cluster * shape.cores));
+        out[(cluster / shape.clusters) as usize] += (cores * core).min(bandwidth.cluster);
+    }
+    let ported: f64 = out.iter().sum();
+    let most = out.iter().copied().fold(0.0, f64::max);
+    let channels = if local {
+        out.iter().map(|out| out.min(bandwidth.channels)).sum()
+    } else {
+        packages * bandwidth.channels
+    };
+    // Of what a package writes all that goes elsewhere crosses, half of it over its own links; of what others write, its share.
+    let link = if packages > 1.0 && !local {
+        2.0 * packages * bandwidth.link / (1.0 + most / ported * (packages - 2.0))
+    } else {
+        f64::INFINITY
+    };
+    // Each way is told of where it keeps more than those before it.
+    let mut least = (Bound::Work, f64::from(reached.cores) * wanted);
+    for (bound, bytes) in [
+        (Bound::Core, f64::from(reached.cores) * core),
+        (Bound::Cluster, ported),
+        (Bound::Memory, channels),
+        (Bound::Link, link),
+    ] {
+        if bytes < least.1 * (1.0 - 1e-9) {
+            least = (bound, bytes);
+        }
+    }
+    (least.0, least.1 / bandwidth.traffic)
 }
 
 /// Draws it: for these threads and edens, with everything else as it was asked for.
@@ -210,9 +227,11 @@ fn rate(
     let stock = matches!(way, Way::Growing | Way::Small);
     let call = request.calls.refill + if stock { request.calls.heap } else { 0.0 };
     let refill = call / (cycles * machine.costs.work_scale) * (mean / tlab);
-    let mut bounds = vec![(Bound::Work, alone / (1.0 + refill))];
-    if streams(machine, eden) {
-        let (bound, bytes) = memory(machine, running, request.collector.local());
+    let own = alone / (1.0 + refill);
+    let mut bounds = vec![(Bound::Work, own)];
+    if streams(machine, eden, threads, request.pinned) {
+        let core = own * mean / f64::from(machine.shape.reached(running).cores);
+        let (bound, bytes) = memory(machine, running, core, request.collector.local());
         bounds.push((bound, bytes / mean));
     }
     // What refills TLABs, and what refills the last level's buffers.

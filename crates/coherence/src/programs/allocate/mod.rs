@@ -110,10 +110,12 @@ fn add(cell: &Cell<u64>, amount: u64) {
     cell.set(cell.get() + amount);
 }
 
-/// Whether new objects go to memory: an eden that all last caches hold stays there, and a larger one has left them when it comes round
-/// again.
-pub fn streams(machine: &Machine, eden: usize) -> bool {
-    let clusters = machine.shape.packages * machine.shape.clusters;
+/// Whether new objects go to memory: an eden that the last caches of those who write it hold stays there, and a larger one has left them
+/// when it comes round again. Threads that move may come to more clusters than those on which they begin.
+pub fn streams(machine: &Machine, eden: usize, threads: u32, pinned: bool) -> bool {
+    let shape = &machine.shape;
+    let clusters =
+        if pinned { shape.reached(threads).clusters } else { threads.min(shape.packages * shape.clusters) };
     eden as f64 > machine.bandwidth.last_cache * f64::from(clusters)
 }
 
@@ -134,7 +136,7 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     };
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
-    if streams(machine, allocation.eden) {
+    if streams(machine, allocation.eden, options.threads, options.pinned) {
         simulation.stream(machine.bandwidth.traffic, allocation.collector.local());
     }
     for (addresses, name) in heap.lines() {
