@@ -4,7 +4,7 @@
 //! any more goes on to the others. The paper does not say whether that is so, so three ways are simulated: [`UsedUp`].
 
 use super::paper::{EDEN, SOURCE, THREADS, mutator};
-use super::{Finding, Limit, Role, machine};
+use super::{Finding, Limit, Role, machine, published};
 use crate::constants;
 use crate::machine::Machine;
 use crate::programs::Options;
@@ -14,27 +14,6 @@ use hab::Counter;
 use std::io;
 
 const MB: usize = 1 << 20;
-const TABLE_1: [(&str, Tlab, [f64; 5]); 9] = [
-    ("none", Tlab::None, [0.32, 0.33, 0.51, 0.94, 1.93]),
-    ("1 KB", Tlab::Bytes(1 << 10), [0.11, 0.06, 0.09, 0.05, 0.15]),
-    ("4 KB", Tlab::Bytes(4 << 10), [0.11, 0.06, 0.06, 0.06, 0.19]),
-    ("8 KB", Tlab::Bytes(8 << 10), [0.13, 0.10, 0.08, 0.10, 0.29]),
-    ("16 KB", Tlab::Bytes(16 << 10), [0.10, 0.08, 0.11, 0.08, 0.12]),
-    ("32 KB", Tlab::Bytes(32 << 10), [0.11, 0.08, 0.08, 0.11, 0.30]),
-    ("64 KB", Tlab::Bytes(64 << 10), [0.22, 0.15, 0.16, 0.29, 0.45]),
-    ("128 KB", Tlab::Bytes(128 << 10), [0.52, 0.47, 0.63, 1.31, 2.60]),
-    ("growing", Tlab::Growing, [0.55, 0.47, 0.64, 1.10, 2.23]),
-];
-const TABLE_2: [(&str, Tlab, [Option<f64>; 4]); 6] = [
-    ("1 KB", Tlab::Bytes(1 << 10), [Some(0.00), Some(0.01), Some(0.05), Some(0.07)]),
-    ("4 KB", Tlab::Bytes(4 << 10), [Some(0.01), Some(0.01), Some(0.06), Some(0.15)]),
-    ("16 KB", Tlab::Bytes(16 << 10), [Some(0.01), Some(0.02), Some(0.07), Some(0.13)]),
-    ("64 KB", Tlab::Bytes(64 << 10), [Some(0.03), Some(0.03), Some(0.10), Some(0.17)]),
-    ("128 KB", Tlab::Bytes(128 << 10), [Some(0.06), Some(0.05), Some(0.15), Some(0.26)]),
-    ("growing", Tlab::Growing, [None, None, Some(1.42), Some(2.81)]),
-];
-const PROCESSOR_MB: [usize; 5] = [4, 8, 16, 32, 64];
-const CORE_BYTES: [usize; 4] = [MB / 2, MB, 8 * MB, 16 * MB];
 /// Migrations of a thread in a second: a few, as on a loaded Linux. Foreign allocations from them are too few to matter here.
 const MIGRATIONS: f64 = 5.0;
 /// Edens that are used up in a run.
@@ -50,22 +29,26 @@ struct Cell {
 }
 
 fn cells() -> Vec<Cell> {
-    let mut cells = Vec::new();
-    for (name, tlab, row) in TABLE_1 {
-        for (size, published) in PROCESSOR_MB.into_iter().zip(row) {
-            let rank = Rank { domain: Domain::Package, bytes: size * MB };
-            cells.push(Cell { what: format!("Table I, {name}, {size} MB"), tlab, rank, published });
-        }
-    }
-    for (name, tlab, row) in TABLE_2 {
-        for (bytes, published) in CORE_BYTES.into_iter().zip(row) {
-            let Some(published) = published else { continue };
-            let rank = Rank { domain: Domain::Core, bytes };
-            let size = bytes as f64 / MB as f64;
-            cells.push(Cell { what: format!("Table II, {name}, {size} MB"), tlab, rank, published });
-        }
-    }
-    cells
+    let cell = |table: &published::Table, row: &published::Row, (size, published): (&f64, &f64)| Cell {
+        what: format!("{}, {}, {size} MB", table.name, row.tlab),
+        tlab: match row.tlab.split_once(' ') {
+            Some((size, "KB")) => Tlab::Bytes(size.parse::<usize>().map_or(0, |size| size << 10)),
+            _ if row.tlab == "none" => Tlab::None,
+            _ => Tlab::Growing,
+        },
+        rank: Rank {
+            domain: if table.domain == "core" { Domain::Core } else { Domain::Package },
+            bytes: (size * MB as f64) as usize,
+        },
+        published: *published,
+    };
+    let of = |table: &'static published::Table| {
+        let rows = table.rows.iter();
+        rows.flat_map(move |row| {
+            table.megabytes.iter().zip(&row.percent).map(move |place| cell(table, row, place))
+        })
+    };
+    published::tables().iter().flat_map(of).filter(|cell| cell.published.is_finite()).collect()
 }
 
 /// Percent of foreign requests.
