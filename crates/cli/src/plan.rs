@@ -12,7 +12,7 @@ use crate::sim::run::bound;
 use clap::Args;
 use coherence::constants;
 use coherence::plan::map::{EDENS, POOLS};
-use coherence::plan::{self, BufferPlan, Chain, Request, Row, Sureness};
+use coherence::plan::{self, BufferPlan, Chain, Pauses, Request, Row, Sureness};
 use coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
@@ -148,6 +148,7 @@ impl PlanCommand {
             eden: eden as usize,
             collector: self.gc.collector(heap as usize),
             survivors: self.survivors.map_or(constants::SURVIVORS.value, |bytes| bytes as f64 / eden as f64),
+            pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: !self.chance.unpinned,
             seed: self.chance.seed,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use support::machine;
 use terrace_coherence::machine::{Bandwidth, Machine};
 use terrace_coherence::plan::map::map;
-use terrace_coherence::plan::{Request, plan};
+use terrace_coherence::plan::{Pauses, Request, plan};
 use terrace_coherence::programs::allocate::{Collector, Hierarchy, Tlab};
 use terrace_coherence::scenario::{Bound, Calls, Levels, Measured, Program, Scenario, Sizes};
 
@@ -113,6 +113,7 @@ proptest! {
             eden: 1 << 30,
             collector: Collector::Parallel,
             survivors: 0.02,
+            pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,
             seed: 1,
@@ -154,6 +155,7 @@ proptest! {
             eden: scenario.eden,
             collector: scenario.collector,
             survivors: 0.0,
+            pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,
             seed: scenario.seed,

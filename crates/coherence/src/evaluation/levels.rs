@@ -77,7 +77,7 @@ pub fn when_a_processor_level_pays(
                     collector: Collector::Parallel,
                     mutator: mutator.clone(),
                     refill_cycles: constants::REFILL.value,
-                    heap_cycles: constants::HEAP.value,
+                    heap_cycles: constants::HEAP.value.into(),
                     pause: 0,
                 };
                 let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };

@@ -19,7 +19,7 @@ fn run(machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
         mutator: Mutator::constant(OBJECT, cycles, 0.0),
         refill_cycles: 0.0,
         // Compiled code does it by itself.
-        heap_cycles: 0.0,
+        heap_cycles: 0.0.into(),
         pause: 0,
     };
     let options = Options { threads, pinned: true, seed: 1, length: 2_000_000_000, events: 0 };

@@ -46,7 +46,7 @@ fn rate(machine: &Machine, tlab: Tlab, hierarchy: Hierarchy) -> io::Result<f64> 
         collector: Collector::Parallel,
         mutator: mutator(),
         refill_cycles: constants::REFILL.value,
-        heap_cycles: constants::HEAP.value,
+        heap_cycles: constants::HEAP.value.into(),
         pause: 0,
     };
     // Pinned: 80 threads on 80 hardware threads have no reason to move, and moves would be no difference between the two.

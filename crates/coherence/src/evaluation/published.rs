@@ -154,8 +154,9 @@ mod tests {
         let of = |role| counters().filter(move |(one, _)| *one == role).map(|(_, counters)| counters);
         assert!(of(Role::Blind).all(|counters| counters.machine == "downs-ice-lake"));
         assert!(of(Role::Calibrated).all(|counters| counters.machine == "downs-skylake"));
-        let points =
-            |role| of(role).flat_map(|counters| &counters.series).map(|one| one.nanoseconds.len()).sum::<usize>();
+        let points = |role| {
+            of(role).flat_map(|counters| &counters.series).map(|one| one.nanoseconds.len()).sum::<usize>()
+        };
         assert_eq!([Role::Calibrated, Role::Predicted, Role::Blind].map(points), [16, 4, 20]);
         let cells = tables().iter().flat_map(|table| &table.rows).flat_map(|row| &row.percent);
         assert_eq!(cells.filter(|percent| percent.is_finite()).count(), 67);

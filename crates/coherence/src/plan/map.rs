@@ -225,7 +225,7 @@ fn rate(
     let alone = work(machine, &mutator, threads);
     let cycles = mutator.object_cycles + mutator.byte_cycles * mean;
     let stock = matches!(way, Way::Growing | Way::Small);
-    let call = request.calls.refill + if stock { request.calls.heap } else { 0.0 };
+    let call = request.calls.refill + if stock { request.calls.heap.request } else { 0.0 };
     let refill = call / (cycles * machine.costs.work_scale) * (mean / tlab);
     let own = alone / (1.0 + refill);
     let mut bounds = vec![(Bound::Work, own)];
@@ -249,6 +249,7 @@ fn rate(
         unused: scenario.held(machine) as f64 / 2.0,
         survivors: request.survivors * eden as f64,
         threads,
+        pauses: request.pauses,
     };
     let collections = young.collections(machine, objects * mean);
     Some(Rate { way, per_second: objects * (1.0 - collections.share), bound, collecting: collections.share })

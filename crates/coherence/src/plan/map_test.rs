@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Calls, Collector, Program};
+use crate::plan::{Calls, Collector, Pauses, Program};
 
 fn request() -> Request {
     Request {
@@ -10,6 +10,7 @@ fn request() -> Request {
         eden: 1 << 30,
         collector: Collector::Parallel,
         survivors: 0.02,
+        pauses: Pauses::default(),
         calls: Calls::default(),
         pinned: true,
         seed: 1,

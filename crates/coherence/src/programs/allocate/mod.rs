@@ -18,6 +18,7 @@ use crate::machine::{Machine, Picoseconds};
 use crate::simulation::{Simulation, over};
 use buffers::Tables;
 use heap::Heap;
+pub use heap::HeapCycles;
 use std::cell::Cell;
 use std::io;
 use stop::Stop;
@@ -70,7 +71,7 @@ pub struct Allocation {
     /// What a refill takes besides its accesses, in processor cycles: the call into the virtual machine and back.
     pub refill_cycles: f64,
     /// What a request to the shared heap takes besides its accesses, in processor cycles.
-    pub heap_cycles: f64,
+    pub heap_cycles: HeapCycles,
     /// What a collection takes, in picoseconds.
     pub pause: Picoseconds,
 }
