@@ -92,7 +92,9 @@ fn each_shipped_machine_needs_buffers_where_it_is_crowded_and_only_there() {
     for (name, _) in crate::machine::shipped() {
         let machine = Machine::named(name).unwrap();
         let (small, large) = (256 << 20, 64 << 30);
-        let places = map(&machine, &request(), &[1, 5000], &[small, large], |_, _| ()).unwrap();
+        let places =
+            within(&machine, &[(machine.clone(), request())], &[1, 5000], &[small, large], |_, _| ())
+                .unwrap();
         let at = |threads: u32, eden: usize| {
             places.iter().find(|place| (place.threads, place.eden) == (threads, eden)).unwrap()
         };
