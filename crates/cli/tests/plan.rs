@@ -121,6 +121,23 @@ fn the_documentation_has_the_map_and_what_was_measured() {
     assert_eq!(rows, 6);
 }
 
+/// README tells what this very command recommends, and why.
+#[test]
+fn the_readme_has_what_is_recommended() {
+    let command = "terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g";
+    let told = format!("`{command}` recommends HotSpot's own TLABs, because memory is the bottleneck there.");
+    assert!(include_str!("../../../README.md").contains(&told), "{told}");
+    let arguments: Vec<&str> = command.split(' ').skip(2).collect();
+    let words = good(&arguments).split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "recommended 2 levels, TLABs as HotSpot sizes them",
+        "bound by memory (",
+        "confidence no difference that this model can resolve",
+    ] {
+        assert!(words.contains(part), "{part} in: {words}");
+    }
+}
+
 #[test]
 fn wrong_words() {
     let refused = |arguments: &[&str], parts: &[&str]| assert_refused(&plan(arguments), 2, parts);
