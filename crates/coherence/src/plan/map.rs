@@ -232,6 +232,9 @@ pub fn map(
     within(machine, &corners(machine, request), threads, edens, done)
 }
 
+/// What serves the refills of so many running threads, with numbers somewhere in their ranges.
+type Serving<'a> = (&'a (Machine, Request), (Levels, u32));
+
 /// The same over these corners, of which the first has the numbers as they are.
 fn within(
     machine: &Machine,
@@ -246,11 +249,10 @@ fn within(
     let levels = [Levels::NONE, Levels::CORE, Levels::L3, Levels::CORE_L3];
     let places: Vec<(Levels, u32)> =
         running.iter().flat_map(|running| levels.map(|levels| (levels, *running))).collect();
-    let simulated: Vec<(&(Machine, Request), (Levels, u32))> =
+    let simulated: Vec<Serving<'_>> =
         corners.iter().flat_map(|corner| places.iter().map(move |place| (corner, *place))).collect();
-    let of = |((machine, request), (levels, running)): &(&(Machine, Request), (Levels, u32))| {
-        capacity(machine, request, *levels, *running)
-    };
+    let of =
+        |((machine, request), (levels, running)): &Serving<'_>| capacity(machine, request, *levels, *running);
     let capacities = sweep::each(&simulated, |count| done(count, simulated.len()), of);
     let capacities = capacities.into_iter().collect::<io::Result<Vec<f64>>>()?;
     let mut cases: Vec<Case> = (corners.iter().zip(capacities.chunks(places.len().max(1))))
