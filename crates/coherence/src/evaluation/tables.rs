@@ -129,6 +129,29 @@ mod tests {
         findings.iter().filter(|finding| finding.holds()).count()
     }
 
+    /// Published are 2.23, 1.42 and 2.81.
+    #[test]
+    #[ignore = "a minute of CPU time"]
+    fn three_cells_are_as_simulated() {
+        let few = |cell: &Cell| cell.tlab == Tlab::Growing && cell.rank.bytes >= 8 * MB;
+        let core = |cell: &Cell| cell.rank.domain == Domain::Core || cell.rank.bytes == 64 * MB;
+        let cells: Vec<Cell> = cells().into_iter().filter(few).filter(core).collect();
+        let findings = simulate(&cells, &[UsedUp::OneMore], &|_| ()).unwrap();
+        let found: Vec<(&str, String)> = (findings.iter())
+            .map(|finding| {
+                (finding.what.split(':').next().unwrap_or_default(), format!("{:.2}", finding.simulated))
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Table I, growing, 64 MB", "2.07".into()),
+                ("Table II, growing, 8 MB", "1.12".into()),
+                ("Table II, growing, 16 MB", "1.67".into())
+            ]
+        );
+    }
+
     /// The policy that explains the most; docs/simulator.md has the count.
     #[test]
     #[ignore = "a quarter of an hour of CPU time"]
