@@ -1,6 +1,7 @@
 //! `terrace plan`: which buffers to use on a machine that may not be at hand.
 
 mod map;
+mod rate;
 
 use crate::format::{Format, json};
 use crate::sim::arguments::{
@@ -12,7 +13,7 @@ use crate::sim::run::bound;
 use clap::Args;
 use coherence::constants;
 use coherence::plan::map::{EDENS, POOLS};
-use coherence::plan::{self, BufferPlan, Chain, Request, Row, Sureness};
+use coherence::plan::{self, BufferPlan, Chain, Pauses, Request, Row, Sureness};
 use coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
@@ -31,12 +32,13 @@ const SMALLEST_G1_EXTENT: u64 = 512 << 10;
 Examples:
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g
   terrace plan --machine my-server.toml --threads 64 --heap 8g --object 48 --work 120
+  terrace plan --machine epyc-9654-2x96 --threads 2000 --heap 32g --eden 1g --rate 5g
   terrace plan --machine paper-4x10x2 --threads 40 --heap 4g --eden 2g --format json
   terrace plan --machine epyc-9654-2x96 --map                          where buffers pay: threads x eden
   terrace plan --machine graviton3-64 --map --work 400 --out map.html
 
 The best is the least memory in buffers of all that are at most 2 % slower than the fastest; it is recommended
-only if it beats HotSpot's own TLABs over the whole range of the machine's numbers. It is a simulation, from the machine's description (terrace sim machine NAME): measure on the
+only if it beats HotSpot's own TLABs over the whole range of all numbers. It is a simulation, from the machine's description (terrace sim machine NAME): measure on the
 machine itself, with terrace compare, before you rely on it.")]
 pub struct PlanCommand {
     #[command(flatten)]
@@ -76,6 +78,10 @@ pub struct PlanCommand {
     /// Cycles of work between two objects [default: 40, an allocation-intensive program].
     #[arg(long, value_name = "CYCLES", value_parser = cycles, conflicts_with = "profile", help_heading = "Program")]
     work: Option<f64>,
+
+    /// What all threads together allocate in a second while nothing stops them, instead of --work: 5g is 5 GB/s.
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with_all = ["profile", "work", "map"], help_heading = "Program")]
+    rate: Option<u64>,
 
     /// Objects and work as recorded from a real program.
     #[arg(long, value_name = "NAME", value_parser = profile, help_heading = "Program")]
@@ -143,11 +149,12 @@ impl PlanCommand {
         let request = Request {
             program: self.profile.unwrap_or(Program::Allocate),
             object: self.object.unwrap_or(DEFAULT_OBJECT),
-            work: self.work.unwrap_or(DEFAULT_WORK),
+            work: self.asked_work(threads)?,
             threads,
             eden: eden as usize,
             collector: self.gc.collector(heap as usize),
             survivors: self.survivors.map_or(constants::SURVIVORS.value, |bytes| bytes as f64 / eden as f64),
+            pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: !self.chance.unpinned,
             seed: self.chance.seed,
@@ -212,6 +219,21 @@ impl PlanCommand {
         Ok(())
     }
 
+    /// Cycles of work between two objects, as asked for or such that all threads allocate so much in a second if they never wait.
+    fn asked_work(&self, threads: u32) -> Result<f64> {
+        let Some(rate) = self.rate else { return Ok(self.work.unwrap_or(DEFAULT_WORK)) };
+        let machine = &self.machine.machine;
+        let object = self.object.unwrap_or(DEFAULT_OBJECT);
+        rate::work(machine, object, threads, rate as f64).ok_or_else(|| {
+            Error::usage(format!(
+                "--rate {}: {threads} threads allocate at most {} of objects of {object} bytes per second on {}; specify less",
+                size::format(rate),
+                human(rate::most(machine, object, threads)),
+                machine.name
+            ))
+        })
+    }
+
     fn draw(&self, request: &Request, progress: Steps) -> Result<()> {
         let machine = &self.machine.machine;
         page::writable("--out", self.out.as_deref())?;
@@ -254,14 +276,18 @@ fn how_sure(plan: &BufferPlan) -> String {
     let Some(sure) = &plan.sure else {
         return "HotSpot's own TLABs are as fast as anything here".into();
     };
-    let range = format!("{} to {}", times(sure.low), times(sure.high));
+    let range = format!(
+        "{} to {} of HotSpot's growing TLABs over all ranges and seeds ({} where all numbers are adverse, {} where all \
+         are favourable)",
+        times(sure.low),
+        times(sure.high),
+        times(sure.adverse),
+        times(sure.favourable)
+    );
     if sure.wins() {
-        return format!("{range} of HotSpot's growing TLABs over all ranges and seeds");
+        return range;
     }
-    format!(
-        "no difference that this model can resolve: {} is {range} of HotSpot's growing TLABs over all ranges and seeds",
-        words(&plan.best)
-    )
+    format!("no difference that this model can resolve: {} is {range}", words(&plan.best))
 }
 
 const TOLD: usize = 3;

@@ -75,6 +75,16 @@ fn json_has_everything_and_the_same_each_time() {
     );
 }
 
+/// A program that allocates a hundredth is bound by its work, at the rate that was asked for.
+#[test]
+fn a_rate_of_allocation_is_the_programs() {
+    let arguments = [&SHORT[..], &["--rate", "100m", "--format", "json"]].concat();
+    let json: Value = serde_json::from_str(&good(&arguments)).unwrap();
+    let objects = json["recommended"]["between_collections"].as_f64().unwrap();
+    assert!((objects * 64.0 / 100e6 * (1e6 / f64::from(1 << 20)) - 1.0).abs() < 0.05, "{objects}");
+    assert_eq!(json["recommended"]["limit"]["bound"], "work");
+}
+
 #[test]
 fn the_map_is_by_threads_and_eden() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,6 +121,23 @@ fn the_documentation_has_the_map_and_what_was_measured() {
     assert_eq!(rows, 6);
 }
 
+/// README tells what this very command recommends, and why.
+#[test]
+fn the_readme_has_what_is_recommended() {
+    let command = "terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g";
+    let told = format!("`{command}` recommends HotSpot's own TLABs, because memory is the bottleneck there.");
+    assert!(include_str!("../../../README.md").contains(&told), "{told}");
+    let arguments: Vec<&str> = command.split(' ').skip(2).collect();
+    let words = good(&arguments).split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "recommended 2 levels, TLABs as HotSpot sizes them",
+        "bound by memory (",
+        "confidence no difference that this model can resolve",
+    ] {
+        assert!(words.contains(part), "{part} in: {words}");
+    }
+}
+
 #[test]
 fn wrong_words() {
     let refused = |arguments: &[&str], parts: &[&str]| assert_refused(&plan(arguments), 2, parts);
@@ -118,6 +145,8 @@ fn wrong_words() {
     refused(&["--machine", "epyc", "--threads", "8", "--heap", "1g"], &["epyc: neither", "epyc-9654-2x96"]);
     refused(&["--machine", "opsian-haswell", "--threads", "8"], &["--heap"]);
     refused(&with(&["--map"]), &["--map", "--threads"]);
+    refused(&with(&["--rate", "9000g"]), &["--rate 9000g", "specify less"]);
+    refused(&with(&["--rate", "5g", "--work", "40"]), &["--work", "--rate"]);
     refused(&with(&["--out", "map.html"]), &["--map"]);
     refused(&with(&["--eden", "2g"]), &["--eden is larger than --heap 1g"]);
     refused(&with(&["--profile", "jvac"]), &["unknown profile 'jvac'"]);

@@ -156,6 +156,36 @@ fn a_run_is_a_table_a_page_and_lines_for_programs() {
     refused("explain", &[&arguments[..4], &["--format", "csv"]].concat(), &["table, json"]);
 }
 
+/// The most used part of the machine, in every format of every command that has a result.
+#[test]
+fn every_result_names_what_it_is_bound_by() {
+    let home = Home::new("exit 0");
+    let file = text(&home.path("moves.html"));
+    let one = ["--threads", "4", "--tlab", "512", "--levels", "none"];
+    let arguments = [&ALLOCATE[..], &one].concat();
+    for format in ["table", "json", "csv", "html"] {
+        for command in ["run", "sweep"] {
+            let output = good(command, &[&arguments[..], &["--format", format]].concat());
+            let part = if format == "json" { "\"bound\": \"memory\"" } else { "memory" };
+            assert!(output.contains(part), "{command}, {format}:\n{output}");
+        }
+    }
+    for format in ["table", "json"] {
+        let output = good("explain", &[&arguments[..], &["--format", format, "--timeline", &file]].concat());
+        let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Bound by: memory"), "{format}:\n{output}");
+    }
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Bound by: memory"));
+    let levels = ["levels", "--machine", "opsian-haswell"];
+    let table = good("evaluate", &levels);
+    assert!(table.contains("(work)") && table.contains("in brackets: what it is bound by"), "{table}");
+    let json = json("evaluate", &levels);
+    for row in json["levels"].as_array().unwrap() {
+        let limits = row["limits"].as_array().unwrap();
+        assert!(limits.len() == 4 && limits.iter().all(|limit| limit["bound"].is_string()), "{row}");
+    }
+}
+
 /// A page that is complete in itself.
 fn assert_page(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("</html>"));

@@ -171,7 +171,10 @@ impl Explanation {
         }
         groups.sort_by(|one, other| other.share.total_cmp(&one.share));
         let share = lines.iter().map(|line| line.share).sum();
-        let verdict = verdict(machine, measured, &groups, share);
+        let mut verdict = verdict(machine, measured, &groups, share);
+        if let Some(limit) = measured.roofline.first() {
+            verdict.push_str(&format!(" Bound by: {} ({}).", limit.bound, percent(limit.used.min(1.0))));
+        }
         Explanation { verdict, share, groups, lines }
     }
 }

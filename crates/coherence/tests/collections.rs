@@ -25,7 +25,7 @@ fn allocation(tlab: Tlab, hierarchy: Hierarchy, eden: usize) -> Allocation {
         collector: Collector::Parallel,
         mutator,
         refill_cycles: 100.0,
-        heap_cycles: 50.0,
+        heap_cycles: 50.0.into(),
         pause: PAUSE,
     }
 }

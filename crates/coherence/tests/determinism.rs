@@ -52,7 +52,7 @@ fn results(seed: u64) -> String {
                         ..Mutator::constant(0, 20.0, 0.1)
                     },
                     refill_cycles: 100.0,
-                    heap_cycles: 50.0,
+                    heap_cycles: 50.0.into(),
                     pause: 1_000_000,
                 };
                 writeln!(text, "{:?}", allocate::run(machine, &allocation, &options).unwrap()).unwrap();

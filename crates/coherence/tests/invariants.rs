@@ -77,7 +77,7 @@ fn allocation_keeps_the_rules() {
                 collector: Collector::Parallel,
                 mutator: Mutator::constant(48, 20.0, 0.1),
                 refill_cycles: 60.0,
-                heap_cycles: 30.0,
+                heap_cycles: 30.0.into(),
                 pause: 200_000,
             };
             let options = options(machine, pinned);

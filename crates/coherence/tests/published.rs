@@ -1,7 +1,7 @@
 //! What was published, against the simulator as it is shipped: nobody changes a machine file or the model without seeing what that
 //! does to the figures that were never calibrated on.
 
-use terrace_coherence::evaluation::{Finding, Part, Role};
+use terrace_coherence::evaluation::{Finding, Part, Role, counters_markdown, missing_markdown};
 
 fn evaluate(part: Part) -> Vec<Finding> {
     part.evaluate(&|_| {}).expect("memory for stacks")
@@ -14,8 +14,14 @@ fn misses(findings: &[Finding]) -> Vec<&str> {
 #[test]
 fn opsian_is_predicted_from_one_thread_but_for_the_rate_of_four() {
     let findings = evaluate(Part::Opsian);
-    // A little more than a quarter too fast; the ratios of events are near. docs/simulator.md tells.
-    assert_eq!(misses(&findings), ["4 threads, million objects per second"]);
+    // A little more than a quarter too fast, with half of the loads that hit a modified line. docs/simulator.md tells.
+    assert_eq!(
+        misses(&findings),
+        [
+            "4 threads, million objects per second",
+            "4 threads, loads that hit a modified line (HITM) per object"
+        ]
+    );
     assert_eq!(findings.iter().filter(|finding| finding.role == Role::Predicted).count(), 4);
 }
 
@@ -55,9 +61,79 @@ fn downs_ice_lake_was_predicted_blind() {
     let findings = evaluate(Part::Counters);
     let blind: Vec<Finding> = findings.into_iter().filter(|finding| finding.role == Role::Blind).collect();
     let values: Vec<f64> = blind.iter().filter_map(Finding::factor).collect();
-    assert_eq!(values.len(), 16);
-    assert_eq!(misses(&blind).len(), 10, "{:?}", misses(&blind));
-    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 12);
-    // The order of all pairs of operations is right.
-    assert!(blind.last().is_some_and(Finding::holds));
+    assert_eq!(values.len(), 20);
+    assert_eq!(misses(&blind).len(), 13 + 1, "{:?}", misses(&blind));
+    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 13);
+    // The values themselves: a change of the model that leaves the counts as they are shows here.
+    let expected = [
+        2.001, 2.001, 2.001, 2.001, 8.916, 8.916, 8.916, 8.916, 5.201, 43.834, 65.751, 87.668, 8.916,
+        129.665, 219.135, 337.637, 2.001, 63.011, 95.006, 124.078,
+    ];
+    for (finding, expected) in blind.iter().zip(expected) {
+        assert!((finding.simulated - expected).abs() <= 0.0005, "{finding:?}: {expected}");
+    }
+    let contended = |finding: &&Finding| {
+        let threads = ["2", "3", "4"].map(|threads| format!(" add, {threads} threads, ns"));
+        !finding.what.starts_with("tls") && threads.iter().any(|end| finding.what.ends_with(end))
+    };
+    let contended: Vec<&Finding> = blind.iter().filter(contended).collect();
+    assert_eq!(contended.len(), 9);
+    assert!(
+        contended.iter().all(|finding| !finding.holds()),
+        "the page says that no contended point is near"
+    );
+    // Shared plain additions are slower than locked ones in the model, and faster in reality.
+    assert_eq!(blind.last().map(|pairs| (pairs.published, pairs.simulated)), Some((Some(39.0), 33.0)));
+}
+
+/// The table of everything published: each row has what the simulator gives.
+#[test]
+fn the_documentation_has_what_is_simulated() {
+    let page = include_str!("../../../docs/simulator.md");
+    let findings: Vec<Finding> =
+        [Part::Thompson, Part::Opsian, Part::Figure2].into_iter().flat_map(evaluate).collect();
+    let of = |part: &str| {
+        let mut found = findings.iter().filter(|finding| finding.what.contains(part));
+        match (found.next(), found.next()) {
+            (Some(finding), None) => finding.simulated,
+            _ => panic!("{part} is not one finding"),
+        }
+    };
+    let each = |part: &str| ["Nehalem: ", "Sandy Bridge: "].map(|name| of(&format!("{name}{part}")));
+    let [nehalem, sandy_bridge] = each("lock xadd, millions");
+    let [cores_nehalem, cores_sandy_bridge] = each("lock cmpxchg degrades");
+    let [all_nehalem, all_sandy_bridge] = each("lock cmpxchg keeps degrading");
+    let four = of("4 threads, million objects");
+    let hitm = of("(HITM)");
+    for row in [
+        format!("Nehalem, 3 threads and more | calibrated | 100 | {nehalem:.0} | within 25 % |"),
+        format!("the same, Sandy Bridge | calibrated | 20 | {sandy_bridge:.1} | within 25 % |"),
+        format!("words | to {cores_nehalem:.2} and {cores_sandy_bridge:.2} of two threads |"),
+        format!(
+            "Sandy Bridge falls on to {all_sandy_bridge:.2} of that; Nehalem stays at {all_nehalem:.2}: **not** | missed |"
+        ),
+        format!("| 11.9 | {four:.1} | {:.1} %: missed |", (four / 11.923 - 1.0) * 100.0),
+        format!(
+            "failed compare-and-swaps per object | predicted | 1.73 | {:.2} | within 25 % |",
+            of("failed compare")
+        ),
+        format!("(HITM) per object | predicted | 2.24 | {hitm:.2} | factor {:.2}, missed |", 2.235 / hitm),
+        format!(
+            "| {:.3} and {:.3}: no difference | missed, both |",
+            of("growing thread buffers gain"),
+            of("ratio of means")
+        ),
+    ] {
+        assert!(page.contains(&row), "docs/simulator.md has to have: {row}");
+    }
+}
+
+/// What the page tells of counters is what the simulator gives.
+#[test]
+fn the_documentation_has_the_counters_as_simulated() {
+    let page = include_str!("../../../docs/simulator.md");
+    for table in [counters_markdown(), missing_markdown()] {
+        let table = table.expect("memory for stacks");
+        assert!(page.contains(&table), "docs/simulator.md has to have this table:\n{table}");
+    }
 }

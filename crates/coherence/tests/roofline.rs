@@ -5,7 +5,8 @@ mod support;
 use proptest::prelude::*;
 use support::machine;
 use terrace_coherence::machine::{Bandwidth, Machine};
-use terrace_coherence::plan::{Request, plan};
+use terrace_coherence::plan::map::map;
+use terrace_coherence::plan::{Pauses, Request, plan};
 use terrace_coherence::programs::allocate::{Collector, Hierarchy, Tlab};
 use terrace_coherence::scenario::{Bound, Calls, Levels, Measured, Program, Scenario, Sizes};
 
@@ -54,14 +55,27 @@ fn hierarchy(levels: Levels) -> Hierarchy {
 /// Bytes of objects in a second that the machine can take, from its file alone.
 fn most(machine: &Machine, scenario: &Scenario) -> f64 {
     let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
-    let packages = f64::from(shape.packages);
-    let cores = f64::from(scenario.threads.min(shape.cores()));
-    let mut most =
-        (cores * bandwidth.core).min(f64::from(shape.packages * shape.clusters) * bandwidth.cluster);
-    most = most.min(packages * bandwidth.channels);
-    if shape.packages > 1 && !scenario.collector.local() {
-        // Of each byte on the way this part crosses from one package to another.
-        most = most.min(packages * bandwidth.link / ((packages - 1.0) / packages));
+    // Threads fill cores first, in the order of their numbers.
+    let cores: Vec<u32> = (0..scenario.threads.min(shape.cores())).collect();
+    let packages = cores.chunk_by(|one, other| {
+        one / (shape.cores * shape.clusters) == other / (shape.cores * shape.clusters)
+    });
+    let cluster = |cores: &[u32]| (cores.len() as f64 * bandwidth.core).min(bandwidth.cluster);
+    let ports = |cores: &[u32]| -> f64 {
+        cores.chunk_by(|one, other| one / shape.cores == other / shape.cores).map(cluster).sum()
+    };
+    let ports: Vec<f64> = packages.map(ports).collect();
+    if scenario.collector.local() {
+        return ports.iter().map(|ports| ports.min(bandwidth.channels)).sum::<f64>() / bandwidth.traffic;
+    }
+    let (all, reached) = (f64::from(shape.packages), ports.len() as f64);
+    let mut most = ports.iter().sum::<f64>().min(all * bandwidth.channels);
+    if shape.packages > 1 {
+        // Of each byte that is on the way for a package the other packages' part crosses, half of it in each direction; at best each of
+        // the packages that have threads writes as much as the others.
+        let own = (all - 1.0) / all / reached / 2.0;
+        let others = (1.0 - 1.0 / reached) / all / 2.0;
+        most = most.min(bandwidth.link / (own + others));
     }
     most / bandwidth.traffic
 }
@@ -99,6 +113,7 @@ proptest! {
             eden: 1 << 30,
             collector: Collector::Parallel,
             survivors: 0.02,
+            pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,
             seed: 1,
@@ -123,6 +138,35 @@ proptest! {
         for row in &plan.all {
             let bytes = row.objects_per_second * f64::from(object);
             prop_assert!(bytes <= most * 1.000_001, "{bytes} of {most}: {row:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_map_is_above_a_roofline(machine in machines(), scenario in scenarios()) {
+        let request = Request {
+            program: Program::Allocate,
+            object: scenario.object.next_multiple_of(8),
+            work: scenario.work,
+            threads: 1,
+            eden: scenario.eden,
+            collector: scenario.collector,
+            survivors: 0.0,
+            pauses: Pauses::default(),
+            calls: Calls::default(),
+            pinned: true,
+            seed: scenario.seed,
+            length: None,
+        };
+        let most = most(&machine, &scenario);
+        for place in map(&machine, &request, &[scenario.threads], &[scenario.eden], |_, _| ()).unwrap() {
+            for rate in &place.rates {
+                let bytes = rate.per_second * f64::from(request.object);
+                prop_assert!(bytes <= most * 1.000_001, "{bytes} of {most}: {rate:?}");
+            }
         }
     }
 }
@@ -167,6 +211,34 @@ fn each_way_bounds_where_it_is_the_narrowest() {
     // With G1's regions for each node none crosses: two packages of 3 GB/s write 3 GB/s.
     let (bound, bytes) = rate(Collector::G1 { region: 32 << 20, numa: true }, 99.0, 99.0, 3.0, 0.1);
     assert!(bound == Bound::Memory && near(bytes, 3.0), "{bound} {bytes}");
+}
+
+/// 24 threads have three of the 24 caches of 32 MB: 256 MB do not stay there.
+#[test]
+fn caches_that_no_thread_reaches_hold_nothing() {
+    let machine = Machine::named("epyc-9654-2x96").unwrap();
+    let bounds = |threads, eden, pinned| {
+        let scenario = Scenario {
+            program: Program::Allocate,
+            threads,
+            tlab: Tlab::Growing,
+            hierarchy: Hierarchy::None,
+            eden,
+            collector: Collector::Parallel,
+            object: 64,
+            work: 40.0,
+            calls: Calls::default(),
+            pinned,
+            seed: 1,
+            length: 50_000_000,
+        };
+        let (measured, _) = scenario.run(&machine, 0).unwrap();
+        measured.roofline.0.iter().any(|limit| limit.bound == Bound::Memory)
+    };
+    assert!(!bounds(24, 64 << 20, true) && bounds(24, 256 << 20, true));
+    assert!(!bounds(192, 512 << 20, true) && bounds(192, 1 << 30, true));
+    // Threads that move may come to a cluster each.
+    assert!(!bounds(24, 256 << 20, false));
 }
 
 #[test]

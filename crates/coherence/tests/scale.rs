@@ -40,7 +40,7 @@ fn a_thousand_cpus_allocate() {
         collector: Collector::Parallel,
         mutator: Mutator::constant(64, 20.0, 0.1),
         refill_cycles: 100.0,
-        heap_cycles: 50.0,
+        heap_cycles: 50.0.into(),
         pause: 1_000_000,
     };
     let allocated = allocate::run(&machine, &allocation, &OPTIONS).unwrap();

@@ -34,7 +34,8 @@ fn words(place: &Place) -> String {
     } else {
         format!("{}: {}", stock.bound, choice.bound)
     };
-    format!("{} {} ({bounds})", choice.way.name(), times(place.gain()))
+    let (low, high) = place.range;
+    format!("{} {low:.1} to {high:.1} x ({bounds})", choice.way.name())
 }
 
 /// A row for each number of threads, a column for each eden.
@@ -47,9 +48,9 @@ pub fn text(machine: &Machine, places: &[Place], columns: u16) -> String {
         std::iter::once(threads.to_string()).chain(of).collect::<Vec<String>>()
     });
     format!(
-        "{}In each cell: the source of TLAB refills, the gain over HotSpot's growing TLABs, and the bottleneck\n\
-         (before: after). growing: HotSpot's own TLABs are as fast. 4k: TLABs of 4 KB from the heap.\n\
-         core, L3, core+L3: TLABs of 4 KB from Terrace's buffers.\n\
+        "{}In each cell: the source of TLAB refills, the gain over HotSpot's growing TLABs within the ranges of\n\
+         all numbers, and the bottleneck (before: after). growing: nothing is faster over the whole ranges.\n\
+         4k: TLABs of 4 KB from the heap. core, L3, core+L3: TLABs of 4 KB from Terrace's buffers.\n\
          simulated on {} ({} CPUs), not measured: bounds of refills, memory and collections\n",
         Table::new(header).with(rows).text(columns),
         machine.name,
@@ -63,7 +64,9 @@ fn plot(places: &[Place]) -> Plot {
         let series = threads.iter().position(|threads| *threads == place.threads)?;
         let at = edens.iter().position(|eden| *eden == place.eden)? as f64;
         let (median, choice) = (place.gain(), place.choice());
-        let value = Interval { median, low: median, high: median };
+        let own = choice.way == Way::Growing;
+        let (low, high) = if own { (1.0, 1.0) } else { place.range };
+        let value = Interval { median, low, high };
         let text = format!("{} [{} - {}]", times(median), choice.way.name(), choice.bound);
         Some(Point { series, at, value, text, values: 1 })
     };
@@ -113,7 +116,7 @@ fn numbers(places: &[Place]) -> Table {
 /// The map as a page.
 pub fn html(machine: &Machine, places: &[Place], meta: String) -> Result<String> {
     let contents = Contents {
-        question: "Where do buffers pay off? Each cell has the simplest way to refill TLABs that is at most 2 % slower than the fastest."
+        question: "Where do buffers pay off? Each cell has the simplest way to refill TLABs that is at most 2 % slower than the fastest, if it gains over the whole range of all numbers."
             .into(),
         plots: vec![plot(places)],
         tables: vec![("All ways", numbers(places))],

@@ -112,21 +112,25 @@ impl Evaluate {
             "heap requests",
             "waiting for the heap",
         ];
+        let by = |limit: &Option<coherence::scenario::Limit>| {
+            limit.map(|limit| format!(" ({})", limit.bound)).unwrap_or_default()
+        };
         let times = |value: f64, two: f64| format!("{:.2}x", value / two);
         let cells = rows.iter().map(|row| {
+            let [two, three, cluster, package] = row.limits.each_ref().map(by);
             vec![
                 format!("{} KB", row.core_bytes >> 10),
                 format!("{}", row.intensity),
-                format!("{:.0} M/s", row.two),
-                format!("{:.0} M/s", row.three),
-                times(row.four_cluster, row.three),
-                times(row.four_package, row.three),
+                format!("{:.0} M/s{two}", row.two),
+                format!("{:.0} M/s{three}", row.three),
+                times(row.four_cluster, row.three) + &cluster,
+                times(row.four_package, row.three) + &package,
                 format!("{:.2} M/s", row.heap_requests),
                 percent(row.waiting, 0),
             ]
         });
         println!(
-            "{}, all {} CPUs, thread buffers of 4 KB: objects per second; four levels over three; with three levels, requests to the heap",
+            "{}, all {} CPUs, thread buffers of 4 KB: objects per second; four levels over three; in brackets: what it is bound by; with three levels, requests to the heap",
             self.machine.name,
             rows.first().map_or(0, |row| row.threads)
         );

@@ -103,10 +103,26 @@ impl Run {
 
 /// A line for each number of threads, numbers in full.
 fn csv(rows: &[Measured]) -> String {
-    let columns = ["threads", "per_second", "retries_per_success", "transfers_per_operation", "line_share"];
+    let columns = [
+        "threads",
+        "per_second",
+        "retries_per_success",
+        "transfers_per_operation",
+        "line_share",
+        "bound_by",
+        "bound_used",
+    ];
     let row = |row: &Measured| {
         let rest = [row.per_second, row.retries_per_success, row.transfers_per_operation, row.line_share];
-        std::iter::once(row.threads.to_string()).chain(rest.map(|number| number.to_string())).collect()
+        let limit = row.roofline.first();
+        let bound = [
+            limit.map(|limit| limit.bound.to_string()).unwrap_or_default(),
+            limit.map(|limit| limit.used.to_string()).unwrap_or_default(),
+        ];
+        std::iter::once(row.threads.to_string())
+            .chain(rest.map(|number| number.to_string()))
+            .chain(bound)
+            .collect()
     };
     Table::new(columns).with(rows.iter().map(row)).csv()
 }

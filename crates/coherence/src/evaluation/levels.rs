@@ -5,6 +5,7 @@ use crate::constants;
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Rank, Tlab};
+use crate::scenario::{Limit, Roofline};
 use serde::Serialize;
 use std::io;
 
@@ -25,6 +26,8 @@ pub struct LevelsRow {
     pub four_cluster: f64,
     /// Four levels (thread, core, package, heap).
     pub four_package: f64,
+    /// What is used most of the machine, in the order of these four.
+    pub limits: [Option<Limit>; 4],
     /// Requests to the heap in a second with three levels, in millions.
     pub heap_requests: f64,
     /// Part of all threads' time for which they wait for the heap's lines, with three levels.
@@ -64,23 +67,28 @@ pub fn when_a_processor_level_pays(
                 let bytes = core_bytes * cores(domain) * PROCESSOR_PER_CORE;
                 Hierarchy::Levels(vec![core, Rank { domain, bytes }])
             };
+            let mut mutator = mutator();
+            mutator.object_cycles /= intensity;
             let run = |hierarchy| {
-                let mut mutator = mutator();
-                mutator.object_cycles /= intensity;
                 let allocation = Allocation {
                     tlab: TLAB,
                     hierarchy,
                     eden: EDEN,
                     collector: Collector::Parallel,
-                    mutator,
+                    mutator: mutator.clone(),
                     refill_cycles: constants::REFILL.value,
-                    heap_cycles: constants::HEAP.value,
+                    heap_cycles: constants::HEAP.value.into(),
                     pause: 0,
                 };
                 let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };
                 allocate::run(machine, &allocation, &options)
             };
             let millions = |allocated: &allocate::Allocated| allocated.run.per_second() / 1e6;
+            let limit = |allocated: &allocate::Allocated| {
+                Roofline::of(machine, Some(&mutator), &allocated.run).first().copied()
+            };
+            let two = run(Hierarchy::None)?;
+            let (cluster, package) = (run(over(Domain::Cluster))?, run(over(Domain::Package))?);
             let three = run(Hierarchy::Levels(vec![core]))?;
             let waited: u64 = (three.run.outcome.traffic.lines.iter())
                 .filter(|line| line.name.starts_with("heap"))
@@ -90,10 +98,11 @@ pub fn when_a_processor_level_pays(
                 threads,
                 core_bytes,
                 intensity,
-                two: millions(&run(Hierarchy::None)?),
+                two: millions(&two),
                 three: millions(&three),
-                four_cluster: millions(&run(over(Domain::Cluster))?),
-                four_package: millions(&run(over(Domain::Package))?),
+                four_cluster: millions(&cluster),
+                four_package: millions(&package),
+                limits: [&two, &three, &cluster, &package].map(limit),
                 heap_requests: three.heap_requests as f64 / (three.run.length as f64 * 1e-12) / 1e6,
                 waiting: waited as f64 / (three.run.length as f64 * f64::from(threads)),
             });

@@ -4,7 +4,7 @@
 //! any more goes on to the others. The paper does not say whether that is so, so three ways are simulated: [`UsedUp`].
 
 use super::paper::{EDEN, SOURCE, THREADS, mutator};
-use super::{Finding, Limit, Role, machine};
+use super::{Finding, Limit, Role, machine, published};
 use crate::constants;
 use crate::machine::Machine;
 use crate::programs::Options;
@@ -14,27 +14,6 @@ use hab::Counter;
 use std::io;
 
 const MB: usize = 1 << 20;
-const TABLE_1: [(&str, Tlab, [f64; 5]); 9] = [
-    ("none", Tlab::None, [0.32, 0.33, 0.51, 0.94, 1.93]),
-    ("1 KB", Tlab::Bytes(1 << 10), [0.11, 0.06, 0.09, 0.05, 0.15]),
-    ("4 KB", Tlab::Bytes(4 << 10), [0.11, 0.06, 0.06, 0.06, 0.19]),
-    ("8 KB", Tlab::Bytes(8 << 10), [0.13, 0.10, 0.08, 0.10, 0.29]),
-    ("16 KB", Tlab::Bytes(16 << 10), [0.10, 0.08, 0.11, 0.08, 0.12]),
-    ("32 KB", Tlab::Bytes(32 << 10), [0.11, 0.08, 0.08, 0.11, 0.30]),
-    ("64 KB", Tlab::Bytes(64 << 10), [0.22, 0.15, 0.16, 0.29, 0.45]),
-    ("128 KB", Tlab::Bytes(128 << 10), [0.52, 0.47, 0.63, 1.31, 2.60]),
-    ("growing", Tlab::Growing, [0.55, 0.47, 0.64, 1.10, 2.23]),
-];
-const TABLE_2: [(&str, Tlab, [Option<f64>; 4]); 6] = [
-    ("1 KB", Tlab::Bytes(1 << 10), [Some(0.00), Some(0.01), Some(0.05), Some(0.07)]),
-    ("4 KB", Tlab::Bytes(4 << 10), [Some(0.01), Some(0.01), Some(0.06), Some(0.15)]),
-    ("16 KB", Tlab::Bytes(16 << 10), [Some(0.01), Some(0.02), Some(0.07), Some(0.13)]),
-    ("64 KB", Tlab::Bytes(64 << 10), [Some(0.03), Some(0.03), Some(0.10), Some(0.17)]),
-    ("128 KB", Tlab::Bytes(128 << 10), [Some(0.06), Some(0.05), Some(0.15), Some(0.26)]),
-    ("growing", Tlab::Growing, [None, None, Some(1.42), Some(2.81)]),
-];
-const PROCESSOR_MB: [usize; 5] = [4, 8, 16, 32, 64];
-const CORE_BYTES: [usize; 4] = [MB / 2, MB, 8 * MB, 16 * MB];
 /// Migrations of a thread in a second: a few, as on a loaded Linux. Foreign allocations from them are too few to matter here.
 const MIGRATIONS: f64 = 5.0;
 /// Edens that are used up in a run.
@@ -50,22 +29,26 @@ struct Cell {
 }
 
 fn cells() -> Vec<Cell> {
-    let mut cells = Vec::new();
-    for (name, tlab, row) in TABLE_1 {
-        for (size, published) in PROCESSOR_MB.into_iter().zip(row) {
-            let rank = Rank { domain: Domain::Package, bytes: size * MB };
-            cells.push(Cell { what: format!("Table I, {name}, {size} MB"), tlab, rank, published });
-        }
-    }
-    for (name, tlab, row) in TABLE_2 {
-        for (bytes, published) in CORE_BYTES.into_iter().zip(row) {
-            let Some(published) = published else { continue };
-            let rank = Rank { domain: Domain::Core, bytes };
-            let size = bytes as f64 / MB as f64;
-            cells.push(Cell { what: format!("Table II, {name}, {size} MB"), tlab, rank, published });
-        }
-    }
-    cells
+    let cell = |table: &published::Table, row: &published::Row, (size, published): (&f64, &f64)| Cell {
+        what: format!("{}, {}, {size} MB", table.name, row.tlab),
+        tlab: match row.tlab.split_once(' ') {
+            Some((size, "KB")) => Tlab::Bytes(size.parse::<usize>().map_or(0, |size| size << 10)),
+            _ if row.tlab == "none" => Tlab::None,
+            _ => Tlab::Growing,
+        },
+        rank: Rank {
+            domain: if table.domain == "core" { Domain::Core } else { Domain::Package },
+            bytes: (size * MB as f64) as usize,
+        },
+        published: *published,
+    };
+    let of = |table: &'static published::Table| {
+        let rows = table.rows.iter();
+        rows.flat_map(move |row| {
+            table.megabytes.iter().zip(&row.percent).map(move |place| cell(table, row, place))
+        })
+    };
+    published::tables().iter().flat_map(of).filter(|cell| cell.published.is_finite()).collect()
 }
 
 /// Percent of foreign requests.
@@ -86,7 +69,7 @@ fn foreign(machine: &Machine, tlab: Tlab, rank: Rank, used_up: UsedUp) -> io::Re
         collector: Collector::Parallel,
         mutator,
         refill_cycles: constants::REFILL.value,
-        heap_cycles: constants::HEAP.value,
+        heap_cycles: constants::HEAP.value.into(),
         pause: 0,
     };
     let options = Options { threads: THREADS, pinned: false, seed: 1, length: length as u64, events: 0 };
@@ -96,14 +79,22 @@ fn foreign(machine: &Machine, tlab: Tlab, rank: Rank, used_up: UsedUp) -> io::Re
     Ok(100.0 * foreign / count.max(1.0))
 }
 
+/// What is done when eden is used up.
+const POLICIES: [UsedUp; 3] = [UsedUp::NextBuffer, UsedUp::OneMore, UsedUp::Collect];
+
 pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
+    simulate(&cells(), &POLICIES, progress)
+}
+
+fn simulate(
+    cells: &[Cell],
+    policies: &[UsedUp],
+    progress: &(dyn Fn(&str) + Sync),
+) -> io::Result<Vec<Finding>> {
     let mut machine = machine("paper-4x10x2");
     machine.costs.migration_rate = MIGRATIONS;
-    let cells = cells();
-    let work: Vec<(usize, UsedUp)> = [UsedUp::NextBuffer, UsedUp::OneMore, UsedUp::Collect]
-        .into_iter()
-        .flat_map(|used_up| (0..cells.len()).map(move |cell| (cell, used_up)))
-        .collect();
+    let work: Vec<(usize, UsedUp)> =
+        (policies.iter()).flat_map(|used_up| (0..cells.len()).map(move |cell| (cell, *used_up))).collect();
     let done = |count: usize| progress(&format!("Tables I and II: {count} of {}", work.len()));
     let found = sweep::each(&work, done, |(cell, used_up)| {
         let cell = &cells[*cell];
@@ -128,4 +119,49 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
         });
     }
     Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(findings: &[Finding]) -> usize {
+        findings.iter().filter(|finding| finding.holds()).count()
+    }
+
+    /// Published are 2.23, 1.42 and 2.81.
+    #[test]
+    #[ignore = "a minute of CPU time"]
+    fn three_cells_are_as_simulated() {
+        let few = |cell: &Cell| cell.tlab == Tlab::Growing && cell.rank.bytes >= 8 * MB;
+        let core = |cell: &Cell| cell.rank.domain == Domain::Core || cell.rank.bytes == 64 * MB;
+        let cells: Vec<Cell> = cells().into_iter().filter(few).filter(core).collect();
+        let findings = simulate(&cells, &[UsedUp::OneMore], &|_| ()).unwrap();
+        let found: Vec<(&str, String)> = (findings.iter())
+            .map(|finding| {
+                (finding.what.split(':').next().unwrap_or_default(), format!("{:.2}", finding.simulated))
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Table I, growing, 64 MB", "2.07".into()),
+                ("Table II, growing, 8 MB", "1.12".into()),
+                ("Table II, growing, 16 MB", "1.67".into())
+            ]
+        );
+    }
+
+    /// The policy that explains the most; docs/simulator.md has the count.
+    #[test]
+    #[ignore = "a quarter of an hour of CPU time"]
+    fn one_more_buffer_explains_47_of_67_cells() {
+        let say = |step: &str| eprintln!("{step}");
+        let findings = simulate(&cells(), &[UsedUp::OneMore], &say).unwrap();
+        for finding in &findings {
+            eprintln!("{}: {} {}", finding.what, finding.published.unwrap_or(f64::NAN), finding.simulated);
+        }
+        let (one, two) = findings.split_at(45);
+        assert_eq!((near(one), near(two)), (28, 19));
+    }
 }

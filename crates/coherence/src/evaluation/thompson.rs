@@ -1,6 +1,6 @@
 //! Thompson, "Adventures with AtomicLong" (2011): counters that all threads increment.
 
-use super::{Finding, Limit, Role, machine};
+use super::{Finding, Limit, Role, machine, published};
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::counters::{self, Increment};
@@ -24,10 +24,11 @@ fn millions(machine: &Machine, increment: Increment) -> io::Result<Vec<f64>> {
 pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut contended = Vec::new();
-    for (name, shown, level) in
-        [("thompson-nehalem", "Nehalem", 100.0), ("thompson-sandy-bridge", "Sandy Bridge", 20.0)]
-    {
-        let machine = machine(name);
+    for (name, shown, key) in [
+        ("thompson-nehalem", "Nehalem", "nehalem-xadd"),
+        ("thompson-sandy-bridge", "Sandy Bridge", "sandy-bridge-xadd"),
+    ] {
+        let (machine, (level, role)) = (machine(name), published::value(key));
         let add = millions(&machine, Increment::ExchangeAdd)?;
         let exchange = millions(&machine, Increment::CompareExchange)?;
         let plateau = &add[LEVEL as usize - 1..];
@@ -48,7 +49,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         };
         say(
             "lock xadd, millions per second, mean over 3 and more threads",
-            Role::Calibrated,
+            role,
             Some(level),
             mean,
             Limit::Within(0.25),

@@ -18,7 +18,7 @@ pub use costs::{Costs, Picoseconds};
 pub use error::MachineError;
 pub use figure::{Figure, Origin, Unit};
 pub use grid::Grid;
-pub use shape::{Distance, Shape};
+pub use shape::{Distance, Reached, Shape};
 pub use shipped::shipped;
 
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};

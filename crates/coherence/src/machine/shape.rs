@@ -34,7 +34,25 @@ pub enum Distance {
     OtherPackage,
 }
 
+/// What some threads have of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Cores on which they run.
+    pub cores: u32,
+    /// Clusters of those cores.
+    pub clusters: u32,
+    /// Packages of those clusters.
+    pub packages: u32,
+}
+
 impl Shape {
+    /// What threads have that fill cores first, in the order of their numbers.
+    pub const fn reached(&self, threads: u32) -> Reached {
+        let cores = if threads < self.cores() { threads } else { self.cores() };
+        let clusters = cores.div_ceil(self.cores);
+        Reached { cores, clusters, packages: clusters.div_ceil(self.clusters) }
+    }
+
     /// All CPUs of the machine.
     #[inline]
     pub const fn cpus(&self) -> u32 {
@@ -112,6 +130,11 @@ mod tests {
         assert_eq!(shape.distance(0, 2), Distance::SameCluster);
         assert_eq!(shape.distance(2, 3), Distance::SamePackage);
         assert_eq!(shape.distance(5, 6), Distance::OtherPackage);
+        let reached = |threads| {
+            let Reached { cores, clusters, packages } = shape.reached(threads);
+            (cores, clusters, packages)
+        };
+        assert_eq!([1, 3, 4, 7, 99].map(reached), [(1, 1, 1), (3, 1, 1), (4, 2, 1), (7, 3, 2), (12, 4, 2)]);
         assert!(Distance::SameCore < Distance::SameCluster && Distance::SamePackage < Distance::OtherPackage);
     }
 

@@ -15,6 +15,26 @@ pub struct Young {
     pub survivors: f64,
     /// Threads that have to stop.
     pub threads: u32,
+    /// What stopping and copying take.
+    pub pauses: Pauses,
+}
+
+/// What stopping and copying take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pauses {
+    /// A collection without survivors, in milliseconds.
+    pub fixed: f64,
+    /// What it takes more for each thread, in microseconds.
+    pub thread: f64,
+    /// What a worker copies, in GB/s.
+    pub copy: f64,
+}
+
+impl Default for Pauses {
+    fn default() -> Pauses {
+        let [fixed, thread, copy] = [constants::PAUSE, constants::PAUSE_THREAD, constants::COPY];
+        Pauses { fixed: fixed.value, thread: thread.value, copy: copy.value }
+    }
 }
 
 /// Collections of a program that goes on for long.
@@ -42,9 +62,9 @@ impl Young {
         let workers = workers(machine.shape.cpus());
         // Each byte is read and written, and what is written was read for it.
         let memory = machine.bandwidth.channels * f64::from(machine.shape.packages) / 3.0;
-        let copied = (constants::COPY.value * 1e9 * workers).min(memory);
-        let threads = f64::from(self.threads) * constants::PAUSE_THREAD.value * 1e-6 / workers;
-        constants::PAUSE.value * 1e-3 + threads + self.survivors / copied
+        let copied = (self.pauses.copy * 1e9 * workers).min(memory);
+        let threads = f64::from(self.threads) * self.pauses.thread * 1e-6 / workers;
+        self.pauses.fixed * 1e-3 + threads + self.survivors / copied
     }
 
     /// Collections where so many bytes in a second are allocated while nobody stops.
@@ -67,7 +87,7 @@ mod tests {
     fn by_hand() {
         let mut machine = Machine::named("opsian-haswell").unwrap();
         machine.bandwidth.channels = 99e9;
-        let young = Young { eden: 1e9, unused: 2e8, survivors: 8e6, threads: 40 };
+        let young = Young { eden: 1e9, unused: 2e8, survivors: 8e6, threads: 40, pauses: Pauses::default() };
         // 1 ms, 40 threads of 2 us and 8 MB at 0.5 GB/s, both by 8 workers.
         let pause = 1e-3 + 1e-5 + 2e-3;
         assert!((young.pause(&machine) - pause).abs() < 1e-9);
@@ -95,7 +115,7 @@ mod tests {
                 collector: Collector::Parallel,
                 mutator: Mutator::constant(64, 100.0, 0.0),
                 refill_cycles: 170.0,
-                heap_cycles: 100.0,
+                heap_cycles: 100.0.into(),
                 pause,
             };
             let options = Options { threads, pinned: true, seed: 1, length, events: 0 };
@@ -103,7 +123,13 @@ mod tests {
         };
         let rate = run(1 << 34, 0, 5_000_000_000).run.per_second() * 64.0;
         let held = f64::from(threads) * f64::from((16 << 10) + (256 << 10));
-        let young = Young { eden: eden as f64, unused: held / 2.0, survivors: 0.0, threads };
+        let young = Young {
+            eden: eden as f64,
+            unused: held / 2.0,
+            survivors: 0.0,
+            threads,
+            pauses: Pauses::default(),
+        };
         let expected = young.collections(&machine, rate);
         let stopped = run(eden, (young.pause(&machine) * 1e12) as u64, 40_000_000_000);
         let (found, seconds) = (stopped.collections as f64, stopped.run.length as f64 * 1e-12);

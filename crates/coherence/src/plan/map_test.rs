@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Calls, Collector, Program};
+use crate::plan::{Calls, Collector, Pauses, Program};
 
 fn request() -> Request {
     Request {
@@ -10,11 +10,16 @@ fn request() -> Request {
         eden: 1 << 30,
         collector: Collector::Parallel,
         survivors: 0.02,
+        pauses: Pauses::default(),
         calls: Calls::default(),
         pinned: true,
         seed: 1,
         length: None,
     }
+}
+
+fn mutator() -> crate::programs::allocate::Mutator {
+    request().scenario(1, Tlab::Growing, Hierarchy::None).mutator().unwrap()
 }
 
 #[test]
@@ -53,13 +58,43 @@ fn the_map_is_what_a_simulation_gives() {
     }
 }
 
+/// Where threads reach a part of the clusters or one of two packages, the way of new objects is as narrow as in a simulation: of 24
+/// threads on three ports, say. So it is for each way to refill, as far as refills are few.
+#[test]
+fn the_ways_of_new_objects_are_those_that_threads_reach() {
+    let machine = Machine::named("epyc-9654-2x96").unwrap();
+    // Cached in one cluster, in three, and in none that so many threads reach.
+    for (threads, eden) in [(8, 16 << 20), (8, 1 << 30), (24, 64 << 20), (24, 256 << 20), (96, 4 << 30)] {
+        let places = map(&machine, &request(), &[threads], &[eden], |_, _| ()).unwrap();
+        let found = &places[0].rates[0];
+        let asked = Request { threads, eden, ..request() };
+        let scenario = asked.scenario(200_000_000, Tlab::Growing, Hierarchy::None);
+        let steady = super::super::steady::Steady::of(&machine, &scenario).unwrap();
+        let ratio = found.per_second / (1.0 - found.collecting) / steady.objects;
+        let limit = steady.limit.unwrap();
+        assert_eq!(found.bound, limit.bound, "{threads}, {eden}: {found:?}, {limit:?}");
+        assert!((0.97..1.03).contains(&ratio), "{threads}, {eden}: {ratio}, {found:?}, {limit:?}");
+    }
+    // Three ports of 57.6 GB/s for the twice 64 bytes of an object, of the work of 24 threads.
+    let places = map(&machine, &request(), &[24], &[1 << 30], |_, _| ()).unwrap();
+    let (growing, work) = (places[0].rates[0], work(&machine, &mutator(), 24));
+    assert_eq!(growing.bound, Bound::Cluster);
+    let of_work = growing.per_second / (1.0 - growing.collecting) / work;
+    assert!(
+        (of_work - 3.0 * 57.6e9 / 128.0 / work).abs() < 1e-6 && (0.83..0.85).contains(&of_work),
+        "{of_work}"
+    );
+}
+
 /// What is advised on each shipped machine, where it is crowded and where it is not.
 #[test]
 fn each_shipped_machine_needs_buffers_where_it_is_crowded_and_only_there() {
     for (name, _) in crate::machine::shipped() {
         let machine = Machine::named(name).unwrap();
         let (small, large) = (256 << 20, 64 << 30);
-        let places = map(&machine, &request(), &[1, 5000], &[small, large], |_, _| ()).unwrap();
+        let places =
+            within(&machine, &[(machine.clone(), request())], &[1, 5000], &[small, large], |_, _| ())
+                .unwrap();
         let at = |threads: u32, eden: usize| {
             places.iter().find(|place| (place.threads, place.eden) == (threads, eden)).unwrap()
         };

@@ -7,12 +7,13 @@ mod candidates;
 mod choice;
 mod collections;
 pub mod map;
+mod ranges;
 mod steady;
 mod uncertain;
 
 pub use candidates::{Candidate, Chain};
 pub use choice::{CLOSE, choose};
-pub use collections::{Collections, Young};
+pub use collections::{Collections, Pauses, Young};
 pub use uncertain::{Influence, Sureness, TELLING};
 
 use crate::machine::{Machine, Picoseconds};
@@ -40,6 +41,8 @@ pub struct Request {
     pub collector: Collector,
     /// The part of eden that survives a collection.
     pub survivors: f64,
+    /// What collections take besides copying those.
+    pub pauses: Pauses,
     /// What calls into the virtual machine take besides their accesses.
     pub calls: Calls,
     /// Whether threads stay on their CPUs.
@@ -148,7 +151,8 @@ fn collected(machine: &Machine, request: &Request, candidate: &Candidate, object
     let eden = request.eden as f64;
     let (unused, survivors) = (scenario.held(machine) as f64 / 2.0, request.survivors * eden);
     let mean = scenario.mutator().map_or(0.0, |mutator| mutator.mean_bytes());
-    Young { eden, unused, survivors, threads: request.threads }.collections(machine, objects * mean)
+    Young { eden, unused, survivors, threads: request.threads, pauses: request.pauses }
+        .collections(machine, objects * mean)
 }
 
 /// Objects in a second with all collections.

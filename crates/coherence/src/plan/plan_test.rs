@@ -1,7 +1,7 @@
 use super::candidates::candidates;
 use super::*;
 
-fn request(threads: u32, eden: usize) -> Request {
+pub(super) fn request(threads: u32, eden: usize) -> Request {
     Request {
         program: Program::Allocate,
         object: 64,
@@ -10,6 +10,7 @@ fn request(threads: u32, eden: usize) -> Request {
         eden,
         collector: Collector::Parallel,
         survivors: 0.0,
+        pauses: Pauses::default(),
         calls: Calls::default(),
         pinned: true,
         seed: 1,

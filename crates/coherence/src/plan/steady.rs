@@ -20,6 +20,9 @@ const LATE: f64 = 1.2;
 /// Then it gets so much longer: what waits much has few events, and is soon simulated.
 const LONGER: u64 = 8;
 
+/// Objects count when they are placed, and the last of them are on their way for a while longer.
+const COUNTED: f64 = 1.1;
+
 impl Steady {
     /// Simulates twice, once for twice as long: both have the same beginning, and at their ends as many threads wait.
     pub(super) fn of(machine: &Machine, scenario: &Scenario) -> io::Result<Steady> {
@@ -45,9 +48,13 @@ impl Steady {
                 limit,
             };
         }
+        let objects = (long.operations - short.operations) as f64 / seconds;
+        // What the clamp hides is the time by which the longer run ended late, never a rate that the machine does not have.
+        let late = (long.seconds - seconds) / seconds;
+        debug_assert!(objects <= most * late * COUNTED, "{objects} of {most}, {late}: {:?}", long.roofline);
         Steady {
             // The difference of two runs may be more than either of them, and no more than there is.
-            objects: ((long.operations - short.operations) as f64 / seconds).min(most),
+            objects: objects.min(most),
             heap_requests: requests(long).saturating_sub(requests(short)) as f64 / seconds,
             limit,
         }

@@ -19,6 +19,12 @@ pub enum Increment {
     CompareExchange,
     /// A plain load and store of the thread's own counter, on a line of its own.
     OwnPlain,
+    /// A plain load and store of one counter for all threads: increments get lost, and all that were executed count.
+    SharedPlain,
+    /// As [`Increment::OwnPlain`] where the load has the value of the thread's own last store in no time.
+    OwnForwarded,
+    /// As [`Increment::SharedPlain`] where the load has the value of the thread's own last store in no time.
+    SharedForwarded,
     /// As [`Increment::CompareExchange`], each thread on a line of its own.
     OwnCompareExchange,
 }
@@ -26,7 +32,7 @@ pub enum Increment {
 impl Increment {
     /// Whether each thread has its own counter.
     const fn own(self) -> bool {
-        matches!(self, Increment::OwnPlain | Increment::OwnCompareExchange)
+        matches!(self, Increment::OwnPlain | Increment::OwnForwarded | Increment::OwnCompareExchange)
     }
 }
 
@@ -37,7 +43,7 @@ impl Increment {
 pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Result<Run> {
     let lines = if increment.own() { options.threads.max(1) } else { 1 };
     let counters: Vec<Line<AtomicU64>> = (0..lines).map(|_| Line::default()).collect();
-    let lost = Cell::new(0_u64);
+    let (lost, executed) = (Cell::new(0_u64), Cell::new(0_u64));
     let after_lock = machine.cycles(constants::AFTER_LOCK.value);
     let around = machine.cycles(constants::LOOP.value);
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
@@ -46,13 +52,21 @@ pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Re
     }
     for thread in 0..options.threads {
         let (word, lost) = (&counters[(thread % lines) as usize].0, &lost);
+        let executed = &executed;
         simulation.spawn(options.cpu(machine, thread), options.pinned, move || {
+            let mut last = 0;
             while !over() {
                 match increment {
                     Increment::Add | Increment::ExchangeAdd => {
                         word.fetch_add(1, Ordering::SeqCst);
                     }
-                    Increment::OwnPlain => word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed),
+                    Increment::OwnPlain | Increment::SharedPlain => {
+                        word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                    }
+                    Increment::OwnForwarded | Increment::SharedForwarded => {
+                        last += 1;
+                        word.store(last, Ordering::Relaxed);
+                    }
                     Increment::CompareExchange | Increment::OwnCompareExchange => loop {
                         let value = word.load(Ordering::SeqCst);
                         work(after_lock);
@@ -63,11 +77,13 @@ pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Re
                         lost.set(lost.get() + 1);
                     },
                 }
+                executed.set(executed.get() + 1);
                 work(around);
             }
         })?;
     }
     let outcome = simulation.run();
-    let operations = counters.iter().map(|counter| counter.0.peek()).sum();
-    Ok(Run::new(operations, lost.get(), options, outcome))
+    let counted: u64 = counters.iter().map(|counter| counter.0.peek()).sum();
+    debug_assert!(counted <= executed.get(), "{counted} of {}", executed.get());
+    Ok(Run::new(executed.get(), lost.get(), options, outcome))
 }

@@ -159,7 +159,7 @@ impl Measured {
             transfers_per_operation: share(total.moves(), run.operations),
             modified_transfers_per_operation: share(total.modified, run.operations),
             line_share: total.cost() as f64 / all_threads,
-            roofline: Roofline::of(scenario, machine, run),
+            roofline: Roofline::of(machine, scenario.mutator().as_ref(), run),
             migrations: run.outcome.migrations,
             preemptions: run.outcome.preemptions,
             buffers: None,

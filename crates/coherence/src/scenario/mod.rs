@@ -20,7 +20,7 @@ pub use roofline::{Bound, Limit, Roofline, work};
 use crate::constants;
 use crate::machine::{Machine, Picoseconds};
 use crate::memory::Traffic;
-use crate::programs::allocate::{self, Allocation, Collector, Hierarchy, Mutator, Rank, Tlab};
+use crate::programs::allocate::{self, Allocation, Collector, HeapCycles, Hierarchy, Mutator, Rank, Tlab};
 use crate::programs::{Options, counters};
 use std::io;
 
@@ -35,12 +35,12 @@ pub struct Calls {
     /// A refill of a thread's buffer.
     pub refill: f64,
     /// A request to the heap, on top of it.
-    pub heap: f64,
+    pub heap: HeapCycles,
 }
 
 impl Default for Calls {
     fn default() -> Calls {
-        Calls { refill: constants::REFILL.value, heap: constants::HEAP.value }
+        Calls { refill: constants::REFILL.value, heap: constants::HEAP.value.into() }
     }
 }
 

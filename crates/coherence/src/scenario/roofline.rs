@@ -1,6 +1,5 @@
 //! What bounds a simulation, and by how much: the part of its time for which each thing that is shared was busy.
 
-use super::Scenario;
 use crate::machine::Machine;
 use crate::programs::Run;
 use crate::programs::allocate::Mutator;
@@ -54,13 +53,14 @@ pub struct Roofline(pub Vec<Limit>);
 const WORTH_TELLING: f64 = 0.005;
 
 impl Roofline {
-    pub(super) fn of(scenario: &Scenario, machine: &Machine, run: &Run) -> Roofline {
+    /// `mutator`: what threads do, where they allocate.
+    pub(crate) fn of(machine: &Machine, mutator: Option<&Mutator>, run: &Run) -> Roofline {
         let per_second = run.per_second();
         let time = run.length as f64;
         let limit = |bound, used: f64| Limit { bound, used, per_second: per_second / used };
         let mut limits = Vec::new();
-        if let Some(mutator) = scenario.mutator() {
-            let most = work(machine, &mutator, run.threads);
+        if let Some(mutator) = mutator {
+            let most = work(machine, mutator, run.threads);
             limits.push(Limit { bound: Bound::Work, used: per_second / most, per_second: most });
         }
         let busiest = |heap: bool| {

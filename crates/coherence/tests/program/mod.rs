@@ -70,7 +70,7 @@ fn allocate(machine: &Machine, numbers: &[u16], options: &Options) {
             ..Mutator::constant(0, f64::from(object % 50), 0.1)
         },
         refill_cycles: 20.0,
-        heap_cycles: 10.0,
+        heap_cycles: 10.0.into(),
         pause: u64::from(pause) * 100,
     };
     let allocated = allocate::run(machine, &allocation, options).expect("there is memory for the stacks");

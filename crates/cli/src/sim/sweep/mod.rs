@@ -135,6 +135,7 @@ impl Sweep {
         Ok(match format {
             Format::Table => format!(
                 "{}none: objects/s; the others: speed-up over none with the same TLAB and threads.\n\
+                 In brackets: what it is bound by.\n\
                  simulated on {} ({} CPUs), not measured\n",
                 show::text(cells, table::columns()),
                 machine.name,

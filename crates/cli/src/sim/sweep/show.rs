@@ -1,6 +1,7 @@
 //! A grid as tables, CSV, and what its page shows.
 
 use crate::sim::page::{self, Contents};
+use crate::sim::run::bound;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::sweep::Cell;
 use jvm::Result;
@@ -66,9 +67,13 @@ pub fn text(cells: &[Cell], columns: u16) -> String {
 }
 
 fn value(cell: &Cell) -> String {
-    match cell.speed_up {
+    let value = match cell.speed_up {
         Some(speed_up) if cell.levels != "none" => times(speed_up),
         _ => count(cell.measured.per_second),
+    };
+    match cell.measured.roofline.first() {
+        Some(limit) => format!("{value} ({})", limit.bound),
+        None => value,
     }
 }
 
@@ -88,9 +93,12 @@ pub fn csv(cells: &[Cell]) -> String {
         "line_share",
         "collections",
         "held_bytes",
+        "bound_by",
+        "bound_used",
     ]);
     for cell in cells {
         let Some(buffers) = &cell.measured.buffers else { continue };
+        let limit = cell.measured.roofline.first();
         table.push([
             buffers.tlab.clone(),
             cell.levels.to_owned(),
@@ -105,6 +113,8 @@ pub fn csv(cells: &[Cell]) -> String {
             cell.measured.line_share.to_string(),
             buffers.collections.to_string(),
             buffers.held_bytes.to_string(),
+            limit.map(|limit| limit.bound.to_string()).unwrap_or_default(),
+            limit.map(|limit| limit.used.to_string()).unwrap_or_default(),
         ]);
     }
     table.csv()
@@ -152,6 +162,7 @@ fn numbers(cells: &[Cell]) -> Table {
             buffers.map(|buffers| count(buffers.heap_requests_per_second)).unwrap_or_default(),
             buffers.map(|buffers| buffers.collections.to_string()).unwrap_or_default(),
             buffers.map(|buffers| human(buffers.held_bytes as f64)).unwrap_or_default(),
+            cell.measured.roofline.first().map(bound).unwrap_or_default(),
         ]
     };
     let columns = [
@@ -163,6 +174,7 @@ fn numbers(cells: &[Cell]) -> Table {
         "heap requests/s",
         "collections",
         "held in buffers",
+        "bound by",
     ];
     Table { names: 3, ..Table::new(columns) }.with(cells.iter().map(row))
 }

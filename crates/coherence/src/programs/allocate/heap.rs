@@ -10,6 +10,24 @@ use hab::{CpuIndex, Extent, Source};
 use std::cell::Cell;
 use std::ops::Range;
 
+/// What requests to the heap take besides their accesses, in processor cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeapCycles {
+    /// A request.
+    pub request: f64,
+    /// What it takes more with G1.
+    pub g1: f64,
+    /// How long G1 holds `Heap_lock` for a new region.
+    pub region: f64,
+}
+
+impl From<f64> for HeapCycles {
+    /// A request of so many cycles; with G1 what is usual there.
+    fn from(request: f64) -> HeapCycles {
+        HeapCycles { request, g1: constants::G1_REQUEST.value, region: constants::G1_REGION.value }
+    }
+}
+
 /// Eden, as HotSpot's parallel collector hands it out, by compare and swap on its top; or G1's regions.
 #[derive(Debug)]
 pub struct Heap {
@@ -28,10 +46,15 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A collector's heap of `bytes` behind address `start`; each request takes `cycles` besides its accesses.
-    pub fn new(machine: &Machine, collector: Collector, start: usize, bytes: usize, cycles: f64) -> Heap {
-        let [request, region] =
-            [constants::G1_REQUEST, constants::G1_REGION].map(|constant| machine.cycles(constant.value));
+    /// A collector's heap of `bytes` behind address `start`; its requests take `cycles` besides their accesses.
+    pub fn new(
+        machine: &Machine,
+        collector: Collector,
+        start: usize,
+        bytes: usize,
+        cycles: HeapCycles,
+    ) -> Heap {
+        let [request, region] = [cycles.g1, cycles.region].map(|cycles| machine.cycles(cycles));
         let times = [request, region, machine.costs.switch];
         let regions = match collector {
             Collector::Parallel => None,
@@ -45,7 +68,7 @@ impl Heap {
             end: Line(AtomicU64::new((start + bytes) as u64)),
             start,
             end_address: start + bytes,
-            call: machine.cycles(cycles),
+            call: machine.cycles(cycles.request),
             regions,
             node_of_cpu: (0..machine.shape.cpus()).map(node).collect(),
             lost: Cell::new(0),

@@ -18,6 +18,7 @@ use crate::machine::{Machine, Picoseconds};
 use crate::simulation::{Simulation, over};
 use buffers::Tables;
 use heap::Heap;
+pub use heap::HeapCycles;
 use std::cell::Cell;
 use std::io;
 use stop::Stop;
@@ -70,7 +71,7 @@ pub struct Allocation {
     /// What a refill takes besides its accesses, in processor cycles: the call into the virtual machine and back.
     pub refill_cycles: f64,
     /// What a request to the shared heap takes besides its accesses, in processor cycles.
-    pub heap_cycles: f64,
+    pub heap_cycles: HeapCycles,
     /// What a collection takes, in picoseconds.
     pub pause: Picoseconds,
 }
@@ -110,10 +111,12 @@ fn add(cell: &Cell<u64>, amount: u64) {
     cell.set(cell.get() + amount);
 }
 
-/// Whether new objects go to memory: an eden that all last caches hold stays there, and a larger one has left them when it comes round
-/// again.
-pub fn streams(machine: &Machine, eden: usize) -> bool {
-    let clusters = machine.shape.packages * machine.shape.clusters;
+/// Whether new objects go to memory: an eden that the last caches of those who write it hold stays there, and a larger one has left them
+/// when it comes round again. Threads that move may come to more clusters than those on which they begin.
+pub fn streams(machine: &Machine, eden: usize, threads: u32, pinned: bool) -> bool {
+    let shape = &machine.shape;
+    let clusters =
+        if pinned { shape.reached(threads).clusters } else { threads.min(shape.packages * shape.clusters) };
     eden as f64 > machine.bandwidth.last_cache * f64::from(clusters)
 }
 
@@ -134,7 +137,7 @@ pub fn run(machine: &Machine, allocation: &Allocation, options: &Options) -> io:
     };
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     buffers.name(&mut simulation);
-    if streams(machine, allocation.eden) {
+    if streams(machine, allocation.eden, options.threads, options.pinned) {
         simulation.stream(machine.bandwidth.traffic, allocation.collector.local());
     }
     for (addresses, name) in heap.lines() {

@@ -59,7 +59,7 @@ fn both(findings: &Findings, cell: &MeasuredCell, machines: &Machines) -> Option
         collector: Collector::Parallel,
         mutator: Mutator::constant(OBJECT_BYTES, work, 0.0),
         refill_cycles: constants::REFILL.value,
-        heap_cycles: constants::HEAP.value,
+        heap_cycles: constants::HEAP.value.into(),
         pause: 0,
     };
     let per_second = |machine: &Machine, program: &Allocation| {

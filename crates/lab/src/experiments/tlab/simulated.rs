@@ -69,7 +69,7 @@ fn program(cell: &MeasuredCell, machine: &Machine) -> Option<Allocation> {
         collector: Collector::Parallel,
         mutator: Mutator::constant(whole(cell, "bytes")?, 0.0, 0.0),
         refill_cycles: 0.0,
-        heap_cycles: 0.0,
+        heap_cycles: 0.0.into(),
         pause: 0,
     })
 }

@@ -1,0 +1,85 @@
+//! What is recommended on shipped machines, and why: nobody changes a machine file or the model without seeing what that does to the
+//! advice.
+
+use terrace_coherence::constants;
+use terrace_coherence::machine::Machine;
+use terrace_coherence::plan::{Chain, Pauses, Request, plan};
+use terrace_coherence::programs::allocate::Collector;
+use terrace_coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
+
+/// Machine, threads, and megabytes of eden; what is recommended, its bound, and what the advice depends on most.
+type Case = (&'static str, u32, usize, Chain, &'static str, Bound, &'static str);
+
+const SMALL: [Case; 6] = [
+    ("thompson-nehalem", 8, 256, Chain::Heap, "growing", Bound::Memory, "survivors"),
+    ("thompson-sandy-bridge", 8, 256, Chain::Heap, "growing", Bound::Memory, "hardware threads"),
+    ("opsian-haswell", 8, 256, Chain::Heap, "growing", Bound::Memory, "survivors"),
+    ("downs-skylake", 8, 256, Chain::Heap, "growing", Bound::Memory, "clock"),
+    ("downs-ice-lake", 8, 256, Chain::Heap, "growing", Bound::Memory, "memory and links"),
+    ("two-vcpu-epyc", 2, 256, Chain::Heap, "growing", Bound::Work, "line transfers"),
+];
+const LARGE: [Case; 2] = [
+    ("xeon-8375c-2x32x2", 128, 256, Chain::CoreL3, "2k", Bound::Link, "line transfers"),
+    ("epyc-9654-2x96", 192, 8192, Chain::Heap, "growing", Bound::Memory, "survivors"),
+];
+
+const AARCH64: [Case; 3] = [
+    ("graviton2-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
+    ("graviton3-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "pauses and copying"),
+    ("ampere-altra-80", 80, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
+];
+/// With much contention, and long to simulate.
+const CROWDED: [Case; 2] = [
+    ("paper-4x10x2", 80, 256, Chain::Heap, "growing", Bound::Work, "pauses and copying"),
+    ("epyc-9654-2x96", 192, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
+];
+
+fn check(cases: &[Case]) {
+    for &(name, threads, eden, chain, tlab, bound, decides) in cases {
+        let machine = Machine::named(name).unwrap();
+        let request = Request {
+            program: Program::Allocate,
+            object: DEFAULT_OBJECT,
+            work: DEFAULT_WORK,
+            threads,
+            eden: eden << 20,
+            collector: Collector::Parallel,
+            survivors: constants::SURVIVORS.value,
+            pauses: Pauses::default(),
+            calls: Calls::default(),
+            pinned: true,
+            seed: 1,
+            length: None,
+        };
+        let plan = plan(&machine, &request, |_, _| ()).unwrap();
+        let row = &plan.recommended;
+        let limit = row.limit.unwrap_or_else(|| panic!("{name}: nothing bounds it"));
+        let sure = plan.sure.as_ref().unwrap_or_else(|| panic!("{name}: nothing else is as good"));
+        let found = (row.chain, row.tlab.as_str(), limit.bound, sure.tornado[0].parameter);
+        assert_eq!(found, (chain, tlab, bound, decides), "{name}: {row:?}, {sure:?}");
+        // What is best and does not win over the whole range is not recommended.
+        assert_eq!(sure.wins(), row.tlab != "growing", "{name}: {sure:?}");
+        assert_eq!(*row == plan.best, sure.wins(), "{name}");
+    }
+}
+
+#[test]
+fn small_machines_need_nothing() {
+    check(&SMALL);
+}
+
+#[test]
+fn large_ones_need_buffers_where_edens_are_small_and_nothing_where_memory_decides() {
+    check(&LARGE);
+}
+
+#[test]
+fn packages_with_one_memory_are_bound_by_it() {
+    check(&AARCH64);
+}
+
+#[test]
+#[ignore = "minutes of CPU time"]
+fn where_many_contend_it_depends_on_what_a_refill_costs() {
+    check(&CROWDED);
+}
