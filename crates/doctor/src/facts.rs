@@ -129,7 +129,7 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
     let (number, timed) = (sum(|times| times.count), sum(|times| times.timed));
     if timed < number {
-        text += &format!("; {} were timed", share(timed as f64 / number as f64));
+        text += &format!("; {} timed", share(timed as f64 / number as f64));
     }
     text
 }
@@ -296,9 +296,9 @@ mod tests {
         let quick = Times { count: 1000, timed: 10, ..Times::default() };
         let of = |quick| Some(Refills { quick, ..Refills::default() });
         let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
-        assert!(text.contains("1 % were timed"), "{text}");
+        assert!(text.contains("1 % timed"), "{text}");
         let all = Times { timed: 1000, ..quick };
-        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains("were timed"));
+        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains(" timed"));
     }
 
     #[test]

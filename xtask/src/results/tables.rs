@@ -64,7 +64,7 @@ pub const TABLES: [Table; 17] = [
         name: "defaults",
         experiment: "defaults",
         columns: &[
-            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} thread(s)")),
+            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
             ("young", Words("{young}")),
             ("of", Words("{processes}")),
             ("per second", Interval("speed", 3)),
@@ -168,10 +168,7 @@ pub const TABLES: [Table; 17] = [
         name: "stock",
         experiment: "baseline",
         columns: &[
-            (
-                "work each CPU-second over a stock JVM's",
-                Words("{workload} {collector} {jdk}, {threads} thread(s)"),
-            ),
+            ("work each CPU-second over a stock JVM's", Words("{workload} {collector} {jdk}")),
             ("of", Words("{processes}")),
             ("start=off", Interval("off", 3)),
             ("levels=none", Interval("none", 3)),

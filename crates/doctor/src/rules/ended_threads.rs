@@ -40,8 +40,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s allocate {} each and leave the rest of a first TLAB of {} unused: {} of eden. \
-         A remedy makes more of it resident.",
+        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. Remedies make more of it resident.",
         count(started / evidence.seconds),
         human(own),
         human((allocation.waste_ended / started) + own),
