@@ -125,12 +125,6 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
             text += &format!(", and with a lock {} of it used or waited", spent(refills.locked.total_ns));
         }
     }
-    let all = [&refills.quick, &refills.locked, &refills.collecting, &refills.objects];
-    let sum = |of: fn(&Times) -> u64| all.iter().map(|times| of(times)).fold(0, u64::saturating_add);
-    let (number, timed) = (sum(|times| times.count), sum(|times| times.timed));
-    if timed < number {
-        text += &format!("; {} timed", share(timed as f64 / number as f64));
-    }
     text
 }
 
@@ -189,7 +183,7 @@ fn memory(evidence: &Evidence) -> String {
 /// Where it may run, how far its memory is, and what operations cost there.
 fn machine(evidence: &Evidence) -> String {
     let costs = &evidence.costs;
-    let mut text = format!("{}; compare-and-swap {}", placement(evidence), quantity(costs.alone_ns, "ns"));
+    let mut text = format!("{}; atomic {}", placement(evidence), quantity(costs.alone_ns, "ns"));
     if let Some(contended) = costs.contended_ns {
         text += &format!(", shared {}", quantity(contended, "ns"));
     }
@@ -289,16 +283,6 @@ mod tests {
         let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
         let text = shown(Evidence { threads, ..Evidence::default() });
         assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");
-    }
-
-    #[test]
-    fn a_sample_is_called_one() {
-        let quick = Times { count: 1000, timed: 10, ..Times::default() };
-        let of = |quick| Some(Refills { quick, ..Refills::default() });
-        let text = shown(Evidence { refills: of(quick), ..Evidence::default() });
-        assert!(text.contains("1 % timed"), "{text}");
-        let all = Times { timed: 1000, ..quick };
-        assert!(!shown(Evidence { refills: of(all), ..Evidence::default() }).contains(" timed"));
     }
 
     #[test]

@@ -59,18 +59,25 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note: "a new thread's first TLAB only; HotSpot resizes those of threads that stay",
         });
     }
-    let attached = evidence.threads.attached.is_some_and(|share| share > MOSTLY);
-    let what = match attached {
-        true => "do not detach native threads",
-        false => "use a pool of threads",
+    let (what, note) = match evidence.threads.attached {
+        Some(share) if share > MOSTLY => (
+            "do not detach native threads",
+            "attach each once (AttachCurrentThreadAsDaemon), and keep it attached; this also saves attaching",
+        ),
+        Some(_) => (
+            "use a pool of threads",
+            "or virtual threads; it also saves starting threads, which is not predicted",
+        ),
+        // Threads that live for microseconds are rarely seen alive, and the ended ones do not tell who started them.
+        None => (
+            "use a pool of threads",
+            "or virtual threads; attached by native code: do not detach native threads",
+        ),
     };
     advice.push(Advice {
         remedy: Remedy::Program(what.into()),
         effect: effect(evidence, allocation, 0.0),
-        note: match attached {
-            true => "attach each once (AttachCurrentThreadAsDaemon), and keep it attached; this also saves attaching",
-            false => "or virtual threads; it also saves starting threads, which is not predicted",
-        },
+        note,
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
     let with_terrace = effect(evidence, allocation, started * unused_of_growing(own, reserve));
