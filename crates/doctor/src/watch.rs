@@ -107,6 +107,9 @@ fn ends_watching(error: &Error, pid: u32) -> bool {
     error.is_interruption() || os::is_stopped(pid)
 }
 
+/// How long the accounts of a JVM may take whose threads come and go.
+const ACCOUNTS: Duration = Duration::from_millis(200);
+
 /// An agent that counts and times, and has no buffers.
 pub fn observing() -> AgentOptions {
     AgentOptions { times: true, ..AgentOptions::observing() }
@@ -195,13 +198,15 @@ impl Watch<'_> {
     fn moment(&mut self) -> Moment {
         self.threads.refresh();
         let control = self.jvm.control;
+        // First: it may take time.
+        let objects = self.accounts.as_mut().and_then(|accounts| accounts.read_within(ACCOUNTS));
         Moment {
             at: Instant::now(),
             perf: self.perf.as_ref().and_then(PerfFile::read),
             used: control.map_or(0, |control| observe::served(control, false)),
             buffers: control.and_then(|control| Requests::read(control, &self.settings)),
             pauses: control.map_or(0, View::pauses),
-            objects: self.accounts.as_mut().and_then(Accounts::read),
+            objects,
             times: control.and_then(RefillTimes::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),

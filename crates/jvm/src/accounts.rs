@@ -7,6 +7,7 @@
 use crate::os;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// More threads than this are no list of threads.
 const MOST_THREADS: u64 = 1 << 20;
@@ -54,6 +55,18 @@ impl Accounts {
         // A thread that ends while we read may be missing in one reading and be there in the next, never the other way round.
         self.highest = self.highest.max(sum);
         Some(self.highest)
+    }
+
+    /// As [`Accounts::read`], again and again for so long at most: where thousands of threads a second come and go, the list of threads
+    /// has often changed while it was read.
+    pub fn read_within(&mut self, limit: Duration) -> Option<u64> {
+        let since = Instant::now();
+        loop {
+            let sum = self.read();
+            if sum.is_some() || since.elapsed() >= limit || os::process_cpu(self.pid).is_none() {
+                return sum;
+            }
+        }
     }
 
     fn words<const N: usize>(&self, addresses: [usize; N]) -> Option<[u64; N]> {
