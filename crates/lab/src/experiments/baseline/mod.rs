@@ -82,16 +82,12 @@ fn declaration() -> Declaration {
 fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = Vec::new();
     for jdk in bench.chosen_jdks() {
-        for (workload, warmup, flags) in [
-            (Workload::Alloc, 1, &["-Xms1g", "-Xmx1g", "-Xmn512m"]),
-            (Workload::Churn, 1, &["-Xms512m", "-Xmx512m", "-Xmn256m"]),
-            (Workload::Javac, 8, &["-Xms3g", "-Xmx3g", "-Xmn1g"]),
-        ] {
+        for (workload, warmup) in [(Workload::Alloc, 1), (Workload::Churn, 1), (Workload::Javac, 8)] {
             for collector in COLLECTORS {
                 for threads in [1, 2, 16] {
                     if bench.effort == Effort::Full || collector == Collector::Parallel && threads == 2 {
                         let parameters = WorkloadParameters { threads: Some(threads), ..Default::default() };
-                        let (jdk, tlab) = (jdk.clone(), Tlab::Auto);
+                        let (jdk, tlab, flags) = (jdk.clone(), Tlab::Auto, heap(workload, threads));
                         cells.push(cell(
                             bench,
                             Case { workload, parameters, jdk, collector, flags, tlab, warmup },
@@ -103,6 +99,15 @@ fn plan(bench: &Bench) -> Result<Plan> {
     }
     let plan = plan_of(bench, bench.effort.pick(4, 14), cells);
     Ok(Plan { precision: Some(PRECISION), ..plan })
+}
+
+/// A heap that the workload fills in a second or so, and small: there are four of them at the same time.
+const fn heap(workload: Workload, threads: u32) -> &'static [&'static str] {
+    match (workload, threads) {
+        (Workload::Churn, _) => &["-Xms512m", "-Xmx512m", "-Xmn256m"],
+        (Workload::Javac, 16) => &["-Xmx2g", "-Xmn700m"],
+        _ => &["-Xms1g", "-Xmx1g", "-Xmn512m"],
+    }
 }
 
 fn cell(bench: &Bench, case: Case) -> Cell {
