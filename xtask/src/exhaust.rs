@@ -36,7 +36,7 @@ pub struct Arguments {
     heap: u64,
 
     /// Heaps from --heap up to twice that, with one pair each instead of --pairs: the ratios are means over them.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(4..))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(4..=1000))]
     heaps: Option<u64>,
 }
 
@@ -131,6 +131,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.pairs == 0 {
         return Err(Error::usage("--pairs must be 1 or more"));
     }
+    jdks::install()?;
+    let mut jdks = jdks::measured();
+    jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
+    if jdks.is_empty() {
+        return Err(Error::usage(
+            "this JDK is not found, or not measured: choose --jdk 17, 21 or 25 (21: cargo xtask jdks)",
+        ));
+    }
     build::all()?;
     let classes = root().join("target/terrace/exhaust");
     compile("xtask/src/exhaust/Exhaust.java", &classes)?;
@@ -141,14 +149,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Table::new(["terrace : stock", "full collections", "ratio", "CPU s", "ratio", "s", "ratio"]);
     let (mut cells, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let collectors = [Collector::Serial, Collector::Parallel, Collector::G1, Collector::Shenandoah];
-    jdks::install()?;
-    let mut jdks = jdks::measured();
-    jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
-    if jdks.is_empty() {
-        return Err(Error::usage(
-            "this JDK is not found, or not measured: choose --jdk 17, 21 or 25 (21: cargo xtask jdks)",
-        ));
-    }
     for jdk in &jdks {
         for collector in collectors.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
             let Ok(flags) = jdk.select(collector) else {
