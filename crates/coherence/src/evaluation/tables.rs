@@ -154,14 +154,14 @@ mod tests {
 
     /// The policy that explains the most; docs/simulator.md has the count.
     #[test]
-    #[ignore = "a quarter of an hour of CPU time"]
-    fn one_more_buffer_explains_47_of_67_cells() {
+    #[ignore = "twenty minutes of CPU time"]
+    fn one_more_buffer_explains_50_of_67_cells() {
         let say = |step: &str| eprintln!("{step}");
         let findings = simulate(&cells(), &[UsedUp::OneMore], &say).unwrap();
         for finding in &findings {
             eprintln!("{}: {} {}", finding.what, finding.published.unwrap_or(f64::NAN), finding.simulated);
         }
         let (one, two) = findings.split_at(45);
-        assert_eq!((near(one), near(two)), (28, 19));
+        assert_eq!((near(one), near(two)), (30, 20));
     }
 }
