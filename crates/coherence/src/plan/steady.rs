@@ -49,9 +49,13 @@ impl Steady {
             };
         }
         let objects = (long.operations - short.operations) as f64 / seconds;
-        // What the clamp hides is the time by which the longer run ended late, never a rate that the machine does not have.
-        let late = (long.seconds - seconds) / seconds;
-        debug_assert!(objects <= most * late * COUNTED, "{objects} of {most}, {late}: {:?}", long.roofline);
+        // The clamp hides how the two runs end, never a run that is faster than the machine.
+        debug_assert!(
+            long.per_second <= most * COUNTED,
+            "{} of {most}: {:?}",
+            long.per_second,
+            long.roofline
+        );
         Steady {
             // The difference of two runs may be more than either of them, and no more than there is.
             objects: objects.min(most),
