@@ -6,6 +6,7 @@
 //! | [`agent`], [`workload`], [`application`], [`launch`] | command lines |
 //! | [`archive`], [`loadable`] | JVMs that write a class data archive, and refuse agents; JVMs that cannot load ours |
 //! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
+//! | [`together`] | programs of ours in one measured window |
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
@@ -53,6 +54,7 @@ pub mod status;
 pub mod stops;
 pub mod switch;
 pub mod thread_dump;
+pub mod together;
 pub mod vm_flags;
 pub mod why;
 mod withdraw;

@@ -1,7 +1,7 @@
 //! The file in which a workload's workers count their operations while they run.
 //!
 //! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride, whether a reader asks for the end, the stretch of time that a reader has
-//! begun; then one slot for each worker, its operations first.
+//! begun, whether it asks for the measured window to open and for the work to stop; then one slot for each worker, its operations first.
 
 use crate::os::SharedWords;
 use crate::{Error, Result};
@@ -14,6 +14,10 @@ const HEADER: usize = 128;
 const END_ASKED: u64 = 32;
 /// Where a reader says which stretch of time it has begun.
 const STRETCH: u64 = 40;
+/// Where a reader opens the measured window, if the workload leaves that to it.
+const BEGIN_ASKED: u64 = 48;
+/// Where it then says that the work may stop.
+const STOP_ASKED: u64 = 56;
 const MOST_SLOTS: u64 = 1 << 20;
 
 /// What the workload is doing.
@@ -69,6 +73,16 @@ impl ProgressFile {
         self.tell(END_ASKED, 1)
     }
 
+    /// Opens the measured window of a workload that leaves it to us.
+    pub fn ask_to_begin(&self) -> Result<()> {
+        self.tell(BEGIN_ASKED, 1)
+    }
+
+    /// Lets such a workload stop, whose window is closed.
+    pub fn ask_to_stop(&self) -> Result<()> {
+        self.tell(STOP_ASKED, 1)
+    }
+
     /// Says that a stretch of time begins; 0 ends it.
     pub fn begin_stretch(&self, number: u64) -> Result<()> {
         self.tell(STRETCH, number)
@@ -118,8 +132,14 @@ mod tests {
         assert_eq!((progress.phase(), progress.operations()), (Phase::Finished, Some(13)));
         progress.ask_to_end().unwrap();
         progress.begin_stretch(6).unwrap();
-        let bytes = std::fs::read(&path).unwrap();
-        assert_eq!((bytes[32], bytes[40]), (1, 6));
+        let asked = |progress: &std::path::Path| {
+            let bytes = std::fs::read(progress).unwrap();
+            [32, 40, 48, 56].map(|at| bytes[at])
+        };
+        assert_eq!(asked(&path), [1, 6, 0, 0]);
+        progress.ask_to_begin().unwrap();
+        progress.ask_to_stop().unwrap();
+        assert_eq!(asked(&path), [1, 6, 1, 1]);
         assert_eq!(progress.operations(), Some(13));
     }
 

@@ -19,7 +19,10 @@ record Options(Workload workload, Parameters parameters, boolean text) {
     private static final List<String> NAMES =
             List.of(
                     "--threads", "--seconds", "--warmup", "--size", "--sizes", "--mixture", "--bytes", "--operations",
-                    "--sources", "--progress", "--calls", "--format");
+                    "--sources", "--progress", "--calls", "--window", "--format");
+    /** The measured window is that of the reader of {@code --progress}. */
+    static final String EXTERNAL = "external";
+
     private static final int MOST_THREADS = 100_000;
     private static final double LONGEST = 86_400;
     private static final String DEFAULT_SOURCES = "commons-lang3-3.12.0-sources.jar";
@@ -38,7 +41,8 @@ record Options(Workload workload, Parameters parameters, boolean text) {
                 path(values, "--progress"),
                 lengths(values),
                 work(values),
-                path(values, "--calls"));
+                path(values, "--calls"),
+                externalWindow(values));
         return new Options(workload, parameters, isText(values.getOrDefault("--format", "json")));
     }
 
@@ -88,6 +92,23 @@ record Options(Workload workload, Parameters parameters, boolean text) {
         if (given.size() > 1) {
             throw new UsageException(String.join(" and ", given) + " contradict each other: leave out all but one");
         }
+    }
+
+    private static boolean externalWindow(Map<String, String> values) throws UsageException {
+        String window = values.get("--window");
+        if (window == null) {
+            return false;
+        }
+        if (!window.equals(EXTERNAL)) {
+            throw new UsageException("unknown --window " + window + ": write --window external, or leave it out");
+        }
+        if (!values.containsKey("--progress")) {
+            throw new UsageException("--window external needs --progress: its reader opens and closes the window");
+        }
+        for (String name : List.of("--warmup", "--seconds", "--bytes", "--operations")) {
+            refuseTogether(values, List.of("--window", name));
+        }
+        return true;
     }
 
     private static Lengths lengths(Map<String, String> values) throws UsageException {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
  * @param lengths of arrays, for the {@code sizes} workload; null for one of {@code size}, and for the others
  * @param work operations after which the measured window closes; 0 leaves that to {@code seconds}
  * @param calls the file in which calls are recorded; null for none
+ * @param externalWindow whether the reader of {@code progress} opens and closes the measured window, and says when to stop
  */
 public record Parameters(
         int threads,
@@ -24,9 +25,10 @@ public record Parameters(
         Path progress,
         Lengths lengths,
         long work,
-        Path calls) {
+        Path calls,
+        boolean externalWindow) {
     /** A run that ends by its time. */
     Parameters(int threads, double seconds, double warmup, int size, Path sources, Path progress) {
-        this(threads, seconds, warmup, size, sources, progress, null, 0, null);
+        this(threads, seconds, warmup, size, sources, progress, null, 0, null, false);
     }
 }

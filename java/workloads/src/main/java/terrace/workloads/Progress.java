@@ -16,8 +16,8 @@ import java.util.Arrays;
  * What every worker has done so far, in memory that another process can map.
  *
  * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride, one that is
- * not 0 when the other process asks for the measured window to close, and the number of the stretch of time that it has begun,
- * 0 outside of any.
+ * not 0 when the other process asks for the measured window to close, the number of the stretch of time that it has begun,
+ * 0 outside of any, and two that are not 0 when it asks for the measured window to open and for the work to stop.
  * Slot {@code i} is the 64-bit word at {@code stride * (1 + i)}: the operations of worker {@code i} since the start.
  */
 final class Progress {
@@ -42,6 +42,8 @@ final class Progress {
     private static final int STRIDE_FIELD = 24;
     private static final int END_ASKED = 32;
     private static final int STRETCH = 40;
+    private static final int BEGIN_ASKED = 48;
+    private static final int STOP_ASKED = 56;
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -92,7 +94,17 @@ final class Progress {
         return (long) LONGS.getOpaque(buffer, PHASE) == Phase.MEASURING.ordinal();
     }
 
-    /** Whether the other process has asked for the end. */
+    /** Whether the other process has asked for the measured window to open. */
+    boolean beginAsked() {
+        return (long) LONGS.getOpaque(buffer, BEGIN_ASKED) != 0;
+    }
+
+    /** Whether the other process has asked for the work to stop. */
+    boolean stopAsked() {
+        return (long) LONGS.getOpaque(buffer, STOP_ASKED) != 0;
+    }
+
+    /** Whether the other process has asked for the end of the measured window. */
     boolean endAsked() {
         return (long) LONGS.getOpaque(buffer, END_ASKED) != 0;
     }

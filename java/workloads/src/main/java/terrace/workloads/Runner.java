@@ -5,9 +5,13 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** Runs a workload: prepares, warms up, measures, stops, checks. */
 final class Runner {
+    /** How often it looks whether whoever watches has asked for something. */
+    private static final double POLL_SECONDS = 0.005;
+
     private final Workload workload;
     private final Parameters parameters;
     private final Progress progress;
@@ -42,12 +46,15 @@ final class Runner {
             Snapshot.take(progress, ids);
             progress.phase(Progress.Phase.WARMING_UP);
             gate.open();
-            gate.awaitFailure(parameters.warmup());
+            awaitBegin(gate);
             progress.phase(Progress.Phase.MEASURING);
             from = Snapshot.take(progress, ids);
             awaitEnd(gate, from.operations());
             to = Snapshot.take(progress, ids);
             progress.phase(Progress.Phase.FINISHED);
+            if (parameters.externalWindow()) {
+                await(gate, progress::stopAsked);
+            }
         } finally {
             stop(gate);
         }
@@ -60,11 +67,32 @@ final class Runner {
         return result;
     }
 
+    /** Until the warm-up is over, or whoever watches opens the measured window. */
+    private void awaitBegin(Gate gate) throws Exception {
+        if (parameters.externalWindow()) {
+            await(gate, progress::beginAsked);
+        } else {
+            gate.awaitFailure(parameters.warmup());
+        }
+    }
+
+    /** Until the reader has asked. The work goes on meanwhile. */
+    private static void await(Gate gate, BooleanSupplier asked) throws Exception {
+        while (!asked.getAsBoolean()) {
+            gate.awaitFailure(POLL_SECONDS);
+        }
+    }
+
     /**
      * Until the time is over, so much work is done, or the end is asked for. What is done until that is noticed counts,
      * too: the result tells what was done.
      */
     private void awaitEnd(Gate gate, long operationsBefore) throws Exception {
+        if (parameters.externalWindow()) {
+            // A window in which nothing ended would say nothing.
+            await(gate, () -> progress.endAsked() && progress.sum() > operationsBefore);
+            return;
+        }
         boolean byWork = parameters.work() > 0;
         long deadline = System.nanoTime() + (long) (parameters.seconds() * 1e9);
         while (!progress.endAsked()) {
@@ -87,12 +115,16 @@ final class Runner {
     private Map<String, Object> shown(Workload.Prepared prepared) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("threads", parameters.threads());
-        if (parameters.work() > 0) {
-            shown.put("work", parameters.work());
+        if (parameters.externalWindow()) {
+            shown.put("window", Options.EXTERNAL);
         } else {
-            shown.put("seconds", parameters.seconds());
+            if (parameters.work() > 0) {
+                shown.put("work", parameters.work());
+            } else {
+                shown.put("seconds", parameters.seconds());
+            }
+            shown.put("warmup", parameters.warmup());
         }
-        shown.put("warmup", parameters.warmup());
         if (workload.defaultSize().isPresent() && parameters.lengths() == null) {
             shown.put("size", parameters.size());
         }

@@ -39,7 +39,7 @@ class RunnerTest {
     void churnTakesItsTasksInTurn() throws Exception {
         Lengths lengths = Lengths.list("48x3,2m");
         Result result = Runner.run(
-                new ChurnWorkload(), new Parameters(1, 10, 0, 4096, null, null, lengths, 40, null));
+                new ChurnWorkload(), new Parameters(1, 10, 0, 4096, null, null, lengths, 40, null, false));
         assertTrue(result.operations() >= 40, "tasks: " + result.operations());
         assertTrue(result.toJson().contains("\"sizes\":\"48x3,2m\""), result.toJson());
     }
@@ -90,11 +90,60 @@ class RunnerTest {
         }
     }
 
+    @Test
+    void aReaderOpensAndClosesTheWindow() throws Exception {
+        Path file = directory.resolve("external");
+        try (var channel = java.nio.channels.FileChannel.open(
+                file,
+                java.nio.file.StandardOpenOption.CREATE_NEW,
+                java.nio.file.StandardOpenOption.READ,
+                java.nio.file.StandardOpenOption.WRITE)) {
+            var header = channel.map(java.nio.channels.FileChannel.MapMode.READ_WRITE, 0, 128);
+            header.order(java.nio.ByteOrder.nativeOrder());
+            long[] counted = new long[4];
+            Thread reader = new Thread(() -> {
+                awaitWork(channel, Progress.Phase.WARMING_UP);
+                counted[0] = operations(channel);
+                header.putLong(48, 1);
+                awaitWork(channel, Progress.Phase.MEASURING);
+                counted[1] = operations(channel);
+                header.putLong(32, 1);
+                // It works on until it may stop.
+                awaitWork(channel, Progress.Phase.FINISHED);
+                counted[2] = operations(channel);
+                header.putLong(56, 1);
+            });
+            reader.start();
+            Result result = Runner.run(
+                    new AllocWorkload(), new Parameters(1, 0, 0, 16, null, file, null, 0, null, true));
+            reader.join();
+            counted[3] = operations(channel);
+            assertTrue(counted[0] < counted[1] && counted[1] < counted[2], java.util.Arrays.toString(counted));
+            assertTrue(0 < result.operations() && result.operations() < counted[3], result.toJson());
+            assertTrue(result.toJson().contains("\"window\":\"external\""), result.toJson());
+        }
+    }
+
+    /** Until it is in this phase, and something is done in it. */
+    private static void awaitWork(java.nio.channels.FileChannel channel, Progress.Phase phase) {
+        while (word(channel, 8) != phase.ordinal()) {
+            Thread.onSpinWait();
+        }
+        long first = operations(channel);
+        while (operations(channel) == first) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** The first worker's. */
     private static long operations(java.nio.channels.FileChannel channel) {
+        return word(channel, 128);
+    }
+
+    private static long word(java.nio.channels.FileChannel channel, int at) {
         var word = java.nio.ByteBuffer.allocate(Long.BYTES).order(java.nio.ByteOrder.nativeOrder());
         try {
-            return channel.read(word, 128) == Long.BYTES ? word.getLong(0) : 0;
+            return channel.read(word, at) == Long.BYTES ? word.getLong(0) : 0;
         } catch (java.io.IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
