@@ -1,23 +1,20 @@
-//! One JVM that runs a program to its end and measures itself.
+//! JVMs that run a program, each of which measures itself: several in one window, or one.
 
 use crate::{Error, Result};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
-use jvm::arrival::await_agent;
 use jvm::heap_log;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;
-use jvm::running::Running;
+use jvm::together::{self, Member};
 use jvm::workload::Report;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
-
-/// How much longer than asked a program may take to begin and to end.
-const SLACK: Duration = Duration::from_secs(180);
 
 /// What the driver says besides what every workload says.
 #[derive(Clone, Debug, Deserialize)]
@@ -75,19 +72,31 @@ impl ForkResult {
     }
 }
 
-/// A program in a JVM.
-pub(super) struct Fork<'a> {
+/// A program, and how its JVMs are run.
+pub(super) struct Forks<'a> {
     pub program: &'a Application,
     pub jdk: &'a Jdk,
     /// The JVM's flags on all sides.
     pub flags: &'a [String],
+    /// What a JVM alone is measured for; several at the same time get as much of the CPUs, and take longer.
     pub seconds: u64,
     pub install: &'a Install,
 }
 
-impl Fork<'_> {
-    /// Runs it to its end, with an agent or without, and further flags.
-    pub fn run(&self, agent: Option<&AgentOptions>, more: &[&str]) -> Result<ForkResult> {
+/// A side: its agent or none, and its flags.
+pub(super) type ForkSide<'a> = (Option<AgentOptions>, &'a [&'a str]);
+
+impl Forks<'_> {
+    /// Runs JVMs of these sides at the same time, started in this order, and measures all in one window.
+    pub fn run(&self, sides: &[ForkSide]) -> Result<Vec<ForkResult>> {
+        let mut members = sides.iter().map(|side| self.start(side)).collect::<Result<Vec<_>>>()?;
+        let share = sides.len() as u64;
+        let seconds = |alone: u64| Duration::from_secs(share * alone);
+        let reports = together::measure(&mut members, seconds(self.program.warmup), seconds(self.seconds))?;
+        members.iter_mut().zip(reports).map(|(member, report)| Self::result(member, report)).collect()
+    }
+
+    fn start(&self, (agent, more): &ForkSide) -> Result<Member> {
         let mut jvms = Jvms::new()?;
         let mut arguments: Vec<OsString> = Vec::new();
         if let Some(agent) = agent {
@@ -95,28 +104,24 @@ impl Fork<'_> {
         }
         arguments.extend(self.flags.iter().map(OsString::from));
         arguments.extend(more.iter().map(OsString::from));
-        let log = jvms.directory().join("heap");
-        arguments.push(heap_log::flag(&log).into());
+        arguments.push(heap_log::flag(&log(&jvms)).into());
+        // What each unpacks is its own.
         arguments.extend(self.program.arguments(self.jdk, self.install, jvms.directory())?);
-        let numbers = [("--seconds", self.seconds), ("--warmup", self.program.warmup)];
-        arguments.extend(numbers.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]));
-        let mut running = Running::start(&Launch::new(self.jdk.java(), arguments), false)?;
-        if agent.is_some() {
-            await_agent(&mut running, &mut jvms)?;
-        }
-        let limit = Duration::from_secs(self.seconds + self.program.warmup) + SLACK;
-        if running.wait(limit)?.is_none() {
-            let name = self.program.name;
-            return Err(Error::failed(format!(
-                "{name} did not finish within {} s; reduce --seconds, or use a less busy machine",
-                limit.as_secs()
-            )));
-        }
-        running.check()?;
-        let mut found = ForkResult::read(&running.output(), jvms.settings())?;
-        found.heap_used = found.report.measured().and_then(|(from, to)| heap_log::used_up(&log, from, to));
-        Ok(found)
+        arguments.extend(together::options(&together::progress_in(&jvms)));
+        let launch = Launch::new(self.jdk.java(), arguments);
+        Member::start(self.program.name, &launch, jvms, agent.is_some(), false)
     }
+
+    fn result(member: &mut Member, report: Report) -> Result<ForkResult> {
+        let heap_used =
+            report.measured().and_then(|(from, to)| heap_log::used_up(&log(&member.jvms), from, to));
+        let found = ForkResult::read(&member.output(), member.jvms.settings())?;
+        Ok(ForkResult { heap_used, ..found })
+    }
+}
+
+fn log(jvms: &Jvms) -> PathBuf {
+    jvms.directory().join("heap")
 }
 
 /// What is kept of a side.

@@ -17,7 +17,7 @@ use jvm::jdk::{Collector, Jdk};
 use round::Rounds;
 use std::rc::Rc;
 
-/// Seconds that are measured in a JVM of one side.
+/// Seconds of a JVM of one side, if it were alone.
 const SECONDS: u64 = 5;
 pub(super) const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
 
@@ -31,7 +31,7 @@ const DEFAULTS: &str = "Terrace / stock";
 /// Windows in one JVM: with buffers off and the defaults it is a stock JVM.
 const ON_OFF: &str = "on / off, one process";
 
-/// Key, name, unit, better, definition. A ratio is a over b of one round: of forks that are neighbours, or of the windows of one JVM.
+/// Key, name, unit, better, definition. A ratio is a over b of one round: of JVMs that ran at the same time, or of the windows of one.
 const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("speed", "per second", "ratio", Better::Higher, "operations per second, a over b"),
     ("p99", "p99", "ratio", Better::Lower, "99th percentile of operation latency, a over b"),
@@ -108,7 +108,7 @@ fn compared(
 ) -> Vec<Cell> {
     let seconds = bench.wanted.seconds.unwrap_or(SECONDS);
     let rounds = flags(bench, program, collector, jdk, flag)
-        .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, &bench.install)));
+        .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, bench)));
     let cell = |(number, (compared, ..)): (usize, &(&str, usize, usize))| Cell {
         parameters: place(program, collector, jdk, heap, compared),
         seconds: (program.warmup + seconds) as f64 + AROUND,

@@ -1,10 +1,10 @@
-//! A round: every side once, next to each other, and each comparison's ratios of it.
+//! A round: every side once, all at the same time where the memory suffices, and each comparison's ratios of it.
 
-use super::fork::{Fork, ForkResult, kept};
+use super::fork::{ForkResult, ForkSide, Forks, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
-use experiment::Sample;
+use experiment::{Bench, Sample};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::install::Install;
@@ -21,6 +21,8 @@ pub(super) struct Rounds {
     pub flags: Vec<String>,
     pub seconds: u64,
     pub install: Install,
+    /// Why the sides do not run at the same time.
+    in_turn: Option<String>,
     state: RefCell<State>,
 }
 
@@ -36,13 +38,14 @@ impl Rounds {
         jdk: &Jdk,
         flags: Vec<String>,
         seconds: u64,
-        install: &Install,
+        bench: &Bench,
     ) -> Rounds {
         // The same order for the same cell: a run that is repeated is repeated exactly.
         let seed =
             flags.iter().chain([&program.name.to_owned()]).flat_map(|flag| flag.bytes()).map(u64::from).sum();
         let state = RefCell::new(State { orders: Orders::new(seed), left: BTreeMap::new() });
-        Rounds { program, jdk: jdk.clone(), flags, seconds, install: install.clone(), state }
+        let in_turn = must_run_in_turn(&flags, bench.memory_bytes());
+        Rounds { program, jdk: jdk.clone(), flags, seconds, install: bench.install.clone(), in_turn, state }
     }
 
     /// This comparison's part of its next round.
@@ -53,21 +56,44 @@ impl Rounds {
         }
         let outcomes = self.run(state.orders.next())?;
         state.left = samples(&outcomes);
+        if let Some(note) = &self.in_turn {
+            state.left.values_mut().for_each(|sample| sample.notes.push(note.clone()));
+        }
         Ok(state.left.remove(&compared).unwrap_or_default())
     }
 
     fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, ForkResult>> {
         let Rounds { program, jdk, flags, seconds, install, .. } = self;
-        let fork = Fork { program, jdk, flags, seconds: *seconds, install };
-        order
-            .into_iter()
-            .map(|side| {
-                let (_, terrace, more) = SIDES[side];
-                let agent = terrace.then(AgentOptions::default);
-                Ok((side, fork.run(agent.as_ref(), more)?))
-            })
-            .collect()
+        let forks = Forks { program, jdk, flags, seconds: *seconds, install };
+        let sides: [ForkSide; 3] = order.map(|side| {
+            let (_, terrace, more) = SIDES[side];
+            (terrace.then(AgentOptions::default), more)
+        });
+        let at_the_same_time = if self.in_turn.is_some() { 1 } else { sides.len() };
+        let mut outcomes = Vec::new();
+        for sides in sides.chunks(at_the_same_time) {
+            outcomes.extend(forks.run(sides)?);
+        }
+        Ok(order.into_iter().zip(outcomes).collect())
     }
+}
+
+/// Memory of a JVM beside its heap: code, metadata, threads' stacks, the collector's own.
+const BESIDE_HEAP: u64 = 400 << 20;
+
+/// Why JVMs with these flags run in turn on a machine with so much memory, where they must.
+fn must_run_in_turn(flags: &[String], memory: u64) -> Option<String> {
+    let heap = flags.iter().rev().find_map(|flag| flag.strip_prefix("-Xmx"))?;
+    let count = SIDES.len() as u64;
+    let needed = count * (jvm::size::parse(heap).ok()? + BESIDE_HEAP);
+    (needed > memory).then(|| {
+        format!(
+            "the {count} JVMs of a round ran one after another, because together they may need {:.1} GB and there are {:.1} GB: their \
+             ratios scatter more; measure on a machine with more memory, or with the small heap",
+            needed as f64 / 1e9,
+            memory as f64 / 1e9
+        )
+    })
 }
 
 fn samples(outcomes: &BTreeMap<usize, ForkResult>) -> BTreeMap<usize, Sample> {
@@ -107,6 +133,17 @@ mod tests {
             "collection_seconds":0,"p50_ms":1,"p99_ms":2,"p999_ms":4,"peak_resident_bytes":8,"checks":"passed"}}"#
         );
         ForkResult::read(&line.replace('\n', ""), Value::Null).unwrap()
+    }
+
+    #[test]
+    fn sides_run_in_turn_only_where_their_memory_does_not_suffice() {
+        let flags = ["-XX:+UseG1GC", "-Xmx2g"].map(str::to_owned);
+        assert_eq!(must_run_in_turn(&flags, 16 << 30), None);
+        let why = must_run_in_turn(&flags, 4 << 30).unwrap();
+        assert!(
+            why.contains("one after another") && why.contains("7.7 GB") && why.contains("4.3 GB"),
+            "{why}"
+        );
     }
 
     #[test]
