@@ -94,7 +94,9 @@ impl Table {
         let wanted = |cell: &&Value| self.only.is_none_or(|(key, value)| cell[key] == value);
         let cells: Vec<&Value> =
             kept[self.experiment]["cells"].as_array().into_iter().flatten().filter(wanted).collect();
-        let first = cells.first().copied().unwrap_or(&Value::Null);
+        // What all cells have in common is known without any.
+        let common = self.only.map_or(Value::Null, |(key, value)| json!({ key: value }));
+        let first = cells.first().copied().unwrap_or(&common);
         let mut header: Vec<String> = self.columns.iter().map(|(name, _)| filled(name, first)).collect();
         let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
         for cell in cells {
@@ -263,6 +265,23 @@ mod tests {
         assert_eq!(shown, ["unavailable: failed: a / b", "unavailable"]);
         let measured = json!({ "remedy": "terrace", "processes": 1, "speed": [1.0, 0.9, 1.1] });
         assert_eq!(joined(vec![kept], vec![measured.clone()]), [measured], "the same parameters");
+    }
+
+    #[test]
+    fn forks_have_a_table_for_each_comparison_also_before_they_are_measured() {
+        let table = TABLES.iter().find(|table| table.name == "forks-flag-stock").unwrap();
+        let cell = |compared: &str, cpu: f64| {
+            json!({ "program": "h2", "collector": "g1", "jdk": 25, "heap": "small", "compared": compared, "processes": 12,
+            "cpu": [cpu, 0.9, 1.1], "speed": [1.0, 0.9, 1.1], "resident": [1.3, 1.2, 1.4], "pauses": [0.5, 0.4, 0.6],
+            "collections_a": [11, 11, 11], "collections_b": [548, 548, 548] })
+        };
+        let cells = [cell("Terrace / stock", 2.0), cell("TLABSize=4k / stock", 1.02)];
+        let shown = table.show(&json!({ "applications": { "cells": cells } }));
+        assert!(shown.starts_with("| TLABSize=4k / stock | of | per CPU-second |"), "{shown}");
+        let row = "| h2, g1 25, small | 12 processes | 1.020 [0.900, 1.100] | 1.000 [0.900, 1.100] | 11 : 548 | 0.50 | 1.30 [1.20, 1.40] |\n";
+        assert!(shown.ends_with(row) && shown.lines().count() == 3, "{shown}");
+        let none = table.show(&Value::Null);
+        assert!(none.starts_with("| TLABSize=4k / stock | of |") && none.lines().count() == 2, "{none}");
     }
 
     #[test]

@@ -33,7 +33,39 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 17] = [
+const TERRACE_STOCK: &str = "Terrace / stock";
+const FLAG_STOCK: &str = "TLABSize=4k / stock";
+const TERRACE_FLAG: &str = "Terrace / TLABSize=4k";
+
+/// Real programs in forks: what they did, and what that took. With the latencies a line would be too long.
+const FORKS: Table = Table {
+    file: "docs/applications.md",
+    name: "",
+    experiment: "applications",
+    columns: &[
+        ("{compared}", Words(PROGRAM)),
+        ("of", Words("{processes}")),
+        ("per CPU-second", Interval("cpu", 3)),
+        ("per second", Interval("speed", 3)),
+        COLLECTIONS,
+        ("pauses", Median("pauses", 2)),
+        ("resident", Interval("resident", 2)),
+    ],
+    across: None,
+    only: None,
+};
+const LATENCIES: Table = Table {
+    columns: &[
+        ("{compared}", Words(PROGRAM)),
+        ("p50", Interval("p50", 2)),
+        ("p99", Interval("p99", 2)),
+        ("p99.9", Interval("p999", 2)),
+    ],
+    ..FORKS
+};
+const PROGRAM: &str = "{program}, {collector} {jdk}, {heap}";
+
+pub const TABLES: [Table; 23] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -107,6 +139,12 @@ pub const TABLES: [Table; 17] = [
         only: Some(("compared", "on / off, one process")),
         ..PLAIN
     },
+    Table { name: "forks-terrace-stock", only: Some(("compared", TERRACE_STOCK)), ..FORKS },
+    Table { name: "forks-flag-stock", only: Some(("compared", FLAG_STOCK)), ..FORKS },
+    Table { name: "forks-terrace-flag", only: Some(("compared", TERRACE_FLAG)), ..FORKS },
+    Table { name: "latencies-terrace-stock", only: Some(("compared", TERRACE_STOCK)), ..LATENCIES },
+    Table { name: "latencies-flag-stock", only: Some(("compared", FLAG_STOCK)), ..LATENCIES },
+    Table { name: "latencies-terrace-flag", only: Some(("compared", TERRACE_FLAG)), ..LATENCIES },
     Table {
         file: "docs/doctor.md",
         name: "advice",
