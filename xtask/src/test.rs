@@ -6,7 +6,9 @@
 use crate::cargo::cargo;
 use crate::shell::{self, root, works};
 use crate::{applications, build, fuzz, jdks, sanitize, skipped};
+use jvm::os::own_cpu_seconds;
 use jvm::{Error, Result};
+use std::num::NonZero;
 use std::process::Command;
 use std::time::Instant;
 
@@ -80,8 +82,11 @@ fn steps(arguments: &Arguments) -> Result<()> {
     })?;
     step("tests", || {
         build::checked()?;
+        // Many wait for what a JVM does, and the last of a program's tests runs alone: as many again fill the gaps.
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         shell::run(
             checked("test")
+                .env("RUST_TEST_THREADS", (2 * processors).to_string())
                 .args(["--workspace", "--exclude", "terrace-golden"])
                 .args(["--exclude", "terrace-agent"]),
         )
@@ -108,11 +113,12 @@ fn steps(arguments: &Arguments) -> Result<()> {
     step("fuzzing", || fuzzing(arguments.fuzz))
 }
 
-/// A step, and how long it took: the whole has to stay bearable.
+/// A step, how long it took and how much of the processors: the whole has to stay bearable, and waiting has another remedy than work.
 fn step(name: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
-    let since = Instant::now();
+    let (since, cpu) = (Instant::now(), own_cpu_seconds());
     let outcome = body();
-    eprintln!("=== {name}: {:.0} s", since.elapsed().as_secs_f64());
+    let cpu = own_cpu_seconds() - cpu;
+    eprintln!("=== {name}: {:.0} s, {cpu:.0} s of CPU time", since.elapsed().as_secs_f64());
     outcome
 }
 

@@ -65,7 +65,21 @@ const LATENCIES: Table = Table {
 };
 const PROGRAM: &str = "{program}, {collector} {jdk}, {heap}";
 
-pub const TABLES: [Table; 23] = [
+const DEFAULTS: Table = Table {
+    experiment: "defaults",
+    columns: &[
+        ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
+        ("young", Words("{young}")),
+        ("of", Words("{processes}")),
+        ("per second", Interval("speed", 3)),
+        ("per CPU-second", Interval("cpu", 3)),
+        ("heap used up", Median("heap", 3)),
+        ("pairs", Median("pairs", 0)),
+    ],
+    ..PLAIN
+};
+
+pub const TABLES: [Table; 24] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -92,20 +106,8 @@ pub const TABLES: [Table; 23] = [
         ],
         ..PLAIN
     },
-    Table {
-        name: "defaults",
-        experiment: "defaults",
-        columns: &[
-            ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
-            ("young", Words("{young}")),
-            ("of", Words("{processes}")),
-            ("per second", Interval("speed", 3)),
-            ("per CPU-second", Interval("cpu", 3)),
-            ("heap used up", Median("heap", 3)),
-            ("pairs", Median("pairs", 0)),
-        ],
-        ..PLAIN
-    },
+    Table { name: "defaults", only: Some(("compared", "on / off")), ..DEFAULTS },
+    Table { name: "control", only: Some(("compared", "off / off")), ..DEFAULTS },
     Table {
         name: "matrix",
         experiment: "matrix",
