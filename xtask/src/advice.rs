@@ -160,7 +160,8 @@ fn patient(
 /// The doctor's report, as JSON.
 fn examine(patient: &Patient, seconds: u64) -> Result<String> {
     let mut command = Command::new(folder().join("terrace"));
-    command.args(["doctor", "--verify", "--format", "json"]);
+    // All of these can run twice.
+    command.args(["doctor", "--verify", "--forks", "concurrent", "--format", "json"]);
     for (option, value) in [("--seconds", WATCHED), ("--warmup", patient.warmup), ("--duration", seconds)] {
         command.arg(option).arg(value.to_string());
     }

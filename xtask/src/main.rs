@@ -59,7 +59,7 @@ enum Command {
     Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can achieve: a private buffer per thread.
     Bound(lab_run::Cells),
-    /// Measure real programs: Terrace's defaults and -XX:TLABSize=4k against a stock JVM, in interleaved forks.
+    /// Measure real programs: Terrace's defaults against buffers off in one JVM, and with -XX:TLABSize=4k and stock in forks at the same time.
     Applications(lab_run::Applications),
     /// Have the doctor examine every workload and real program, and try what it advises: expected against measured; then: cargo xtask results
     /// target/terrace/advice.

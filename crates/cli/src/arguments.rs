@@ -2,6 +2,7 @@
 
 use clap::Args;
 use compare::Program;
+use compare::forks::Schedule;
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::jdk::{self, Collector, Jdk};
 use jvm::workload::{Lengths, Parameters, Workload};
@@ -88,6 +89,12 @@ impl ProgramArguments {
         options.into_iter().find_map(|(name, given)| given.then_some(name))
     }
 
+    /// How pairs of its JVMs run unless it is said: what is ours can run twice at the same time, while a user's program may share ports, files or a
+    /// database with its second self.
+    pub fn usual_schedule(&self) -> Schedule {
+        if self.workload.is_some() { Schedule::Concurrent } else { Schedule::Interleaved }
+    }
+
     fn lengths(&self) -> Option<Lengths> {
         let list = self.sizes.clone().map(Lengths::List);
         list.or_else(|| self.mixture.clone().map(Lengths::Mixture))
@@ -169,7 +176,7 @@ impl BufferArguments {
     }
 }
 
-fn parse<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T> {
+pub fn parse<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T> {
     text.parse()
 }
 

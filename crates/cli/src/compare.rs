@@ -5,6 +5,7 @@ use crate::arguments::{
 };
 use crate::format::{Format, json};
 use clap::Args;
+use compare::forks::Schedule;
 use compare::stopping::Precision;
 use compare::{Comparison, Method, words};
 use jvm::agent::AgentOptions;
@@ -52,9 +53,11 @@ pub struct Compare {
     #[arg(long, conflicts_with = "a", help_heading = "Sides")]
     control: bool,
 
-    /// Compare interleaved JVMs, even if one JVM could be switched between both sides.
-    #[arg(long, help_heading = "Measurement")]
-    forks: bool,
+    /// Compare separate JVMs, even if one JVM could be switched between both sides. The two of a pair run one after the
+    /// other (interleaved) or at the same time (concurrent), which scatters less but starts the program twice: with the
+    /// same ports, files and databases [default: interleaved; concurrent for --workload].
+    #[arg(long, value_name = "SCHEDULE", num_args = 0..=1, require_equals = true, value_parser = crate::arguments::parse::<Schedule>, help_heading = "Measurement")]
+    forks: Option<Option<Schedule>>,
 
     /// Measure until the half-width of the 95 % intervals is at most this, or --duration is over [not in forks].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Measurement")]
@@ -109,11 +112,14 @@ Examples:
   terrace compare --precision 1.5% -- java -jar app.jar   until 3 % can be detected
   terrace compare --control --precision 1.5% -- java -jar app.jar   off against off
   terrace compare --b stock --fork-seconds 60s --duration 10m -- ./build.sh
+  terrace compare --forks=concurrent --b '-XX:TLABSize=4k' -- java -jar app.jar   if it can run twice
 
 A side is one word: terrace with its settings as key=value, or stock, off, bound; then
 JVM flags. Flags alone mean stock with these flags. Off and bound are the other side's
 JVM, switched. Sides that one JVM can be are measured in windows inside it, all others
-in forks: separate JVMs, in pairs whose order is random and balanced.
+in forks: separate JVMs, in pairs whose order is random and balanced. Both of a pair can run
+at the same time (--forks=concurrent) where the program's ports and files allow two of it;
+they then share the CPUs, and each takes twice as long.
 
 The metric is the workload's own operations, otherwise bytes allocated; a program that
 ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
@@ -138,7 +144,7 @@ impl Compare {
                  write --a terrace",
             ));
         }
-        let forks = self.forks || !a.shares_jvm(b);
+        let forks = self.forks.is_some() || !a.shares_jvm(b);
         if forks && self.precision.is_some() {
             return Err(Error::usage(
                 "--precision applies to windows in one JVM; in forks use a longer --duration",
@@ -154,7 +160,10 @@ impl Compare {
             sides,
             flags,
             method: match forks {
-                true => Method::Forks { fork: self.fork_seconds },
+                true => Method::Forks {
+                    fork: self.fork_seconds,
+                    schedule: self.forks.flatten().unwrap_or_else(|| self.program.usual_schedule()),
+                },
                 false => Method::Windows {
                     window: self.window,
                     skip: self.skip,

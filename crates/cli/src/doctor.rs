@@ -3,6 +3,7 @@
 use crate::arguments::{ProgramArguments, seconds, some_seconds};
 use crate::format::{Format, json};
 use clap::Args;
+use compare::forks::Schedule;
 use doctor::report::Report;
 use doctor::start::watch_program;
 use doctor::verify::Trials;
@@ -42,6 +43,11 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = some_seconds, requires = "verify")]
     duration: Duration,
 
+    /// With --verify: JVMs with a flag and without run one after the other (interleaved) or at the same time (concurrent), if the
+    /// program can run twice [default: interleaved; concurrent for --workload].
+    #[arg(long, value_name = "SCHEDULE", value_parser = crate::arguments::parse::<Schedule>, requires = "verify")]
+    forks: Option<Schedule>,
+
     /// Output format.
     #[arg(long, value_parser = Format::of([Format::Table, Format::Json, Format::Html]), default_value = "table", help_heading = "Output")]
     format: Format,
@@ -61,7 +67,8 @@ It loads the agent as an observer (levels=none), watches, and withdraws it. Each
 lists remedies, the cheapest first: a HotSpot flag, a change in the program, or terrace,
 with the expected effect: collections and speed relative to the current state. 'Nothing to gain here'
 is a possible answer. --verify tries flags in separate JVMs, interleaved with stock ones
-(as 'terrace compare' does), and terrace in windows inside one JVM.";
+(as 'terrace compare' does) or, with --forks concurrent, at the same time, and terrace in
+windows inside one JVM.";
 
 impl Doctor {
     pub fn execute(self) -> Result<()> {
@@ -78,7 +85,8 @@ impl Doctor {
                 ));
             }
             (Some(pid), false) => {
-                if let Some(name) = self.program.given().or(self.warmup.map(|_| "--warmup")) {
+                let own = self.warmup.map(|_| "--warmup").or(self.forks.map(|_| "--forks"));
+                if let Some(name) = self.program.given().or(own) {
                     return Err(Error::usage(format!(
                         "{name} applies to a program that is started here; leave it out, or specify a program instead of a PID"
                     )));
@@ -102,6 +110,7 @@ impl Doctor {
                         warmup,
                         duration: self.duration,
                         seed: 1,
+                        schedule: self.forks.unwrap_or_else(|| self.program.usual_schedule()),
                         install: &install,
                     };
                     report.trials = trials.run(&report, &progress)?;

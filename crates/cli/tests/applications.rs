@@ -148,6 +148,15 @@ fn the_experiment_sets_each_side_beside_stock() {
     assert!(median(terrace, "collections_a") < median(terrace, "collections_b"), "{results}");
     assert!(terrace["settings"]["Terrace"]["agent"]["levels"].is_string(), "{results}");
     assert!(terrace["settings"]["stock"]["agent"].is_null(), "{results}");
+    // They ran at the same time: each window begins before the other ends.
+    let window = |side: &str| {
+        let measured = &terrace["settings"][side]["measured"];
+        assert_eq!(measured["parameters"]["window"], "external", "{measured}");
+        let [end, seconds] = ["ended_nanos", "seconds"].map(|field| measured[field].as_f64().unwrap());
+        (end - 1e9 * seconds, end)
+    };
+    let (of_terrace, of_stock) = (window("Terrace"), window("stock"));
+    assert!(of_terrace.0 < of_stock.1 && of_stock.0 < of_terrace.1, "{results}");
     // The switched one has an interval of its own, and times of both sides.
     assert!(
         switched["metrics"]["speed"]["low"].as_f64() < switched["metrics"]["speed"]["high"].as_f64(),

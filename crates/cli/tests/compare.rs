@@ -52,7 +52,44 @@ impl Account {
     }
 }
 
+/// The measured window that a reader opens and closes.
+#[derive(Default)]
+struct Window {
+    opened: Option<(Duration, u64)>,
+    closed: Option<(Duration, u64)>,
+}
+
+impl Window {
+    /// Does what the reader asks for; whether it is to stop.
+    fn follow(&mut self, file: &std::fs::File, operations: u64, now: Duration) -> bool {
+        let asked = |at| {
+            let mut word = [0; 8];
+            file.read_exact_at(&mut word, at).is_ok() && word != [0; 8]
+        };
+        let phase = |phase: u64| file.write_all_at(&phase.to_ne_bytes(), 8).unwrap();
+        if self.opened.is_none() && asked(48) {
+            self.opened = Some((now, operations));
+            phase(2);
+        }
+        if self.closed.is_none() && asked(32) {
+            self.closed = Some((now, operations));
+            phase(3);
+        }
+        asked(56)
+    }
+
+    /// Seconds and operations.
+    fn report(&self) -> Option<(f64, u64)> {
+        let ((begin, before), (end, after)) = self.opened.zip(self.closed)?;
+        Some(((end - begin).as_secs_f64(), after - before))
+    }
+}
+
 impl Pretended {
+    fn external(&self) -> bool {
+        self.after("--window") == Some("external")
+    }
+
     fn after(&self, name: &str) -> Option<&str> {
         let at = self.words.iter().position(|word| word == name)?;
         self.words.get(at + 1).map(String::as_str)
@@ -92,10 +129,11 @@ impl Pretended {
             control
         });
         let progress = self.after("--progress").map(|path| {
-            let file = std::fs::File::create(path).unwrap();
+            let mut options = std::fs::File::options();
+            let file = options.create(true).truncate(true).read(true).write(true).open(path).unwrap();
             file.set_len(256).unwrap();
             let put = |at, value: u64| file.write_all_at(&value.to_ne_bytes(), at).unwrap();
-            put(8, 2);
+            put(8, if self.external() { 1 } else { 2 });
             put(16, 1);
             put(24, 128);
             file.write_all_at(b"TERRPROG", 0).unwrap();
@@ -103,10 +141,16 @@ impl Pretended {
         });
         let start = Instant::now();
         let mut operations = 0_u64;
+        // As a server does: of two that want the same address, the second one fails. The kernel gives it back with the process.
+        let listener = self.after("--listen").map(std::net::TcpListener::bind);
+        if let Some(Err(error)) = &listener {
+            eprintln!("the server cannot start: {error}");
+            exit(1);
+        }
         let workload = self.number("--seconds");
         let end = workload.or(self.number("--ends-after")).map(Duration::from_secs_f64);
         let flag = 1 + u64::from(self.words.iter().any(|word| word == "-XX:+Twice"));
-        let mut worked = Duration::ZERO;
+        let (mut worked, mut window) = (Duration::ZERO, Window::default());
         while end.is_none_or(|end| start.elapsed() < end) {
             // By the clock: how often a busy machine lets us have our turn is no matter of speed.
             let steps = ((start.elapsed() - worked).as_nanos() / STEP.as_nanos()) as u64;
@@ -128,9 +172,15 @@ impl Pretended {
             if let Some(file) = &progress {
                 file.write_all_at(&operations.to_ne_bytes(), 128).unwrap();
             }
+            if let Some(file) = progress.as_ref().filter(|_| self.external())
+                && window.follow(file, operations, start.elapsed())
+            {
+                break;
+            }
             std::thread::sleep(STEP);
         }
-        if let Some(seconds) = workload {
+        let external = window.report();
+        if let Some((seconds, operations)) = external.or(workload.map(|seconds| (seconds, operations))) {
             let checks = self.after("--checks").unwrap_or("passed");
             let collections = if control.is_some() { 1 } else { 40 };
             println!(
@@ -284,6 +334,49 @@ fn terrace_against_stock_in_forks() {
     let found = json(&compare(&home, &program));
     about_two(&found["ratio"]);
     assert_eq!(found["metric"], "bytes allocated");
+}
+
+#[test]
+fn both_jvms_of_a_pair_run_at_the_same_time_where_they_can() {
+    let home = home();
+    let java = home.java();
+    let stock = [&FORKS[..], &["--against", "stock"]].concat();
+    let workload = |more: &[&str]| {
+        json(&compare(&home, &[&stock[..], more, &["--workload", "alloc", "--java", &java]].concat()))
+    };
+    for (more, schedule) in [(&[][..], "concurrent"), (&["--forks=interleaved"][..], "interleaved")] {
+        let found = workload(more);
+        about_two(&found["ratio"]);
+        assert_eq!((&found["pairs"], &found["method"]["schedule"]), (&2.into(), &schedule.into()), "{found}");
+    }
+    // A user's program runs twice only if the user says that it can.
+    let program = |more: &[&str], own: &[&str]| {
+        json(&compare(&home, &[&stock[..], more, &["--", &java, "-jar", "app.jar"], own].concat()))
+    };
+    assert_eq!(program(&["--forks"], &[])["method"]["schedule"], "interleaved");
+    let found = program(&["--forks=concurrent"], &[]);
+    about_two(&found["ratio"]);
+    assert_eq!(found["method"]["schedule"], "concurrent");
+    assert_eq!(found["sides"]["b"]["collections"].as_u64(), Some(0));
+}
+
+#[test]
+fn where_a_second_one_cannot_start_they_run_one_after_the_other() {
+    let home = home();
+    let java = home.java();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let program = ["--", &java, "-jar", "app.jar", "--listen", &port];
+    let words = [&["--against", "stock", "--forks=concurrent"][..], &program].concat();
+    let output = compare(&home, &[&FORKS[..], &words].concat());
+    let found = json(&output);
+    assert_eq!(found["method"]["schedule"], "interleaved", "{found}");
+    let notes = found["notes"].to_string();
+    assert!(
+        notes.contains("could not run at the same time, so they ran one after the other")
+            && notes.contains("the server cannot start"),
+        "{notes}"
+    );
+    assert!(errors(&output).contains("ran one after the other"), "{}", errors(&output));
 }
 
 #[test]

@@ -244,6 +244,11 @@ fn what_is_no_jvm_or_ends_is_one_line() {
         (vec!["doctor"], vec!["by its PID", "after --"]),
         (vec!["doctor", &pid, "--", &java, "-version"], vec!["not both"]),
         (vec!["doctor", &pid, "--duration", "5"], vec!["--verify"]),
+        (
+            vec!["doctor", &pid, "--verify", "--forks=concurrent"],
+            vec!["--forks applies to a program that is started here"],
+        ),
+        (vec!["doctor", "--verify", "--forks=parallel", "--", &java], vec!["interleaved, concurrent"]),
         (vec!["doctor", "java"], vec!["PID"]),
     ] {
         let answer = output(&words);

@@ -1,42 +1,49 @@
-//! Fork mode: whole JVMs in turn, in pairs.
+//! Fork mode: whole JVMs in pairs, one after another or at the same time.
 //!
 //! For what is decided when a JVM starts: flags, the size of thread buffers, HotSpot's own growing strategy. While a JVM is measured
 //! we sleep, whichever side it is.
 
-use crate::measure::{Amount, Measure, Pair};
+mod run;
+
+use crate::measure::{Amount, Pair};
 use crate::side::Side;
 use crate::{Comparison, Measured};
 use jvm::agent::AgentOptions;
-use jvm::arrival::{await_agent, had_agent};
-use jvm::counts::Counts;
-use jvm::heap_log;
-use jvm::launch::Launch;
-use jvm::observe::Jvms;
-use jvm::os::{self, Exit};
-use jvm::running::Running;
-use jvm::workload::Report;
 use jvm::{Error, Result};
 use present::progress::Progress;
-use serde_json::Value;
+use run::Fork;
 use statistics::Random;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// How much longer than asked a workload may take.
-const SLACK: Duration = Duration::from_secs(180);
-/// How often what a script's JVMs have allocated is read: the accounts of one that has ended are gone.
-const READ: Duration = Duration::from_millis(100);
+/// How the two JVMs of a pair are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown)]
+pub enum Schedule {
+    /// One after the other: right for every program, also one that exists once.
+    #[default]
+    Interleaved,
+    /// At the same time: both meet the same machine. The program has to bear that.
+    Concurrent,
+}
 
-/// The logs of collections: this, and the process ID.
-const HEAP_LOG: &str = "heap-";
+impl Schedule {
+    /// As the user writes it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 
-struct Fork {
-    measure: Measure,
-    whole_run: bool,
-    operation: Option<String>,
-    settings: Value,
-    flags: Vec<String>,
-    command: String,
-    notes: Vec<String>,
+    /// JVMs that run at the same time.
+    const fn jvms(self) -> usize {
+        match self {
+            Schedule::Interleaved => 1,
+            Schedule::Concurrent => 2,
+        }
+    }
+}
+
+fn unknown(text: &str) -> Error {
+    Error::usage(format!("unknown schedule '{text}'; choose one of {}", Schedule::VARIANTS.join(", ")))
 }
 
 /// The order within each pair; `true` is A. By chance A B, B A or B A, A B for each two pairs: a drift that is steady favours nobody,
@@ -56,38 +63,99 @@ fn pairs_in(duration: Duration, fork: Duration) -> usize {
     (pairs + pairs % 2).max(2)
 }
 
-pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progress) -> Result<Measured> {
+pub(crate) fn measure(
+    comparison: &Comparison,
+    (fork, schedule): (Duration, Schedule),
+    progress: &Progress,
+) -> Result<Measured> {
+    if schedule == Schedule::Interleaved {
+        return scheduled(comparison, (fork, schedule), progress).map_err(Failure::into_error);
+    }
+    match scheduled(comparison, (fork, schedule), progress) {
+        Ok(measured) => Ok(measured),
+        Err(Failure::OfFirst(error)) if !error.is_interruption() => {
+            let why =
+                format!("two JVMs could not run at the same time, so they ran one after the other: {error}");
+            progress.line(&why);
+            let mut measured = scheduled(comparison, (fork, Schedule::Interleaved), progress)
+                .map_err(Failure::into_error)?;
+            measured.notes.push(why);
+            Ok(measured)
+        }
+        Err(failure) => Err(failure.into_error()),
+    }
+}
+
+/// Of the first pair, when a user's program may not bear a second JVM beside it, or any other.
+enum Failure {
+    OfFirst(Error),
+    Later(Error),
+}
+
+impl Failure {
+    fn into_error(self) -> Error {
+        match self {
+            Failure::OfFirst(error) | Failure::Later(error) => error,
+        }
+    }
+}
+
+fn scheduled(
+    comparison: &Comparison,
+    (fork, schedule): (Duration, Schedule),
+    progress: &Progress,
+) -> std::result::Result<Measured, Failure> {
     let sides = comparison.sides.each_ref().map(|side| observed(comparison, side));
     let count = pairs_in(comparison.duration, fork);
     let each = fork + comparison.warmup;
     let [name_a, name_b] = sides.each_ref().map(|side| &side.name);
     progress.start(&format!("comparing {name_a} and {name_b} in forks"), each * 2 * count as u32);
 
+    let is_ours = comparison.program.is_workload();
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for (number, pair) in order(count, comparison.seed).into_iter().enumerate() {
-        for (second, is_a) in pair.into_iter().enumerate() {
-            progress.say(format!(
-                "fork {} of {}: {}",
-                2 * number + second + 1,
-                2 * count,
-                if is_a { name_a } else { name_b }
-            ));
-            let (side, done) = if is_a { (&sides[0], &mut a) } else { (&sides[1], &mut b) };
-            done.push(one(comparison, side, fork)?);
-            progress.passed(each * (2 * number + second + 1) as u32);
+        for (part, together) in pair.chunks(schedule.jvms()).enumerate() {
+            let first = 2 * number + part + 1;
+            progress.say(match together {
+                [true] => format!("fork {first} of {}: {name_a}", 2 * count),
+                [_] => format!("fork {first} of {}: {name_b}", 2 * count),
+                _ => format!("forks {first} and {} of {}", first + 1, 2 * count),
+            });
+            let of = |is_a: &bool| if *is_a { &sides[0] } else { &sides[1] };
+            let chosen: Vec<&Side> = together.iter().map(of).collect();
+            let failed = if number == 0 && !is_ours { Failure::OfFirst } else { Failure::Later };
+            let done = run::forks(comparison, &chosen, fork).map_err(failed)?;
+            whole_runs(done.iter(), fork).map_err(failed)?;
+            for (is_a, fork) in together.iter().zip(done) {
+                if *is_a { a.push(fork) } else { b.push(fork) }
+            }
+            progress.passed(each * (first + together.len() - 1) as u32);
         }
     }
+    measured(comparison, sides, (a, b), (fork, schedule)).map_err(Failure::Later)
+}
 
-    let whole = a.iter().chain(&b).filter(|fork| fork.whole_run).count();
-    if whole != 0 && whole != 2 * count {
+/// Whether these ran to their ends. An error if only some did.
+fn whole_runs<'a>(forks: impl Iterator<Item = &'a Fork> + Clone, fork: Duration) -> Result<bool> {
+    let (all, whole) = (forks.clone().count(), forks.filter(|fork| fork.whole_run).count());
+    if whole != 0 && whole != all {
         return Err(Error::failed(format!(
-            "{whole} of {} runs ended by themselves within {} s, the others did not; use a longer --fork-seconds to measure whole \
+            "{whole} of {all} runs ended by themselves within {} s, the others did not; use a longer --fork-seconds to measure whole \
              runs, or a shorter one",
-            2 * count,
             fork.as_secs_f64()
         )));
     }
-    let amount = match (whole > 0, comparison.program.is_workload()) {
+    Ok(whole > 0)
+}
+
+fn measured(
+    comparison: &Comparison,
+    sides: [Side; 2],
+    (mut a, mut b): (Vec<Fork>, Vec<Fork>),
+    (fork, schedule): (Duration, Schedule),
+) -> Result<Measured> {
+    let whole = whole_runs(a.iter().chain(&b), fork)?;
+    let amount = match (whole, comparison.program.is_workload()) {
         (true, _) => Amount::Runs,
         (false, true) => Amount::Operations,
         (false, false) => Amount::Bytes,
@@ -112,6 +180,7 @@ pub(crate) fn measure(comparison: &Comparison, fork: Duration, progress: &Progre
         command: a.command,
         window: None,
         latency: None,
+        schedule: Some(schedule),
         notes,
     })
 }
@@ -125,148 +194,17 @@ fn observed(comparison: &Comparison, side: &Side) -> Side {
     Side { name: format!("{}, observed", side.name), agent, ..side.clone() }
 }
 
-fn one(comparison: &Comparison, side: &Side, fork: Duration) -> Result<Fork> {
-    let mut jvms = Jvms::new()?;
-    let mut flags = Vec::new();
-    if let Some(agent) = &side.agent {
-        flags.push(jvms.options(agent).flag(&comparison.install.agent()?)?);
-    }
-    flags.extend(comparison.flags_of(side));
-    // Last: what is written on the command line itself stays readable.
-    flags.push(heap_log::flag(&jvms.directory().join(format!("{HEAP_LOG}%p"))));
-    let seconds = fork.as_secs_f64().ceil() as u64;
-    let program = comparison.program.for_seconds(seconds, comparison.warmup);
-    let launch = program.launch(&flags, None, None, &comparison.install)?;
-    let running = Running::start(&launch, comparison.show)?;
-    if program.is_workload() {
-        workload(running, jvms, side.agent.is_some(), fork + comparison.warmup, flags, &launch)
-    } else {
-        command(running, jvms, comparison.warmup, fork, flags, &launch)
-    }
-}
-
-/// A workload measures itself.
-fn workload(
-    mut running: Running,
-    mut jvms: Jvms,
-    observed: bool,
-    length: Duration,
-    flags: Vec<String>,
-    launch: &Launch,
-) -> Result<Fork> {
-    if running.wait(length + SLACK)?.is_none() {
-        return Err(Error::failed(format!(
-            "the workload did not end within {} s",
-            (length + SLACK).as_secs()
-        )));
-    }
-    match observed {
-        true => had_agent(&mut running, &mut jvms)?,
-        false => running.check()?,
-    }
-    let report = Report::read(&running.output())?;
-    let counts = observed.then(|| jvms.counts());
-    let measure = Measure {
-        seconds: report.seconds,
-        cpu_seconds: report.cpu_seconds,
-        application_cpu_seconds: None,
-        stopped: None,
-        operations: Some(report.operations),
-        bytes: report.allocated_bytes,
-        collections: report.collections,
-        collection_seconds: report.collection_seconds,
-        heap_used: report
-            .measured()
-            .and_then(|(from, to)| heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, from, to)),
-        waste: counts.map(|counts| counts.waste),
-        requests: counts.map(|counts| counts.requests),
-    };
-    Ok(Fork {
-        measure,
-        whole_run: false,
-        operation: Some(report.operation),
-        settings: jvms.settings(),
-        flags,
-        command: launch.describe(),
-        notes: jvms.notes(),
-    })
-}
-
-/// Any other program is measured from the end of its warm-up until its time is over, or as a whole if it ends before.
-fn command(
-    mut running: Running,
-    mut jvms: Jvms,
-    warmup: Duration,
-    fork: Duration,
-    flags: Vec<String>,
-    launch: &Launch,
-) -> Result<Fork> {
-    await_agent(&mut running, &mut jvms)?;
-    let since = Instant::now();
-    let read = if launch.is_java() { Duration::MAX } else { READ };
-    let mut first = Counts::default();
-    let mut ended = pass(&mut running, &mut jvms, since + warmup, read)?;
-    if ended.is_none() {
-        first = jvms.counts();
-        ended = pass(&mut running, &mut jvms, since + warmup + fork, read)?;
-    }
-    let (measure, notes) = match ended {
-        Some((exit, time)) => {
-            had_agent(&mut running, &mut jvms)?;
-            let whole = Measure::between(&Counts::default(), &jvms.counts());
-            let heap_used = used_up(&jvms, os::monotonic().saturating_sub(time));
-            let cpu_seconds = Some(exit.cpu.as_secs_f64());
-            // The accounts of a JVM that has ended are gone, and a run is a run.
-            (
-                Measure { seconds: time.as_secs_f64(), cpu_seconds, bytes: None, heap_used, ..whole },
-                jvms.notes(),
-            )
-        }
-        None => {
-            let counts = jvms.counts();
-            let measure =
-                Measure { heap_used: used_up(&jvms, first.at), ..Measure::between(&first, &counts) };
-            running.end()?;
-            (measure, jvms.notes().into_iter().chain(jvms.uncounted()).collect())
-        }
-    };
-    Ok(Fork {
-        measure,
-        whole_run: ended.is_some(),
-        operation: None,
-        settings: jvms.settings(),
-        flags,
-        command: launch.describe(),
-        notes,
-    })
-}
-
-/// Of the heap since then, by all JVMs.
-fn used_up(jvms: &Jvms, since: Duration) -> Option<f64> {
-    heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, since, os::monotonic())
-}
-
-/// Lets time pass until then or the program's end, whose exit and time it gives. In between it reads as often as `read` says.
-fn pass(
-    running: &mut Running,
-    jvms: &mut Jvms,
-    until: Instant,
-    read: Duration,
-) -> Result<Option<(Exit, Duration)>> {
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let ended = running.wait(left.min(read))?;
-        jvms.refresh()?;
-        if ended.is_some() || left <= read {
-            return Ok(ended);
-        }
-        jvms.read_accounts();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schedules_have_names() {
+        assert_eq!("concurrent".parse::<Schedule>().unwrap(), Schedule::Concurrent);
+        let error = "parallel".parse::<Schedule>().unwrap_err().to_string();
+        assert!(error.contains("interleaved, concurrent"), "{error}");
+        assert_eq!(Schedule::default().name(), "interleaved");
+    }
 
     #[test]
     fn the_order_is_random_and_balanced_in_every_two_pairs() {

@@ -8,7 +8,7 @@
 //! | [`evidence`] | stops and single calls, laid beside the windows |
 //! | [`latency`] | times of operations by side, where the program tells windows apart |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
-//! | `forks`, [`fixed`] | whole JVMs in turn; one that does fixed work |
+//! | [`forks`], [`fixed`] | whole JVMs, one after another or at the same time; some that do fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
 //! | [`result`], [`show`] | the JSON, the table |
 //! | [`machine`], [`noise`] | where it was measured, and what else happened there |
@@ -22,7 +22,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod exposure;
 pub mod fixed;
-mod forks;
+pub mod forks;
 pub mod in_place;
 pub mod latency;
 pub mod machine;
@@ -37,6 +37,7 @@ pub mod summary;
 pub mod windows;
 pub mod words;
 
+use crate::forks::Schedule;
 use crate::latency::Latency;
 use crate::machine::Host;
 use crate::measure::{Amount, Pair};
@@ -122,6 +123,22 @@ impl Program {
         }
     }
 
+    /// The same, its measured window opened and closed by whoever reads its progress.
+    pub fn with_external_window(&self) -> Program {
+        match self {
+            Program::Workload(workload, parameters, jdk) => {
+                let parameters = Parameters { external_window: true, ..parameters.clone() };
+                Program::Workload(*workload, parameters, jdk.clone())
+            }
+            Program::Driven { java, arguments } => {
+                let window = ["--window", "external"].map(OsString::from);
+                let arguments = arguments.iter().cloned().chain(window).collect();
+                Program::Driven { java: java.clone(), arguments }
+            }
+            Program::Command(_) => self.clone(),
+        }
+    }
+
     /// Whether it can record what each of its calls takes.
     pub fn records_calls(&self) -> bool {
         matches!(self, Program::Workload(Workload::Javac, ..))
@@ -145,10 +162,11 @@ pub enum Method {
         /// The end comes before the duration is over when this is reached.
         precision: Option<Precision>,
     },
-    /// Whole JVMs in turn, each side with its own agent and flags.
+    /// Whole JVMs, each side with its own agent and flags.
     Forks {
         /// The measured length of a fork.
         fork: Duration,
+        schedule: Schedule,
     },
 }
 
@@ -186,6 +204,8 @@ pub(crate) struct Measured {
     /// A window's length, where there are windows.
     pub window: Option<Duration>,
     pub latency: Option<Latency>,
+    /// How forks were run.
+    pub schedule: Option<Schedule>,
     pub notes: Vec<String>,
 }
 
@@ -197,7 +217,7 @@ impl Comparison {
             Method::Windows { window, skip, precision } => {
                 process::measure(self, (window, skip), precision, progress)?
             }
-            Method::Forks { fork } => forks::measure(self, fork, progress)?,
+            Method::Forks { fork, schedule } => forks::measure(self, (fork, schedule), progress)?,
         };
         progress.finish();
         self.outcome(measured, machine)
@@ -279,6 +299,7 @@ impl Comparison {
             command,
             window,
             latency,
+            schedule,
             mut notes,
         } = measured;
         let (amount, coarse) = match amount {
@@ -324,7 +345,7 @@ impl Comparison {
             Method::Windows { skip, precision, .. } => {
                 (window, Some(skip), None, precision.map(|Precision(share)| share))
             }
-            Method::Forks { fork } => (None, None, Some(fork), None),
+            Method::Forks { fork, .. } => (None, None, Some(fork), None),
         };
         // The estimate's where there is one. It has what the other lacks: no pause falls to a side by chance.
         let ratio = estimate.as_ref().map_or(found.ratio, |estimate| estimate.per_second);
@@ -336,6 +357,8 @@ impl Comparison {
             Some(estimate) => estimate.heap_use,
             None => found.heap_use,
         };
+        // While one of two JVMs that share the CPUs is stopped, the other gets more of them: per second its advantage counts twice.
+        let is_shared = schedule == Some(Schedule::Concurrent);
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(ComparisonResult {
             schema: SCHEMA,
@@ -350,7 +373,10 @@ impl Comparison {
             latency,
             heap_use,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
-            verdict: verdict(&ratio, found.pairs),
+            verdict: verdict(
+                if is_shared { ratio_cpu.as_ref().unwrap_or(&ratio) } else { &ratio },
+                found.pairs,
+            ),
             sides: Sides { a, b },
             method: result::Method {
                 seconds: pairs.iter().map(|pair| pair.a.seconds + pair.b.seconds).sum(),
@@ -358,6 +384,7 @@ impl Comparison {
                 window_ms: window.map(milliseconds),
                 skip_ms: skip.map(milliseconds),
                 fork_seconds: fork.map(|time| time.as_secs_f64()),
+                schedule: schedule.map(|schedule| schedule.name().to_owned()),
                 precision,
                 seed: self.seed,
                 resamples: RESAMPLES,

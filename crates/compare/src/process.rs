@@ -192,6 +192,7 @@ pub(crate) fn measure(
     Ok(Measured {
         pairs,
         amount: None,
+        schedule: None,
         latency: report.as_ref().and_then(|report| Latency::of(&report.stretches)),
         operation: report.map(|report| report.operation),
         names: comparison.sides.each_ref().map(|side| side.name.clone()),

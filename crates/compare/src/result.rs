@@ -39,7 +39,7 @@ pub struct ComparisonResult {
     pub heap_use: Option<Interval>,
     /// Collections for the same work, a over b. `null` when not known on a side, or none happened on side b.
     pub collections_ratio: Option<f64>,
-    /// What the interval permits to say of side a.
+    /// What the interval permits to say of side a: that of work per second, or per CPU-second where both sides ran at the same time.
     pub verdict: Verdict,
     pub sides: Sides,
     /// Times of operations in windows; `null` where they are not told apart.
@@ -105,6 +105,9 @@ pub struct Method {
     pub skip_ms: Option<f64>,
     /// A fork's measured length, in fork mode.
     pub fork_seconds: Option<f64>,
+    /// Whether the forks of a pair ran one after the other (`interleaved`) or at the same time (`concurrent`), in fork mode.
+    #[serde(default)]
+    pub schedule: Option<String>,
     /// Half of the interval's width that was asked for, as a share; `null` when the time was fixed.
     #[serde(default)]
     pub precision: Option<f64>,

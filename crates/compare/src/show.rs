@@ -1,10 +1,11 @@
 //! A result as a table.
 
+use crate::forks::Schedule;
 use crate::result::{ComparisonResult, Side};
 use jvm::show::{brief, wasted};
 use present::numbers::{count, human, ratio};
 use present::table::{Table, labelled};
-use statistics::Verdict;
+use statistics::{Interval, Verdict};
 
 fn rate(amount: f64, unit: &str) -> String {
     match unit {
@@ -24,9 +25,14 @@ fn collected(side: &Side) -> String {
 
 pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     let method = &outcome.method;
+    let is_shared = method.schedule.as_deref() == Some(Schedule::Concurrent.name());
     let length = match (method.window_ms, method.fork_seconds) {
         (Some(window), _) => format!("windows of {window} ms in one JVM"),
-        (None, fork) => format!("forks of {} s in balanced random order", fork.unwrap_or_default()),
+        (None, fork) => {
+            let fork = fork.unwrap_or_default();
+            let both = if is_shared { ", both at the same time," } else { "" };
+            format!("forks of {fork} s{both} in balanced random order")
+        }
     };
     let mut text = labelled("metric", &outcome.metric, columns);
     text.push_str(&labelled(
@@ -48,8 +54,14 @@ pub fn outcome(outcome: &ComparisonResult, columns: u16) -> String {
     }
     text.push_str(&sides.text(columns));
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
-    line("a/b per second", &format!("{}  {}", ratio(&outcome.ratio), worded(outcome)));
-    line("a/b per CPU-second", &outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio));
+    let decided = |interval: &Interval| format!("{}  {}", ratio(interval), worded(outcome));
+    let of_shared = outcome.ratio_cpu.as_ref().filter(|_| is_shared);
+    line(
+        "a/b per second",
+        &if of_shared.is_some() { ratio(&outcome.ratio) } else { decided(&outcome.ratio) },
+    );
+    let per_cpu = outcome.ratio_cpu.as_ref().map_or("unavailable".into(), ratio);
+    line("a/b per CPU-second", &of_shared.map_or(per_cpu, decided));
     let collections = outcome.collections_ratio.map_or("unavailable".into(), |ratio| format!("{ratio:.3}"));
     line("a/b collections", &collections);
     line("a/b heap used up", &outcome.heap_use.as_ref().map_or("unavailable".into(), ratio));
@@ -84,7 +96,6 @@ mod tests {
     use crate::result::{Method, SCHEMA, Sides};
     use jvm::counts::Waste;
     use present::table::widest;
-    use statistics::Interval;
 
     fn side(name: &str, waste: Option<Waste>) -> Side {
         let throughput = Interval { median: 123_456_789.0, low: 120_000_000.0, high: 125_000_000.0 };
@@ -130,6 +141,7 @@ mod tests {
                 window_ms: Some(100.0),
                 skip_ms: Some(5.0),
                 fork_seconds: None,
+                schedule: None,
                 precision: None,
                 seed: 1,
                 resamples: 4000,

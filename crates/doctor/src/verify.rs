@@ -1,9 +1,10 @@
-//! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own, interleaved with stock ones, Terrace by
+//! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own, interleaved with stock ones or beside them, Terrace by
 //! windows inside one JVM.
 
 use crate::finding::Remedy;
 use crate::report::Report;
 use crate::trial::Trial;
+use compare::forks::Schedule;
 use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
@@ -71,6 +72,8 @@ pub struct Trials<'a> {
     /// For each remedy.
     pub duration: Duration,
     pub seed: u64,
+    /// How JVMs with a flag and without it run.
+    pub schedule: Schedule,
     pub install: &'a Install,
 }
 
@@ -88,11 +91,13 @@ impl Trials<'_> {
             progress.line(&format!("trying {text}"));
             trials.push(match comparison.run(progress) {
                 Ok(found) => {
+                    let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
                     Trial {
                         remedy: text,
                         // What collections come to in an eden of the same size: HotSpot resizes it, and a few are counted coarsely.
                         collections: found.heap_use.map(|heap| heap.median).or(found.collections_ratio),
-                        speed: Some(found.ratio),
+                        // Of JVMs that share the CPUs work per second says less.
+                        speed: Some(found.ratio_cpu.filter(|_| shared).unwrap_or(found.ratio)),
                         note: found.notes.join("; "),
                     }
                 }
@@ -109,9 +114,10 @@ impl Trials<'_> {
     fn comparison(&self, remedy: &Remedy) -> Result<Option<Comparison>> {
         let (sides, method) = match remedy {
             Remedy::Program(_) => return Ok(None),
-            Remedy::Flags(flags) => {
-                ([Side::stock().with_flags(flags), Side::stock()], Method::Forks { fork: FORK })
-            }
+            Remedy::Flags(flags) => (
+                [Side::stock().with_flags(flags), Side::stock()],
+                Method::Forks { fork: FORK, schedule: self.schedule },
+            ),
             Remedy::Terrace(settings) => {
                 let agent = AgentOptions::read(settings)?;
                 let method = Method::Windows { window: WINDOW, skip: SKIP, precision: None };

@@ -6,6 +6,7 @@ use super::plan::{Cell, Plan, Runner};
 use super::sample::Sample;
 use super::value::Parameters;
 use crate::{Error, Result};
+use compare::forks::Schedule;
 use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::stopping::Precision;
@@ -67,11 +68,12 @@ impl Case {
         self.cell(bench, at, sides, Method::Windows { window, skip: SKIP, precision }, seconds, length)
     }
 
-    /// Pairs of whole JVMs, side a against side b.
+    /// Pairs of whole JVMs, one after the other, side a against side b.
     pub fn forks(self, bench: &Bench, at: Parameters, sides: [Side; 2], fork: u64, pairs: u64) -> Cell {
         let fork = bench.wanted.seconds.unwrap_or(fork);
         let length = 2.0 * pairs as f64 * ((self.warmup + fork) as f64 + AROUND);
-        let method = Method::Forks { fork: Duration::from_secs(fork) };
+        // What they show first is work per second; of JVMs that share the CPUs only work per CPU-second can be trusted.
+        let method = Method::Forks { fork: Duration::from_secs(fork), schedule: Schedule::Interleaved };
         self.cell(bench, at, sides, method, 2 * fork * pairs, length)
     }
 

@@ -24,6 +24,9 @@ pub struct Declaration {
     /// Run only when it is named: it asks about Terrace itself, not about the machine, and may take hours.
     #[serde(default)]
     pub by_name: bool,
+    /// The terminal shows every metric, in several tables, not only the first ones.
+    #[serde(default)]
+    pub shows_all: bool,
 }
 
 impl Declaration {

@@ -91,6 +91,8 @@ pub struct Parameters {
     pub seconds: Option<u64>,
     /// Seconds before that.
     pub warmup: Option<u64>,
+    /// Whoever reads its progress opens and closes the measured window, whatever the times say.
+    pub external_window: bool,
 }
 
 /// The command line `java FLAGS -jar terrace-workloads.jar NAME ...`.
@@ -117,9 +119,13 @@ pub fn launch(
         Some(Lengths::Mixture(range)) => option("--mixture", Some(range.into())),
         None => {}
     }
-    option("--operations", number(parameters.work));
-    option("--seconds", number(parameters.seconds).filter(|_| parameters.work.is_none()));
-    option("--warmup", number(parameters.warmup));
+    if parameters.external_window {
+        option("--window", Some("external".into()));
+    } else {
+        option("--operations", number(parameters.work));
+        option("--seconds", number(parameters.seconds).filter(|_| parameters.work.is_none()));
+        option("--warmup", number(parameters.warmup));
+    }
     if workload == Workload::Javac {
         if !jdk.has_compiler {
             return Err(Error::usage(format!(

@@ -10,7 +10,7 @@ use present::numbers;
 use present::table::{Table, labelled};
 use std::fmt::Write;
 
-/// Never more metrics than these beside each other, and fewer where they do not fit; the rest is in the files.
+/// Never more metrics than these beside each other, and fewer where they do not fit; the rest is below, or in the files.
 const MOST_METRICS: usize = 3;
 
 /// A whole run: every experiment, then the machine and how steady it was.
@@ -129,9 +129,8 @@ impl Reasons {
 }
 
 /// All cells with these metrics, and what their references mean.
-fn table(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Table, Reasons) {
+fn table(findings: &Findings, keys: &[&str], metrics: &[&Metric], reasons: &mut Reasons) -> Table {
     let declaration = &findings.declaration;
-    let mut reasons = Reasons::default();
     let mut header = headings(declaration, keys);
     header.extend(metrics.iter().map(|metric| match metric.unit.as_str() {
         "" => metric.name.clone(),
@@ -151,7 +150,7 @@ fn table(findings: &Findings, keys: &[&str], metrics: &[&Metric]) -> (Table, Rea
         row.extend(compared.then(|| format::processes(cell)));
         row
     });
-    (Table::new(header).with(rows.collect::<Vec<_>>()), reasons)
+    Table::new(header).with(rows.collect::<Vec<_>>())
 }
 
 fn cells(text: &mut String, findings: &Findings, columns: u16) {
@@ -160,14 +159,16 @@ fn cells(text: &mut String, findings: &Findings, columns: u16) {
     let (keys, fixed) = varying(declaration, &places);
     let (known, lacking): (Vec<&Metric>, Vec<&Metric>) =
         declaration.metrics.iter().partition(|metric| nowhere(findings, metric).is_none());
-    let mut most = known.len().min(MOST_METRICS);
-    let (mut lines, mut reasons) = table(findings, &keys, &known[..most]);
-    while most > 1 && !lines.fits(columns) {
-        most -= 1;
-        (lines, reasons) = table(findings, &keys, &known[..most]);
-    }
-    if most > 0 {
-        text.push_str(&lines.text(columns));
+    let (mut rest, mut reasons) = (&known[..], Reasons::default());
+    while !rest.is_empty() {
+        let fits =
+            |most: &usize| table(findings, &keys, &rest[..*most], &mut Reasons::default()).fits(columns);
+        let most = (2..=rest.len().min(MOST_METRICS)).rev().find(fits).unwrap_or(1);
+        text.push_str(&table(findings, &keys, &rest[..most], &mut reasons).text(columns));
+        rest = &rest[most..];
+        if !declaration.shows_all {
+            break;
+        }
     }
     let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
     if !fixed.is_empty() {
@@ -180,7 +181,7 @@ fn cells(text: &mut String, findings: &Findings, columns: u16) {
         let reason = nowhere(findings, metric).unwrap_or_else(|| numbers::lacking("there are no cells"));
         line("not measured", &format!("{}: {reason}", metric.name));
     }
-    let rest: Vec<&str> = known[most..].iter().map(|metric| metric.name.as_str()).collect();
+    let rest: Vec<&str> = rest.iter().map(|metric| metric.name.as_str()).collect();
     if !rest.is_empty() {
         line("in the files", &rest.join(", "));
     }
@@ -236,6 +237,18 @@ mod tests {
         let row = without_spaces(lines(&text, &["| lock xadd", "padded lines", "| 16 "])[0]);
         assert!(row.starts_with("| lock xadd | padded lines | 16 | 6.26 [6.20, 6.60] ns | "), "{row}");
         assert!(row.contains("] ns | ") && row.contains("] M | unavailable (1) |"), "{row}");
+    }
+
+    #[test]
+    fn every_metric_has_its_column_where_the_experiment_wants_that() {
+        let mut findings_ = fixture::atomics();
+        assert!(findings(&findings_, 80).contains("in the files"));
+        findings_.declaration.shows_all = true;
+        let text = findings(&findings_, 80);
+        assert!(!text.contains("in the files"), "{text}");
+        for metric in &findings_.declaration.metrics {
+            assert!(text.contains(&metric.name), "{}: {text}", metric.name);
+        }
     }
 
     #[test]

@@ -34,8 +34,6 @@ const ON_OFF: &str = "on / off, one process";
 /// Key, name, unit, better, definition. A ratio is a over b of one round: of JVMs that ran at the same time, or of the windows of one.
 const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("speed", "per second", "ratio", Better::Higher, "operations per second, a over b"),
-    ("p99", "p99", "ratio", Better::Lower, "99th percentile of operation latency, a over b"),
-    ("collections", "collections", "ratio", Better::Lower, "collections per operation, a over b"),
     (
         "cpu",
         "per CPU-second",
@@ -43,9 +41,11 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
         Better::Higher,
         "operations per second of CPU time of the whole process, a over b",
     ),
-    ("resident", "resident", "ratio", Better::Lower, "peak resident memory, a over b"),
+    ("collections", "collections", "ratio", Better::Lower, "collections per operation, a over b"),
     ("pauses", "pauses", "ratio", Better::Lower, "time in collections per operation, a over b"),
+    ("resident", "resident", "ratio", Better::Lower, "peak resident memory, a over b"),
     ("p50", "p50", "ratio", Better::Lower, "median operation latency, a over b"),
+    ("p99", "p99", "ratio", Better::Lower, "99th percentile of operation latency, a over b"),
     ("p999", "p99.9", "ratio", Better::Lower, "99.9th percentile of operation latency, a over b"),
     ("heap", "heap used up", "ratio", Better::Lower, "heap used up for the same work, a over b"),
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
@@ -71,10 +71,14 @@ fn declaration() -> Declaration {
         metrics: METRICS.map(metric).into(),
         plots: vec![
             plot("Operations per second", "speed").caption("Above 1 the side before the slash is faster."),
+            plot("Operations per CPU-second", "cpu").caption(
+                "Above 1 the side before the slash needs less CPU time; in forks the more exact of the two.",
+            ),
             plot("Latency, 99th percentile", "p99").caption("Below 1 the side before the slash is better."),
             plot("Collections per operation", "collections"),
         ],
         by_name: true,
+        shows_all: true,
         ..Declaration::default()
     }
 }
