@@ -77,6 +77,11 @@ const NS_FOR_BYTE: f64 = 0.2;
 const LONG: [(u64, u64); 2] = [(16, 1_000 * MS), (2, 2_000 * MS)];
 /// ... or, with HotSpot's TLABs, which bring more collections if they matter, after so long.
 const LONGEST: u64 = 4_000 * MS;
+/// A trial of HotSpot's TLABs is over after so many collections and so long where they lose [`DECISIVE`] times what small ones have to save: each of its
+/// collections is one too many. Threads that live for a callback collect fifty times as often meanwhile, and a second of every fifteen would be
+/// more than all other collections.
+const SHORT: (u64, u64) = (8, 200 * MS);
+const DECISIVE: f64 = 2.0;
 const MS: u64 = 1_000_000;
 /// Phases between two trials: after one that has changed something, twice as many after each that has not, and at most. The first trial is
 /// made while a program starts, when much else takes time: it is soon repeated.
@@ -158,15 +163,18 @@ impl SmallFirst {
             return self.small;
         };
         let took = now_ns.saturating_sub(begun.began_ns);
-        let (enough, long) = LONG[usize::from(self.small)];
-        let over = took >= long && collections - begun.collections >= enough;
-        if over || (!self.small && took >= LONGEST) {
+        let seen = |(enough, long)| took >= long && collections - begun.collections >= enough;
+        let share = (paused_ns - begun.paused_ns) as f64 / took.max(1) as f64;
+        let clear = matches!(self.stage, Stage::Trial)
+            && !self.small
+            && share - self.shares[1] >= DECISIVE * self.gain;
+        if seen(LONG[usize::from(self.small)]) || (clear && seen(SHORT)) || (!self.small && took >= LONGEST) {
             let now = now();
             if self.small {
                 let dense = now.handed.saturating_sub(begun.handed) as f64 * NS_FOR_BYTE;
                 self.gain = LEAST_GAIN + dense / took as f64 / self.cpus as f64;
             }
-            self.phase_ends((paused_ns - begun.paused_ns) as f64 / took as f64);
+            self.phase_ends(share);
             self.phase = Some(now);
         }
         self.small
@@ -257,6 +265,21 @@ mod tests {
     }
 
     #[test]
+    fn a_trial_that_is_clear_is_short() {
+        // As 14,000 callbacks a second by JNI alone: a tenth of the time, or next to nothing.
+        let mut program = Program::new();
+        assert!(program.run(20, ([16, 1000], 1600, 75_000_000)));
+        assert!(program.trials >= 4, "{} trials", program.trials);
+        let hotspots = program.now / MS - program.small;
+        assert!(hotspots <= 200 * u64::from(program.trials), "{hotspots} ms, {} trials", program.trials);
+        // Just enough to stay: no sooner than otherwise.
+        let mut program = Program::new();
+        assert!(program.run(20, ([80, 2000], 1600, 75_000_000)));
+        let hotspots = program.now / MS - program.small;
+        assert!(hotspots >= 1_000, "{hotspots} ms, {} trials", program.trials);
+    }
+
+    #[test]
     fn hotspots_stay_where_collections_cost_little() {
         let mut program = Program::new();
         assert!(!program.run(600, REQUESTS));
@@ -313,7 +336,9 @@ mod tests {
             program.first.forget();
         }
         assert!(program.first.small, "no phase was ever long enough");
-        let until = |program: &mut Program, small| (0..100).any(|_| program.run(1, CALLBACKS) == small);
+        // Trials of a second: what small ones save is no more than they have to, and half as much again.
+        let kind = ([32, 500], 500, 75_000_000);
+        let until = |program: &mut Program, small| (0..100).any(|_| program.run(1, kind) == small);
         assert!(until(&mut program, false), "no trial");
         assert!(program.first.forget(), "a trial that was cut short decides nothing");
         assert!(until(&mut program, false) && until(&mut program, true), "no other trial");
