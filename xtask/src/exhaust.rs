@@ -1,7 +1,8 @@
 //! How a JVM comes to the end of its memory: full collections and time before the error, terrace's defaults against stock.
 
-use crate::files::{at, text, write};
+use crate::files::{at, text};
 use crate::maven::compile;
+use crate::measure::publish;
 use crate::places::installed;
 use crate::shell::root;
 use crate::{build, jdks};
@@ -10,7 +11,7 @@ use jvm::os::Exit;
 use jvm::{Error, Result};
 use present::numbers::{self, three};
 use present::table::{Table, columns};
-use serde_json::json;
+use serde_json::{Value, json};
 use statistics::Interval;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -118,6 +119,42 @@ fn at_least_one(run: &Run) -> f64 {
     run.full.max(1.0)
 }
 
+/// Bytes of an element of the list with so many references: a header of 16 and compressed references, to the heap's grain.
+fn bytes(words: u32) -> u32 {
+    (16 + 4 * words).next_multiple_of(8)
+}
+
+/// A row as it is kept: `ratios` are of full collections, CPU time and elapsed time.
+fn kept(
+    jdk: &Jdk,
+    collector: Collector,
+    words: u32,
+    heaps: &[u64],
+    pairs: &Pairs,
+    ratios: &[Interval; 3],
+) -> Value {
+    let same_heap = heaps.iter().min() == heaps.iter().max();
+    let size = |heap: Option<&u64>| jvm::size::format(heap.map_or(0, |kb| kb << 10));
+    let heap = match same_heap {
+        true => size(heaps.first()),
+        false => format!("{} to {}, means", size(heaps.first()), size(heaps.last())),
+    };
+    let counts = pairs.of(|run| run.full);
+    let middles = pairs.middle(|run| run.full, same_heap);
+    let side = |at: usize| {
+        let end = |of: fn(f64, f64) -> f64| counts[at].iter().copied().reduce(of);
+        json!({ "median": middles[at], "low": end(f64::min), "high": end(f64::max), "values": counts[at] })
+    };
+    let ratio = |at: usize| {
+        let Interval { median, low, high } = ratios[at];
+        json!({ "median": median, "low": low, "high": high })
+    };
+    json!({ "parameters": { "collector": collector.name(), "jdk": jdk.feature, "bytes": bytes(words), "heap": heap },
+        "processes": 2 * heaps.len(),
+        "metrics": { "full": side(0), "full_stock": side(1), "full_ratio": ratio(0), "cpu": ratio(1),
+            "seconds": ratio(2) } })
+}
+
 /// The heap of each pair, in KB.
 fn heaps(arguments: &Arguments) -> Vec<u64> {
     match arguments.heaps {
@@ -181,10 +218,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                     open.push(name.clone());
                 }
                 rows.push(row);
-                cells.push(json!({ "name": name, "pairs": heaps.len(), "heaps_kb": heaps,
-                    "full_collections": middles[0], "cpu_seconds": middles[1], "seconds": middles[2],
-                    "of_each": pairs.of(counted[0]),
-                    "ratios": ratios.map(|ratio| [ratio.median, ratio.low, ratio.high]) }));
+                cells.push(kept(jdk, collector, words, &heaps, &pairs, &ratios));
             }
         }
     }
@@ -198,9 +232,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join("; ") };
     println!("rows above {LIMIT}: {}", list(&losses));
     println!("rows whose interval includes {LIMIT} (use more --pairs): {}", list(&open));
-    write(root().join("target/terrace/exhaust.json"), format!("{:#}\n", json!(cells)))?;
-    println!("all figures: target/terrace/exhaust.json");
-    Ok(())
+    publish("exhaust", &cells)
 }
 
 #[cfg(test)]
@@ -215,6 +247,31 @@ mod tests {
     fn heaps_are_one_or_evenly_apart() {
         assert_eq!(heaps(&arguments(None)), [40 << 10; 3]);
         assert_eq!(heaps(&arguments(Some(4))), [40 << 10, 50 << 10, 60 << 10, 70 << 10]);
+    }
+
+    #[test]
+    fn a_row_is_kept_with_its_counts_and_without_places() {
+        let run = |full| Run { full, cpu_seconds: 1.0, seconds: 1.0 };
+        let pairs = Pairs([[8.0, 27.0, 4.0].map(run).into(), [4.0, 9.0, 9.0].map(run).into()]);
+        let Some(jdk) = jvm::jdk::discover().pop() else {
+            skips::skip!("a JDK: not found");
+            return;
+        };
+        let ratio = Interval { median: 0.9, low: 0.5, high: 1.5 };
+        let row = |heaps: &[u64]| kept(&jdk, Collector::Parallel, 60, heaps, &pairs, &[ratio; 3]);
+        let one = row(&[48 << 10; 3]);
+        assert_eq!(
+            one["parameters"],
+            json!({ "collector": "parallel", "jdk": jdk.feature, "bytes": 256, "heap": "48m" })
+        );
+        assert_eq!(one["processes"], 6);
+        assert_eq!(
+            one["metrics"]["full"],
+            json!({ "median": 8.0, "low": 4.0, "high": 27.0, "values": [8.0, 27.0, 4.0] })
+        );
+        assert_eq!(one["metrics"]["seconds"], json!({ "median": 0.9, "low": 0.5, "high": 1.5 }));
+        assert_eq!(row(&[40 << 10, 50 << 10, 60 << 10])["parameters"]["heap"], "40m to 60m, means");
+        assert_eq!([bytes(60), bytes(2)], [256, 24]);
     }
 
     #[test]

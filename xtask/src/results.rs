@@ -104,14 +104,14 @@ impl Table {
             if rows.last().is_none_or(|(last, _)| self.across.is_none() || *last != words) {
                 rows.push((words, Vec::new()));
             }
-            if let (Some((key, metric)), Some((_, values))) = (self.across, rows.last_mut()) {
+            if let (Some((key, column)), Some((_, values))) = (self.across, rows.last_mut()) {
                 let size = cell[key].as_u64().map(jvm::size::format);
                 let name =
                     size.map_or_else(|| text(&cell[key]), |size| format!("{} {size}", key.to_uppercase()));
                 if !header.contains(&name) {
                     header.push(name);
                 }
-                values.push(interval(cell, metric, 2).unwrap_or_else(|| UNAVAILABLE.into()));
+                values.push(column.of(cell));
             }
         }
         let line = |words: &[String]| format!("| {} |\n", words.join(" | "));

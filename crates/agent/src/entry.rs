@@ -56,8 +56,8 @@ pub(crate) unsafe fn attempt(vm: JavaVm, text: &str, when: When) -> Result<(), U
     let outcome = catch_unwind(|| {
         parsed?;
         // SAFETY: the caller's.
-        let jvmti = unsafe { jvmti::Jvmti::of(vm) }?;
-        install::begin(jvmti, options, when, events::callbacks())
+        let environment = || unsafe { jvmti::Jvmti::of(vm) };
+        install::begin(&environment, options, when, events::callbacks())
     });
     outcome.unwrap_or_else(|_| Err(INTERNAL.into())).map_err(|line| Unfinished { line, strict })
 }

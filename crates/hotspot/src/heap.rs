@@ -8,6 +8,7 @@ use crate::library::Library;
 use crate::slots;
 use crate::structs::{Structs, peek};
 use crate::symbols::Symbols;
+use crate::transitions::{NOTIFIES, Transitions};
 use crate::version::{Feature, Since};
 use crate::vtable::Vtable;
 use crate::{Error, WORD};
@@ -38,6 +39,8 @@ pub struct Jvm {
     pub functions: Functions,
     /// Where HotSpot keeps what threads have allocated.
     pub accounts: Accounts,
+    /// Whether JVMTI is told of virtual threads.
+    pub transitions: Transitions,
     structs: Structs,
     /// Address of the collector's vtable in this process.
     vtable: usize,
@@ -92,7 +95,15 @@ impl Jvm {
         let names = slots::find(
             &symbols,
             &Collector::ALL.map(Collector::vtable),
-            &[fill_with_object, CURRENT_THREAD, SAFEPOINT_STATE, EXITED_BYTES, STRUCTS, THREAD_LIST],
+            &[
+                fill_with_object,
+                CURRENT_THREAD,
+                SAFEPOINT_STATE,
+                EXITED_BYTES,
+                STRUCTS,
+                THREAD_LIST,
+                NOTIFIES,
+            ],
             hooks.pauses,
         )?;
         let mut vtables = names.vtables;
@@ -148,6 +159,7 @@ impl Jvm {
             flags,
             functions,
             accounts: Accounts::of(&structs, feature, place(5), place(3))?,
+            transitions: Transitions::at(place(6)),
             structs,
             vtable: vtable_address,
             fill_with_object: address(0, fill_with_object)?,

@@ -14,6 +14,7 @@
 //! | [`functions`] | the heap's virtual functions with their types |
 //! | [`heap`] | the live heap, callable |
 //! | [`accounts`] | what threads have allocated, by HotSpot's own count |
+//! | [`transitions`] | whether JVMTI is told of virtual threads |
 //! | [`patch`] | exchanging entries of a vtable |
 //! | [`jvmti`] | the few JVMTI functions that the agent calls |
 //! | [`jni`] | and those of JNI |
@@ -37,6 +38,7 @@ pub mod patch;
 pub mod slots;
 pub mod structs;
 pub mod symbols;
+pub mod transitions;
 pub mod version;
 pub mod vtable;
 

@@ -173,6 +173,9 @@ pub struct Report {
     /// Bytes allocated for each collection, between the first that was noticed and the last (`sizes`).
     #[serde(default)]
     pub bytes_per_collection: Option<f64>,
+    /// Bytes of the heap used up between collections for each byte allocated, waste included (`sizes`).
+    #[serde(default)]
+    pub heap_used_per_byte: Option<f64>,
     /// Collections between those two (`sizes`).
     #[serde(default)]
     pub marked_collections: Option<u64>,

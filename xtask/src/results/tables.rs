@@ -9,11 +9,12 @@ pub struct Table {
     pub experiment: &'static str,
     /// Heading, and what stands below it.
     pub columns: &'static [(&'static str, Column)],
-    /// A parameter whose values are columns, and the metric in them.
-    pub across: Option<(&'static str, &'static str)>,
+    /// A parameter whose values are columns, and what stands in them.
+    pub across: Option<(&'static str, Column)>,
     pub only: Option<(&'static str, &'static str)>,
 }
 
+#[derive(Clone, Copy)]
 pub enum Column {
     /// Words in which `{key}` is a parameter, as in headings of the first cell; `{processes}` and `{jvms}` are how many JVMs the cell is of.
     Words(&'static str),
@@ -79,7 +80,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 24] = [
+pub const TABLES: [Table; 26] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -112,7 +113,7 @@ pub const TABLES: [Table; 24] = [
         name: "matrix",
         experiment: "matrix",
         columns: &[("alloc byte[16]", Words(CELL)), ("of", Words("{processes} each"))],
-        across: Some(("tlab", "speed")),
+        across: Some(("tlab", Interval("speed", 2))),
         ..PLAIN
     },
     Table {
@@ -122,7 +123,7 @@ pub const TABLES: [Table; 24] = [
             ("core=auto against", Words("{program}, {collector} {jdk}")),
             ("of", Words("{processes} each")),
         ],
-        across: Some(("size", "speed")),
+        across: Some(("size", Interval("speed", 2))),
         ..PLAIN
     },
     Table {
@@ -168,7 +169,7 @@ pub const TABLES: [Table; 24] = [
             ("alloc byte[16], core buffers / private buffers", Words(CELL)),
             ("of", Words("{processes} each")),
         ],
-        across: Some(("tlab", "speed")),
+        across: Some(("tlab", Interval("speed", 2))),
         ..PLAIN
     },
     Table {
@@ -219,11 +220,32 @@ pub const TABLES: [Table; 24] = [
         ..PLAIN
     },
     Table {
+        name: "waste",
+        experiment: "waste",
+        columns: &[("collections, Terrace / stock", Words("{collector} {jdk}, young {young}"))],
+        across: Some(("arrays", Median("ratio", 3))),
+        ..PLAIN
+    },
+    Table {
+        name: "exhaust",
+        experiment: "exhaust",
+        columns: &[
+            ("list of objects", Words("{collector} {jdk}, {bytes} bytes")),
+            ("heap", Words("{heap}")),
+            ("of", Words("{processes}")),
+            ("full collections, Terrace : stock", Both("full", "full_stock")),
+            ("ratio", Interval("full_ratio", 2)),
+            ("elapsed time", Interval("seconds", 2)),
+            ("CPU time", Interval("cpu", 2)),
+        ],
+        ..PLAIN
+    },
+    Table {
         file: "docs/arena.md",
         name: "arena",
         experiment: "arena",
         columns: CONTESTANT,
-        across: Some(("column", "allocate")),
+        across: Some(("column", Interval("allocate", 2))),
         only: None,
     },
     Table {
@@ -231,7 +253,7 @@ pub const TABLES: [Table; 24] = [
         name: "arena-requests",
         experiment: "arena-requests",
         columns: CONTESTANT,
-        across: Some(("column", "ns")),
+        across: Some(("column", Interval("ns", 2))),
         only: None,
     },
     Table {

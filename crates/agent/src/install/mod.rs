@@ -26,6 +26,7 @@ use crate::state::{When, control};
 use control::State;
 use hotspot::flags::Change;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
+use hotspot::transitions::Transitions;
 use live::Live;
 use plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,27 +72,47 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Installs, or gives the reason why not. At the JVM's start the rest comes with [`finish`].
 ///
 /// `callbacks`: what JVMTI is to call.
-pub(crate) fn begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
+pub(crate) fn begin(
+    environment: Environment<'_>,
+    options: Options,
+    when: When,
+    callbacks: Callbacks,
+) -> Result<(), String> {
     let _changing = lock(&CHANGING);
     if options.withdraw {
-        jvmti.dispose();
         return take_back();
     }
-    if LOADED.swap(true, Ordering::AcqRel)
-        && let Err(line) = make_room(&options)
-    {
-        jvmti.dispose();
-        return Err(line);
+    if LOADED.swap(true, Ordering::AcqRel) {
+        make_room(&options)?;
     }
     // The end of the JVM is of no more interest to it.
     if let Some(earlier) = lock(&EARLIER).take() {
         earlier.end();
     }
-    let outcome = try_begin(jvmti, options, when, callbacks);
+    let mut jvmti = None;
+    let outcome = match when {
+        When::Load => at_start(environment, &mut jvmti, options, callbacks),
+        When::Attach => in_running(environment, &mut jvmti, options, callbacks),
+    };
     if outcome.is_err() {
-        give_up(jvmti);
+        // Whoever reads the control file learns of the JVM's end, too.
+        let told = || {
+            control()?;
+            let own = || prepared(environment, callbacks).ok();
+            if when == When::Load { untold(Transitions::find(), own) } else { own() }
+        };
+        give_up(jvmti.or_else(told));
     }
     outcome
+}
+
+/// Gets a JVMTI environment: an own one, which goes if there is nothing to be told of.
+type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
+
+fn prepared(environment: Environment<'_>, callbacks: Callbacks) -> Result<Jvmti, String> {
+    let jvmti = environment()?;
+    jvmti.prepare(callbacks).inspect_err(|_| jvmti.dispose())?;
+    Ok(jvmti)
 }
 
 /// An observer gives way to buffers, where there can be any, and what has withdrawn to anything.
@@ -136,19 +157,46 @@ fn take_back() -> Result<(), String> {
     Ok(())
 }
 
-fn try_begin(jvmti: Jvmti, options: Options, when: When, callbacks: Callbacks) -> Result<(), String> {
-    if when == When::Attach && !jvmti.is_live() {
+/// Gets an environment at the JVM's start, without that virtual threads pay for it.
+fn untold<T>(transitions: Transitions, get: impl FnOnce() -> T) -> T {
+    let others = transitions.are_told();
+    let got = get();
+    if !others {
+        // SAFETY: in Agent_OnLoad one thread runs; nobody had an environment before, and what is asked of this one are the JVM's
+        // beginning and end, and collections.
+        unsafe { transitions.tell_no_more() };
+    }
+    got
+}
+
+/// The first half, before the heap exists.
+fn at_start(
+    environment: Environment<'_>,
+    made: &mut Option<Jvmti>,
+    options: Options,
+    callbacks: Callbacks,
+) -> Result<(), String> {
+    let plan = Plan::make(options, When::Load)?;
+    let jvmti = *made.insert(untold(plan.jvm.transitions, || prepared(environment, callbacks))?);
+    jvmti.notify(Event::VmInit, true)?;
+    plan.commit();
+    *lock(&WAITING) = Some((plan, jvmti));
+    Ok(())
+}
+
+/// Both halves at once. Virtual threads may be under way: what JVMTI is told of them stays.
+fn in_running(
+    environment: Environment<'_>,
+    made: &mut Option<Jvmti>,
+    options: Options,
+    callbacks: Callbacks,
+) -> Result<(), String> {
+    let jvmti = *made.insert(environment()?);
+    if !jvmti.is_live() {
         return Err("the JVM is still starting or already ending: attach to a running JVM".into());
     }
-    // Of an environment of our own, which goes if there is nothing to be told of.
     jvmti.prepare(callbacks)?;
-    let plan = Plan::make(options, when)?;
-    if when == When::Load {
-        jvmti.notify(Event::VmInit, true)?;
-        plan.commit();
-        *lock(&WAITING) = Some((plan, jvmti));
-        return Ok(());
-    }
+    let plan = Plan::make(options, When::Attach)?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
     install(&plan, jvmti)?;
     plan.commit();
@@ -161,7 +209,7 @@ pub(crate) fn finish() -> Result<(), Unfinished> {
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
     install(&plan, jvmti).map_err(|line| {
         plan.revert();
-        give_up(jvmti);
+        give_up(Some(jvmti));
         Unfinished { line, strict: plan.options.strict }
     })
 }
@@ -193,15 +241,17 @@ fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
 }
 
 /// Leaves the JVM as it was, but for the end of which a control file or a report has to learn.
-fn give_up(jvmti: Jvmti) {
-    if control().is_some() && jvmti.notify(Event::VmDeath, true).is_ok() {
-        for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
-            let _ = jvmti.notify(event, false);
+fn give_up(jvmti: Option<Jvmti>) {
+    match jvmti {
+        Some(jvmti) if control().is_some() && jvmti.notify(Event::VmDeath, true).is_ok() => {
+            for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
+                let _ = jvmti.notify(event, false);
+            }
+            let earlier = Earlier { jvmti, in_place: None, observes: false, no_buffers: None, flags: vec![] };
+            *lock(&EARLIER) = Some(earlier);
         }
-        let earlier = Earlier { jvmti, in_place: None, observes: false, no_buffers: None, flags: vec![] };
-        *lock(&EARLIER) = Some(earlier);
-    } else {
-        jvmti.dispose();
+        Some(jvmti) => jvmti.dispose(),
+        None => {}
     }
     LOADED.store(false, Ordering::Release);
 }

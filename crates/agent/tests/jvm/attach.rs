@@ -2,9 +2,10 @@
 
 use crate::artifacts;
 use crate::launch::Launch;
-use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard};
+use crate::loading::without_a_slot;
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix};
 use crate::process::Running;
-use crate::runner::Case;
+use crate::runner::{Case, Outcome, QUIET};
 use crate::zgc::ZGCS;
 use hotspot::collector::Collector;
 use std::time::Duration;
@@ -89,6 +90,17 @@ pub fn during_load(setting: Setting, options: &str) -> Launch {
             Ok(())
         },
     )
+}
+
+/// Twice the same refusal, and collections after each: what was refused has left nothing behind.
+fn refused(launch: Launch, text: &str) -> Launch {
+    launch.says(text).says(text).beside(|running| {
+        for _ in 0..2 {
+            expect(&load(running, "tlab=2k")?, "return code: -1")?;
+            collect(running)?;
+        }
+        Ok(())
+    })
 }
 
 pub const COLLECTING: &[Collector] = SERVED.split_at(5).0;
@@ -180,6 +192,18 @@ pub fn cases(cases: &mut Vec<Case>) {
                 expect(&load(running, "control=missing/control")?, "return code: 0")?;
                 collect(running)
             })
+    });
+    hazard(cases, "attach::heap_over_the_limit", JDKS, &[Collector::Serial, Collector::G1], |setting| {
+        let text = "is too large for terrace: use at most 8 TB (-Xmx)";
+        refused(outlasting(setting.collector).flags("-Xms64m -Xmx9000g"), text)
+    });
+    matrix(cases, "attach::slot_is_missing", JDKS, USUAL, |setting| {
+        let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+        let Some((jdk, text)) = without_a_slot(setting.jdk, directory.path())? else {
+            return Ok(Outcome::Skipped("objcopy or cp -rs: not on this machine".into()));
+        };
+        let launch = outlasting(setting.collector).flags(&format!("-XX:+{}", setting.collector.flag()));
+        QUIET.shared(|| refused(launch, text).run(&jdk)).map(|_| Outcome::Passed)
     });
     hazard(cases, "attach::zgc_is_refused", JDKS, ZGCS, |setting| {
         let launch = long(setting.collector).flags("-Xmx256m");

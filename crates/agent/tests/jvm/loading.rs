@@ -47,13 +47,10 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     matrix(cases, "slot_is_missing", JDKS, USUAL, |setting| {
         let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
-        let change = ["--wildcard", "--strip-symbol=*17allocate_new_tlabEmmPm"];
-        let Some(jdk) = changed_copy(setting.jdk, &directory.path().join("jdk"), "objcopy", &change)? else {
+        let Some((jdk, text)) = without_a_slot(setting.jdk, directory.path())? else {
             return Ok(Outcome::Skipped("objcopy or cp -rs: not on this machine".into()));
         };
-        let launch = collecting().flags(&format!("-XX:+{}", setting.collector.flag())).says(
-            "the heap's virtual function allocate_new_tlab (17allocate_new_tlabEmmPm) not found as expected",
-        );
+        let launch = collecting().flags(&format!("-XX:+{}", setting.collector.flag())).says(text);
         QUIET.shared(|| launch.run(&jdk)).map(|_| Outcome::Passed)
     });
     matrix(cases, "library_was_replaced", JDKS, &[Collector::G1], replaced);
@@ -77,6 +74,16 @@ fn stripped(setting: Setting, strict: bool) -> Result<Outcome, String> {
         launch.prints(&["hello"])
     };
     QUIET.shared(|| launch.run(&jdk)).map(|_| Outcome::Passed)
+}
+
+/// A copy of this JDK in which one of the heap's virtual functions has no name, and what the agent says of that. `None` where there is no
+/// tool for it.
+pub fn without_a_slot(jdk: &Jdk, directory: &Path) -> Result<Option<(Jdk, &'static str)>, String> {
+    let change = ["--wildcard", "--strip-symbol=*17allocate_new_tlabEmmPm"];
+    let text =
+        "the heap's virtual function allocate_new_tlab (17allocate_new_tlabEmmPm) not found as expected";
+    let copy = changed_copy(jdk, &directory.join("jdk"), "objcopy", &change)?;
+    Ok(copy.map(|copy| (copy, text)))
 }
 
 /// A JDK of symbolic links, but for what finds its own place by its real path, and `libjvm.so`, as `tool` (of binutils) changes it.

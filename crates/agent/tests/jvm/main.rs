@@ -57,6 +57,7 @@ mod surroundings;
 mod switching;
 mod tails;
 mod threads;
+mod transitions;
 mod versions;
 mod walkers;
 mod zgc;
@@ -83,6 +84,7 @@ fn main() -> std::process::ExitCode {
         archives::cases,
         accounting::cases,
         threads::cases,
+        transitions::cases,
         environment::cases,
         hostile::cases,
         jar::cases,

@@ -44,7 +44,7 @@ final class SizesWorkload implements Workload {
     @Override
     public Prepared prepare(Parameters parameters) {
         Lengths lengths = parameters.lengths() == null ? Lengths.one(parameters.size()) : parameters.lengths();
-        CollectionMarks marks = new CollectionMarks();
+        CollectionMarks marks = new CollectionMarks(HeapAtCollection::last);
         return new Prepared() {
             @Override
             public String operation() {
@@ -61,6 +61,7 @@ final class SizesWorkload implements Workload {
                 Map<String, Object> findings = new LinkedHashMap<>();
                 findings.put("marked_collections", marks.collections());
                 findings.put("bytes_per_collection", marks.bytesPerCollection());
+                findings.put("heap_used_per_byte", marks.heapUsedPerByte());
                 return findings;
             }
 

@@ -68,9 +68,14 @@ record Snapshot(
     static long cyclesSoFar() {
         long cycles = 0;
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
-            cycles += bean.getName().endsWith(" Pauses") ? 0 : Math.max(0, bean.getCollectionCount());
+            cycles += countsCycles(bean) ? Math.max(0, bean.getCollectionCount()) : 0;
         }
         return cycles;
+    }
+
+    /** Whether this bean counts collections; concurrent collectors have another one that counts the pauses of each. */
+    static boolean countsCycles(GarbageCollectorMXBean bean) {
+        return !bean.getName().endsWith(" Pauses");
     }
 
     private static long processCpuNanos() {

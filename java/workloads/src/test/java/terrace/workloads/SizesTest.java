@@ -64,7 +64,7 @@ class SizesTest {
     @ValueSource(strings = {"100000,64x20", "0", "300000,16x5000"})
     void whatIsCountedIsAllocatedToTheByte(String sizes) throws Exception {
         Tally tally = new Tally(Progress.inMemory(1), 0);
-        SizesWorker worker = new SizesWorker(Lengths.list(sizes), 0, tally, new CollectionMarks());
+        SizesWorker worker = new SizesWorker(Lengths.list(sizes), 0, tally, new CollectionMarks(() -> null));
         worker.begin();
         for (int i = 0; i < 300; i++) {
             worker.batch();
@@ -76,7 +76,7 @@ class SizesTest {
 
     @Test
     void bytesForACollectionLieBetweenMarks() {
-        CollectionMarks marks = new CollectionMarks();
+        CollectionMarks marks = new CollectionMarks(() -> null);
         assertNull(marks.bytesPerCollection());
         marks.note(3, 100);
         marks.note(4, 1_000);
@@ -87,19 +87,39 @@ class SizesTest {
         marks.note(6, 3_000);
         assertEquals(1_000.0, marks.bytesPerCollection());
         assertEquals(2, marks.collections());
+        assertNull(marks.heapUsedPerByte());
+    }
+
+    @Test
+    void heapIsUsedUpBetweenCollectionsThatFollowEachOther() {
+        long[] heap = {0, 0};
+        CollectionMarks marks = new CollectionMarks(() -> new HeapAtCollection(heap[0], heap[1]));
+        long[][] collections = {{3, 100, 9_000, 10}, {5, 1_000, 9_000, 20}, {6, 2_000, 1_070, 50}, {6, 2_100, 1, 1}};
+        for (long[] collection : collections) {
+            heap[0] = collection[2];
+            heap[1] = collection[3];
+            marks.note(collection[0], collection[1]);
+        }
+        assertEquals(1.05, marks.heapUsedPerByte());
+        heap[0] = 9_000;
+        marks.note(8, 3_000);
+        assertEquals(1.05, marks.heapUsedPerByte(), "one was not noticed");
     }
 
     @Test
     void collectionsAreNoticed() throws Exception {
-        CollectionMarks marks = new CollectionMarks();
+        CollectionMarks marks = new CollectionMarks(HeapAtCollection::last);
         Tally tally = new Tally(Progress.inMemory(1), 0);
         SizesWorker worker = new SizesWorker(Lengths.one(1024), 0, tally, marks);
         worker.begin();
-        while (marks.collections() < 2) {
-            worker.batch();
+        while (marks.heapUsedPerByte() == null) {
+            for (int i = 0; i < 128; i++) {
+                worker.batch();
+            }
             System.gc();
         }
         assertTrue(marks.bytesPerCollection() > 0);
+        assertTrue(marks.heapUsedPerByte() > 0, () -> "32 MB take " + marks.heapUsedPerByte() + " of that");
     }
 
     @Test

@@ -1,0 +1,94 @@
+//! What virtual threads cost with the agent: HotSpot tells JVMTI of each mount and unmount as soon as any agent has an environment, which takes
+//! as long as the switch itself. The agent needs none of it.
+
+use crate::jdk::{Jdk, collector_flags};
+use crate::launch::Launch;
+use crate::matrix::{Setting, USUAL, matrix};
+use crate::process::Running;
+use crate::runner::{Case, Outcome, QUIET, Verdict};
+use hotspot::collector::Collector;
+use hotspot::symbols::Symbols;
+use std::os::unix::fs::FileExt;
+
+/// `JvmtiVTMSTransitionDisabler::_VTMS_notify_jvmti_events` (21, 25).
+const NOTIFIES: &str = "_ZN27JvmtiVTMSTransitionDisabler25_VTMS_notify_jvmti_eventsE";
+
+/// Whether a running JVM tells JVMTI of virtual threads' transitions.
+fn notifies(running: &mut Running<'_>, jdk: &Jdk) -> Result<bool, String> {
+    let symbols = Symbols::open(&jdk.libjvm()).map_err(|error| error.to_string())?;
+    let mut place = None;
+    let noted = symbols.each(
+        |_, is_data| is_data,
+        |symbol| {
+            if symbol.name == NOTIFIES.as_bytes() {
+                place = Some(symbol.address);
+            }
+        },
+    );
+    noted.map_err(|error| error.to_string())?;
+    let place = place.ok_or_else(|| format!("{NOTIFIES} is not in this build"))?;
+    let process = format!("/proc/{}", running.pid());
+    let maps = std::fs::read_to_string(format!("{process}/maps")).map_err(|error| error.to_string())?;
+    let base = maps.lines().find(|line| line.ends_with("libjvm.so")).and_then(|line| line.split('-').next());
+    let base =
+        base.and_then(|base| usize::from_str_radix(base, 16).ok()).ok_or("no libjvm.so in the maps")?;
+    let mut byte = [0];
+    let memory = std::fs::File::open(format!("{process}/mem")).map_err(|error| error.to_string())?;
+    memory.read_exact_at(&mut byte, (base + place) as u64).map_err(|error| error.to_string())?;
+    Ok(byte[0] != 0)
+}
+
+fn expect(setting: Setting, launch: Launch, expected: bool) -> Verdict {
+    let jdk = setting.jdk;
+    let launch = launch
+        .args(&["until=released"])
+        .flags(&collector_flags(setting.collector, jdk.feature).join(" "))
+        .beside(move |running| {
+            if !running.wait_for("running") {
+                return Err("the program ended before it began".into());
+            }
+            match notifies(running, jdk)? {
+                found if found == expected => Ok(()),
+                found => Err(format!("JVMTI is told of virtual threads: {found}, expected {expected}")),
+            }
+        });
+    QUIET.shared(|| launch.run(jdk)).map(|_| Outcome::Passed)
+}
+
+fn load() -> Launch {
+    Launch::bare("Load").flags("-Xmx64m")
+}
+
+pub fn cases(cases: &mut Vec<Case>) {
+    matrix(cases, "transitions::stock", &[21, 25], &[Collector::G1], |setting| {
+        expect(setting, load().stock(), false)
+    });
+    matrix(cases, "transitions::unnoticed", &[21, 25], USUAL, |setting| {
+        expect(setting, load().agent(""), false)
+    });
+    matrix(cases, "transitions::unnoticed::observer", &[21, 25], &[Collector::G1], |setting| {
+        expect(setting, load().agent("levels=none"), false)
+    });
+    matrix(cases, "transitions::refused", &[21, 25], &[Collector::Serial], |setting| {
+        let text = "is too large for terrace: use at most 8 TB (-Xmx)";
+        expect(setting, Launch::bare("Load").flags("-Xms64m -Xmx9000g").unreported().says(text), false)
+    });
+    // Another agent's wish stays, whoever comes first: HotSpot's debugger agent needs to be told.
+    for (name, behind) in [("before", true), ("after", false)] {
+        matrix(
+            cases,
+            &format!("transitions::other_agent_{name}"),
+            &[21, 25],
+            &[Collector::G1],
+            move |setting| {
+                if !setting.jdk.home.join("lib/libjdwp.so").is_file() {
+                    return Ok(Outcome::Skipped("libjdwp.so: not in this JDK".into()));
+                }
+                let debugger =
+                    "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
+                let launch = load().agent("").flags(debugger);
+                expect(setting, if behind { launch.behind_others() } else { launch }, true)
+            },
+        );
+    }
+}
