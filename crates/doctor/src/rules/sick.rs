@@ -290,6 +290,20 @@ fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
 }
 
 #[test]
+fn an_eden_that_ended_threads_leave_unused_is_not_too_small() {
+    let stopped = |unused: f64| {
+        rules_for(|e| {
+            churning(e);
+            e.eden.stopped = Some(1.0);
+            let bytes = e.allocation.as_mut().unwrap();
+            bytes.waste_ended = unused * bytes.used;
+        })
+    };
+    assert_eq!(stopped(0.9), ["ended threads"]);
+    assert_eq!(stopped(0.2), ["ended threads", "small young generation"]);
+}
+
+#[test]
 fn a_larger_young_generation_leaves_the_old_one_its_size() {
     let heap: u64 = 4 << 30;
     let sized = |available: u64| {

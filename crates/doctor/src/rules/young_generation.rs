@@ -9,6 +9,8 @@ const LEAST_STOPPED: f64 = 0.03;
 const FEWEST_A_SECOND: f64 = 0.5;
 /// How much larger; half of what the machine could still give at most.
 const FACTOR: f64 = 4.0;
+/// Where ended threads leave so much of eden unused, it is large enough: the finding about them has the remedy.
+const UNUSED: f64 = 0.5;
 
 pub const RULE: Rule = Rule {
     name: "small young generation",
@@ -22,6 +24,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let sizable = !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str());
     let stopped = evidence.stopped_share().filter(|_| sizable)?;
     if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
+        return None;
+    }
+    if evidence.allocation.as_ref().is_some_and(|bytes| bytes.waste_ended >= UNUSED * bytes.used) {
         return None;
     }
     let room = evidence.memory.available? as f64 / 2.0;
