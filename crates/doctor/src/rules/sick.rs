@@ -198,6 +198,8 @@ fn zgc_is_advised_nothing_that_it_does_not_have() {
         let mut evidence = healthy();
         churning(&mut evidence);
         evidence.eden.stopped = Some(1.0);
+        let bytes = evidence.allocation.as_mut().unwrap();
+        bytes.waste_ended = 0.3 * bytes.used;
         evidence.jvm.collector = collector.into();
         let advice = examine(&evidence).into_iter().flat_map(|found| found.advice);
         advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>().join("; ")
@@ -272,6 +274,8 @@ fn only_g1_is_said_to_have_a_pause_time_goal() {
     let note = |collector: &str| {
         let mut evidence = healthy();
         evidence.eden.stopped = Some(1.0);
+        let bytes = evidence.allocation.as_mut().unwrap();
+        bytes.waste_ended = 0.3 * bytes.used;
         evidence.jvm.collector = collector.into();
         examine(&evidence)[0].advice[0].note
     };
