@@ -33,7 +33,7 @@ const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "colle
 const PLAIN: Table =
     Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
 
-pub const TABLES: [Table; 17] = [
+pub const TABLES: [Table; 18] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -150,6 +150,21 @@ pub const TABLES: [Table; 17] = [
             ("collector", Words("{collector}")),
             ("of", Words("{processes}")),
             ("ms, median [least, most]", Interval("lookup", 1)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/where-it-pays.md",
+        name: "pools",
+        experiment: "pools",
+        columns: &[
+            ("threads", Words("{threads}")),
+            ("young", Words("{young}")),
+            ("collector, JDK", Words("{collector}, {jdk}")),
+            ("of", Words("{processes}")),
+            ("per second, on / off", Interval("speed", 3)),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("heap used up", Interval("heap", 3)),
         ],
         ..PLAIN
     },
