@@ -190,6 +190,11 @@ impl Cells {
         self.run("sizing", "sizing", &[])
     }
 
+    pub fn pools(&self) -> Result<()> {
+        let jdk = if self.jdk.is_none() { &["--only=jdk=25"][..] } else { &[] };
+        self.run("pools", "pools", jdk)
+    }
+
     pub fn waste(&self) -> Result<()> {
         let jdk = if self.jdk.is_none() { &["--only=jdk=21"][..] } else { &[] };
         let threads = if self.threads.is_none() { &["--only=threads=2"][..] } else { &[] };

@@ -59,6 +59,8 @@ enum Command {
     Stock(lab_run::Cells),
     /// Measure how far the buffers are from the best that any hierarchy can achieve: a private buffer per thread.
     Bound(lab_run::Cells),
+    /// Compare pools of 200 to 5,000 threads with buffers on and off in one JVM: up to 24 minutes per JDK; --rounds 1: 8.
+    Pools(lab_run::Cells),
     /// Measure real programs: Terrace's defaults against buffers off in one JVM, and with -XX:TLABSize=4k and stock in forks at the same time.
     Applications(lab_run::Applications),
     /// Have the doctor examine every workload and real program, and try what it advises: expected against measured; then: cargo xtask results
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Waste(arguments) => arguments.waste(),
         Command::Stock(arguments) => arguments.stock(),
         Command::Bound(arguments) => arguments.bound(),
+        Command::Pools(arguments) => arguments.pools(),
         Command::Applications(arguments) => arguments.run(),
         Command::Advice(arguments) => advice::run(&arguments),
         Command::Lab(arguments) => arguments.run(),

@@ -186,6 +186,28 @@ fn every_result_names_what_it_is_bound_by() {
     }
 }
 
+#[test]
+fn published_values_are_compared_with_ranges() {
+    let table = good("evaluate", &["opsian"]);
+    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["| range | inside |", "predicted: 2 of 4 hold; the range includes 0 of 4 published values"] {
+        assert!(words.contains(part), "{part} in:\n{table}");
+    }
+    assert_fits(&table);
+    for finding in json("evaluate", &["opsian"])["findings"].as_array().unwrap() {
+        let of = |key: &str| finding["range"][key].as_f64().unwrap();
+        let simulated = finding["simulated"].as_f64().unwrap();
+        assert!(of("low") <= simulated && simulated <= of("high"), "{finding}");
+        let published = finding["published"].as_f64().unwrap();
+        let inside = of("low") <= published && published <= of("high");
+        assert_eq!(finding["published_in_range"], inside, "{finding}");
+        assert_eq!(finding["range"]["seeds"].as_array().unwrap().len(), 2);
+    }
+    let without = json("evaluate", &["opsian", "--no-ranges"]);
+    assert!(without["findings"][0]["range"].is_null() && without["findings"][0]["simulated"].is_number());
+    assert!(!good("evaluate", &["opsian", "--no-ranges"]).contains("range"));
+}
+
 /// A page that is complete in itself.
 fn assert_page(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("</html>"));

@@ -35,12 +35,15 @@ pub struct Constant {
     pub why: &'static str,
     /// Year and month.
     pub since: &'static str,
+    /// The command that measures it on the machine at hand and prints it beside this value; empty where there is none. The value stays
+    /// what it is: the register is the same for all machines.
+    pub command: &'static str,
 }
 
 macro_rules! constants {
-    ($($(#[$doc:meta])* $key:ident: $name:literal, $value:literal $unit:literal [$low:literal, $high:literal], $from:ident $why:literal, $since:literal;)*) => {
+    ($($(#[$doc:meta])* $key:ident: $name:literal, $value:literal $unit:literal [$low:literal, $high:literal], $from:ident $why:literal, $since:literal, $command:literal;)*) => {
         $($(#[$doc])* pub const $key: Constant = Constant {
-            name: $name, value: $value, unit: $unit, range: ($low, $high), from: From::$from, why: $why, since: $since,
+            name: $name, value: $value, unit: $unit, range: ($low, $high), from: From::$from, why: $why, since: $since, command: $command,
         };)*
         /// All of them.
         pub const ALL: &[Constant] = &[$($key),*];
@@ -50,46 +53,46 @@ macro_rules! constants {
 constants! {
     /// What a refill of a thread's buffer takes besides its accesses: the call into the virtual machine and back.
     REFILL: "a refill, without its memory accesses", 170.0 "cycles" [120.0, 300.0],
-        Measured "`alloc` on Parallel 25 with buffers: 192 cycles from the difference between TLABs of 1 and 4 KB, less an exchange", "2026-11";
+        Measured "`alloc` on Parallel 25 with buffers: 192 cycles from the difference between TLABs of 1 and 4 KB, less an exchange", "2026-11", "terrace lab run constants";
     /// What a request to the heap takes besides its accesses and the refill.
     HEAP: "a request to the heap, without its memory accesses", 100.0 "cycles" [30.0, 200.0],
-        Assumed "some calls and a safepoint check in collectedHeap.cpp", "2026-11";
+        Assumed "some calls and a safepoint check in collectedHeap.cpp", "2026-11", "terrace lab run constants";
     /// What a request to G1's heap takes more.
     G1_REQUEST: "the same with G1, in addition", 100.0 "cycles" [30.0, 300.0],
-        Assumed "G1Allocator and the region's block offset table add work", "2026-11";
+        Assumed "G1Allocator and the region's block offset table add work", "2026-11", "terrace lab run constants";
     /// How long G1 holds `Heap_lock` for a new allocation region.
     G1_REGION: "Heap_lock held for a new region of G1", 4000.0 "cycles" [1000.0, 20000.0],
-        Assumed "a region is retired, taken from a list and put into the collection set", "2026-11";
+        Assumed "a region is retired, taken from a list and put into the collection set", "2026-11", "";
     /// Work for each byte of a new object.
     BYTE: "work per byte of an object", 0.2 "cycles" [0.1, 0.4],
-        Assumed "zeroing and first writes at about 5 bytes per cycle", "2026-11";
+        Assumed "zeroing and first writes at about 5 bytes per cycle", "2026-11", "terrace lab run constants";
     /// The loop around an increment.
     LOOP: "the loop around an increment", 1.0 "cycles" [0.0, 2.0],
-        Assumed "a decrement and a branch in addition to the locked instruction", "2026-11";
+        Assumed "a decrement and a branch in addition to the locked instruction", "2026-11", "";
     /// What a load of a word takes more right after the thread's own locked instruction on it.
     AFTER_LOCK: "a load right after the thread's own compare-and-swap", 8.0 "cycles" [4.0, 12.0],
-        Calibrated "Downs 2020, Skylake, `cas add` on one core: 12.0 ns at 2.6 GHz", "2026-11";
+        Calibrated "Downs 2020, Skylake, `cas add` on one core: 12.0 ns at 2.6 GHz", "2026-11", "";
     /// How soon a locked instruction has to follow another one for a streak.
     STREAK: "back-to-back locked instructions, at most apart", 2.0 "cycles" [1.0, 4.0],
-        Calibrated "Thompson 2011, Nehalem: `lock xadd` levels off", "2026-10";
+        Calibrated "Thompson 2011, Nehalem: `lock xadd` levels off", "2026-10", "";
     /// HotSpot's target for refills of a thread between collections.
     TARGET_REFILLS: "refills per thread between collections", 50.0 "refills" [50.0, 50.0],
-        Published "HotSpot: threadLocalAllocBuffer.cpp, 100 / (2 x TLABWasteTargetPercent)", "2026-10";
+        Published "HotSpot: threadLocalAllocBuffer.cpp, 100 / (2 x TLABWasteTargetPercent)", "2026-10", "";
     /// A request that leaves more than this part of a buffer is served elsewhere.
     WASTE_FRACTION: "fraction of a TLAB that may be given up", 64.0 "parts" [64.0, 64.0],
-        Published "HotSpot: TLABRefillWasteFraction", "2026-10";
+        Published "HotSpot: TLABRefillWasteFraction", "2026-10", "";
     /// What a pause takes whatever lives.
     PAUSE: "a young collection without survivors", 1.0 "ms" [0.3, 3.0],
-        Assumed "safepoint, roots, and starting the workers", "2026-11";
+        Assumed "safepoint, roots, and starting the workers", "2026-11", "terrace lab run constants";
     /// What a pause takes for each thread that has to stop.
     PAUSE_THREAD: "additional pause per thread", 2.0 "us" [0.5, 10.0],
-        Assumed "a stack to walk and a TLAB to retire", "2026-11";
+        Assumed "a stack to walk and a TLAB to retire", "2026-11", "terrace lab run constants";
     /// What a worker copies in a second.
     COPY: "copying rate of a worker", 0.5 "GB/s" [0.2, 1.0],
-        Assumed "objects of a few dozen bytes, each with one or two misses", "2026-11";
+        Assumed "objects of a few dozen bytes, each with one or two misses", "2026-11", "";
     /// What survives a collection where nothing is said.
     SURVIVORS: "survivors of a collection", 0.02 "of eden" [0.005, 0.1],
-        Assumed "most objects die young", "2026-11";
+        Assumed "most objects die young", "2026-11", "";
 }
 
 impl From {
@@ -106,14 +109,16 @@ impl From {
 
 /// The table as docs/simulator.md has it.
 pub fn markdown() -> String {
-    let mut text =
-        String::from("| constant | value | range | | basis | since |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| constant | value | range | | basis | since | measured here by |\n|---|---|---|---|---|---|---|\n",
+    );
     for constant in ALL {
         let (low, high) = constant.range;
         let range = if low == high { "exact".into() } else { format!("{low} to {high}") };
-        let Constant { name, value, unit, from, why, since, .. } = constant;
+        let Constant { name, value, unit, from, why, since, command, .. } = constant;
+        let command = if command.is_empty() { "-".into() } else { format!("`{command}`") };
         text.push_str(&format!(
-            "| {name} | {value} {unit} | {range} | {} | {why} | {since} |\n",
+            "| {name} | {value} {unit} | {range} | {} | {why} | {since} | {command} |\n",
             from.name()
         ));
     }

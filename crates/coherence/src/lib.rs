@@ -25,6 +25,7 @@ pub mod plan;
 pub mod profile;
 pub mod programs;
 pub mod protocol;
+mod ranges;
 pub mod scenario;
 pub mod simulation;
 pub mod sweep;

@@ -1,7 +1,9 @@
 //! What was published, against the simulator as it is shipped: nobody changes a machine file or the model without seeing what that
 //! does to the figures that were never calibrated on.
 
-use terrace_coherence::evaluation::{Finding, Part, Role, counters_markdown, missing_markdown};
+use terrace_coherence::evaluation::{
+    Finding, Part, Role, counters_markdown, evaluate_with_ranges, missing_markdown,
+};
 
 fn evaluate(part: Part) -> Vec<Finding> {
     part.evaluate(&|_| {}).expect("memory for stacks")
@@ -84,6 +86,36 @@ fn downs_ice_lake_was_predicted_blind() {
     );
     // Shared plain additions are slower than locked ones in the model, and faster in reality.
     assert_eq!(blind.last().map(|pairs| (pairs.published, pairs.simulated)), Some((Some(39.0), 33.0)));
+}
+
+/// What no choice of numbers within their ranges explains; docs/simulator.md counts it.
+#[test]
+fn ranges_include_locked_instructions_and_neither_shared_stores_nor_opsians_loads() {
+    let findings =
+        evaluate_with_ranges(&[Part::Opsian, Part::Counters], |_, _| ()).expect("memory for stacks");
+    let counted = |source: &str, role| {
+        let of = findings.iter().filter(|finding| finding.source.contains(source) && finding.role == role);
+        let inside = of.map(|finding| {
+            let (range, published) = (finding.range.as_ref().expect("a range"), finding.published);
+            assert!(range.contains(finding.simulated), "{finding:?}");
+            range.contains(published.expect("a value"))
+        });
+        let inside: Vec<bool> = inside.collect();
+        (inside.iter().filter(|inside| **inside).count(), inside.len())
+    };
+    assert_eq!(counted("Opsian", Role::Predicted), (0, 4));
+    assert_eq!(counted("Skylake", Role::Calibrated), (17, 17));
+    assert_eq!(counted("Skylake", Role::Predicted), (1, 5));
+    assert_eq!(counted("Ice Lake", Role::Blind), (14, 21));
+    let range = |what: &str| {
+        let of = |finding: &&Finding| finding.source.contains("Ice Lake") && finding.what == what;
+        let range = findings.iter().find(of).and_then(|finding| finding.range.as_ref()).expect("a range");
+        format!("{:.0} to {:.0}", range.low, range.high)
+    };
+    let page = include_str!("../../../docs/simulator.md");
+    for what in ["atomic add, 4 threads, ns", "cas add, 4 threads, ns", "plain add, 4 threads, ns"] {
+        assert!(page.contains(&range(what)), "docs/simulator.md has to have {} of {what}", range(what));
+    }
 }
 
 /// The table of everything published: each row has what the simulator gives.

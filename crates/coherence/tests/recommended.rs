@@ -2,7 +2,7 @@
 //! advice.
 
 use terrace_coherence::constants;
-use terrace_coherence::machine::Machine;
+use terrace_coherence::machine::{Machine, shipped};
 use terrace_coherence::plan::{Chain, Pauses, Request, plan};
 use terrace_coherence::programs::allocate::Collector;
 use terrace_coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
@@ -28,10 +28,16 @@ const AARCH64: [Case; 3] = [
     ("graviton3-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "pauses and copying"),
     ("ampere-altra-80", 80, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
 ];
+/// Their crowded cases take minutes: these are the ones that each run of the tests can afford.
+const LARGE_EDENS: [Case; 2] = [
+    ("paper-4x10x2", 80, 8192, Chain::Heap, "growing", Bound::Work, "the program's work"),
+    ("epyc-9754-2x128x2", 128, 8192, Chain::Heap, "growing", Bound::Cluster, "clock"),
+];
 /// With much contention, and long to simulate.
-const CROWDED: [Case; 2] = [
+const CROWDED: [Case; 3] = [
     ("paper-4x10x2", 80, 256, Chain::Heap, "growing", Bound::Work, "pauses and copying"),
     ("epyc-9654-2x96", 192, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
+    ("epyc-9754-2x128x2", 512, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
 ];
 
 fn check(cases: &[Case]) {
@@ -76,6 +82,23 @@ fn large_ones_need_buffers_where_edens_are_small_and_nothing_where_memory_decide
 #[test]
 fn packages_with_one_memory_are_bound_by_it() {
     check(&AARCH64);
+}
+
+#[test]
+fn many_cpus_need_nothing_where_edens_are_large() {
+    check(&LARGE_EDENS);
+}
+
+#[test]
+fn every_shipped_machine_is_here() {
+    let mut named: Vec<&str> =
+        [&SMALL[..], &LARGE, &AARCH64, &LARGE_EDENS].concat().into_iter().map(|case| case.0).collect();
+    named.sort_unstable();
+    // A machine may be there twice, crowded and not.
+    named.dedup();
+    let mut shipped: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+    shipped.sort_unstable();
+    assert_eq!(named, shipped);
 }
 
 #[test]

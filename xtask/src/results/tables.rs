@@ -80,7 +80,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 26] = [
+pub const TABLES: [Table; 27] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -191,6 +191,21 @@ pub const TABLES: [Table; 26] = [
             ("collector", Words("{collector}")),
             ("of", Words("{processes}")),
             ("ms, median [least, most]", Interval("lookup", 1)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/where-it-pays.md",
+        name: "pools",
+        experiment: "pools",
+        columns: &[
+            ("threads", Words("{threads}")),
+            ("young", Words("{young}")),
+            ("collector, JDK", Words("{collector}, {jdk}")),
+            ("of", Words("{processes}")),
+            ("per second, on / off", Interval("speed", 3)),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("heap used up", Interval("heap", 3)),
         ],
         ..PLAIN
     },

@@ -2,7 +2,9 @@
 
 use crate::format::{Format, json};
 use clap::{Args, ValueEnum};
-use coherence::evaluation::{Finding, LevelsRow, Limit, Part, Role, when_a_processor_level_pays};
+use coherence::evaluation::{
+    Finding, LevelsRow, Limit, Part, Role, evaluate_with_ranges, when_a_processor_level_pays,
+};
 use coherence::machine;
 use jvm::{Error, Result};
 use present::numbers::{percent, three};
@@ -29,7 +31,8 @@ enum What {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  terrace sim evaluate                                     all parts that take seconds
+  terrace sim evaluate                                     everything but the tables: about a minute
+  terrace sim evaluate --no-ranges                         the same without ranges: seconds
   terrace sim evaluate tables
   terrace sim evaluate levels --machine docs/machines/assumed-2x256.toml")]
 pub struct Evaluate {
@@ -39,6 +42,10 @@ pub struct Evaluate {
     /// The machine for 'levels'.
     #[arg(long, value_name = "NAME|FILE", value_parser = super::arguments::machine, default_value = "epyc-9654-2x96")]
     machine: machine::Machine,
+
+    /// Simulate only with the numbers as they are, not over seeds and the ranges of all numbers.
+    #[arg(long)]
+    no_ranges: bool,
 
     /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
@@ -72,17 +79,18 @@ impl Evaluate {
         } else {
             &self.what
         };
-        let mut findings = Vec::new();
+        let parts: Vec<Part> = what.iter().filter_map(|what| what.part()).collect();
+        let findings = if self.no_ranges {
+            let each = parts.iter().map(|part| part.evaluate(&progress));
+            each.collect::<std::io::Result<Vec<_>>>().map(|of_parts| of_parts.concat())
+        } else {
+            evaluate_with_ranges(&parts, |count, all| steps.done(count, all))
+        };
+        let findings = findings.map_err(failed)?;
         let mut levels = None;
-        for what in what {
-            match what.part() {
-                Some(part) => findings.extend(part.evaluate(&progress).map_err(failed)?),
-                None => {
-                    let rows =
-                        when_a_processor_level_pays(&self.machine, &CORE_SIZES, &INTENSITIES, &progress);
-                    levels = Some(rows.map_err(failed)?);
-                }
-            }
+        if what.contains(&What::Levels) {
+            let rows = when_a_processor_level_pays(&self.machine, &CORE_SIZES, &INTENSITIES, &progress);
+            levels = Some(rows.map_err(failed)?);
         }
         drop(steps);
         if self.format == Format::Json {
@@ -166,12 +174,17 @@ fn conclusion(rows: &[LevelsRow]) -> String {
     )
 }
 
+/// A limit, without the digits of a quotient.
+fn plain(limit: f64) -> f64 {
+    (limit * 1e3).round() / 1e3
+}
+
 fn limit(finding: &Finding) -> String {
     match finding.limit {
         Limit::Within(part) => format!("within {}", percent(part, 0)),
-        Limit::Factor(factor) => format!("factor {factor}"),
-        Limit::AtLeast(least) => format!("at least {least}"),
-        Limit::AtMost(most) => format!("at most {most}"),
+        Limit::Factor(factor) => format!("factor {}", plain(factor)),
+        Limit::AtLeast(least) => format!("at least {}", plain(least)),
+        Limit::AtMost(most) => format!("at most {}", plain(most)),
     }
 }
 
@@ -184,6 +197,15 @@ fn value(finding: &Finding) -> serde_json::Value {
         "simulated": finding.simulated,
         "limit": limit(finding),
         "holds": finding.holds(),
+        "range": finding.range.as_ref().map(|range| serde_json::json!({
+            "low": range.low,
+            "high": range.high,
+            "seeds": range.seeds,
+            "decides": range.decides.map(|(group, [low, high])| {
+                serde_json::json!({ "parameters": group, "low": low, "high": high })
+            }),
+        })),
+        "published_in_range": inside(finding),
     })
 }
 
@@ -195,27 +217,61 @@ fn role(role: Role) -> &'static str {
     }
 }
 
+/// Whether the published value lies inside the range of the simulated one, where there are both.
+fn inside(finding: &Finding) -> Option<bool> {
+    Some(finding.range.as_ref()?.contains(finding.published?))
+}
+
+const fn yes_or_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "NO" }
+}
+
 fn show(findings: &[Finding]) {
+    let ranges = findings.iter().any(|finding| finding.range.is_some());
     for of_source in findings.chunk_by(|one, other| one.source == other.source) {
         println!("{}", of_source[0].source);
-        let header = ["what", "role", "published", "simulated", "asked for", "holds"];
+        let mut header = vec!["what", "role", "published", "simulated"];
+        if ranges {
+            header.extend(["range", "inside"]);
+        }
+        header.extend(["asked for", "holds"]);
         let rows = of_source.iter().map(|finding| {
-            vec![
+            let mut row = vec![
                 finding.what.clone(),
                 role(finding.role).into(),
                 finding.published.map_or("(words)".into(), three),
                 three(finding.simulated),
-                limit(finding),
-                if finding.holds() { "yes" } else { "NO" }.into(),
-            ]
+            ];
+            if ranges {
+                let range = finding.range.as_ref();
+                row.push(
+                    range
+                        .map_or("-".into(), |range| format!("{} to {}", three(range.low), three(range.high))),
+                );
+                row.push(inside(finding).map_or("-", yes_or_no).into());
+            }
+            row.extend([limit(finding), yes_or_no(finding.holds()).into()]);
+            row
         });
         print!("{}", Table::new(header).with(rows).text(columns()));
+    }
+    if ranges {
+        println!(
+            "range: over seeds and the ranges of all numbers, one group at a time and all at once\n\
+             inside: whether the range includes the published value; where it does not, no choice of numbers\n\
+             within their ranges explains the difference"
+        );
     }
     for kind in [Role::Calibrated, Role::Predicted, Role::Blind] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
         if !of.is_empty() {
             let holds = of.iter().filter(|finding| finding.holds()).count();
-            println!("{}: {holds} of {} hold", role(kind), of.len());
+            let inside: Vec<bool> = of.iter().filter_map(|finding| inside(finding)).collect();
+            let ranges = match (inside.iter().filter(|inside| **inside).count(), inside.len()) {
+                (_, 0) => String::new(),
+                (inside, all) => format!("; the range includes {inside} of {all} published values"),
+            };
+            println!("{}: {holds} of {} hold{ranges}", role(kind), of.len());
             let factors: Vec<f64> = of.iter().filter_map(|finding| finding.factor()).collect();
             if kind == Role::Blind && !factors.is_empty() {
                 let near = factors.iter().filter(|factor| **factor <= 1.5).count();

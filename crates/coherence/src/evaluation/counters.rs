@@ -1,7 +1,8 @@
 //! Counters that others measured by the number of threads: the points are data, in `published.toml`.
 
 use super::published::{self, Series};
-use super::{Finding, Limit, machine};
+use super::setting::Setting;
+use super::{Finding, Limit};
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::counters::{self, Increment};
@@ -15,10 +16,15 @@ const NEAR: f64 = 0.25;
 const SAME: f64 = 0.05;
 
 /// Nanoseconds of a thread for an operation, by the number of threads.
-pub(super) fn simulate(machine: &Machine, increment: Increment, threads: usize) -> io::Result<Vec<f64>> {
+pub(super) fn simulate(
+    setting: &Setting,
+    machine: &Machine,
+    increment: Increment,
+    threads: usize,
+) -> io::Result<Vec<f64>> {
     let nanoseconds = |threads| {
-        let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };
-        let run = counters::run(machine, increment, &options)?;
+        let options = Options { threads, pinned: true, seed: setting.seed, length: LENGTH, events: 0 };
+        let run = counters::run_with(machine, increment, setting.cycles(), &options)?;
         Ok(f64::from(threads) * 1e9 / run.per_second())
     };
     (1..=threads as u32).map(nanoseconds).collect()
@@ -27,15 +33,16 @@ pub(super) fn simulate(machine: &Machine, increment: Increment, threads: usize) 
 /// A series and what the simulator says of it.
 type Compared<'a> = (&'a Series, Vec<f64>);
 
-pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
+pub(super) fn evaluate(setting: &Setting) -> io::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut known: Vec<(&str, Compared<'_>)> = Vec::new();
     for (role, points) in published::counters() {
         let name = points.machine.as_str();
-        let machine = machine(name);
+        let machine = setting.machine(name);
         let before = known.len();
         for series in &points.series {
-            let simulated = simulate(&machine, series.increment.increment(), series.nanoseconds.len())?;
+            let simulated =
+                simulate(setting, &machine, series.increment.increment(), series.nanoseconds.len())?;
             for (threads, (published, simulated)) in (1..).zip(series.nanoseconds.iter().zip(&simulated)) {
                 findings.push(Finding {
                     source: points.source.clone(),
@@ -44,6 +51,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
                     published: Some(*published),
                     simulated: *simulated,
                     limit: Limit::Within(NEAR),
+                    range: None,
                 });
             }
             known.push((name, (series, simulated)));
@@ -62,6 +70,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
             published: Some(f64::from(pairs)),
             simulated: f64::from(right),
             limit: Limit::AtLeast(f64::from(pairs)),
+            range: None,
         });
     }
     Ok(findings)

@@ -3,6 +3,7 @@
 
 use super::counters::simulate;
 use super::published::{self, Name, Series};
+use super::setting::Setting;
 use super::{Role, machine};
 use crate::programs::counters::Increment;
 use std::io;
@@ -37,13 +38,14 @@ pub fn counters_markdown() -> io::Result<String> {
     let mut text = String::from(
         "| operation | Skylake | simulated | | Ice Lake | simulated, blind |\n|---|---|---|---|---|---|\n",
     );
+    let shipped = Setting::default();
     let (skylake, ice_lake) = (machine("downs-skylake"), machine("downs-ice-lake"));
     for (role, on_skylake) in series("downs-skylake") {
         let of_name = |(_, one): &(Role, &'static Series)| one.what == on_skylake.what;
         let Some((_, on_ice_lake)) = series("downs-ice-lake").into_iter().find(of_name) else { continue };
         let increment = on_skylake.increment.increment();
-        let simulated = simulate(&skylake, increment, on_skylake.nanoseconds.len())?;
-        let blind = simulate(&ice_lake, increment, on_ice_lake.nanoseconds.len())?;
+        let simulated = simulate(&shipped, &skylake, increment, on_skylake.nanoseconds.len())?;
+        let blind = simulate(&shipped, &ice_lake, increment, on_ice_lake.nanoseconds.len())?;
         let role = if role == Role::Calibrated { "calibrated" } else { "predicted" };
         text.push_str(&format!(
             "| {} (`{}`) | {} | {} | {role} | {} | {} |\n",
@@ -64,6 +66,7 @@ pub fn counters_markdown() -> io::Result<String> {
 /// # Errors
 /// When there is no memory for the threads' stacks.
 pub fn missing_markdown() -> io::Result<String> {
+    let shipped = Setting::default();
     let frozen = machine("downs-ice-lake");
     let mut near = frozen.clone();
     let low = frozen.figure("costs.transfer_cluster").and_then(|figure| figure.low).unwrap_or(f64::NAN);
@@ -81,9 +84,9 @@ pub fn missing_markdown() -> io::Result<String> {
             Name::OwnCas | Name::Xadd | Name::Cas => increment,
         };
         let found = [
-            simulate(&frozen, increment, count)?,
-            simulate(&near, increment, count)?,
-            simulate(&frozen, forwarded, count)?,
+            simulate(&shipped, &frozen, increment, count)?,
+            simulate(&shipped, &near, increment, count)?,
+            simulate(&shipped, &frozen, forwarded, count)?,
         ];
         text.push_str(&format!("| `{}` | {} |", series.what, numbers(&series.nanoseconds)));
         for (sum, found) in sums.iter_mut().zip(&found) {

@@ -5,18 +5,23 @@
 //! Skylake (a transfer, a locked instruction, and the load after one). All else here is predicted, and no number was changed for it.
 
 mod counters;
+mod interval;
 mod levels;
 mod missing;
 mod opsian;
 mod paper;
 mod published;
+mod setting;
 mod tables;
 mod thompson;
 
+pub use interval::Range;
 pub use levels::{LevelsRow, when_a_processor_level_pays};
 pub use missing::{counters_markdown, missing_markdown};
 
+use crate::ranges::Group;
 use serde::{Deserialize, Serialize};
+use setting::Setting;
 use std::io;
 
 /// Whether a number was used to set the model up.
@@ -46,7 +51,7 @@ pub enum Limit {
 }
 
 /// One published figure or statement and what the simulator says.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Who published it.
     pub source: String,
@@ -60,6 +65,8 @@ pub struct Finding {
     pub simulated: f64,
     /// How near is near enough.
     pub limit: Limit,
+    /// What it comes to over seeds and the ranges of all numbers, where that was asked for: [`evaluate_with_ranges`].
+    pub range: Option<Range>,
 }
 
 impl Finding {
@@ -111,14 +118,75 @@ impl Part {
     /// # Errors
     /// When there is no memory for the threads' stacks.
     pub fn evaluate(self, progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
+        self.evaluate_at(&Setting::default(), progress)
+    }
+
+    fn evaluate_at(self, setting: &Setting, progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
         match self {
-            Part::Thompson => thompson::evaluate(),
-            Part::Opsian => opsian::evaluate(),
-            Part::Counters => counters::evaluate(),
-            Part::Figure2 => paper::evaluate(progress),
+            Part::Thompson => thompson::evaluate(setting),
+            Part::Opsian => opsian::evaluate(setting),
+            Part::Counters => counters::evaluate(setting),
+            Part::Figure2 => paper::evaluate(setting, progress),
             Part::Tables => tables::evaluate(progress),
         }
     }
+
+    /// What it depends on, besides chance. The tables would take hours.
+    const fn groups(self) -> &'static [Group] {
+        match self {
+            Part::Thompson => &[
+                Group::Transfers,
+                Group::Latencies,
+                Group::Clock,
+                Group::Locked,
+                Group::FirstCache,
+                Group::Streaks,
+                Group::Loop,
+                Group::AfterLock,
+            ],
+            Part::Counters => &[
+                Group::Transfers,
+                Group::Latencies,
+                Group::Clock,
+                Group::Locked,
+                Group::FirstCache,
+                Group::Loop,
+                Group::AfterLock,
+            ],
+            Part::Opsian => &[
+                Group::Transfers,
+                Group::Latencies,
+                Group::Memory,
+                Group::LastCache,
+                Group::Clock,
+                Group::Locked,
+                Group::FirstCache,
+            ],
+            Part::Figure2 => &[
+                Group::Transfers,
+                Group::Latencies,
+                Group::Memory,
+                Group::LastCache,
+                Group::Clock,
+                Group::Locked,
+                Group::FirstCache,
+                Group::Work,
+                Group::Siblings,
+                Group::Refill,
+                Group::Heap,
+            ],
+            Part::Tables => &[],
+        }
+    }
+}
+
+/// Looks at all of `parts` over seeds and the ranges of all numbers on which they depend: a minute of CPU time and more for all of them.
+/// The tables, each of whose values takes seconds, have no ranges. `done` is told how many of how many simulations of a part are done.
+///
+/// # Errors
+/// When there is no memory for the threads' stacks.
+pub fn evaluate_with_ranges(parts: &[Part], done: impl Fn(usize, usize) + Sync) -> io::Result<Vec<Finding>> {
+    interval::evaluate(parts, done)
 }
 
 /// A machine that is shipped.

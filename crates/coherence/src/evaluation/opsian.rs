@@ -1,6 +1,7 @@
 //! Opsian, "Why Java's TLABs are so important" (2020): `new Object()` without thread buffers.
 
-use super::{Finding, Limit, Role, machine, published};
+use super::setting::Setting;
+use super::{Finding, Limit, Role, published};
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::allocate::{self, Allocated, Allocation, Collector, Hierarchy, Mutator, Tlab};
@@ -10,7 +11,7 @@ const SOURCE: &str = "Opsian 2020";
 /// The bytes of an `Object`.
 const OBJECT: u32 = 16;
 
-fn run(machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
+fn run(setting: &Setting, machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
     let allocation = Allocation {
         tlab: Tlab::None,
         hierarchy: Hierarchy::None,
@@ -22,18 +23,18 @@ fn run(machine: &Machine, threads: u32, cycles: f64) -> io::Result<Allocated> {
         heap_cycles: 0.0.into(),
         pause: 0,
     };
-    let options = Options { threads, pinned: true, seed: 1, length: 2_000_000_000, events: 0 };
+    let options = Options { threads, pinned: true, seed: setting.seed, length: 2_000_000_000, events: 0 };
     allocate::run(machine, &allocation, &options)
 }
 
-pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
-    let machine = machine("opsian-haswell");
+pub(super) fn evaluate(setting: &Setting) -> io::Result<Vec<Finding>> {
+    let machine = setting.machine("opsian-haswell");
     // The rest of the loop: what one thread takes longer than the accesses alone.
-    let bare = run(&machine, 1, 0.0)?.run.per_second() / 1e6;
+    let bare = run(setting, &machine, 1, 0.0)?.run.per_second() / 1e6;
     let (one_published, _) = published::value("opsian-one");
     let cycles = (1e3 / one_published - 1e3 / bare) * machine.clock_ghz;
-    let one = run(&machine, 1, cycles)?;
-    let four = run(&machine, 4, cycles)?;
+    let one = run(setting, &machine, 1, cycles)?;
+    let four = run(setting, &machine, 4, cycles)?;
     let rate = |allocated: &Allocated| allocated.run.per_second() / 1e6;
     let objects = four.run.operations as f64;
     // The source counts loads: a compare-and-swap that takes the modified line for writing is not among them.
@@ -48,6 +49,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         published: Some(published),
         simulated,
         limit: Limit::Within(0.25),
+        range: None,
     };
     let four_over_one = published::value("opsian-four").0 / one_published;
     let of = |key, what: &str, simulated| {

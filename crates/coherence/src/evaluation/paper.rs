@@ -4,8 +4,8 @@
 //! of what such an axis suggests, and the mutator's work was calibrated on that: it stands for the processor, the collections and the
 //! memory of 2012 together.
 
-use super::{Finding, Limit, Role, machine, published};
-use crate::constants;
+use super::setting::Setting;
+use super::{Finding, Limit, Role, published};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::programs::Options;
@@ -38,19 +38,21 @@ pub(super) fn mutator() -> Mutator {
     Profile::javac().mutator()
 }
 
-fn rate(machine: &Machine, tlab: Tlab, hierarchy: Hierarchy) -> io::Result<f64> {
+fn rate(setting: &Setting, machine: &Machine, tlab: Tlab, hierarchy: Hierarchy) -> io::Result<f64> {
+    let calls = setting.calls();
     let allocation = Allocation {
         tlab,
         hierarchy,
         eden: EDEN,
         collector: Collector::Parallel,
         mutator: mutator(),
-        refill_cycles: constants::REFILL.value,
-        heap_cycles: constants::HEAP.value.into(),
+        refill_cycles: calls.refill,
+        heap_cycles: calls.heap,
         pause: 0,
     };
     // Pinned: 80 threads on 80 hardware threads have no reason to move, and moves would be no difference between the two.
-    let options = Options { threads: THREADS, pinned: true, seed: 1, length: 10_000_000_000, events: 0 };
+    let options =
+        Options { threads: THREADS, pinned: true, seed: setting.seed, length: 10_000_000_000, events: 0 };
     Ok(allocate::run(machine, &allocation, &options)?.run.per_second())
 }
 
@@ -58,18 +60,18 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     values.clone().sum::<f64>() / values.count().max(1) as f64
 }
 
-pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
-    let machine = machine("paper-4x10x2");
+pub(super) fn evaluate(setting: &Setting, progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Finding>> {
+    let machine = setting.machine("paper-4x10x2");
     let mut alone = Vec::new();
     // By size of thread buffers: the speed-ups with processor buffers, and with core buffers.
     let mut processor = Vec::new();
     let mut core = Vec::new();
     for (name, tlab) in SIZES {
         progress(&format!("Figure 2, thread buffers of {name}"));
-        let without = rate(&machine, tlab, Hierarchy::None)?;
+        let without = rate(setting, &machine, tlab, Hierarchy::None)?;
         let with = |domain, bytes| {
             let hierarchy = Hierarchy::Paper(Rank { domain, bytes }, UsedUp::NextBuffer);
-            Ok(rate(&machine, tlab, hierarchy)? / without)
+            Ok(rate(setting, &machine, tlab, hierarchy)? / without)
         };
         let all = |domain, sizes: [usize; 4]| {
             sizes.into_iter().map(|bytes| with(domain, bytes)).collect::<io::Result<Vec<f64>>>()
@@ -95,6 +97,7 @@ pub(super) fn evaluate(progress: &(dyn Fn(&str) + Sync)) -> io::Result<Vec<Findi
         published,
         simulated,
         limit,
+        range: None,
     };
     use Role::Predicted;
     let (height, role) = published::value("figure-2-height");

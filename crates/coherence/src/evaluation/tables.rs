@@ -116,6 +116,7 @@ fn simulate(
             published: Some(cell.published),
             simulated,
             limit: Limit::Factor(3.0),
+            range: None,
         });
     }
     Ok(findings)

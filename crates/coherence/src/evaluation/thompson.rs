@@ -1,6 +1,7 @@
 //! Thompson, "Adventures with AtomicLong" (2011): counters that all threads increment.
 
-use super::{Finding, Limit, Role, machine, published};
+use super::setting::Setting;
+use super::{Finding, Limit, Role, published};
 use crate::machine::Machine;
 use crate::programs::Options;
 use crate::programs::counters::{self, Increment};
@@ -12,25 +13,25 @@ const LENGTH: u64 = 1_000_000_000;
 /// "From three threads on it levels out."
 const LEVEL: u32 = 3;
 
-fn millions(machine: &Machine, increment: Increment) -> io::Result<Vec<f64>> {
+fn millions(setting: &Setting, machine: &Machine, increment: Increment) -> io::Result<Vec<f64>> {
     (1..=machine.shape.cpus())
         .map(|threads| {
-            let options = Options { threads, pinned: true, seed: 1, length: LENGTH, events: 0 };
-            Ok(counters::run(machine, increment, &options)?.per_second() / 1e6)
+            let options = Options { threads, pinned: true, seed: setting.seed, length: LENGTH, events: 0 };
+            Ok(counters::run_with(machine, increment, setting.cycles(), &options)?.per_second() / 1e6)
         })
         .collect()
 }
 
-pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
+pub(super) fn evaluate(setting: &Setting) -> io::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut contended = Vec::new();
     for (name, shown, key) in [
         ("thompson-nehalem", "Nehalem", "nehalem-xadd"),
         ("thompson-sandy-bridge", "Sandy Bridge", "sandy-bridge-xadd"),
     ] {
-        let (machine, (level, role)) = (machine(name), published::value(key));
-        let add = millions(&machine, Increment::ExchangeAdd)?;
-        let exchange = millions(&machine, Increment::CompareExchange)?;
+        let (machine, (level, role)) = (setting.machine(name), published::value(key));
+        let add = millions(setting, &machine, Increment::ExchangeAdd)?;
+        let exchange = millions(setting, &machine, Increment::CompareExchange)?;
         let plateau = &add[LEVEL as usize - 1..];
         let mean = plateau.iter().sum::<f64>() / plateau.len() as f64;
         let lowest = plateau.iter().copied().fold(f64::INFINITY, f64::min) / plateau[0];
@@ -45,6 +46,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
                 published,
                 simulated,
                 limit,
+                range: None,
             });
         };
         say(
@@ -98,6 +100,7 @@ pub(super) fn evaluate() -> io::Result<Vec<Finding>> {
         published: None,
         simulated: contended[0].1 / contended[1].1,
         limit: Limit::AtLeast(1.5),
+        range: None,
     });
     Ok(findings)
 }

@@ -1,7 +1,7 @@
 //! How sure a plan is: the same candidates with every group of numbers at both ends of its range, with all of them at once where that is
 //! worst and where it is best for the candidate, and with other seeds.
 
-use super::ranges::{End, Group, vary};
+use super::ranges::{End, Group, groups, only_collections, vary};
 use super::steady::Steady;
 use super::{Candidate, Request, collected, net};
 use crate::machine::Machine;
@@ -59,7 +59,7 @@ pub(super) fn sureness(
     candidates: [&Candidate; 2],
     done: impl Fn(usize, usize) + Sync,
 ) -> io::Result<Sureness> {
-    let groups = Group::of(machine, request);
+    let groups = groups(machine, request);
     let at = |ends: &[(Group, End)]| {
         let (mut machine, mut request) = (machine.clone(), request.clone());
         for (group, end) in ends {
@@ -68,7 +68,7 @@ pub(super) fn sureness(
         (machine, request)
     };
     let length = request.length(machine);
-    let simulated: Vec<(Group, End)> = (groups.iter().filter(|group| !group.collections()))
+    let simulated: Vec<(Group, End)> = (groups.iter().filter(|group| !only_collections(**group)))
         .flat_map(|group| End::BOTH.map(|end| (*group, end)))
         .collect();
     let mut cases = vec![at(&[])];

@@ -36,16 +36,44 @@ impl Increment {
     }
 }
 
-/// Runs it.
+/// What an increment takes besides its accesses, in processor cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycles {
+    /// The loop around it.
+    pub around: f64,
+    /// A load of the word right after the thread's own compare-and-swap on it.
+    pub after_lock: f64,
+}
+
+impl Default for Cycles {
+    fn default() -> Cycles {
+        Cycles { around: constants::LOOP.value, after_lock: constants::AFTER_LOCK.value }
+    }
+}
+
+/// Runs it with the register's constants.
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
 pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Result<Run> {
+    run_with(machine, increment, Cycles::default(), options)
+}
+
+/// Runs it where an increment takes so many cycles.
+///
+/// # Errors
+/// When there is no memory for the threads' stacks.
+pub fn run_with(
+    machine: &Machine,
+    increment: Increment,
+    cycles: Cycles,
+    options: &Options,
+) -> io::Result<Run> {
     let lines = if increment.own() { options.threads.max(1) } else { 1 };
     let counters: Vec<Line<AtomicU64>> = (0..lines).map(|_| Line::default()).collect();
     let (lost, executed) = (Cell::new(0_u64), Cell::new(0_u64));
-    let after_lock = machine.cycles(constants::AFTER_LOCK.value);
-    let around = machine.cycles(constants::LOOP.value);
+    let after_lock = machine.cycles(cycles.after_lock);
+    let around = machine.cycles(cycles.around);
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
     for counter in &counters {
         simulation.name(counter.addresses(), "counter");

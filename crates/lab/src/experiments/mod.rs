@@ -4,12 +4,14 @@ pub mod applications;
 pub mod atomics;
 pub mod baseline;
 pub mod bound;
+pub mod constants;
 pub mod defaults;
 pub mod demo;
 pub mod hab;
 pub mod latency;
 pub mod matrix;
 pub mod pages;
+pub mod pools;
 pub mod sizing;
 pub mod startup;
 pub mod tlab;
@@ -35,6 +37,8 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (baseline::experiment(), None),
         (waste::experiment(), None),
         (sizing::experiment(), None),
+        (pools::experiment(), None),
+        (constants::experiment(), None),
         (startup::experiment(), None),
         (applications::experiment(), None),
     ]

@@ -277,6 +277,11 @@ fn loads(bytes: u64, policy: Policy, length: Duration) -> Result<Sample> {
     })?
 }
 
+/// Nanoseconds of a locked instruction on a line that the CPU owns, on the calling thread.
+pub(super) fn locked(length: Duration) -> Result<f64> {
+    Ok(transfer::alone(length)?.locked)
+}
+
 fn alone(length: Duration) -> Result<Sample> {
     pin::alone(|| {
         let mut sample = Sample::default();
