@@ -246,6 +246,8 @@ mod tests {
         findings_.declaration.shows_all = true;
         let text = findings(&findings_, 80);
         assert!(!text.contains("in the files"), "{text}");
+        // Headings are not broken there.
+        let text = findings(&findings_, 400);
         for metric in &findings_.declaration.metrics {
             assert!(text.contains(&metric.name), "{}: {text}", metric.name);
         }
