@@ -87,7 +87,8 @@ fn steps(arguments: &Arguments) -> Result<()> {
         shell::run(
             checked("test")
                 .env("RUST_TEST_THREADS", (2 * processors).to_string())
-                .args(["--workspace", "--exclude", "terrace-golden"])
+                // All that fails is told at once.
+                .args(["--workspace", "--no-fail-fast", "--exclude", "terrace-golden"])
                 .args(["--exclude", "terrace-agent"]),
         )
     })?;

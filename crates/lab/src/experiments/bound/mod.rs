@@ -1,14 +1,11 @@
 //! `bound`: how far core buffers are from the best that any hierarchy can do, which is a private buffer for each thread.
 
-use super::matrix::{grid, grid_parameters};
+use super::matrix::{grid, grid_parameters, mean_and_worst};
 use crate::Result;
 use compare::side::Side;
 use experiment::claim::OWN;
 use experiment::compared::{metrics, plan as plan_of};
-use experiment::{
-    Bench, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Relation, Term,
-};
-use present::numbers;
+use experiment::{Bench, Claim, Declaration, Experiment, Kind, Measured, Plan, Plot, Relation, Term};
 
 /// Core buffers are at least this many times as fast as private ones.
 const CLOSE: f64 = 0.98;
@@ -45,15 +42,7 @@ fn claims(_: &Measured) -> Vec<Claim> {
 }
 
 fn answer(measured: &Measured) -> String {
-    let mean = Term::metric("", "speed").mean().of(measured).map(|found| found.interval.median);
-    match mean.zip(worst().of(measured)) {
-        Some((mean, worst)) => format!(
-            "On average {} times the speed, at worst {}.",
-            numbers::three(mean),
-            numbers::interval(&worst.interval, "")
-        ),
-        None => NO_ANSWER.into(),
-    }
+    mean_and_worst(measured, "the speed")
 }
 
 #[cfg(test)]

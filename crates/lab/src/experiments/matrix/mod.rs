@@ -114,6 +114,20 @@ fn answer(measured: &Measured) -> String {
     }
 }
 
+/// The mean of all cells' speed, and the lowest: `times` says of what.
+pub(super) fn mean_and_worst(measured: &Measured, times: &str) -> String {
+    let speed = || Term::metric("", "speed");
+    let mean = speed().mean().of(measured).map(|found| found.interval.median);
+    match mean.zip(speed().lowest().of(measured)) {
+        Some((mean, worst)) => format!(
+            "On average {} times {times}, at worst {}.",
+            numbers::three(mean),
+            numbers::interval(&worst.interval, "")
+        ),
+        None => NO_ANSWER.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

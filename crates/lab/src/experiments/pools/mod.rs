@@ -1,18 +1,17 @@
 //! `pools`: thread pools with many more threads than CPUs over small young generations, where the simulator's map says that buffers
 //! pay on large machines: Terrace's defaults in one JVM, core buffers on against off.
 
-use super::matrix::LOSS;
+use super::matrix::{LOSS, mean_and_worst};
 use crate::Result;
 use compare::words;
 use experiment::claim::OWN;
 use experiment::compared::{Case, metrics, plan as plan_of, varying};
 use experiment::{
-    Bench, Claim, Declaration, Experiment, Kind, Measured, NO_ANSWER, Plan, Plot, Relation, Term, parameters,
+    Bench, Claim, Declaration, Experiment, Kind, Measured, Plan, Plot, Relation, Term, parameters,
 };
 use jvm::agent::Tlab;
 use jvm::jdk::Collector;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
-use present::numbers;
 
 /// Those of the map.
 const THREADS: [u32; 4] = [200, 1000, 2000, 5000];
@@ -90,16 +89,7 @@ fn claims(_: &Measured) -> Vec<Claim> {
 }
 
 fn answer(measured: &Measured) -> String {
-    let mean = Term::metric("", "speed").mean().of(measured).map(|found| found.interval.median);
-    let worst = Term::metric("", "speed").lowest().of(measured);
-    match mean.zip(worst) {
-        Some((mean, worst)) => format!(
-            "On average {} times the work per second with buffers, at worst {}.",
-            numbers::three(mean),
-            numbers::interval(&worst.interval, "")
-        ),
-        None => NO_ANSWER.into(),
-    }
+    mean_and_worst(measured, "the work per second with buffers")
 }
 
 #[cfg(test)]
