@@ -307,6 +307,7 @@ impl Attached {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::idle::Idle;
 
     fn refused(pid: u32) -> String {
         Attached::to(pid, Duration::from_secs(1)).unwrap_err().to_string()
@@ -343,11 +344,9 @@ mod tests {
 
     #[test]
     fn what_is_no_jvm_is_not_sent_a_signal() {
-        let mut sleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert!(refused(sleep.id()).contains("is not a JVM"), "{}", refused(sleep.id()));
-        assert!(sleep.try_wait().unwrap().is_none(), "SIGQUIT would have ended it");
-        sleep.kill().unwrap();
-        sleep.wait().unwrap();
+        let mut idle = Idle::start();
+        assert!(refused(idle.pid()).contains("is not a JVM"), "{}", refused(idle.pid()));
+        assert!(idle.0.try_wait().unwrap().is_none(), "SIGQUIT would have ended it");
         assert!(refused(0x3fff_fff0).starts_with("no such process"));
     }
 }

@@ -32,6 +32,8 @@ pub mod counts;
 pub mod cpu;
 pub mod error;
 pub mod heap_log;
+#[cfg(test)]
+mod idle;
 pub mod install;
 pub mod jdk;
 pub mod launch;

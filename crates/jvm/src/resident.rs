@@ -27,11 +27,15 @@ pub struct Observer {
 
 impl Observer {
     pub fn start() -> Observer {
+        Observer::of(std::process::id())
+    }
+
+    fn of(root: u32) -> Observer {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             let mut largest: Option<Seen> = None;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                for seen in java_below(std::process::id()).into_iter().filter_map(look) {
+                for seen in java_below(root).into_iter().filter_map(look) {
                     match &mut largest {
                         Some(largest) if seen.obtained.resident() < largest.obtained.resident() => {
                             // The same JVM, smaller after a collection, or a smaller one, which has fewer faults.
@@ -101,6 +105,7 @@ fn faults(line: &str) -> Option<Faults> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::idle::Idle;
 
     #[test]
     fn a_processs_line_is_read_whatever_its_name() {
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn without_a_jvm_nothing_is_seen() {
-        assert_eq!(jvms_of(std::process::id()), [0; 0]);
-        assert_eq!(Observer::start().finish(), None);
+        let idle = Idle::start();
+        assert_eq!(jvms_of(idle.pid()), [0; 0]);
+        assert_eq!(Observer::of(idle.pid()).finish(), None);
     }
 }

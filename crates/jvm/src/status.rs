@@ -167,6 +167,7 @@ fn printable(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::idle::Idle;
     use control::{Control, State};
     use hab::Counter;
 
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn processes_without_terrace_are_told_apart() {
         assert!(refused(0x3fff_fff0).starts_with("no such process"));
-        assert!(refused(std::process::id()).contains("is not a JVM"));
+        assert!(refused(Idle::start().pid()).contains("is not a JVM"));
         if os::user() != 0 {
             assert!(refused(1).contains("belongs to another user"));
         }

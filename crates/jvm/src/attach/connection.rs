@@ -141,6 +141,7 @@ fn is_to_wait(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::idle::Idle;
     use std::os::unix::net::UnixListener;
 
     const SHORT: Duration = Duration::from_millis(50);
@@ -198,12 +199,12 @@ mod tests {
 
     #[test]
     fn a_stopped_process_is_told_from_a_busy_one() {
-        let mut sleep = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-        os::signal(sleep.id(), libc::SIGSTOP);
-        while !os::is_stopped(sleep.id()) {
+        let idle = Idle::start();
+        os::signal(idle.pid(), libc::SIGSTOP);
+        while !os::is_stopped(idle.pid()) {
             std::thread::sleep(STEP);
         }
-        let mut waiting = Waiting::new(sleep.id(), Duration::from_secs(600), true);
+        let mut waiting = Waiting::new(idle.pid(), Duration::from_secs(600), true);
         let found = loop {
             match waiting.look() {
                 Ok(()) => std::thread::sleep(STEP),
@@ -211,7 +212,5 @@ mod tests {
             }
         };
         assert!(matches!(found, Silence::Stopped), "{found:?}");
-        sleep.kill().unwrap();
-        sleep.wait().unwrap();
     }
 }
