@@ -3,7 +3,7 @@
 //! What is shipped is built once, as it is shipped, and is what the launches of real JVMs and the golden table look at. All other tests are
 //! built with the profile `checked`: every assertion, and no time for the linker to optimise forty programs that run once.
 
-use crate::cargo::cargo;
+use crate::cargo::{self, cargo};
 use crate::shell::{self, root, works};
 use crate::{applications, build, fuzz, jdks, sanitize, skipped};
 use jvm::os::own_cpu_seconds;
@@ -64,37 +64,31 @@ fn steps(arguments: &Arguments) -> Result<()> {
         // Before anything that takes long: it needs the network, and may fail.
         step("Java runtimes", || java_runtimes(arguments))?;
     }
-    step("programs and Java tests", build::all_with_java_tests)?;
-    if !arguments.quick {
-        step("applications", || {
-            // Without the network, and without what was fetched before, everything else can still be tested.
-            applications::fetch(true).unwrap_or_else(|error| skipped::note("applications", error));
-            Ok(())
-        })?;
-    }
-    step("lints", lints)?;
     if arguments.quick {
+        step("programs and Java tests", build::all_with_java_tests)?;
+        step("lints", lints)?;
         let mut tests = checked("test");
         return step("unit tests", || shell::run(tests.args(["--workspace", "--lib", "--bins"])));
     }
+    step("programs, Java tests, lints and test programs", everything_built)?;
+    step("applications", || {
+        // Without the network, and without what was fetched before, everything else can still be tested.
+        applications::fetch(true).unwrap_or_else(|error| skipped::note("applications", error));
+        Ok(())
+    })?;
     step("golden table", || {
         shell::run(cargo().args(["test", "--quiet", "--release", "-p", "terrace-golden"]))
     })?;
-    step("tests", || {
-        build::checked()?;
-        // Many wait for what a JVM does, and the last of a program's tests runs alone: as many again fill the gaps.
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        shell::run(
-            checked("test")
-                .env("RUST_TEST_THREADS", (2 * processors).to_string())
-                // All that fails is told at once.
-                .args(["--workspace", "--no-fail-fast", "--exclude", "terrace-golden"])
-                .args(["--exclude", "terrace-agent"]),
-        )
+    step("tests, and model checking beside them", || {
+        std::thread::scope(|scope| {
+            let models = scope.spawn(model_checking);
+            let tests = tests();
+            let models = models.join().expect("it returns its errors");
+            tests.and(models)
+        })
     })?;
     step("without restartable sequences", without_sequences)?;
     step("sanitizers", sanitize::watched)?;
-    step("model checking", model_checking)?;
     step("launches with assertions", || {
         shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;
         shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
@@ -128,6 +122,35 @@ fn checked(command: &str) -> Command {
     let mut cargo = cargo();
     cargo.args([command, "--quiet", "--profile", "checked"]);
     cargo
+}
+
+/// The tests of every crate but the two that look at what is shipped.
+fn workspace() -> Command {
+    let mut tests = checked("test");
+    tests.args(["--workspace", "--exclude", "terrace-golden", "--exclude", "terrace-agent"]);
+    tests
+}
+
+fn tests() -> Result<()> {
+    build::checked()?;
+    // Many wait for what a JVM does, and the last of a program's tests runs alone: as many again fill the gaps.
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // All that fails is told at once.
+    shell::run(workspace().env("RUST_TEST_THREADS", (2 * processors).to_string()).arg("--no-fail-fast"))
+}
+
+/// What is shipped, and beside it the lints and the test programs: the linker, which optimises what is shipped, and Maven leave a
+/// processor idle for minutes, and the two profiles have folders of their own.
+fn everything_built() -> Result<()> {
+    std::thread::scope(|scope| {
+        let checked = scope.spawn(|| {
+            lints()?;
+            shell::run(workspace().arg("--no-run"))
+        });
+        let shipped = build::all_with_java_tests();
+        let checked = checked.join().expect("it returns its errors");
+        shipped.and(checked)
+    })
 }
 
 fn has(component: &str) -> bool {
@@ -183,9 +206,10 @@ fn model_checking() -> Result<()> {
     })
 }
 
-/// As it is shipped: loom's search is long, and assertions would make it several times as long.
+/// As it is shipped: loom's search is long, and assertions would make it several times as long. It takes what other tests leave of
+/// the processors.
 fn loom() -> Command {
-    let mut cargo = cargo();
+    let mut cargo = cargo::behind();
     cargo.args(["test", "--quiet", "--release"]).env("RUSTFLAGS", "--cfg loom");
     cargo.arg("--target-dir").arg(root().join("target/loom"));
     cargo

@@ -18,8 +18,9 @@ const SMALL: [Case; 6] = [
     ("downs-ice-lake", 8, 256, Chain::Heap, "growing", Bound::Memory, "memory and links"),
     ("two-vcpu-epyc", 2, 256, Chain::Heap, "growing", Bound::Work, "line transfers"),
 ];
-const LARGE: [Case; 2] = [
+const LARGE: [Case; 3] = [
     ("xeon-8375c-2x32x2", 128, 256, Chain::CoreL3, "2k", Bound::Link, "line transfers"),
+    ("xeon-8480-2x56x2", 224, 256, Chain::CoreL3, "4k", Bound::Link, "pauses and copying"),
     ("epyc-9654-2x96", 192, 8192, Chain::Heap, "growing", Bound::Memory, "survivors"),
 ];
 

@@ -104,7 +104,7 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
     }
     let begin = Instant::now();
     println!("\nrunning {} tests", chosen.len());
-    let verdicts = run_all(&chosen, arguments.threads.unwrap_or(2).max(1));
+    let verdicts = run_all(&chosen, arguments.threads.unwrap_or(AT_A_TIME).max(1));
     let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
     let failed = count(|verdict| verdict.is_err());
     if failed > 0 {
@@ -146,7 +146,10 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::from(101) }
 }
 
-/// Threads of the JVMs are many times the processors already: two JVMs at a time only hide their waits.
+/// JVMs at a time, unless the command line says another number. Their threads are many times the processors already: this only hides
+/// their waits, in which two at a time leave a third of two processors idle.
+const AT_A_TIME: usize = 3;
+
 fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
     let next = Mutex::new(0);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(cases.iter().map(|_| None).collect());

@@ -20,6 +20,7 @@ const SHIPPED: &[(&str, &str)] = &[
     machine!("epyc-9654-2x96"),
     machine!("epyc-9754-2x128x2"),
     machine!("xeon-8375c-2x32x2"),
+    machine!("xeon-8480-2x56x2"),
     machine!("graviton2-64"),
     machine!("graviton3-64"),
     machine!("ampere-altra-80"),

@@ -45,6 +45,7 @@ fn shapes_and_protocols_are_those_of_the_names() {
     assert_eq!(facts("epyc-9654-2x96"), (192, 192, Protocol::Moesi));
     assert_eq!(facts("epyc-9754-2x128x2"), (512, 256, Protocol::Moesi));
     assert_eq!(facts("xeon-8375c-2x32x2"), (128, 64, Protocol::Mesif));
+    assert_eq!(facts("xeon-8480-2x56x2"), (224, 112, Protocol::Mesif));
     assert_eq!(facts("graviton2-64"), (64, 64, Protocol::Moesi));
     assert_eq!(facts("graviton3-64"), (64, 64, Protocol::Moesi));
     assert_eq!(facts("ampere-altra-80"), (80, 80, Protocol::Moesi));

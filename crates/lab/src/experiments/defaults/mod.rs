@@ -39,7 +39,11 @@ type Young = (&'static str, &'static [&'static str]);
 fn young(workload: Workload) -> &'static [Young] {
     match workload {
         // The sources' trees have to fit, of 16 compilers at a time.
-        Workload::Javac => &[("64m", &["-Xms3g", "-Xmx3g", "-Xmn64m"]), (OWN_CHOICE, &[])],
+        Workload::Javac => &[
+            ("16m", &["-Xms3g", "-Xmx3g", "-Xmn16m"]),
+            ("64m", &["-Xms3g", "-Xmx3g", "-Xmn64m"]),
+            (OWN_CHOICE, &[]),
+        ],
         _ => &[
             ("16m", &["-Xms512m", "-Xmx512m", "-Xmn16m"]),
             ("64m", &["-Xms512m", "-Xmx512m", "-Xmn64m"]),
