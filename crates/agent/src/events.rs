@@ -63,5 +63,5 @@ unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
         agent.control.set_state(State::Ended);
     }
     ANNOUNCED.no_more();
-    let _ = catch_unwind(report::write_at_exit);
+    let _ = catch_unwind(report::write);
 }

@@ -137,7 +137,7 @@ pub(crate) fn remaining(agent: &Agent) -> Vec<usize> {
 }
 
 /// Writes the report, if one was asked for. A refusal is reported, too.
-pub(crate) fn write_at_exit() {
+pub(crate) fn write() {
     // Taken: a report is written once.
     let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(path), Some(control)) = (path, state::control()) else { return };

@@ -38,14 +38,14 @@ static CHANGING: Mutex<()> = Mutex::new(());
 static LOADED: AtomicBool = AtomicBool::new(false);
 /// What waits for VMInit.
 static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
-/// What an installation has left that may be followed by another.
+/// The installation, which may be followed by another.
 static EARLIER: Mutex<Option<Earlier>> = Mutex::new(None);
 
-/// Refused, or what is in place and may be taken back.
+/// What is in place and may be taken back.
 struct Earlier {
     /// Tells of the JVM's end, and of collections.
     jvmti: Jvmti,
-    in_place: Option<&'static InPlace>,
+    in_place: &'static InPlace,
     /// Whether that has no buffers: it goes at any time. Buffers go when a collection finds them unused.
     observes: bool,
     /// Why there can be none: then the observer gives way to nothing.
@@ -95,42 +95,28 @@ pub(crate) fn begin(
         When::Attach => in_running(environment, &mut jvmti, options, callbacks),
     };
     if outcome.is_err() {
-        // Whoever reads the control file learns of the JVM's end, too.
-        let told = || {
-            control()?;
-            let own = || prepared(environment, callbacks).ok();
-            if when == When::Load { untold(Transitions::find(), own) } else { own() }
-        };
-        give_up(jvmti.or_else(told));
+        give_up(jvmti);
     }
     outcome
 }
 
-/// Gets a JVMTI environment: an own one, which goes if there is nothing to be told of.
+/// Gets a JVMTI environment: an own one.
 type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
-
-fn prepared(environment: Environment<'_>, callbacks: Callbacks) -> Result<Jvmti, String> {
-    let jvmti = environment()?;
-    jvmti.prepare(callbacks).inspect_err(|_| jvmti.dispose())?;
-    Ok(jvmti)
-}
 
 /// An observer gives way to buffers, where there can be any, and what has withdrawn to anything.
 fn make_room(options: &Options) -> Result<(), String> {
-    let (in_place, no_buffers) = match lock(&EARLIER).as_ref() {
-        Some(Earlier { in_place, observes, no_buffers, .. }) => {
-            (in_place.map(|in_place| (in_place, *observes)), no_buffers.clone())
-        }
-        None => (None, None),
-    };
-    let gives_way = |observes: bool| observes && no_buffers.is_none() && !options.observes();
-    match (in_place, &no_buffers) {
-        (Some((in_place, observes)), _) if in_place.is_back() || gives_way(observes) => {
+    let earlier = lock(&EARLIER)
+        .as_ref()
+        .map(|earlier| (earlier.in_place, earlier.observes, earlier.no_buffers.clone()));
+    match earlier {
+        Some((in_place, observes, no_buffers))
+            if in_place.is_back() || observes && no_buffers.is_none() && !options.observes() =>
+        {
             in_place.take_back()?;
-            report::write_at_exit();
+            report::write();
             Ok(())
         }
-        (_, Some(refusal)) if options.insists_on_buffers() => Err(refusal.to_string()),
+        Some((_, _, Some(refusal))) if options.insists_on_buffers() => Err(refusal.to_string()),
         _ => {
             Err("libterrace.so is already loaded: specify it once, or change it through its control file"
                 .into())
@@ -146,10 +132,10 @@ pub(crate) fn withdraw() -> Result<(), String> {
 
 fn take_back() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
-    let in_place = earlier.as_ref().and_then(|earlier| Some((earlier.in_place?, earlier.observes)));
-    let goes = in_place.filter(|(in_place, observes)| *observes || in_place.is_back());
-    goes.ok_or("no observer to withdraw: 'terrace off PID' switches buffers off")?.0.take_back()?;
-    report::write_at_exit();
+    let goes = earlier.as_ref().filter(|earlier| earlier.observes || earlier.in_place.is_back());
+    let goes = goes.ok_or("no observer to withdraw: 'terrace off PID' switches buffers off")?;
+    goes.in_place.take_back()?;
+    report::write();
     if let Some(earlier) = earlier.take() {
         earlier.end();
     }
@@ -177,28 +163,31 @@ fn at_start(
     callbacks: Callbacks,
 ) -> Result<(), String> {
     let plan = Plan::make(options, When::Load)?;
-    let jvmti = *made.insert(untold(plan.jvm.transitions, || prepared(environment, callbacks))?);
+    let jvmti = *made.insert(untold(plan.jvm.transitions, environment)?);
+    jvmti.prepare(callbacks)?;
     jvmti.notify(Event::VmInit, true)?;
     plan.commit();
     *lock(&WAITING) = Some((plan, jvmti));
     Ok(())
 }
 
-/// Both halves at once. Virtual threads may be under way: what JVMTI is told of them stays.
+/// Both halves at once. Virtual threads may be under way, and what JVMTI is told of them from its first environment on stays: it is got
+/// when nothing else can be refused.
 fn in_running(
     environment: Environment<'_>,
     made: &mut Option<Jvmti>,
     options: Options,
     callbacks: Callbacks,
 ) -> Result<(), String> {
+    let plan = Plan::make(options, When::Attach)?;
+    let live = Live::make(&plan)?;
     let jvmti = *made.insert(environment()?);
     if !jvmti.is_live() {
         return Err("the JVM is still starting or already ending: attach to a running JVM".into());
     }
     jvmti.prepare(callbacks)?;
-    let plan = Plan::make(options, When::Attach)?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
-    install(&plan, jvmti)?;
+    install(live, &plan, jvmti)?;
     plan.commit();
     Ok(())
 }
@@ -207,7 +196,7 @@ fn in_running(
 pub(crate) fn finish() -> Result<(), Unfinished> {
     let _changing = lock(&CHANGING);
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
-    install(&plan, jvmti).map_err(|line| {
+    Live::make(&plan).and_then(|live| install(live, &plan, jvmti)).map_err(|line| {
         plan.revert();
         give_up(Some(jvmti));
         Unfinished { line, strict: plan.options.strict }
@@ -225,8 +214,7 @@ pub(crate) fn waits_strictly() -> bool {
     lock(&WAITING).as_ref().is_some_and(|(plan, _)| plan.options.strict)
 }
 
-fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
-    let live = Live::make(plan)?;
+fn install(live: Live, plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
     // Before the hooks: no extent may be in a buffer when a collection comes that is not announced. Told of them without hooks, the
     // callbacks find no agent and do nothing.
     for event in [Event::VmDeath, Event::CollectionStart, Event::CollectionFinish] {
@@ -236,22 +224,14 @@ fn install(plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
     let flags = plan.changes().copied().collect();
     let observes = plan.options.observes();
     let no_buffers = plan.jvm.collector.buffers().err();
-    *lock(&EARLIER) = Some(Earlier { jvmti, in_place: Some(in_place), observes, no_buffers, flags });
+    *lock(&EARLIER) = Some(Earlier { jvmti, in_place, observes, no_buffers, flags });
     Ok(())
 }
 
-/// Leaves the JVM as it was, but for the end of which a control file or a report has to learn.
+/// Leaves the JVM as it was.
 fn give_up(jvmti: Option<Jvmti>) {
-    match jvmti {
-        Some(jvmti) if control().is_some() && jvmti.notify(Event::VmDeath, true).is_ok() => {
-            for event in [Event::VmInit, Event::CollectionStart, Event::CollectionFinish] {
-                let _ = jvmti.notify(event, false);
-            }
-            let earlier = Earlier { jvmti, in_place: None, observes: false, no_buffers: None, flags: vec![] };
-            *lock(&EARLIER) = Some(earlier);
-        }
-        Some(jvmti) => jvmti.dispose(),
-        None => {}
+    if let Some(jvmti) = jvmti {
+        jvmti.dispose();
     }
     LOADED.store(false, Ordering::Release);
 }
@@ -274,6 +254,8 @@ pub(crate) fn record(line: &str) {
     {
         control.set_message(line);
         control.set_state(State::Refused);
+        // There will be nothing more to report, and nobody to be told of the JVM's end.
+        report::write();
     }
 }
 

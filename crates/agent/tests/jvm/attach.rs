@@ -20,7 +20,7 @@ pub fn load(running: &mut Running<'_>, options: &str) -> Result<String, String> 
     running.jcmd(&["JVMTI.agent_load", &agent, &options])
 }
 
-fn expect(answer: &str, text: &str) -> Result<(), String> {
+pub fn expect(answer: &str, text: &str) -> Result<(), String> {
     if answer.contains(text) { Ok(()) } else { Err(format!("jcmd answered {answer}, expected {text}")) }
 }
 

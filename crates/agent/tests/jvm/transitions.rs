@@ -1,6 +1,7 @@
 //! What virtual threads cost with the agent: HotSpot tells JVMTI of each mount and unmount as soon as any agent has an environment, which takes
 //! as long as the switch itself. The agent needs none of it.
 
+use crate::attach;
 use crate::jdk::{Jdk, collector_flags};
 use crate::launch::Launch;
 use crate::matrix::{Setting, USUAL, matrix};
@@ -39,6 +40,16 @@ fn notifies(running: &mut Running<'_>, jdk: &Jdk) -> Result<bool, String> {
 }
 
 fn expect(setting: Setting, launch: Launch, expected: bool) -> Verdict {
+    expect_after(setting, launch, |_| Ok(()), expected)
+}
+
+/// The same, once something has been done to the running JVM.
+fn expect_after(
+    setting: Setting,
+    launch: Launch,
+    done: fn(&mut Running<'_>) -> Result<(), String>,
+    expected: bool,
+) -> Verdict {
     let jdk = setting.jdk;
     let launch = launch
         .args(&["until=released"])
@@ -47,6 +58,7 @@ fn expect(setting: Setting, launch: Launch, expected: bool) -> Verdict {
             if !running.wait_for("running") {
                 return Err("the program ended before it began".into());
             }
+            done(running)?;
             match notifies(running, jdk)? {
                 found if found == expected => Ok(()),
                 found => Err(format!("JVMTI is told of virtual threads: {found}, expected {expected}")),
@@ -72,6 +84,20 @@ pub fn cases(cases: &mut Vec<Case>) {
     matrix(cases, "transitions::refused", &[21, 25], &[Collector::Serial], |setting| {
         let text = "is too large for terrace: use at most 8 TB (-Xmx)";
         expect(setting, Launch::bare("Load").flags("-Xms64m -Xmx9000g").unreported().says(text), false)
+    });
+    // Nor has an attempt in a running JVM, be it refused at once or when the heap is looked at.
+    matrix(cases, "transitions::refused_attach", &[21, 25], &[Collector::Serial], |setting| {
+        let attempts = |running: &mut Running<'_>| {
+            for options in ["cores=64k", "core=64k"] {
+                attach::expect(&attach::load(running, options)?, "return code: -1")?;
+            }
+            Ok(())
+        };
+        let launch = Launch::bare("Load")
+            .flags("-Xms64m -Xmx9000g -XX:+EnableDynamicAgentLoading")
+            .says("unknown option cores")
+            .says("is too large for terrace: use at most 8 TB (-Xmx)");
+        expect_after(setting, launch.stock(), attempts, false)
     });
     // Another agent's wish stays, whoever comes first: HotSpot's debugger agent needs to be told.
     for (name, behind) in [("before", true), ("after", false)] {
