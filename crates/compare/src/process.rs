@@ -19,8 +19,8 @@ use present::progress::Progress;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// How much longer than asked a workload may take to begin and to end.
-const SLACK: Duration = Duration::from_secs(120);
+/// How much longer than asked a workload may take to begin and to end: of thousands of threads each has to get a CPU once more.
+const SLACK: Duration = Duration::from_secs(600);
 /// Sizes come into force with the next refill.
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
