@@ -209,6 +209,11 @@ pub(crate) struct Unfinished {
     pub(crate) strict: bool,
 }
 
+/// Whether an installation waits for VMInit.
+fn waits() -> bool {
+    lock(&WAITING).is_some()
+}
+
 /// Whether `strict=true` was asked for by what waits for VMInit.
 pub(crate) fn waits_strictly() -> bool {
     lock(&WAITING).as_ref().is_some_and(|(plan, _)| plan.options.strict)
@@ -242,15 +247,17 @@ pub(crate) fn refuse(line: &str, strict: bool) {
     let consequence = match control().and_then(|control| control.state()) {
         _ if strict => "strict=true: not starting",
         Some(State::Installed | State::Observing) => "the installed agent stays",
+        _ if waits() => "the first one stays",
         _ => "running without buffers",
     };
     say(Severity::Error, &format!("{line} ({consequence})"));
 }
 
-/// Records a refusal of which somebody else is told.
+/// Records a refusal of which somebody else is told. A second attempt that is refused leaves alone what an earlier one has begun.
 pub(crate) fn record(line: &str) {
     if let Some(control) = control()
         && control.state() == Some(State::Starting)
+        && !waits()
     {
         control.set_message(line);
         control.set_state(State::Refused);

@@ -16,7 +16,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         Launch::new("Load")
             .args(&["millis=300"])
             .flags(&format!("-Xmn8m {again}"))
-            .says("libterrace.so is already loaded")
+            .says("through its control file (the first one stays)")
     });
     matrix(cases, "loaded_twice::copy", JDKS, USUAL, |setting| {
         let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
