@@ -16,7 +16,7 @@
 //! | `surroundings` | what a JVM finds around it: mounts, a sandbox |
 //! | `process` | a JVM that runs, with a time limit |
 //! | `report` | the agent's report and the equations that it must satisfy |
-//! | `runner` | runs the cases, three at a time, and tells the result as libtest does |
+//! | `runner` | runs the cases, two at a time, and tells the result as libtest does |
 //! | `record` | the same for README's table, in a file |
 //! | the others | the hazards, by subject |
 //!

@@ -146,9 +146,9 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::from(101) }
 }
 
-/// JVMs at a time, unless the command line says another number. Their threads are many times the processors already: this only hides
-/// their waits, in which two at a time leave a third of two processors idle.
-const AT_A_TIME: usize = 3;
+/// JVMs at a time, unless the command line says another number. Their threads are many times the processors already: two only hide
+/// their waits, and three take longer (docs/decisions/test-time.md).
+const AT_A_TIME: usize = 2;
 
 fn run_all(cases: &[Case], threads: usize) -> Vec<Verdict> {
     let next = Mutex::new(0);
