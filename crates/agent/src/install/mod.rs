@@ -29,6 +29,7 @@ use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use hotspot::transitions::Transitions;
 use live::Live;
 use plan::Plan;
+use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -262,7 +263,7 @@ pub(crate) fn record(line: &str) {
         control.set_message(line);
         control.set_state(State::Refused);
         // There will be nothing more to report, and nobody to be told of the JVM's end.
-        report::write();
+        let _ = catch_unwind(report::write);
     }
 }
 
