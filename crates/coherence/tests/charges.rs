@@ -264,3 +264,92 @@ fn a_sibling_that_waits_for_a_line_leaves_the_core_to_the_other() {
     simulation.run();
     assert_eq!(took_alone.get(), 2_000);
 }
+
+/// What a thread on CPU 1 takes whose stores meet a line that a locked instruction has just called away, with so many places in its buffer.
+fn stores_while_the_line_is_elsewhere(places: u32, steps: impl Fn(&AtomicU64) + Copy) -> u64 {
+    let mut machine = machine([1, 1, 3, 1], "mesi", "");
+    machine.costs.store_buffer = places;
+    let word = Line(AtomicU64::new(0));
+    let took_then = std::cell::Cell::new(0);
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    simulation.spawn(2, true, || _ = locked(&word.0)).unwrap();
+    let at = |moment: u64| {
+        while now() < moment {
+            work(1);
+        }
+    };
+    simulation
+        .spawn(0, true, || {
+            at(MICROSECOND);
+            locked(&word.0);
+        })
+        .unwrap();
+    simulation
+        .spawn(1, true, || {
+            at(MICROSECOND + 1);
+            took_then.set(took(|| steps(&word.0)));
+        })
+        .unwrap();
+    simulation.run();
+    took_then.get()
+}
+
+/// From the first store until the line has come, which is free when it has gone to CPU 0 and its locked instruction is over.
+const UNTIL_IT_COMES: u64 = NEAR + HOLD - 1 + NEAR;
+
+#[test]
+fn a_thread_goes_on_while_its_stores_wait_for_their_line() {
+    let took = stores_while_the_line_is_elsewhere(8, |word| {
+        for _ in 0..8 {
+            assert_eq!(store(word), STORE);
+            assert_eq!(load(word), LOAD, "its own value, from its store buffer");
+        }
+    });
+    assert_eq!(took, 8 * (STORE + LOAD));
+    let took = stores_while_the_line_is_elsewhere(8, |word| {
+        store(word);
+        store(word);
+        fence(Ordering::SeqCst);
+    });
+    assert_eq!(took, UNTIL_IT_COMES + DRAIN, "the line takes both of them");
+}
+
+#[test]
+fn a_full_store_buffer_has_the_thread_wait_for_a_line_that_others_have() {
+    let took = stores_while_the_line_is_elsewhere(2, |word| {
+        let times = [store(word), store(word), store(word), store(word)];
+        // Both places are free when it comes.
+        assert_eq!(times, [STORE, STORE, UNTIL_IT_COMES - 2 * STORE + STORE, STORE]);
+    });
+    assert_eq!(took, UNTIL_IT_COMES + 2 * STORE);
+    // A new object's first store waits for room as well.
+    let took = stores_while_the_line_is_elsewhere(1, |word| {
+        store(word);
+        terrace_coherence::simulation::store_object(1 << 20);
+    });
+    assert_eq!(took, UNTIL_IT_COMES + STORE);
+}
+
+#[test]
+fn a_line_from_another_package_waits_for_what_the_link_has_still_to_carry() {
+    let mut machine = machine([2, 1, 2, 1], "mesi", "");
+    // 64 ns for a line.
+    machine.bandwidth.link = 1e9;
+    let words: [Line<AtomicU64>; 2] = Default::default();
+    let times = RefCell::new(Vec::new());
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    for (cpu, word) in words.iter().enumerate() {
+        simulation.spawn(cpu as u32, true, || _ = locked(&word.0)).unwrap();
+        let times = &times;
+        let body = move || {
+            while now() < MICROSECOND {
+                work(1);
+            }
+            let time = load(&word.0);
+            times.borrow_mut().push(time);
+        };
+        simulation.spawn(cpu as u32 + 2, true, body).unwrap();
+    }
+    simulation.run();
+    assert_eq!(times.take(), [FAR, FAR + 64_000]);
+}

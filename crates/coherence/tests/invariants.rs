@@ -39,9 +39,12 @@ fn options(machine: &Machine, pinned: bool) -> Options {
 #[test]
 fn counters_keep_the_rules() {
     for machine in &machines() {
-        for (increment, pinned) in
-            [(Increment::Add, true), (Increment::ExchangeAdd, false), (Increment::CompareExchange, false)]
-        {
+        for (increment, pinned) in [
+            (Increment::Add, true),
+            (Increment::ExchangeAdd, false),
+            (Increment::CompareExchange, false),
+            (Increment::SharedPlain, false),
+        ] {
             let options = options(machine, pinned);
             let run = counters::run(machine, increment, &options).unwrap();
             assert!(run.operations > 0 && run.length >= options.length);

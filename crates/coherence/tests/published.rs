@@ -63,13 +63,13 @@ fn downs_ice_lake_was_predicted_blind() {
     let findings = evaluate(Part::Counters);
     let blind: Vec<Finding> = findings.into_iter().filter(|finding| finding.role == Role::Blind).collect();
     let values: Vec<f64> = blind.iter().filter_map(Finding::factor).collect();
-    assert_eq!(values.len(), 20);
-    assert_eq!(misses(&blind).len(), 13 + 1, "{:?}", misses(&blind));
-    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 13);
+    assert_eq!(values.len(), 16);
+    assert_eq!(misses(&blind).len(), 10, "{:?}", misses(&blind));
+    assert_eq!(values.iter().filter(|factor| **factor <= 1.5).count(), 12);
     // The values themselves: a change of the model that leaves the counts as they are shows here.
     let expected = [
         2.001, 2.001, 2.001, 2.001, 8.916, 8.916, 8.916, 8.916, 5.201, 43.834, 65.751, 87.668, 8.916,
-        129.665, 219.135, 337.637, 2.001, 63.011, 95.006, 124.078,
+        129.665, 219.135, 337.637,
     ];
     for (finding, expected) in blind.iter().zip(expected) {
         assert!((finding.simulated - expected).abs() <= 0.0005, "{finding:?}: {expected}");
@@ -79,18 +79,30 @@ fn downs_ice_lake_was_predicted_blind() {
         !finding.what.starts_with("tls") && threads.iter().any(|end| finding.what.ends_with(end))
     };
     let contended: Vec<&Finding> = blind.iter().filter(contended).collect();
-    assert_eq!(contended.len(), 9);
+    assert_eq!(contended.len(), 6);
     assert!(
         contended.iter().all(|finding| !finding.holds()),
         "the page says that no contended point is near"
     );
-    // Shared plain additions are slower than locked ones in the model, and faster in reality.
-    assert_eq!(blind.last().map(|pairs| (pairs.published, pairs.simulated)), Some((Some(39.0), 33.0)));
+}
+
+/// Shared plain additions: the frozen model had them slower than locked ones. Since a thread's stores wait in their buffer and loads are
+/// served from there, all operations are in the published order on both machines.
+#[test]
+fn shared_plain_additions_are_the_fast_ones() {
+    let findings = evaluate(Part::Counters);
+    let seen: Vec<Finding> = findings.iter().filter(|one| one.role == Role::Seen).cloned().collect();
+    assert_eq!(misses(&seen), ["plain add, 2 threads, ns", "plain add, 3 threads, ns"], "both on Skylake");
+    assert!(seen.iter().filter_map(Finding::factor).all(|factor| factor <= 1.5));
+    let pairs = findings.iter().filter(|finding| finding.what.starts_with("pairs of operations"));
+    let pairs: Vec<(Option<f64>, f64)> = pairs.map(|pairs| (pairs.published, pairs.simulated)).collect();
+    let all = pairs.iter().map(|(_, right)| right).sum::<f64>();
+    assert!(all == 78.0 && pairs.iter().all(|(published, right)| *published == Some(*right)), "{pairs:?}");
 }
 
 /// What no choice of numbers within their ranges explains; docs/simulator.md counts it.
 #[test]
-fn ranges_include_locked_instructions_and_neither_shared_stores_nor_opsians_loads() {
+fn ranges_include_locked_instructions_and_not_opsians_loads() {
     let findings =
         evaluate_with_ranges(&[Part::Opsian, Part::Counters], |_, _| ()).expect("memory for stacks");
     let counted = |source: &str, role| {
@@ -105,15 +117,16 @@ fn ranges_include_locked_instructions_and_neither_shared_stores_nor_opsians_load
     };
     assert_eq!(counted("Opsian", Role::Predicted), (0, 4));
     assert_eq!(counted("Skylake", Role::Calibrated), (17, 17));
-    assert_eq!(counted("Skylake", Role::Predicted), (1, 5));
-    assert_eq!(counted("Ice Lake", Role::Blind), (14, 21));
+    assert_eq!(counted("Skylake", Role::Seen), (5, 5));
+    assert_eq!(counted("Ice Lake", Role::Blind), (14, 17));
+    assert_eq!(counted("Ice Lake", Role::Seen), (5, 5));
     let range = |what: &str| {
         let of = |finding: &&Finding| finding.source.contains("Ice Lake") && finding.what == what;
         let range = findings.iter().find(of).and_then(|finding| finding.range.as_ref()).expect("a range");
         format!("{:.0} to {:.0}", range.low, range.high)
     };
     let page = include_str!("../../../docs/simulator.md");
-    for what in ["atomic add, 4 threads, ns", "cas add, 4 threads, ns", "plain add, 4 threads, ns"] {
+    for what in ["atomic add, 4 threads, ns", "cas add, 4 threads, ns"] {
         assert!(page.contains(&range(what)), "docs/simulator.md has to have {} of {what}", range(what));
     }
 }

@@ -15,28 +15,28 @@ const SMALL: [Case; 6] = [
     ("thompson-sandy-bridge", 8, 256, Chain::Heap, "growing", Bound::Memory, "hardware threads"),
     ("opsian-haswell", 8, 256, Chain::Heap, "growing", Bound::Memory, "survivors"),
     ("downs-skylake", 8, 256, Chain::Heap, "growing", Bound::Memory, "clock"),
-    ("downs-ice-lake", 8, 256, Chain::Heap, "growing", Bound::Memory, "memory and links"),
+    ("downs-ice-lake", 8, 256, Chain::Heap, "growing", Bound::Memory, "clock"),
     ("two-vcpu-epyc", 2, 256, Chain::Heap, "growing", Bound::Work, "line transfers"),
 ];
 const LARGE: [Case; 3] = [
     ("xeon-8375c-2x32x2", 128, 256, Chain::CoreL3, "2k", Bound::Link, "line transfers"),
     ("xeon-8480-2x56x2", 224, 256, Chain::CoreL3, "4k", Bound::Link, "pauses and copying"),
-    ("epyc-9654-2x96", 192, 8192, Chain::Heap, "growing", Bound::Memory, "survivors"),
+    ("epyc-9654-2x96", 192, 8192, Chain::Heap, "growing", Bound::Memory, "memory and links"),
 ];
 
 const AARCH64: [Case; 3] = [
     ("graviton2-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
-    ("graviton3-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "pauses and copying"),
+    ("graviton3-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
     ("ampere-altra-80", 80, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
 ];
 /// Their crowded cases take minutes: these are the ones that each run of the tests can afford.
 const LARGE_EDENS: [Case; 2] = [
-    ("paper-4x10x2", 80, 8192, Chain::Heap, "growing", Bound::Work, "the program's work"),
+    ("paper-4x10x2", 80, 8192, Chain::Heap, "growing", Bound::Work, "refill's call"),
     ("epyc-9754-2x128x2", 128, 8192, Chain::Heap, "growing", Bound::Cluster, "clock"),
 ];
 /// With much contention, and long to simulate.
 const CROWDED: [Case; 3] = [
-    ("paper-4x10x2", 80, 256, Chain::Heap, "growing", Bound::Work, "pauses and copying"),
+    ("paper-4x10x2", 80, 256, Chain::Heap, "growing", Bound::Work, "refill's call"),
     ("epyc-9654-2x96", 192, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
     ("epyc-9754-2x128x2", 512, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
 ];

@@ -209,14 +209,6 @@ fn value(finding: &Finding) -> serde_json::Value {
     })
 }
 
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Calibrated => "calibrated",
-        Role::Predicted => "predicted",
-        Role::Blind => "blind",
-    }
-}
-
 /// Whether the published value lies inside the range of the simulated one, where there are both.
 fn inside(finding: &Finding) -> Option<bool> {
     Some(finding.range.as_ref()?.contains(finding.published?))
@@ -238,7 +230,7 @@ fn show(findings: &[Finding]) {
         let rows = of_source.iter().map(|finding| {
             let mut row = vec![
                 finding.what.clone(),
-                role(finding.role).into(),
+                finding.role.to_string(),
                 finding.published.map_or("(words)".into(), three),
                 three(finding.simulated),
             ];
@@ -262,7 +254,7 @@ fn show(findings: &[Finding]) {
              within their ranges explains the difference"
         );
     }
-    for kind in [Role::Calibrated, Role::Predicted, Role::Blind] {
+    for kind in [Role::Calibrated, Role::Predicted, Role::Blind, Role::Seen] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
         if !of.is_empty() {
             let holds = of.iter().filter(|finding| finding.holds()).count();
@@ -271,7 +263,7 @@ fn show(findings: &[Finding]) {
                 (_, 0) => String::new(),
                 (inside, all) => format!("; the range includes {inside} of {all} published values"),
             };
-            println!("{}: {holds} of {} hold{ranges}", role(kind), of.len());
+            println!("{kind}: {holds} of {} hold{ranges}", of.len());
             let factors: Vec<f64> = of.iter().filter_map(|finding| finding.factor()).collect();
             if kind == Role::Blind && !factors.is_empty() {
                 let near = factors.iter().filter(|factor| **factor <= 1.5).count();

@@ -23,10 +23,12 @@ use crate::ranges::Group;
 use serde::{Deserialize, Serialize};
 use setting::Setting;
 use std::io;
+use strum::Display;
 
 /// Whether a number was used to set the model up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// The model was made to agree with it.
     Calibrated,
@@ -34,6 +36,8 @@ pub enum Role {
     Predicted,
     /// The model was frozen before it was looked at, and not changed after.
     Blind,
+    /// It was missed, and a rule of the model was added for that. No number was chosen on it.
+    Seen,
 }
 
 /// How near is near enough.

@@ -12,6 +12,7 @@ struct File {
     calibrated: Group,
     predicted: Group,
     blind: Group,
+    seen: Group,
 }
 
 #[derive(Deserialize)]
@@ -110,6 +111,7 @@ fn group(role: Role) -> &'static Group {
         Role::Calibrated => &FILE.calibrated,
         Role::Predicted => &FILE.predicted,
         Role::Blind => &FILE.blind,
+        Role::Seen => &FILE.seen,
     }
 }
 
@@ -122,7 +124,7 @@ pub(super) fn value(key: &str) -> (f64, Role) {
     }
 }
 
-const ROLES: [Role; 3] = [Role::Calibrated, Role::Predicted, Role::Blind];
+const ROLES: [Role; 4] = [Role::Calibrated, Role::Predicted, Role::Blind, Role::Seen];
 
 /// All counters.
 pub(super) fn counters() -> impl Iterator<Item = (Role, &'static Counters)> {
@@ -157,7 +159,7 @@ mod tests {
         let points = |role| {
             of(role).flat_map(|counters| &counters.series).map(|one| one.nanoseconds.len()).sum::<usize>()
         };
-        assert_eq!([Role::Calibrated, Role::Predicted, Role::Blind].map(points), [16, 4, 20]);
+        assert_eq!(ROLES.map(points), [16, 0, 16, 8]);
         let cells = tables().iter().flat_map(|table| &table.rows).flat_map(|row| &row.percent);
         assert_eq!(cells.filter(|percent| percent.is_finite()).count(), 67);
     }

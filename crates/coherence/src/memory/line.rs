@@ -4,6 +4,7 @@
 //! those at the end of the last transfer, and each core's rights say from when to when it may read and write.
 
 use super::holders::{Holders, NEVER, Rights};
+use super::streams::Links;
 use crate::constants;
 use crate::machine::{Costs, Distance, Grid, Picoseconds};
 use crate::protocol::{self, State, Supply};
@@ -152,7 +153,14 @@ impl Line {
 
     /// A core wants something of the line at a moment. Moments never go back.
     #[inline]
-    pub fn ask(&mut self, grid: &Grid<'_>, core: u32, want: Want, now: Picoseconds) -> Answer {
+    pub fn ask(
+        &mut self,
+        grid: &Grid<'_>,
+        links: &mut Links,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+    ) -> Answer {
         let rights = self.rights.of(core, grid.cores());
         let (from, until) = if want == Want::Read { rights.read } else { rights.write };
         let locked = if want == Want::Lock { self.locked } else { 0 };
@@ -179,7 +187,11 @@ impl Line {
             return if first == now { Answer::Now } else { Answer::Then(first) };
         }
         let free = if want == Want::Read { self.free } else { self.free.max(self.read) };
-        if free > now { Answer::Busy(free) } else { Answer::Transfer(self.fetch(grid, core, want, now)) }
+        if free > now {
+            Answer::Busy(free)
+        } else {
+            Answer::Transfer(self.fetch(grid, links, core, want, now))
+        }
     }
 
     /// On a machine with streaks a core keeps a line while its locked instructions on it follow each other at once, but not longer than
@@ -199,18 +211,35 @@ impl Line {
 
     #[cold]
     #[inline(never)]
-    fn fetch(&mut self, grid: &Grid<'_>, core: u32, want: Want, now: Picoseconds) -> Transfer {
+    fn fetch(
+        &mut self,
+        grid: &Grid<'_>,
+        links: &mut Links,
+        core: u32,
+        want: Want,
+        now: Picoseconds,
+    ) -> Transfer {
         if want == Want::Read {
-            self.fetch_for_reading(grid, core, now)
+            let way = self.way(grid, links, core, now);
+            self.fetch_for_reading(grid, core, now, way)
         } else {
-            self.fetch_for_writing(grid, core, want, now)
+            // The data's way, if it has none.
+            let own = self.state(core) != State::Invalid;
+            let way = if own { 0 } else { self.way(grid, links, core, now) };
+            self.fetch_for_writing(grid, core, want, now, way)
         }
     }
 
-    fn fetch_for_reading(&mut self, grid: &Grid<'_>, core: u32, begin: Picoseconds) -> Transfer {
+    fn fetch_for_reading(
+        &mut self,
+        grid: &Grid<'_>,
+        core: u32,
+        begin: Picoseconds,
+        way: Picoseconds,
+    ) -> Transfer {
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
         let others = self.any_shared(0..core) || self.any_shared(core + 1..grid.cores());
-        let end = begin + self.way(grid, core);
+        let end = begin + way;
         let state = answerer.map_or(State::Invalid, |(_, state)| state);
         let after = protocol::read(grid.machine.protocol, state, others);
         if let Some((answerer, _)) = answerer {
@@ -246,13 +275,19 @@ impl Line {
         }
     }
 
-    fn fetch_for_writing(&mut self, grid: &Grid<'_>, core: u32, want: Want, begin: Picoseconds) -> Transfer {
+    fn fetch_for_writing(
+        &mut self,
+        grid: &Grid<'_>,
+        core: u32,
+        want: Want,
+        begin: Picoseconds,
+        way: Picoseconds,
+    ) -> Transfer {
         let answerer = self.answerer.filter(|(answerer, _)| *answerer != core);
         let before = answerer.map_or(State::Invalid, |(_, state)| state);
         let after = protocol::write(self.state(core), before);
         let upgrade = after.supply == Supply::Own;
-        // The data's way, if it has none; and the way of the invalidation to the farthest copy.
-        let data = if upgrade { 0 } else { self.way(grid, core) };
+        // The way of the invalidation to the farthest copy.
         let mut invalidation = 0;
         if let Some((answerer, _)) = answerer {
             invalidation = self.invalidate(grid, answerer, core, begin);
@@ -268,7 +303,7 @@ impl Line {
                 }
             }
         }
-        let end = begin + data.max(invalidation);
+        let end = begin + way.max(invalidation);
         self.answerer = Some((core, after.writer));
         let rights = self.rights.of(core, grid.cores());
         if !upgrade {
@@ -305,26 +340,34 @@ impl Line {
         self.transfer(grid, other, core)
     }
 
-    /// How long the data takes to come to a core.
-    fn way(&self, grid: &Grid<'_>, core: u32) -> Picoseconds {
+    /// How long the data takes to come to a core. Between packages it waits for what the link has still to carry; requests and
+    /// invalidations carry no data and do not wait.
+    fn way(&self, grid: &Grid<'_>, links: &mut Links, core: u32, begin: Picoseconds) -> Picoseconds {
+        let (way, package) = self.source(grid, core);
+        if package == grid.package(core) { way } else { way + links.line(package, begin) }
+    }
+
+    /// How long the data takes to come to a core where nothing else is on the way, and from which package it comes.
+    fn source(&self, grid: &Grid<'_>, core: u32) -> (Picoseconds, u32) {
+        let own = grid.package(core);
         // What a core of the cluster has and nobody may have changed, the cluster's last cache has too.
         let clean = self.answerer.is_some_and(|(answerer, state)| {
             state == State::Forward && grid.cluster(answerer) == grid.cluster(core)
         });
         if clean || self.any_shared(grid.cores_of_cluster(core)) {
-            return grid.costs().l3;
+            return (grid.costs().l3, own);
         }
         if let Some((answerer, _)) = self.answerer
             && answerer != core
         {
-            return self.transfer(grid, answerer, core);
+            return (self.transfer(grid, answerer, core), grid.package(answerer));
         }
         if self.any_shared(grid.cores_of_package(core)) {
-            grid.costs().transfer_package
-        } else if grid.package(core) == self.home {
-            grid.costs().memory_local
+            (grid.costs().transfer_package, own)
+        } else if own == self.home {
+            (grid.costs().memory_local, own)
         } else {
-            grid.costs().memory_remote
+            (grid.costs().memory_remote, self.home)
         }
     }
 

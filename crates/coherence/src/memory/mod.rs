@@ -2,14 +2,17 @@
 
 mod holders;
 mod line;
+mod streams;
 mod traffic;
 
 pub use line::{Answer, Line, Transfer, Want};
+pub use streams::{Carried, Links, Streamed};
 pub use traffic::{Event, Kind, LineTraffic, Traffic};
 
-use crate::machine::{Grid, Picoseconds};
+use crate::machine::{Grid, Machine, Picoseconds};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use streams::Streams;
 
 /// Log2 of a line's bytes.
 const LINE_SHIFT: u32 = 6;
@@ -23,6 +26,7 @@ pub struct Memory {
     lines: Vec<Line>,
     names: Vec<(Range<usize>, String)>,
     traffic: Traffic,
+    streams: Streams,
     /// The lines of objects, and the traffic's entry for all of them.
     objects: Vec<Option<(usize, Line)>>,
     objects_line: Option<u32>,
@@ -35,17 +39,24 @@ const RECENT: usize = 128;
 const OBJECT_LINES: usize = 4096;
 
 impl Memory {
-    /// An empty memory; of its transfers the first `events` are kept one by one.
-    pub fn new(events: usize) -> Memory {
+    /// A machine's empty memory; of its transfers the first `events` are kept one by one.
+    pub fn new(machine: &Machine, events: usize) -> Memory {
         Memory {
             index: FxHashMap::default(),
             recent: Box::new([(usize::MAX, 0); RECENT]),
             lines: Vec::new(),
             names: Vec::new(),
             traffic: Traffic::new(events),
+            streams: Streams::new(machine),
             objects: vec![None; OBJECT_LINES],
             objects_line: None,
         }
+    }
+
+    /// Whether two words are on one line.
+    #[inline]
+    pub const fn same_line(one: usize, other: usize) -> bool {
+        one >> LINE_SHIFT == other >> LINE_SHIFT
     }
 
     /// Names the lines of a range of addresses that are touched from now on; where ranges overlap the first name holds.
@@ -53,9 +64,25 @@ impl Memory {
         self.names.push((addresses, name));
     }
 
-    /// What happened to the lines.
-    pub fn into_traffic(self) -> Traffic {
-        self.traffic
+    /// What happened to the lines, and what the ways to memory carried.
+    pub fn into_results(self) -> (Traffic, Streamed) {
+        (self.traffic, self.streams.carried())
+    }
+
+    /// From now on what cores [`produce`](Memory::produce) goes to memory, with so many bytes on the way for each of theirs: to that
+    /// of their own package if it is `local`, to that of all otherwise.
+    pub const fn stream(&mut self, traffic: f64, local: bool) {
+        self.streams.set(traffic, local);
+    }
+
+    /// Whether it does.
+    pub fn streaming(&self) -> bool {
+        self.streams.any()
+    }
+
+    /// A core begins to write so many bytes of new objects; says when the last of them has gone all its ways.
+    pub fn produce(&mut self, grid: &Grid<'_>, core: u32, bytes: f64, now: Picoseconds) -> Picoseconds {
+        self.streams.write(grid, core, bytes, now)
     }
 
     /// The lines touched so far.
@@ -114,7 +141,7 @@ impl Memory {
         want: Want,
         now: Picoseconds,
     ) -> Answer {
-        let answer = self.lines[line as usize].ask(grid, core, want, now);
+        let answer = self.lines[line as usize].ask(grid, self.streams.links(), core, want, now);
         match answer {
             // It asks again.
             Answer::Then(_) if want == Want::Lock => {}
@@ -160,7 +187,7 @@ impl Memory {
         // The store waits in its buffer until the line is free.
         let mut begin = now;
         let answer = loop {
-            match line.ask(grid, core, Want::Write, begin) {
+            match line.ask(grid, self.streams.links(), core, Want::Write, begin) {
                 Answer::Busy(free) => begin = free,
                 answer => break answer,
             }

@@ -1,9 +1,9 @@
 //! What bounds a simulation, and by how much: the part of its time for which each thing that is shared was busy.
 
 use crate::machine::Machine;
+use crate::memory::Carried;
 use crate::programs::Run;
 use crate::programs::allocate::Mutator;
-use crate::simulation::Carried;
 use serde::Serialize;
 use strum::Display;
 

@@ -10,17 +10,15 @@
 mod queue;
 mod scheduler;
 mod stores;
-mod streams;
 mod thread;
 mod turns;
 
-pub use streams::{Carried, Streamed};
 pub use thread::{
     Number, cpu, last_cpu, lock_step, now, over, park, produce, random, store_object, this, unpark, work,
 };
 
 use crate::machine::{Grid, Machine, Picoseconds};
-use crate::memory::{Answer, Memory, Traffic, Transfer, Want};
+use crate::memory::{Answer, Memory, Streamed, Traffic, Transfer, Want};
 use crate::watched::{self, Access};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
@@ -32,7 +30,6 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
-use streams::Streams;
 use thread::{Status, Thread};
 use turns::{Turn, Turns};
 
@@ -91,7 +88,6 @@ pub struct SimulationResult {
 struct World<'a> {
     grid: Grid<'a>,
     memory: Memory,
-    streams: Streams,
     threads: Vec<Thread>,
     cpus: Vec<Cpu>,
     /// The threads that wait for a line.
@@ -126,8 +122,7 @@ impl<'a> Simulation<'a> {
         let cpus = (0..machine.shape.cpus()).map(|_| Cpu::default()).collect();
         let world = World {
             grid: Grid::new(machine),
-            memory: Memory::new(events),
-            streams: Streams::new(machine),
+            memory: Memory::new(machine, events),
             threads: Vec::new(),
             cpus,
             queues: Queues::default(),
@@ -147,7 +142,7 @@ impl<'a> Simulation<'a> {
     /// From now on what threads [`produce`] goes to memory, with so many bytes on the way for each of theirs: to that of their own
     /// package if it is `local`, to that of all otherwise.
     pub const fn stream(&mut self, traffic: f64, local: bool) {
-        self.world.streams.set(traffic, local);
+        self.world.memory.stream(traffic, local);
     }
 
     /// Names the lines of a range of addresses.
@@ -203,10 +198,12 @@ impl<'a> Simulation<'a> {
         let world = *unsafe { Box::from_raw(world) };
         let waiting = world.threads.iter().filter(|thread| thread.status != Status::Ended).count();
         assert!(waiting == 0, "{waiting} threads wait for ever");
+        let end = world.threads.iter().map(|thread| thread.time).max().unwrap_or(0);
+        let (traffic, streamed) = world.memory.into_results();
         SimulationResult {
-            end: world.threads.iter().map(|thread| thread.time).max().unwrap_or(0),
-            streamed: world.streams.carried(),
-            traffic: world.memory.into_traffic(),
+            end,
+            streamed,
+            traffic,
             migrations: world.migrations,
             preemptions: world.preemptions,
         }
@@ -243,16 +240,38 @@ fn watcher(address: usize, access: Access) {
 }
 
 impl World<'_> {
-    /// A plain store into a new object: nobody but the next locked instruction waits for it.
+    /// A plain store into a new object: nobody but the next locked instruction waits for it. The thread has to wait, and to do this again,
+    /// where nobody knows when there is room for it.
     #[inline]
-    fn store_object(&mut self, address: usize) {
+    fn store_object(&mut self, address: usize) -> Step {
+        let Some(room) = self.buffered(Want::Write) else { return self.wait_for_stores() };
         let World { grid, memory, threads, current, .. } = self;
         let thread = &mut threads[current.0 as usize];
         let core = grid.core_of(thread.cpu);
-        thread.time = thread.stores.room(thread.time, grid.costs().store_buffer);
+        thread.time = room;
         let stored = memory.write_object(grid, address, core, thread.time);
-        thread.stores.add(thread.time, stored);
+        thread.stores.add(address, Some(stored), thread.time);
         thread.time += grid.costs().store;
+        Step::Done
+    }
+
+    /// When the current thread's store buffer is as an access wants it; `None` where that depends on a line that has not set out to it.
+    #[inline]
+    fn buffered(&mut self, want: Want) -> Option<Picoseconds> {
+        let thread = &mut self.threads[self.current.0 as usize];
+        match want {
+            // It is empty before a locked instruction begins.
+            Want::Lock => thread.stores.drained(thread.time),
+            Want::Write => thread.stores.room(thread.time, self.grid.costs().store_buffer),
+            Want::Read => Some(thread.time),
+        }
+    }
+
+    /// Has the current thread wait until a line has set out for one of its stores.
+    fn wait_for_stores(&mut self) -> Step {
+        let thread = &mut self.threads[self.current.0 as usize];
+        (thread.blocked, thread.stuffed) = (true, true);
+        Step::Wait
     }
 
     /// What an access wants of its line, and what it takes where the line is there.
@@ -289,12 +308,10 @@ impl World<'_> {
             return Step::Done;
         }
         let (want, _) = self.want(access);
-        let thread = &mut self.threads[self.current.0 as usize];
-        match want {
-            // The store buffer is empty before a locked instruction begins.
-            Want::Lock => thread.time = thread.stores.drained(thread.time),
-            Want::Write => thread.time = thread.stores.room(thread.time, self.grid.costs().store_buffer),
-            Want::Read => {}
+        match self.buffered(want) {
+            Some(time) => self.threads[self.current.0 as usize].time = time,
+            None if !self.too_early() => return self.wait_for_stores(),
+            None => {}
         }
         if self.too_early() {
             return Step::Wait;
@@ -313,32 +330,52 @@ impl World<'_> {
             thread.time += cost;
             return Step::Done;
         }
-        let (line, answer) = self.memory.ask(&self.grid, address, core, want, thread.time);
+        let now = thread.time;
+        let retired = now + self.grid.costs().drain;
+        if want == Want::Read && thread.stores.forwards(address, now) {
+            thread.time += cost;
+            return Step::Done;
+        }
+        if want == Want::Write && thread.stores.waits(|other| Memory::same_line(other, address)) {
+            thread.stores.add(address, None, retired);
+            thread.time += cost;
+            return Step::Done;
+        }
+        let (line, answer) = self.memory.ask(&self.grid, address, core, want, now);
+        // A plain store waits in its buffer, the thread does not.
+        if want == Want::Write {
+            let arrived = match answer {
+                Answer::Now => Some(now),
+                Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => Some(time),
+                Answer::Busy(_) => None,
+            };
+            thread.stores.add(address, arrived, retired);
+            thread.time += cost;
+        }
         match answer {
-            Answer::Now => {
-                if want == Want::Write {
-                    thread.stores.add(thread.time, thread.time);
+            Answer::Busy(free) => {
+                let stored = (want == Want::Write).then_some(address);
+                let waiter = Waiter { thread: self.current, core, want, asked: now, stored };
+                if self.queues.join(line, waiter, &self.grid) {
+                    let turn = Turn::of_line(line, free);
+                    self.turns.push(turn);
+                    // The thread goes on after a store, but not past this.
+                    self.horizon = self.horizon.min(turn);
                 }
-                thread.time += cost;
-                Step::Done
+                if stored.is_some() {
+                    return Step::Done;
+                }
+                self.threads[self.current.0 as usize].blocked = true;
+                Step::Wait
             }
-            // A plain store waits in its buffer, the thread does not.
-            Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) if want == Want::Write => {
-                thread.stores.add(thread.time, time);
+            _ if want == Want::Write => Step::Done,
+            Answer::Now => {
                 thread.time += cost;
                 Step::Done
             }
             Answer::Then(time) if want == Want::Lock => thread.wait(None, time),
             Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => {
                 thread.wait(Some(core), time)
-            }
-            Answer::Busy(free) => {
-                thread.blocked = true;
-                let waiter = Waiter { thread: self.current, core, want, asked: thread.time };
-                if self.queues.join(line, waiter, &self.grid) {
-                    self.turns.push(Turn::of_line(line, free));
-                }
-                Step::Wait
             }
         }
     }

@@ -4,16 +4,18 @@ use super::World;
 use super::thread::Number;
 use super::turns::Turn;
 use crate::machine::{Grid, Picoseconds};
-use crate::memory::{Answer, Transfer, Want};
+use crate::memory::{Answer, Memory, Transfer, Want};
 use rand_xoshiro::rand_core::Rng;
 
-/// A thread that waits for a line.
+/// A thread that waits for a line, or one of its stores that does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
     pub(super) thread: Number,
     pub(super) core: u32,
     pub(super) want: Want,
     pub(super) asked: Picoseconds,
+    /// The word that a waiting store writes; `None` where the thread itself waits.
+    pub(super) stored: Option<usize>,
 }
 
 /// The threads that wait for one line.
@@ -194,8 +196,17 @@ impl World<'_> {
                 memory.asked_before(line, waiter.core, now, waiter.asked);
             }
             let thread = &mut threads[waiter.thread.0 as usize];
+            if let Some(address) = waiter.stored {
+                thread.stores.arrive(time, |other| Memory::same_line(other, address));
+                if !std::mem::take(&mut thread.stuffed) {
+                    continue;
+                }
+                // What it waits for is known now, or may be: it looks again.
+                thread.wait(None, now);
+            } else {
+                thread.wait(granted, time);
+            }
             thread.blocked = false;
-            thread.wait(granted, time);
             turns.push(Turn::of(waiter.thread, thread.time));
         }
         if !queue.waiters.is_empty() {
@@ -249,7 +260,10 @@ mod tests {
                 // Up to some dozens, and down again.
                 if waiting < 2 || (chance >> 20) % 100 < if step / 200 % 2 == 0 { 65 } else { 35 } {
                     let core = (chance >> 40) as u32 % grid.cores();
-                    queue.push(Waiter { thread: Number(step), core, want: Want::Lock, asked: 0 }, &grid);
+                    queue.push(
+                        Waiter { thread: Number(step), core, want: Want::Lock, asked: 0, stored: None },
+                        &grid,
+                    );
                     continue;
                 }
                 let (from, owner) = ((chance >> 8) as usize % waiting, (chance >> 44) as u32 % grid.cores());

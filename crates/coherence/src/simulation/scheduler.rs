@@ -124,7 +124,7 @@ impl World<'_> {
             let Some((address, access)) = self.threads[number.0 as usize].pending else {
                 return Some(number);
             };
-            if self.granted(access) || self.perform(address, access) == Step::Done {
+            if self.granted(access) || self.access(address, access) == Step::Done {
                 self.threads[number.0 as usize].pending = None;
                 return Some(number);
             }

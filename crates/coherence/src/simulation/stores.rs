@@ -3,36 +3,89 @@
 use crate::machine::Picoseconds;
 use std::collections::VecDeque;
 
-/// When each store that has not reached the cache will have.
+/// A store whose line has not set out yet arrives at no known moment.
+const UNKNOWN: Picoseconds = Picoseconds::MAX;
+
+/// One store.
+#[derive(Clone, Copy, Debug)]
+struct Store {
+    /// Of the word.
+    address: usize,
+    /// When its line is there for it.
+    arrived: Picoseconds,
+    /// When it has retired and may be written: it has its place until then, even where the line is there at once.
+    retired: Picoseconds,
+}
+
+impl Store {
+    fn left(&self) -> Picoseconds {
+        self.arrived.max(self.retired)
+    }
+}
+
+/// The stores that have not reached the cache.
+///
+/// A line that arrives takes all stores that wait for it, as the caches do that combine stores to one line; no store overtakes
+/// another, so that one whose line is there waits for those before it.
 #[derive(Debug, Default)]
-pub(super) struct Stores(VecDeque<Picoseconds>);
+pub(super) struct Stores(VecDeque<Store>);
 
 impl Stores {
-    /// When a buffer of so many places has room for one more store.
+    /// When a buffer of so many places has room for one more store; `None` where nobody knows yet.
     #[inline]
-    pub(super) fn room(&mut self, now: Picoseconds, places: u32) -> Picoseconds {
-        while self.0.front().is_some_and(|end| *end <= now) {
+    pub(super) fn room(&mut self, now: Picoseconds, places: u32) -> Option<Picoseconds> {
+        self.leave(now);
+        match self.0.front() {
+            Some(oldest) if self.0.len() >= places as usize => {
+                (oldest.arrived != UNKNOWN).then(|| oldest.left())
+            }
+            _ => Some(now),
+        }
+    }
+
+    /// A store into a word, whose line is there for it at a moment (`None`: it has to wait for its turn), and which retires at
+    /// another.
+    #[inline]
+    pub(super) fn add(&mut self, address: usize, arrived: Option<Picoseconds>, retired: Picoseconds) {
+        self.0.push_back(Store { address, arrived: arrived.unwrap_or(UNKNOWN), retired });
+    }
+
+    /// The line for which stores wait is there at a moment: for all of them whose word is on it.
+    pub(super) fn arrive(&mut self, moment: Picoseconds, on_line: impl Fn(usize) -> bool) {
+        for store in &mut self.0 {
+            if store.arrived == UNKNOWN && on_line(store.address) {
+                store.arrived = moment;
+            }
+        }
+    }
+
+    /// Whether a store waits for a line that this word is on, as `on_line` says, and has not been told when it comes.
+    #[inline]
+    pub(super) fn waits(&self, on_line: impl Fn(usize) -> bool) -> bool {
+        self.0.iter().any(|store| store.arrived == UNKNOWN && on_line(store.address))
+    }
+
+    /// When the lines of all of them are there; `None` where nobody knows yet. How long the last ones take to retire is part of the
+    /// instruction that waits for this.
+    #[inline]
+    pub(super) fn drained(&self, now: Picoseconds) -> Option<Picoseconds> {
+        let last = self.0.iter().map(|store| store.arrived).fold(now, Picoseconds::max);
+        (last != UNKNOWN).then_some(last)
+    }
+
+    /// Whether a load of a word has its value from here, and not from the cache.
+    #[inline]
+    pub(super) fn forwards(&mut self, address: usize, now: Picoseconds) -> bool {
+        self.leave(now);
+        self.0.iter().any(|store| store.address == address)
+    }
+
+    /// Those that are in the cache give up their places, in their order.
+    #[inline]
+    fn leave(&mut self, now: Picoseconds) {
+        while self.0.front().is_some_and(|store| store.left() <= now) {
             self.0.pop_front();
         }
-        match self.0.front() {
-            Some(oldest) if self.0.len() >= places as usize => *oldest,
-            _ => now,
-        }
-    }
-
-    /// A store that its line is there for at a moment; no store overtakes another.
-    #[inline]
-    pub(super) fn add(&mut self, now: Picoseconds, line: Picoseconds) {
-        let end = self.0.back().copied().unwrap_or(0).max(line);
-        if end > now {
-            self.0.push_back(end);
-        }
-    }
-
-    /// When all of them have reached the cache.
-    #[inline]
-    pub(super) fn drained(&self, now: Picoseconds) -> Picoseconds {
-        self.0.back().copied().unwrap_or(0).max(now)
     }
 }
 
@@ -43,12 +96,52 @@ mod tests {
     #[test]
     fn the_third_of_two_places_waits_for_the_first() {
         let mut stores = Stores::default();
-        stores.add(0, 100);
+        stores.add(8, Some(100), 0);
         // The second one's line is there at once, and it waits for the first all the same.
-        stores.add(1, 1);
-        assert_eq!((stores.room(2, 2), stores.room(2, 3), stores.drained(2)), (100, 2, 100));
-        assert_eq!((stores.room(100, 2), stores.drained(100)), (100, 100));
-        stores.add(101, 101);
-        assert_eq!(stores.room(101, 1), 101, "what is in the cache at once takes no place");
+        stores.add(72, Some(1), 1);
+        assert_eq!(
+            (stores.room(2, 2), stores.room(2, 3), stores.drained(2)),
+            (Some(100), Some(2), Some(100))
+        );
+        assert_eq!((stores.room(100, 2), stores.drained(100)), (Some(100), Some(100)));
+        stores.add(8, Some(101), 101);
+        assert_eq!(stores.room(101, 1), Some(101), "what is in the cache takes no place");
+    }
+
+    #[test]
+    fn a_store_that_has_not_retired_has_its_place_and_nobody_waits_for_it_twice() {
+        let mut stores = Stores::default();
+        stores.add(8, Some(0), 50);
+        assert_eq!((stores.room(10, 1), stores.drained(10)), (Some(50), Some(10)));
+    }
+
+    #[test]
+    fn the_line_takes_all_stores_that_wait_for_it() {
+        let mut stores = Stores::default();
+        let same = |address: usize| address / 64 == 1;
+        for address in [64, 72, 8] {
+            stores.add(address, None, 0);
+        }
+        assert!(stores.waits(same));
+        assert_eq!((stores.room(9, 3), stores.room(9, 4), stores.drained(9)), (None, Some(9), None));
+        stores.arrive(20, same);
+        assert!(!stores.waits(same));
+        assert_eq!(
+            (stores.room(9, 3), stores.drained(9)),
+            (Some(20), None),
+            "the third one's line is another"
+        );
+        stores.arrive(30, |_| true);
+        assert_eq!(stores.drained(9), Some(30));
+    }
+
+    #[test]
+    fn a_load_has_the_value_of_the_threads_own_store_until_that_is_in_the_cache() {
+        let mut stores = Stores::default();
+        stores.add(8, None, 0);
+        stores.add(72, Some(0), 14);
+        assert!(stores.forwards(8, 1000) && stores.forwards(72, 1000) && !stores.forwards(16, 1000));
+        stores.arrive(1000, |_| true);
+        assert!(!stores.forwards(8, 1000) && !stores.forwards(72, 1000), "both have left");
     }
 }

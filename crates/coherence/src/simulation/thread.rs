@@ -41,6 +41,8 @@ pub(super) struct Thread {
     pub(super) pending: Option<(usize, Access)>,
     /// It waits for a line.
     pub(super) blocked: bool,
+    /// It waits for a line because of stores in its buffer.
+    pub(super) stuffed: bool,
     /// Until when it waits for a line that is on its way: the core's other threads have the core for themselves.
     pub(super) stalled: Picoseconds,
     /// The core that what it waited for came to.
@@ -66,6 +68,7 @@ impl Thread {
             stalled: 0,
             pending: None,
             blocked: false,
+            stuffed: false,
             granted: None,
             interrupt: Picoseconds::MAX,
             slice_end: Picoseconds::MAX,
@@ -179,7 +182,7 @@ pub fn work(time: Picoseconds) {
 /// Computes for so long while so many bytes of new objects are written: the thread goes on when both are done. Lines are fetched ahead
 /// and written back behind, so that work and way overlap.
 pub fn produce(time: Picoseconds, bytes: usize) {
-    if bytes == 0 || !with(|world| world.streams.any()) {
+    if bytes == 0 || !with(|world| world.memory.streaming()) {
         work(time);
         return;
     }
@@ -188,7 +191,7 @@ pub fn produce(time: Picoseconds, bytes: usize) {
     let end = with(|world| {
         let thread = &world.threads[world.current.0 as usize];
         let core = world.grid.core_of(thread.cpu);
-        world.streams.write(&world.grid, core, bytes as f64, thread.time)
+        world.memory.produce(&world.grid, core, bytes as f64, thread.time)
     });
     work(time);
     with(|world| {
@@ -201,7 +204,9 @@ pub fn produce(time: Picoseconds, bytes: usize) {
 /// own new object.
 pub fn store_object(address: usize) {
     lock_step();
-    with(|world| world.store_object(address));
+    while with(|world| world.store_object(address)) == Step::Wait {
+        suspend(world());
+    }
 }
 
 /// Waits until this thread's moment is the earliest of all: what it does then happens before anything that others have still to do.

@@ -1,4 +1,4 @@
-//! The ways of new objects' lines to and from memory: each carries so many bytes a second, and who comes later waits.
+//! The ways of lines to and from memory and between packages: each carries so many bytes a second, and who comes later waits.
 
 use crate::machine::{Grid, Machine, Picoseconds};
 use serde::Serialize;
@@ -26,13 +26,37 @@ impl Way {
     }
 }
 
+/// The links out of each package to the others.
+#[derive(Debug)]
+pub struct Links(Vec<Way>);
+
+impl Links {
+    /// Of a machine on which nothing is on its way.
+    pub fn new(machine: &Machine) -> Links {
+        let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
+        Links((0..shape.packages).map(|_| Way::of(bandwidth.link)).collect())
+    }
+
+    /// A line sets out of a package; says how long it waits until what was before it has gone. What it takes by itself is part of what
+    /// its transfer costs.
+    pub(super) fn line(&mut self, package: u32, now: Picoseconds) -> Picoseconds {
+        let way = &mut self.0[package as usize];
+        let wait = (way.busy - now as f64).max(0.0);
+        way.carry(LINE_BYTES, now as f64);
+        wait.ceil() as Picoseconds
+    }
+}
+
+/// Bytes of a line.
+const LINE_BYTES: f64 = 64.0;
+
 /// All ways of a machine.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub struct Streams {
     cores: Vec<Way>,
     clusters: Vec<Way>,
     channels: Vec<Way>,
-    links: Vec<Way>,
+    links: Links,
     /// Bytes on the way for each byte of new objects; 0 where nothing streams: what is allocated in is smaller than the caches.
     traffic: f64,
     /// Whether they are in the memory of their writer's package.
@@ -73,7 +97,7 @@ impl Streams {
             cores: ways(shape.cores(), bandwidth.core),
             clusters: ways(shape.packages * shape.clusters, bandwidth.cluster),
             channels: ways(shape.packages, bandwidth.channels),
-            links: ways(shape.packages, bandwidth.link),
+            links: Links::new(machine),
             traffic: 0.0,
             local: false,
         }
@@ -82,6 +106,11 @@ impl Streams {
     /// From now on new objects stream, with so many bytes on the way for each of theirs, to their writer's package or to all.
     pub(super) const fn set(&mut self, traffic: f64, local: bool) {
         (self.traffic, self.local) = (traffic, local);
+    }
+
+    /// The links, for lines that go from core to core.
+    pub(super) const fn links(&mut self) -> &mut Links {
+        &mut self.links
     }
 
     pub(super) fn any(&self) -> bool {
@@ -104,7 +133,7 @@ impl Streams {
             end = end.max(way.carry(bytes / packages, now));
         }
         if packages > 1.0 {
-            for (package, way) in self.links.iter_mut().enumerate() {
+            for (package, way) in self.links.0.iter_mut().enumerate() {
                 let others = if package == own { packages - 1.0 } else { 1.0 };
                 end = end.max(way.carry(bytes / packages / 2.0 * others, now));
             }
@@ -123,7 +152,22 @@ impl Streams {
             cores: of(&self.cores),
             clusters: of(&self.clusters),
             channels: of(&self.channels),
-            links: of(&self.links),
+            links: of(&self.links.0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_waits_for_what_its_link_has_still_to_carry() {
+        let mut links = Links(vec![Way::of(64e9), Way::of(64e9)]);
+        // A line takes a nanosecond.
+        assert_eq!((links.line(0, 5_000), links.line(0, 5_000)), (0, 1_000));
+        assert_eq!((links.line(0, 6_500), links.line(1, 6_500)), (500, 0), "each package has its own");
+        assert_eq!(links.line(0, 20_000), 0);
+        assert_eq!(links.0[0].bytes, 256.0);
     }
 }
