@@ -78,6 +78,9 @@ constants! {
     /// How soon a locked instruction has to follow another one for a streak.
     STREAK: "back-to-back locked instructions, at most apart", 2.0 "cycles" [1.0, 4.0],
         Calibrated "Thompson 2011, Nehalem: `lock xadd` levels off", "2026-10", "";
+    /// A line that comes over a link waits for so many lines of each core at most.
+    UNDER_WAY: "lines that a core has under way at most", 16.0 "lines" [10.0, 24.0],
+        Assumed "10 to 16 line fill buffers in Intel's cores, some 24 in AMD's", "2026-11", "";
     /// HotSpot's target for refills of a thread between collections.
     TARGET_REFILLS: "refills per thread between collections", 50.0 "refills" [50.0, 50.0],
         Published "HotSpot: threadLocalAllocBuffer.cpp, 100 / (2 x TLABWasteTargetPercent)", "2026-10", "";

@@ -331,6 +331,102 @@ fn a_full_store_buffer_has_the_thread_wait_for_a_line_that_others_have() {
 }
 
 #[test]
+fn a_load_of_another_word_waits_for_the_line_that_a_store_has_asked_for() {
+    let machine = machine([1, 1, 3, 1], "mesi", "");
+    let words = Line([AtomicU64::new(0), AtomicU64::new(0)]);
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    let lock_at = |moment: u64| {
+        while now() < moment {
+            work(1);
+        }
+        locked(&words.0[0]);
+    };
+    simulation.spawn(2, true, || lock_at(0)).unwrap();
+    simulation.spawn(0, true, || lock_at(MICROSECOND)).unwrap();
+    simulation
+        .spawn(1, true, || {
+            while now() <= MICROSECOND {
+                work(1);
+            }
+            let both = took(|| {
+                store(&words.0[0]);
+                load(&words.0[1]);
+            });
+            assert_eq!(both, UNTIL_IT_COMES);
+        })
+        .unwrap();
+    assert_eq!(simulation.run().traffic.total().moves(), 3, "it comes to each core once");
+}
+
+#[test]
+fn a_fence_waits_for_the_last_of_several_lines() {
+    let machine = machine([1, 1, 4, 1], "mesi", "");
+    let words: [Line<AtomicU64>; 2] = Default::default();
+    let mut simulation = Simulation::new(&machine, 1, 0, 0);
+    let lock_at = |word: &AtomicU64, moment: u64| {
+        while now() < moment {
+            work(1);
+        }
+        locked(word);
+    };
+    let (one, other) = (&words[0].0, &words[1].0);
+    simulation
+        .spawn(3, true, move || {
+            lock_at(one, 0);
+            lock_at(other, 0);
+        })
+        .unwrap();
+    // The first store's line is free 20 ns after the second's.
+    simulation.spawn(0, true, move || lock_at(other, MICROSECOND)).unwrap();
+    simulation.spawn(2, true, move || lock_at(one, MICROSECOND + 20_000)).unwrap();
+    simulation
+        .spawn(1, true, move || {
+            while now() <= MICROSECOND + 20_000 {
+                work(1);
+            }
+            let all = took(|| {
+                store(one);
+                store(other);
+                fence(Ordering::SeqCst);
+            });
+            assert_eq!(all, UNTIL_IT_COMES + DRAIN);
+        })
+        .unwrap();
+    simulation.run();
+}
+
+#[test]
+fn a_line_waits_for_new_objects_on_its_link_but_not_for_more_than_cores_have_under_way() {
+    for (bytes, wait) in [(8 << 10, 2_048_000), (64 << 10, 4_096_000)] {
+        let mut machine = machine([2, 1, 2, 1], "mesi", "");
+        machine.bandwidth.link = 1e9;
+        let word = Line(AtomicU64::new(0));
+        let mut simulation = Simulation::new(&machine, 1, 0, 0);
+        // Half of what goes to memory crosses the links, half of that in each direction; four cores have 16 lines each under way.
+        simulation.stream(1.0, false);
+        simulation.spawn(0, true, || _ = locked(&word.0)).unwrap();
+        let at = |moment: u64| {
+            while now() < moment {
+                work(1);
+            }
+        };
+        simulation
+            .spawn(1, true, move || {
+                at(MICROSECOND);
+                terrace_coherence::simulation::produce(0, bytes);
+            })
+            .unwrap();
+        simulation
+            .spawn(2, true, || {
+                at(MICROSECOND);
+                assert_eq!(load(&word.0), FAR + wait);
+            })
+            .unwrap();
+        simulation.run();
+    }
+}
+
+#[test]
 fn a_line_from_another_package_waits_for_what_the_link_has_still_to_carry() {
     let mut machine = machine([2, 1, 2, 1], "mesi", "");
     // 64 ns for a line.

@@ -2,7 +2,8 @@
 //!
 //! Calibrated on, and on nothing else: Thompson's two plateaus of `lock xadd` (a streak on Nehalem, the transfer on Sandy Bridge),
 //! Opsian's single thread (the work between two objects), the height of the paper's Figure 2 (the work of its mutator), and Downs'
-//! Skylake (a transfer, a locked instruction, and the load after one). All else here is predicted, and no number was changed for it.
+//! Skylake (a transfer, a locked instruction, and the load after one). No number was changed for anything else here; a rule was added for
+//! shared plain additions, once they had been missed.
 
 mod counters;
 mod interval;
@@ -34,7 +35,7 @@ pub enum Role {
     Calibrated,
     /// The model was not changed for it.
     Predicted,
-    /// The model was frozen before it was looked at, and not changed after.
+    /// The model was frozen before it was looked at, and not changed for it.
     Blind,
     /// It was missed, and a rule of the model was added for that. No number was chosen on it.
     Seen,
@@ -61,7 +62,7 @@ pub struct Finding {
     pub source: String,
     /// What it is, with its unit.
     pub what: String,
-    /// Calibrated or predicted.
+    /// What part it had in setting the model up.
     pub role: Role,
     /// The published value, where there is one.
     pub published: Option<f64>,

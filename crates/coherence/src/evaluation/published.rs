@@ -1,4 +1,4 @@
-//! Everything that was published, as data: `published.toml`, where blind and calibrated are apart.
+//! Everything that was published, as data: `published.toml`, where each role is apart.
 
 use super::Role;
 use crate::programs::counters::Increment;

@@ -79,7 +79,7 @@ mod tests {
         let setting = Setting::at(ends.to_vec());
         let costs = setting.machine("opsian-haswell").costs;
         assert!(costs.transfer_cluster > super::super::machine("opsian-haswell").costs.transfer_cluster);
-        assert_eq!(setting.calls().refill, 300.0);
+        assert_eq!(setting.calls().refill, crate::constants::REFILL.range.1);
         assert_eq!(setting.cycles().around, 2.0);
     }
 }

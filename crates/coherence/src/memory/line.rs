@@ -344,7 +344,7 @@ impl Line {
     /// invalidations carry no data and do not wait.
     fn way(&self, grid: &Grid<'_>, links: &mut Links, core: u32, begin: Picoseconds) -> Picoseconds {
         let (way, package) = self.source(grid, core);
-        if package == grid.package(core) { way } else { way + links.line(package, begin) }
+        if package == grid.package(core) { way } else { links.line(package, begin, way) }
     }
 
     /// How long the data takes to come to a core where nothing else is on the way, and from which package it comes.

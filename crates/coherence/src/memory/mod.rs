@@ -141,7 +141,7 @@ impl Memory {
         want: Want,
         now: Picoseconds,
     ) -> Answer {
-        let answer = self.lines[line as usize].ask(grid, self.streams.links(), core, want, now);
+        let answer = self.lines[line as usize].ask(grid, self.streams.links(now), core, want, now);
         match answer {
             // It asks again.
             Answer::Then(_) if want == Want::Lock => {}
@@ -187,7 +187,7 @@ impl Memory {
         // The store waits in its buffer until the line is free.
         let mut begin = now;
         let answer = loop {
-            match line.ask(grid, self.streams.links(), core, Want::Write, begin) {
+            match line.ask(grid, self.streams.links(now), core, Want::Write, begin) {
                 Answer::Busy(free) => begin = free,
                 answer => break answer,
             }

@@ -1,5 +1,6 @@
 //! The ways of lines to and from memory and between packages: each carries so many bytes a second, and who comes later waits.
 
+use crate::constants;
 use crate::machine::{Grid, Machine, Picoseconds};
 use serde::Serialize;
 
@@ -28,22 +29,32 @@ impl Way {
 
 /// The links out of each package to the others.
 #[derive(Debug)]
-pub struct Links(Vec<Way>);
+pub struct Links {
+    ways: Vec<Way>,
+    /// Bytes that all cores together have under way at most: a line waits for no more than that.
+    most: f64,
+    /// The moment of the simulation, which a line that is asked for later does not move.
+    now: f64,
+}
 
 impl Links {
     /// Of a machine on which nothing is on its way.
     pub fn new(machine: &Machine) -> Links {
         let (shape, bandwidth) = (&machine.shape, &machine.bandwidth);
-        Links((0..shape.packages).map(|_| Way::of(bandwidth.link)).collect())
+        Links {
+            ways: (0..shape.packages).map(|_| Way::of(bandwidth.link)).collect(),
+            most: f64::from(shape.cores()) * constants::UNDER_WAY.value * LINE_BYTES,
+            now: 0.0,
+        }
     }
 
-    /// A line sets out of a package; says how long it waits until what was before it has gone. What it takes by itself is part of what
-    /// its transfer costs.
-    pub(super) fn line(&mut self, package: u32, now: Picoseconds) -> Picoseconds {
-        let way = &mut self.0[package as usize];
-        let wait = (way.busy - now as f64).max(0.0);
-        way.carry(LINE_BYTES, now as f64);
-        wait.ceil() as Picoseconds
+    /// A line sets out of a package, and takes so long by itself; says how long with what it waits for: the objects and lines that the
+    /// link has still to carry. New objects are told to their ways many lines at a time, and a core has few of them under way.
+    pub(super) fn line(&mut self, package: u32, begin: Picoseconds, way: Picoseconds) -> Picoseconds {
+        let link = &mut self.ways[package as usize];
+        let wait = (link.busy - begin as f64).clamp(0.0, self.most * link.each);
+        link.carry(LINE_BYTES, self.now);
+        (wait + (way as f64).max(LINE_BYTES * link.each)).ceil() as Picoseconds
     }
 }
 
@@ -108,8 +119,9 @@ impl Streams {
         (self.traffic, self.local) = (traffic, local);
     }
 
-    /// The links, for lines that go from core to core.
-    pub(super) const fn links(&mut self) -> &mut Links {
+    /// The links at a moment, for lines that come from another package's cores or memory.
+    pub(super) const fn links(&mut self, now: Picoseconds) -> &mut Links {
+        self.links.now = now as f64;
         &mut self.links
     }
 
@@ -133,7 +145,7 @@ impl Streams {
             end = end.max(way.carry(bytes / packages, now));
         }
         if packages > 1.0 {
-            for (package, way) in self.links.0.iter_mut().enumerate() {
+            for (package, way) in self.links.ways.iter_mut().enumerate() {
                 let others = if package == own { packages - 1.0 } else { 1.0 };
                 end = end.max(way.carry(bytes / packages / 2.0 * others, now));
             }
@@ -152,7 +164,7 @@ impl Streams {
             cores: of(&self.cores),
             clusters: of(&self.clusters),
             channels: of(&self.channels),
-            links: of(&self.links.0),
+            links: of(&self.links.ways),
         }
     }
 }
@@ -161,13 +173,40 @@ impl Streams {
 mod tests {
     use super::*;
 
+    /// Two links that carry a line in a nanosecond, and at most so many lines under way.
+    fn links(most: f64) -> Links {
+        Links { ways: vec![Way::of(64e9); 2], most: most * LINE_BYTES, now: 0.0 }
+    }
+
+    /// How long a line of 100 ns takes that sets out at once.
+    fn line(links: &mut Links, package: u32, now: Picoseconds) -> Picoseconds {
+        links.now = now as f64;
+        links.line(package, now, 100_000)
+    }
+
     #[test]
     fn a_line_waits_for_what_its_link_has_still_to_carry() {
-        let mut links = Links(vec![Way::of(64e9), Way::of(64e9)]);
-        // A line takes a nanosecond.
-        assert_eq!((links.line(0, 5_000), links.line(0, 5_000)), (0, 1_000));
-        assert_eq!((links.line(0, 6_500), links.line(1, 6_500)), (500, 0), "each package has its own");
-        assert_eq!(links.line(0, 20_000), 0);
-        assert_eq!(links.0[0].bytes, 256.0);
+        let mut links = links(100.0);
+        assert_eq!([line(&mut links, 0, 5_000), line(&mut links, 0, 5_000)], [100_000, 101_000]);
+        assert_eq!(line(&mut links, 0, 6_500), 100_500);
+        assert_eq!(line(&mut links, 1, 6_500), 100_000, "each package has its own");
+        assert_eq!(line(&mut links, 0, 20_000), 100_000);
+        assert_eq!(links.ways[0].bytes, 256.0);
+    }
+
+    #[test]
+    fn a_line_waits_for_no_more_than_cores_have_under_way() {
+        let mut links = links(16.0);
+        links.ways[0].carry(8192.0, 0.0);
+        assert_eq!(line(&mut links, 0, 0), 116_000, "128 lines were told at once");
+        // And a line that takes less than its link does takes what the link does.
+        assert_eq!(links.line(1, 0, 100), 1_000);
+    }
+
+    #[test]
+    fn what_is_asked_for_later_keeps_nobody_waiting_before() {
+        let mut links = links(100.0);
+        assert_eq!(links.line(0, 150_000, 100_000), 100_000);
+        assert_eq!(line(&mut links, 0, 3_000), 100_000);
     }
 }

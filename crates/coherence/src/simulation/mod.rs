@@ -90,7 +90,7 @@ struct World<'a> {
     memory: Memory,
     threads: Vec<Thread>,
     cpus: Vec<Cpu>,
-    /// The threads that wait for a line.
+    /// Who waits for a line.
     queues: Queues,
     /// The threads that have a CPU but the current one, and the lines that somebody waits for, by the moment at which they go on.
     turns: Turns,
@@ -99,6 +99,8 @@ struct World<'a> {
     own: Option<Turn>,
     /// The next turn of another thread.
     horizon: Turn,
+    /// Threads that have not ended.
+    unfinished: u32,
     /// When the last thing happened.
     moment: Picoseconds,
     /// When threads are to end.
@@ -130,6 +132,7 @@ impl<'a> Simulation<'a> {
             current: Number(0),
             own: None,
             horizon: Turn::NEVER,
+            unfinished: 0,
             moment: 0,
             until: length,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -248,9 +251,9 @@ impl World<'_> {
         let World { grid, memory, threads, current, .. } = self;
         let thread = &mut threads[current.0 as usize];
         let core = grid.core_of(thread.cpu);
-        thread.time = room;
+        thread.until(room);
         let stored = memory.write_object(grid, address, core, thread.time);
-        thread.stores.add(address, Some(stored), thread.time);
+        thread.stores.add(address, core, Some(stored), thread.time + grid.costs().drain);
         thread.time += grid.costs().store;
         Step::Done
     }
@@ -309,7 +312,7 @@ impl World<'_> {
         }
         let (want, _) = self.want(access);
         match self.buffered(want) {
-            Some(time) => self.threads[self.current.0 as usize].time = time,
+            Some(time) => self.threads[self.current.0 as usize].until(time),
             None if !self.too_early() => return self.wait_for_stores(),
             None => {}
         }
@@ -332,12 +335,16 @@ impl World<'_> {
         }
         let now = thread.time;
         let retired = now + self.grid.costs().drain;
-        if want == Want::Read && thread.stores.forwards(address, now) {
+        if want == Want::Read && thread.stores.forwards(address, core, now) {
             thread.time += cost;
             return Step::Done;
         }
-        if want == Want::Write && thread.stores.waits(|other| Memory::same_line(other, address)) {
-            thread.stores.add(address, None, retired);
+        if want != Want::Lock && thread.stores.waits(address, core) {
+            // The line has been asked for: a load of another word waits for it, too.
+            if want == Want::Read {
+                return self.wait_for_stores();
+            }
+            thread.stores.add(address, core, None, retired);
             thread.time += cost;
             return Step::Done;
         }
@@ -349,7 +356,7 @@ impl World<'_> {
                 Answer::Then(time) | Answer::Transfer(Transfer { end: time, .. }) => Some(time),
                 Answer::Busy(_) => None,
             };
-            thread.stores.add(address, arrived, retired);
+            thread.stores.add(address, core, arrived, retired);
             thread.time += cost;
         }
         match answer {

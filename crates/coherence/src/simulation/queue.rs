@@ -4,7 +4,7 @@ use super::World;
 use super::thread::Number;
 use super::turns::Turn;
 use crate::machine::{Grid, Picoseconds};
-use crate::memory::{Answer, Memory, Transfer, Want};
+use crate::memory::{Answer, Transfer, Want};
 use rand_xoshiro::rand_core::Rng;
 
 /// A thread that waits for a line, or one of its stores that does.
@@ -18,7 +18,7 @@ pub(super) struct Waiter {
     pub(super) stored: Option<usize>,
 }
 
-/// The threads that wait for one line.
+/// Who waits for one line.
 #[derive(Debug, Default)]
 struct Queue {
     waiters: Vec<Waiter>,
@@ -144,12 +144,12 @@ fn find(places: &[Place], mut others: u64, fits: impl Fn(Place) -> bool) -> usiz
     start + fitting.nth(others as usize).map_or(0, |(place, _)| place)
 }
 
-/// The waiting threads by line.
+/// Who waits, by line.
 #[derive(Debug, Default)]
 pub(super) struct Queues(Vec<Queue>);
 
 impl Queues {
-    /// Adds a waiting thread; says whether it is the first one of its line.
+    /// Adds one who waits; says whether it is the first one of its line.
     pub(super) fn join(&mut self, line: u32, waiter: Waiter, grid: &Grid<'_>) -> bool {
         let line = line as usize;
         if self.0.len() <= line {
@@ -197,7 +197,7 @@ impl World<'_> {
             }
             let thread = &mut threads[waiter.thread.0 as usize];
             if let Some(address) = waiter.stored {
-                thread.stores.arrive(time, |other| Memory::same_line(other, address));
+                thread.stores.arrive(address, waiter.core, time);
                 if !std::mem::take(&mut thread.stuffed) {
                     continue;
                 }

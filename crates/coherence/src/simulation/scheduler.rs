@@ -24,6 +24,7 @@ impl World<'_> {
         let mut thread = Thread::new(cpu, pinned, random);
         thread.migration = self.next_migration(&mut thread);
         self.threads.push(thread);
+        self.unfinished += 1;
         self.make_ready(number, 0);
     }
 
@@ -132,9 +133,9 @@ impl World<'_> {
         }
     }
 
-    /// The thread whose turn it is.
+    /// The thread whose turn it is. Lines that nobody but stores of ended threads wait for stay where they are.
     fn pick(&mut self) -> Option<Number> {
-        loop {
+        while self.unfinished > 0 {
             let turn = match self.own.take() {
                 Some(own) => self.turns.exchange(own),
                 None => self.turns.pop()?,
@@ -163,6 +164,7 @@ impl World<'_> {
             self.horizon = self.turns.first();
             return Some(number);
         }
+        None
     }
 
     /// Something happens at a moment: never before what happened already.
@@ -241,6 +243,7 @@ impl World<'_> {
     /// A thread has ended.
     pub(super) fn ended(&mut self, number: Number) {
         self.threads[number.0 as usize].status = Status::Ended;
+        self.unfinished -= 1;
         self.left(number);
     }
 

@@ -94,6 +94,15 @@ impl Thread {
         self.migration = self.migration.saturating_add(switch);
     }
 
+    /// Waits for its store buffer until a moment: the core's other threads have the core for themselves.
+    #[inline]
+    pub(super) const fn until(&mut self, moment: Picoseconds) {
+        if moment > self.time {
+            self.time = moment;
+            self.stalled = moment;
+        }
+    }
+
     /// Waits for what comes to a core at a moment, or to ask again then.
     pub(super) fn wait(&mut self, core: Option<u32>, until: Picoseconds) -> Step {
         self.granted = core;
