@@ -3,42 +3,15 @@
 mod support;
 
 use std::cell::RefCell;
+use support::accesses::{
+    DRAIN, FAR, FAR_MEMORY, HOLD, L3, LOAD, LOCKED, MEMORY, MICROSECOND, NEAR, STORE, at, load, locked,
+    store, took,
+};
 use support::{machine, number};
 use terrace_coherence::memory::Traffic;
 use terrace_coherence::programs::Line;
 use terrace_coherence::simulation::{Simulation, last_cpu, now, work};
 use terrace_coherence::watched::{AtomicU64, Ordering, fence};
-
-const LOAD: u64 = 2_000;
-const STORE: u64 = 500;
-const LOCKED: u64 = 10_000;
-const DRAIN: u64 = 8_000;
-const L3: u64 = 20_000;
-const NEAR: u64 = 30_000;
-const FAR: u64 = 150_000;
-const MEMORY: u64 = 80_000;
-const FAR_MEMORY: u64 = 140_000;
-/// How long a locked instruction keeps a line that has just come.
-const HOLD: u64 = LOCKED - DRAIN;
-const MICROSECOND: u64 = 1_000_000;
-
-fn took(access: impl FnOnce()) -> u64 {
-    let begin = now();
-    access();
-    now() - begin
-}
-
-fn load(word: &AtomicU64) -> u64 {
-    took(|| _ = word.load(Ordering::Relaxed))
-}
-
-fn store(word: &AtomicU64) -> u64 {
-    took(|| word.store(1, Ordering::Relaxed))
-}
-
-fn locked(word: &AtomicU64) -> u64 {
-    took(|| _ = word.fetch_add(1, Ordering::Relaxed))
-}
 
 /// What a step on a CPU, at a moment, takes.
 type Step = (u32, u64, fn(&AtomicU64) -> u64);
@@ -52,10 +25,7 @@ fn steps(shape: [u32; 4], protocol: &str, scheduler: &str, steps: &[Step]) -> (V
     for (number, &(cpu, moment, step)) in steps.iter().enumerate() {
         let (word, times) = (&word.0, &times);
         let body = move || {
-            // Other threads of the core make work slower: up to the moment, whatever that takes.
-            while now() < moment {
-                work(1);
-            }
+            at(moment);
             let time = step(word);
             times.borrow_mut()[number] = time;
         };
@@ -134,9 +104,7 @@ fn threads_of_a_core_share_lines_but_not_the_locked_instruction() {
     for cpu in 0..2 {
         let body = || {
             load(&word.0);
-            while now() < MICROSECOND {
-                work(1);
-            }
+            at(MICROSECOND);
             locked(&word.0);
             ends.borrow_mut().push(now());
         };
@@ -227,25 +195,6 @@ fn a_directory_in_a_third_package_takes_one_way_more() {
 }
 
 #[test]
-fn a_full_store_buffer_has_the_thread_wait_for_its_oldest_store() {
-    let mut machine = machine([1, 1, 1, 1], "mesi", "");
-    machine.costs.store_buffer = 2;
-    let words: [Line<AtomicU64>; 4] = Default::default();
-    let mut simulation = Simulation::new(&machine, 1, 0, 0);
-    let body = || {
-        let begin = now();
-        let times: Vec<u64> = words.iter().map(|word| store(&word.0)).collect();
-        // The first two fill it; the third waits for the first one's line, and when it is done the second has arrived too.
-        assert_eq!(times, [STORE, STORE, MEMORY - 2 * STORE + STORE, STORE]);
-        fence(Ordering::SeqCst);
-        // The last store set out then.
-        assert_eq!(now() - begin, STORE + MEMORY + MEMORY + DRAIN);
-    };
-    simulation.spawn(0, true, body).unwrap();
-    simulation.run();
-}
-
-#[test]
 fn a_sibling_that_waits_for_a_line_leaves_the_core_to_the_other() {
     let machine = machine([1, 1, 2, 2], "mesi", "");
     let word = Line(AtomicU64::new(0));
@@ -265,136 +214,6 @@ fn a_sibling_that_waits_for_a_line_leaves_the_core_to_the_other() {
     assert_eq!(took_alone.get(), 2_000);
 }
 
-/// What a thread on CPU 1 takes whose stores meet a line that a locked instruction has just called away, with so many places in its buffer.
-fn stores_while_the_line_is_elsewhere(places: u32, steps: impl Fn(&AtomicU64) + Copy) -> u64 {
-    let mut machine = machine([1, 1, 3, 1], "mesi", "");
-    machine.costs.store_buffer = places;
-    let word = Line(AtomicU64::new(0));
-    let took_then = std::cell::Cell::new(0);
-    let mut simulation = Simulation::new(&machine, 1, 0, 0);
-    simulation.spawn(2, true, || _ = locked(&word.0)).unwrap();
-    let at = |moment: u64| {
-        while now() < moment {
-            work(1);
-        }
-    };
-    simulation
-        .spawn(0, true, || {
-            at(MICROSECOND);
-            locked(&word.0);
-        })
-        .unwrap();
-    simulation
-        .spawn(1, true, || {
-            at(MICROSECOND + 1);
-            took_then.set(took(|| steps(&word.0)));
-        })
-        .unwrap();
-    simulation.run();
-    took_then.get()
-}
-
-/// From the first store until the line has come, which is free when it has gone to CPU 0 and its locked instruction is over.
-const UNTIL_IT_COMES: u64 = NEAR + HOLD - 1 + NEAR;
-
-#[test]
-fn a_thread_goes_on_while_its_stores_wait_for_their_line() {
-    let took = stores_while_the_line_is_elsewhere(8, |word| {
-        for _ in 0..8 {
-            assert_eq!(store(word), STORE);
-            assert_eq!(load(word), LOAD, "its own value, from its store buffer");
-        }
-    });
-    assert_eq!(took, 8 * (STORE + LOAD));
-    let took = stores_while_the_line_is_elsewhere(8, |word| {
-        store(word);
-        store(word);
-        fence(Ordering::SeqCst);
-    });
-    assert_eq!(took, UNTIL_IT_COMES + DRAIN, "the line takes both of them");
-}
-
-#[test]
-fn a_full_store_buffer_has_the_thread_wait_for_a_line_that_others_have() {
-    let took = stores_while_the_line_is_elsewhere(2, |word| {
-        let times = [store(word), store(word), store(word), store(word)];
-        // Both places are free when it comes.
-        assert_eq!(times, [STORE, STORE, UNTIL_IT_COMES - 2 * STORE + STORE, STORE]);
-    });
-    assert_eq!(took, UNTIL_IT_COMES + 2 * STORE);
-    // A new object's first store waits for room as well.
-    let took = stores_while_the_line_is_elsewhere(1, |word| {
-        store(word);
-        terrace_coherence::simulation::store_object(1 << 20);
-    });
-    assert_eq!(took, UNTIL_IT_COMES + STORE);
-}
-
-#[test]
-fn a_load_of_another_word_waits_for_the_line_that_a_store_has_asked_for() {
-    let machine = machine([1, 1, 3, 1], "mesi", "");
-    let words = Line([AtomicU64::new(0), AtomicU64::new(0)]);
-    let mut simulation = Simulation::new(&machine, 1, 0, 0);
-    let lock_at = |moment: u64| {
-        while now() < moment {
-            work(1);
-        }
-        locked(&words.0[0]);
-    };
-    simulation.spawn(2, true, || lock_at(0)).unwrap();
-    simulation.spawn(0, true, || lock_at(MICROSECOND)).unwrap();
-    simulation
-        .spawn(1, true, || {
-            while now() <= MICROSECOND {
-                work(1);
-            }
-            let both = took(|| {
-                store(&words.0[0]);
-                load(&words.0[1]);
-            });
-            assert_eq!(both, UNTIL_IT_COMES);
-        })
-        .unwrap();
-    assert_eq!(simulation.run().traffic.total().moves(), 3, "it comes to each core once");
-}
-
-#[test]
-fn a_fence_waits_for_the_last_of_several_lines() {
-    let machine = machine([1, 1, 4, 1], "mesi", "");
-    let words: [Line<AtomicU64>; 2] = Default::default();
-    let mut simulation = Simulation::new(&machine, 1, 0, 0);
-    let lock_at = |word: &AtomicU64, moment: u64| {
-        while now() < moment {
-            work(1);
-        }
-        locked(word);
-    };
-    let (one, other) = (&words[0].0, &words[1].0);
-    simulation
-        .spawn(3, true, move || {
-            lock_at(one, 0);
-            lock_at(other, 0);
-        })
-        .unwrap();
-    // The first store's line is free 20 ns after the second's.
-    simulation.spawn(0, true, move || lock_at(other, MICROSECOND)).unwrap();
-    simulation.spawn(2, true, move || lock_at(one, MICROSECOND + 20_000)).unwrap();
-    simulation
-        .spawn(1, true, move || {
-            while now() <= MICROSECOND + 20_000 {
-                work(1);
-            }
-            let all = took(|| {
-                store(one);
-                store(other);
-                fence(Ordering::SeqCst);
-            });
-            assert_eq!(all, UNTIL_IT_COMES + DRAIN);
-        })
-        .unwrap();
-    simulation.run();
-}
-
 #[test]
 fn a_line_waits_for_new_objects_on_its_link_but_not_for_more_than_cores_have_under_way() {
     for (bytes, wait) in [(8 << 10, 2_048_000), (64 << 10, 4_096_000)] {
@@ -405,11 +224,6 @@ fn a_line_waits_for_new_objects_on_its_link_but_not_for_more_than_cores_have_und
         // Half of what goes to memory crosses the links, half of that in each direction; four cores have 16 lines each under way.
         simulation.stream(1.0, false);
         simulation.spawn(0, true, || _ = locked(&word.0)).unwrap();
-        let at = |moment: u64| {
-            while now() < moment {
-                work(1);
-            }
-        };
         simulation
             .spawn(1, true, move || {
                 at(MICROSECOND);
@@ -438,9 +252,7 @@ fn a_line_from_another_package_waits_for_what_the_link_has_still_to_carry() {
         simulation.spawn(cpu as u32, true, || _ = locked(&word.0)).unwrap();
         let times = &times;
         let body = move || {
-            while now() < MICROSECOND {
-                work(1);
-            }
+            at(MICROSECOND);
             let time = load(&word.0);
             times.borrow_mut().push(time);
         };

@@ -1,6 +1,8 @@
 //! Machines to test on.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod accesses;
+
 use terrace_coherence::machine::Machine;
 
 /// A machine of this shape: packages, clusters, cores, threads. Far costs more than near; `scheduler` is the text of that section.
