@@ -22,7 +22,7 @@ enum What {
     Counters,
     /// Speed-ups by buffers of processors and cores (the paper's Figures 2 and 3).
     Figure2,
-    /// Foreign allocations (the paper's Tables I and II): takes about ten minutes.
+    /// Foreign allocations (the paper's Tables I and II): takes an hour of CPU time.
     Tables,
     /// When a level of processor buffers above core buffers pays off, on one machine: takes less than a minute.
     Levels,

@@ -146,9 +146,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("Table I, growing, 64 MB", "2.07".into()),
-                ("Table II, growing, 8 MB", "1.12".into()),
-                ("Table II, growing, 16 MB", "1.67".into())
+                ("Table I, growing, 64 MB", "2.06".into()),
+                ("Table II, growing, 8 MB", "0.74".into()),
+                ("Table II, growing, 16 MB", "1.53".into())
             ]
         );
     }
@@ -156,13 +156,13 @@ mod tests {
     /// The policy that explains the most; docs/simulator.md has the count.
     #[test]
     #[ignore = "twenty minutes of CPU time"]
-    fn one_more_buffer_explains_50_of_67_cells() {
+    fn one_more_buffer_explains_51_of_67_cells() {
         let say = |step: &str| eprintln!("{step}");
         let findings = simulate(&cells(), &[UsedUp::OneMore], &say).unwrap();
         for finding in &findings {
             eprintln!("{}: {} {}", finding.what, finding.published.unwrap_or(f64::NAN), finding.simulated);
         }
         let (one, two) = findings.split_at(45);
-        assert_eq!((near(one), near(two)), (30, 20));
+        assert_eq!((near(one), near(two)), (31, 20));
     }
 }
