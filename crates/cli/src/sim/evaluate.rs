@@ -254,6 +254,9 @@ fn show(findings: &[Finding]) {
              within their ranges explains the difference"
         );
     }
+    if findings.iter().any(|finding| finding.role == Role::Seen) {
+        println!("seen: the model had missed it, and a rule was added for that; no number was chosen on it");
+    }
     for kind in [Role::Calibrated, Role::Predicted, Role::Blind, Role::Seen] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
         if !of.is_empty() {
