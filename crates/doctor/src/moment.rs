@@ -137,10 +137,7 @@ pub(crate) fn threads(
 ) -> Threads {
     let counter = |moment: &Moment, name: &str| moment.perf.as_ref()?.get(name);
     let started = counter(first, "java.threads.started").zip(counter(last, "java.threads.started"));
-    let mut seen = BTreeSet::new();
-    // Young ones only: who stays is no trouble, however it came.
-    let young: Vec<&JavaThread> =
-        looks.iter().flatten().filter(|thread| thread.elapsed < seconds && seen.insert(thread.id)).collect();
+    let young = young(looks, seconds);
     let with_frames = young.iter().filter(|thread| thread.outermost.is_some()).count();
     let attached = young.iter().filter(|thread| thread.is_called_from_native()).count();
     Threads {
@@ -152,6 +149,26 @@ pub(crate) fn threads(
         groups: groups(looks),
         of_ended: None,
     }
+}
+
+/// Each thread once that came or went in the `seconds` of watching: who stays is no trouble, however it came. One that is there
+/// at the first look and at the last stays, even where the JVM is hardly older than that.
+fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
+    // HotSpot uses the address again: another thread has another name, or is younger.
+    let stays = |thread: &JavaThread| {
+        let is_one = |other: &&JavaThread| other.id == thread.id && other.name == thread.name;
+        let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return false };
+        let (first, last) = (first.iter().find(is_one), last.iter().find(is_one));
+        first.zip(last).is_some_and(|(first, last)| last.elapsed > first.elapsed)
+    };
+    let mut seen = BTreeSet::new();
+    looks
+        .iter()
+        .flatten()
+        .filter(|thread| {
+            thread.elapsed < seconds && !stays(thread) && seen.insert((thread.id, thread.name.as_str()))
+        })
+        .collect()
 }
 
 /// What threads of each name allocated between the first look and the last.
@@ -240,5 +257,46 @@ fn times(taken: &Taken) -> Times {
         p50_ns: percentile(0.5),
         p99_ns: percentile(0.99),
         max_ns: taken.max_ns() as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(name: &str, id: u64, elapsed: f64, outermost: &str) -> JavaThread {
+        JavaThread {
+            name: name.into(),
+            id,
+            allocated: None,
+            cpu: 0.0,
+            elapsed,
+            outermost: Some(outermost.into()),
+        }
+    }
+
+    #[test]
+    fn threads_that_stay_are_not_young_however_young_the_jvm_is() {
+        let driver = |elapsed| thread("driver-0", 1, elapsed, "java.lang.Thread.run");
+        let callback = |name, elapsed| thread(name, 2, elapsed, "Callbacks.called");
+        let looks = [
+            vec![driver(2.5)],
+            vec![driver(3.5), callback("Thread-7", 0.0)],
+            vec![driver(5.5), callback("Thread-9", 0.0)],
+        ];
+        let names: Vec<&str> = young(&looks, 3.0).iter().map(|thread| thread.name.as_str()).collect();
+        assert_eq!(names, ["Thread-7", "Thread-9"]);
+    }
+
+    #[test]
+    fn a_thread_that_is_seen_once_or_ends_is_young() {
+        let task = |name, elapsed| thread(name, 1, elapsed, "java.lang.Thread.run");
+        // The same address and name, but younger: another thread.
+        let looks = [vec![task("task", 0.2)], vec![task("task", 0.1)]];
+        assert_eq!(young(&looks, 3.0).len(), 1);
+        assert_eq!(young(&looks[..1], 3.0).len(), 1, "one look does not tell that it stays");
+        let looks = [vec![task("a", 0.2)], vec![]];
+        assert_eq!(young(&looks, 3.0).len(), 1);
+        assert!(young(&[], 3.0).is_empty());
     }
 }
