@@ -4,6 +4,7 @@
 //! built with the profile `checked`: every assertion, and no time for the linker to optimise forty programs that run once.
 
 use crate::cargo::{self, cargo};
+use crate::places::installed;
 use crate::shell::{self, root, works};
 use crate::{applications, build, fuzz, jdks, sanitize, skipped};
 use jvm::os::own_cpu_seconds;
@@ -95,8 +96,9 @@ fn steps(arguments: &Arguments) -> Result<()> {
     })?;
     // Side by side with the tests they take as long as after them: either has the processors busy.
     step("launches", || {
-        let mut launches = cargo();
-        launches.args(["test", "--release", "-p", "terrace-agent", "--test", "jvm"]);
+        // What is shipped, under the test program that is built already.
+        let mut launches = checked("test");
+        launches.args(["-p", "terrace-agent", "--test", "jvm"]).env("TERRACE_AGENT", installed().agent()?);
         if arguments.all {
             // For README's table: cargo xtask results --launches FILE.
             let written = root().join("target/launches.jsonl");

@@ -22,8 +22,8 @@ fn run(command: &mut Command) -> Result<String, String> {
     Err(format!("{command:?}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
 }
 
-/// `libterrace.so`, in the profile of this test. Cargo does not build a `cdylib` for the package's own tests, so it is asked
-/// for here; when nothing has changed it only answers where the library is.
+/// `libterrace.so`: the one that `TERRACE_AGENT` names, or that of this test's profile. Cargo does not build a `cdylib` for the package's
+/// own tests, so it is asked for here; when nothing has changed it only answers where the library is.
 pub fn agent() -> &'static Path {
     static AGENT: OnceLock<PathBuf> = OnceLock::new();
     AGENT.get_or_init(|| {
