@@ -230,6 +230,25 @@ fn advice_is_tried_and_stands_beside_what_was_expected() {
     }
 }
 
+/// As much of the heap is used up with a larger young generation: what the trial has to show is how often it is collected.
+#[test]
+fn a_larger_young_generation_is_judged_by_its_collections() {
+    let Some(_) = installed() else { return };
+    let words = ["doctor", "--workload", "alloc", "--threads", "2", "--size", "400", "--gc", "serial"];
+    let heap = ["--jvm-arg=-Xmx64m", "--jvm-arg=-Xmn2m"];
+    let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
+    let answer = output(&[&words[..], &heap, &times].concat());
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let advice = &finding(&report, "small young generation")["advice"][0];
+    let remedy = advice["remedy"]["what"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let remedy = remedy.collect::<Vec<_>>().join(" ");
+    let trial = report["trials"].as_array().unwrap().iter().find(|trial| trial["remedy"] == remedy);
+    let (expected, found) = (&advice["effect"]["collections"], &trial.unwrap()["collections"]);
+    let factor = found.as_f64().unwrap() / expected.as_f64().unwrap();
+    assert!((0.5..2.0).contains(&factor), "{found} of {expected}: {report:#}");
+}
+
 #[test]
 fn what_is_no_jvm_or_ends_is_one_line() {
     let Some(_) = installed() else { return };

@@ -172,6 +172,11 @@ fn native_threads_that_attach_for_each_call_are_found() {
     let answer = output(&words);
     let report: Value =
         serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
-    let remedies = finding(&report, "ended threads")["advice"].to_string();
-    assert!(remedies.contains("do not detach native threads"), "{report:#}");
+    let advice = finding(&report, "ended threads")["advice"][1].clone();
+    // Threads that live for microseconds may not be met in any look: then both remedies are named, and none is ruled out.
+    let told = match report["evidence"]["threads"]["attached"].as_f64() {
+        Some(share) => share > 0.5 && advice["remedy"]["what"] == "do not detach native threads",
+        None => advice["note"].as_str().unwrap().contains("do not detach native threads"),
+    };
+    assert!(told, "{report:#}");
 }

@@ -112,8 +112,10 @@ impl Buffers {
 pub struct Refills {
     /// TLABs, by the way that HotSpot took.
     pub quick: Times,
-    /// For which HotSpot took a lock.
+    /// For which HotSpot took a lock, without the time of those that waited long for it.
     pub locked: Times,
+    /// That time: others worked meanwhile, or no CPU was to be had, so that it is no cost of the program's.
+    pub waited_ns: f64,
     /// That waited for a collection.
     pub collecting: Times,
     /// Objects outside TLABs, without a collection.
@@ -126,6 +128,7 @@ pub struct Times {
     pub count: u64,
     /// Of these, how many were timed; they stand for the others.
     pub timed: u64,
+    /// Of all; but for those that waited for a collection, without what took longer than work can take: the thread had lost its CPU.
     pub total_ns: f64,
     /// Nine of ten took longer: what one takes that nobody disturbs.
     pub p10_ns: f64,

@@ -121,8 +121,9 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
         let spent = |ns: f64| share(ns / 1e9 / cpu);
         text += &format!("; {} of CPU time", spent(refills.quick.total_ns + refills.objects.total_ns));
         // A thread that waits for a lock uses no CPU, and how long it waited is in the time.
-        if refills.locked.total_ns > 0.0 {
-            text += &format!(", and with a lock {} of it used or waited", spent(refills.locked.total_ns));
+        let locked = refills.locked.total_ns + refills.waited_ns;
+        if locked > 0.0 {
+            text += &format!(", and with a lock {} of it used or waited", spent(locked));
         }
     }
     text
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn time_with_a_lock_is_not_called_cpu_time() {
         let times = |total_ns| Times { count: 10, timed: 10, total_ns, p50_ns: 7.0, ..Times::default() };
-        let refills = Refills { quick: times(1e7), locked: times(3e7), ..Refills::default() };
+        let refills = Refills { quick: times(1e7), locked: times(1e7), waited_ns: 2e7, ..Refills::default() };
         let evidence = Evidence { refills: Some(refills), application_cpu: Some(1.0), ..Evidence::default() };
         let text = shown(evidence);
         assert!(text.contains("; 1 % of CPU time, and with a lock 3 % of it used or waited"), "{text}");

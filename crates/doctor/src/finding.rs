@@ -54,6 +54,12 @@ impl Remedy {
         Remedy::Flags(vec![flag.into()])
     }
 
+    /// Whether it gives the young generation another size: then as much of the heap is used up as before, by fewer collections.
+    pub fn sizes_young_generation(&self) -> bool {
+        let sizes = |flag: &String| flag.starts_with("-Xmn");
+        matches!(self, Remedy::Flags(flags) if flags.iter().any(sizes))
+    }
+
     /// As the user would write it.
     pub fn text(&self) -> String {
         match self {

@@ -229,21 +229,23 @@ pub(crate) fn of_ended(first: &Moment, last: &Moment, evidence: &Evidence, looks
     (looks > 1 && evidence.threads.started? > 0).then(|| objects.saturating_sub(staying))
 }
 
-/// Without a lock nothing takes so long: the thread has lost its CPU, which is no refill's cost.
+/// No work for a refill takes so long: the thread has lost its CPU, or waits for a lock whose holder has. Others work meanwhile.
 const PREEMPTED_NS: u64 = 50_000;
 
 pub(crate) fn refills(first: &Moment, last: &Moment) -> Option<Refills> {
     let between = last.times.as_ref()?.since(first.times.as_ref()?);
-    let of = |kind, way| times(between.of(kind, way));
-    let on_cpu = |kind| {
-        let taken = between.of(kind, Way::Quick);
+    let at_work = |kind, way| {
+        let taken = between.of(kind, way);
         Times { total_ns: taken.total_within_ns(PREEMPTED_NS) as f64, ..times(taken) }
     };
+    let locked = at_work(Kind::Tlab, Way::Region);
+    let with_waits = between.of(Kind::Tlab, Way::Region).total_ns() as f64;
     Some(Refills {
-        quick: on_cpu(Kind::Tlab),
-        locked: of(Kind::Tlab, Way::Region),
-        collecting: of(Kind::Tlab, Way::Collection),
-        objects: on_cpu(Kind::Object),
+        quick: at_work(Kind::Tlab, Way::Quick),
+        locked,
+        waited_ns: (with_waits - locked.total_ns).max(0.0),
+        collecting: times(between.of(Kind::Tlab, Way::Collection)),
+        objects: at_work(Kind::Object, Way::Quick),
     })
 }
 

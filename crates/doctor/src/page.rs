@@ -13,6 +13,7 @@ struct View {
     facts: Vec<(&'static str, String)>,
     findings: Vec<Shown>,
     nothing: Option<String>,
+    trials: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -42,6 +43,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
         facts: facts(&report.evidence),
         findings: findings.collect(),
         nothing: report.findings.is_empty().then(|| show::nothing(&report.evidence)),
+        trials: show::trials(report),
     };
     let jvm = &report.evidence.jvm;
     let page = Page {

@@ -42,30 +42,35 @@ pub fn report(report: &Report, columns: u16) -> String {
             }
         }
     }
+    for line in trials(report) {
+        text += &format!("{}\n", wrapped(&line, usize::from(columns)).join("\n"));
+    }
+    text
+}
+
+/// What the tables of advice do not say of trials: those of what nobody advised, and notes.
+pub(crate) fn trials(report: &Report) -> Vec<String> {
     let advised = |remedy: &str| {
         let mut advice = report.findings.iter().flat_map(|finding| &finding.advice);
         advice.any(|advice| advice.remedy.text() == remedy)
     };
+    let mut lines = Vec::new();
     for trial in &report.trials {
         // What was there before is no advice.
         if let Some(speed) = trial.speed.as_ref().filter(|_| !advised(&trial.remedy)) {
             let collections = trial.collections.map(|ratio| format!(", collections {ratio:.3}"));
-            let line = format!(
+            lines.push(format!(
                 "{} on against off: speed {}{}",
                 trial.remedy,
                 ratio(speed),
                 collections.unwrap_or_default()
-            );
-            text += &format!("{}\n", wrapped(&line, usize::from(columns)).join("\n"));
+            ));
         }
         if trial.speed.is_some() && !trial.note.is_empty() {
-            text += &format!(
-                "{}\n",
-                wrapped(&format!("{}: {}", trial.remedy, trial.note), usize::from(columns)).join("\n")
-            );
+            lines.push(format!("{}: {}", trial.remedy, trial.note));
         }
     }
-    text
+    lines
 }
 
 /// A remedy, what it is expected to do, how sure that is, and what else should be known.
@@ -126,6 +131,7 @@ mod tests {
     use super::*;
     use crate::finding::{Effect, Remedy, Sure};
     use crate::trial::Trial;
+    use statistics::Interval;
 
     fn report(trials: Vec<Trial>) -> Report {
         let advice = Advice {
@@ -143,6 +149,29 @@ mod tests {
             findings: vec![finding],
             trials,
             ..Report::of(Evidence { seconds: 1.0, ..Evidence::default() })
+        }
+    }
+
+    #[test]
+    fn what_came_of_trials_is_on_the_page_too() {
+        let trial = |remedy: &str, note: &str| Trial {
+            remedy: remedy.into(),
+            collections: Some(0.5),
+            speed: Some(Interval { median: 1.25, low: 1.0, high: 1.5 }),
+            note: note.into(),
+        };
+        let report = report(vec![trial("-Xmn848m", "only 4 pairs"), trial("terrace", "")]);
+        let lines = [
+            "-Xmn848m: only 4 pairs",
+            "terrace on against off: speed 1.250 [1.000, 1.500], collections 0.500",
+        ];
+        assert_eq!(trials(&report), lines);
+        let shown = super::report(&report, 120);
+        assert!(lines.iter().all(|line| shown.contains(line)), "{shown}");
+        #[cfg(feature = "pages")]
+        {
+            let page = crate::page::render(&report).unwrap();
+            assert!(lines.iter().all(|line| page.contains(line)), "{page}");
         }
     }
 

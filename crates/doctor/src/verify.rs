@@ -5,6 +5,7 @@ use crate::finding::Remedy;
 use crate::report::Report;
 use crate::trial::Trial;
 use compare::forks::Schedule;
+use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
@@ -63,6 +64,16 @@ pub fn in_place(
     }])
 }
 
+/// For the same work: what they come to in an eden of the same size, because HotSpot resizes it, and a few are counted coarsely; but as they were
+/// counted where the remedy is another size.
+fn collections(remedy: &Remedy, found: &ComparisonResult) -> Option<f64> {
+    let used = found.heap_use.as_ref().map(|heap| heap.median);
+    match remedy.sizes_young_generation() {
+        true => found.collections_ratio,
+        false => used.or(found.collections_ratio),
+    }
+}
+
 /// How remedies are tried.
 pub struct Trials<'a> {
     pub program: &'a Program,
@@ -94,8 +105,7 @@ impl Trials<'_> {
                     let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
                     Trial {
                         remedy: text,
-                        // What collections come to in an eden of the same size: HotSpot resizes it, and a few are counted coarsely.
-                        collections: found.heap_use.map(|heap| heap.median).or(found.collections_ratio),
+                        collections: collections(remedy, &found),
                         // Of JVMs that share the CPUs work per second says less.
                         speed: Some(found.ratio_cpu.filter(|_| shared).unwrap_or(found.ratio)),
                         note: found.notes.join("; "),

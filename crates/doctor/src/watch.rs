@@ -214,6 +214,15 @@ impl Watch<'_> {
         }
     }
 
+    /// What each has allocated, from its account: a dump rounds it, to a gigabyte at last.
+    fn count_exactly(&self, threads: &mut [JavaThread]) {
+        let Some(accounts) = self.accounts.as_ref().and_then(Accounts::of_each) else { return };
+        for thread in threads {
+            let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
+            thread.allocated = known.or(thread.allocated);
+        }
+    }
+
     /// Looks at threads a few times, and at counters all the time.
     fn look(&mut self, length: Duration, progress: &Progress) -> Result<(Vec<Vec<JavaThread>>, Waste)> {
         let since = Instant::now();
@@ -229,7 +238,10 @@ impl Watch<'_> {
             if passed >= due.min(length) && looked < LOOKS {
                 looked += 1;
                 match attached.map(thread_dump::of) {
-                    Some(Ok(threads)) => looks.push(threads),
+                    Some(Ok(mut threads)) => {
+                        self.count_exactly(&mut threads);
+                        looks.push(threads);
+                    }
                     Some(Err(error)) if error.ends_asking() => attached = None,
                     // A JVM that ends meanwhile has no threads to show.
                     Some(Err(_)) | None => {}

@@ -74,9 +74,25 @@ impl Accounts {
         os::read_memory(self.pid, &addresses, &mut words).ok().map(|()| words)
     }
 
+    /// Bytes that each living thread has allocated, by the address of HotSpot's structure of it. `None` as of [`Accounts::read`].
+    pub fn of_each(&self) -> Option<BTreeMap<usize, u64>> {
+        (0..ATTEMPTS).find_map(|_| self.living()).map(|(seen, _)| seen)
+    }
+
     fn attempt(&mut self) -> Option<u64> {
-        let exited = |own: &Accounts| own.exited.map_or(Some(0), |at| own.words([at]).map(|[sum]| sum));
-        let (before, [list]) = (exited(self)?, self.words([self.list])?);
+        let (seen, exited) = self.living()?;
+        let living: u64 = seen.values().sum();
+        if self.exited.is_none() {
+            self.remember(seen);
+            return Some(living + self.gone);
+        }
+        Some(living + exited)
+    }
+
+    /// The living threads' accounts, and the sum of ended ones'. `None` where threads came or went meanwhile.
+    fn living(&self) -> Option<(BTreeMap<usize, u64>, u64)> {
+        let exited = || self.exited.map_or(Some(0), |at| self.words([at]).map(|[sum]| sum));
+        let (before, [list]) = (exited()?, self.words([self.list])?);
         let list = list as usize;
         let [length, threads] =
             self.words([list.checked_add(self.length)?, list.checked_add(self.threads)?])?;
@@ -93,15 +109,10 @@ impl Accounts {
                 break;
             }
         }
-        if self.words([self.list])?[0] as usize != list || exited(self)? != before {
+        if self.words([self.list])?[0] as usize != list || exited()? != before {
             return None;
         }
-        let living: u64 = seen.values().sum();
-        if self.exited.is_none() {
-            self.remember(seen);
-            return Some(living + self.gone);
-        }
-        Some(living + before)
+        Some((seen, before))
     }
 
     /// Reads the accounts of `threads`, each forth and back: a thread that has got a new TLAB in between shows another start or another
@@ -217,6 +228,8 @@ mod tests {
         let exited = std::ptr::from_ref(&heap.exited) as usize;
         let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, exited)).unwrap();
         assert_eq!(accounts.read(), Some(1000 + 16 + 200 + 7));
+        let each = BTreeMap::from([(heap.pointers[0], 1016), (heap.pointers[1], 200)]);
+        assert_eq!(accounts.of_each(), Some(each));
         std::hint::black_box(&mut heap).threads[0][2] = 5100;
         assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
         // Never backwards.

@@ -6,8 +6,13 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 static OPTIONS: OnceLock<String> = OnceLock::new();
-/// Without pauses the JVM has to end all the same.
-const LIMIT: Duration = Duration::from_secs(150);
+/// Seconds after which the JVM ends without pauses, too; those of `LIMIT` in the environment, if it is there.
+const LIMIT: u64 = 150;
+
+fn limit() -> Duration {
+    let given = std::env::var("LIMIT").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(given.unwrap_or(LIMIT))
+}
 
 /// # Safety
 /// Called by HotSpot only.
@@ -34,7 +39,7 @@ pub unsafe extern "C" fn Agent_OnUnload(_vm: *mut c_void) {
     let (millis, more) = (Duration::from_millis(number() as u64), number());
     let log = options.next().unwrap_or("");
     let (begin, before) = (Instant::now(), pauses(log));
-    while begin.elapsed() < millis || (pauses(log) < before + more && begin.elapsed() < LIMIT) {
+    while begin.elapsed() < millis || (pauses(log) < before + more && begin.elapsed() < limit()) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }

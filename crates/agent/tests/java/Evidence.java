@@ -64,7 +64,8 @@ final class Evidence {
         return !isPending() && (System.nanoTime() - since) / 1_000_000 >= millis && collections() - before >= pauses;
     }
 
-    private boolean isOver() {
+    /** Whether the limit has passed. */
+    boolean isOver() {
         return (System.nanoTime() - begin) / 1_000_000_000 >= limit;
     }
 

@@ -36,8 +36,8 @@ public final class Waves {
             }
             keepers.clear();
             Keeper small = new Keeper(-1 - waves, 64 << 10, 4 << 10);
-            for (int wait = 0; committed() > high - (high >> 2); wait++) {
-                if (wait > 2000) {
+            while (committed() > high - (high >> 2)) {
+                if (evidence.isOver()) {
                     System.out.println("never shrank: " + high + " then " + committed());
                     System.exit(3);
                 }

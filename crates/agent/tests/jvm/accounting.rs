@@ -2,7 +2,7 @@
 //! count of each thread's bytes.
 
 use crate::launch::Launch;
-use crate::matrix::{JDKS, SERVED, Setting, hazard, since};
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, since};
 use crate::process::{Finished, Running, number};
 use crate::runner::Case;
 use crate::{artifacts, switching};
@@ -151,6 +151,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             })
     });
     recorded(cases);
+    passed(cases);
     sampled(cases);
     threads(cases);
 }
@@ -203,6 +204,40 @@ fn recorded(cases: &mut Vec<Case>) {
                 Ok(())
             })
             .after(move |finished| compare(setting, finished, &found.borrow()))
+    });
+}
+
+/// What passes buffers that are off is what HotSpot serves: thread buffers and objects outside of them, and their bytes.
+fn passed(cases: &mut Vec<Case>) {
+    hazard(cases, "accounting::passed_as_recorded", since(17), USUAL, |_| {
+        let counted = Rc::new(RefCell::new(Vec::new()));
+        let found = Rc::clone(&counted);
+        Launch::new("Recorded")
+            .agent("core=64k,start=off,control=control")
+            .flags("-Xmx256m -Xmn16m -XX:FlightRecorderOptions:repository=recorded")
+            .beside(move |running| {
+                let control = switching::open(running)?;
+                for mark in ["before", "started", "worked", "stopped"] {
+                    running.at(mark, |_| {
+                        let total = |counter| control.total(counter);
+                        counted.borrow_mut().push([total(Counter::Passed), total(Counter::PassedBytes)]);
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            })
+            .after(move |finished| {
+                let counts = found.borrow();
+                let [before, started, worked, stopped] = counts[..] else { return Err("marks".into()) };
+                for (at, keys) in [["tlabs", "outside"], ["tlab_bytes", "outside_bytes"]].iter().enumerate() {
+                    let recorded = finished.printed(keys[0])? + finished.printed(keys[1])?;
+                    let (least, most) = (worked[at] - started[at], stopped[at] - before[at]);
+                    if least == 0 || recorded < least || recorded > most {
+                        return Err(format!("{keys:?}: {recorded} recorded, {least} to {most} passed"));
+                    }
+                }
+                expect("events lost", finished.printed("lost")?, 0)
+            })
     });
 }
 

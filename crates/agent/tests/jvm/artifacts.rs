@@ -55,6 +55,11 @@ pub fn agent() -> &'static Path {
     })
 }
 
+/// Whether the agent is built as it is shipped: it was named, or this test is.
+pub fn is_shipped() -> bool {
+    std::env::var_os("TERRACE_AGENT").is_some() || !cfg!(debug_assertions)
+}
+
 /// The directory of the compiled programs, or why they cannot be compiled.
 pub fn classes() -> Result<&'static Path, String> {
     static CLASSES: OnceLock<Result<PathBuf, String>> = OnceLock::new();

@@ -52,6 +52,17 @@ pub fn collect_times(running: &mut Running<'_>, times: usize) -> Result<(), Stri
     Ok(())
 }
 
+/// Flags that the agent may set.
+const TLAB_FLAGS: [&str; 3] = ["MinTLABSize", "ResizeTLAB", "TLABSize"];
+
+/// They, as a JVM has them now: `NAME = VALUE` and where that comes from.
+pub fn tlab_flags(running: &Running<'_>) -> Result<Vec<String>, String> {
+    let words = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+    let flags = running.jcmd(&["VM.flags", "-all"])?;
+    let flags = flags.lines().map(words);
+    Ok(flags.filter(|flag| TLAB_FLAGS.iter().any(|name| flag.starts_with(&format!("{name} = ")))).collect())
+}
+
 /// A program that collects all the time and ends when all is done.
 pub fn outlasting(collector: Collector) -> Launch {
     // ZGC's cycle has several pauses, which are told as its phases.
@@ -170,14 +181,19 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "attach::mprotect_refused", JDKS, USUAL, |setting| {
         let helper = artifacts::helper("seccomp").expect("the helper agent");
         outlasting(setting.collector)
+            .without(&["-XX:-ResizeTLAB", "-XX:TLABSize=8k"])
             .flags(&format!("-agentpath:{}", helper.display()))
             .says("cannot make the heap's function table writable (Operation not permitted (os error 1))")
             .beside(|running| {
+                if !running.wait_for("running") {
+                    return Err("the program ended before it began".into());
+                }
+                let before = tlab_flags(running)?;
                 expect(&load(running, "tlab=2k")?, "return code: -1")?;
                 // Nothing of it may show: not the flags either.
-                let flags = running.jcmd(&["VM.flags", "-all"])?;
-                if flags.lines().any(|line| line.contains(" TLABSize ") && !line.contains("= 8192")) {
-                    return Err("TLABSize was set by an agent that was refused".into());
+                let after = tlab_flags(running)?;
+                if before.len() != TLAB_FLAGS.len() || after != before {
+                    return Err(format!("before an agent that was refused {before:?}, after it {after:?}"));
                 }
                 collect(running)
             })

@@ -85,6 +85,12 @@ pub fn cases(cases: &mut Vec<Case>) {
             QUIET.shared(|| full_heap(setting, by))
         });
     }
+    // As it was seen to hang for ever, when the agent still allocated at VMDeath.
+    matrix(cases, "full_heap::48m", &[17], &[Collector::Shenandoah], |setting| {
+        let launch = Launch::bare("Fill").args(&["words=60", "by=exit"]).agent("log=warn");
+        let launch = launch.flags("-XX:+UseShenandoahGC -Xmx48m");
+        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
+    });
     matrix(cases, "exit_on_out_of_memory", JDKS, COLLECTING, |setting| {
         let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
         // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
@@ -101,13 +107,16 @@ pub fn cases(cases: &mut Vec<Case>) {
             Ok(Outcome::Passed)
         })
     });
-    hazard(cases, "exit_while_allocating", &[11, 17, 21], USUAL, |_| leaving("exit"));
-    hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| leaving("halt").unreported());
+    // With more threads the heap is verified all the time, and the one that ends the program waits up to half a minute for its turn.
+    hazard(cases, "exit_while_allocating", &[11, 17, 21], USUAL, |_| leaving("exit").args(&["threads=6"]));
+    hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| {
+        leaving("halt").args(&["threads=6"]).unreported()
+    });
 }
 
-/// Launches of a setting: a hundred over the five collectors, each on one JDK. Shenandoah takes seconds for one.
+/// Launches of a setting: a hundred over the five collectors, each on one JDK. Shenandoah takes eight seconds for one.
 fn times_out_of_memory(collector: Collector) -> usize {
-    if USUAL.contains(&collector) { 28 } else { 8 }
+    if USUAL.contains(&collector) { 30 } else { 5 }
 }
 
 /// The program ends as it does in a stock JVM, however full the heap is.

@@ -1,7 +1,7 @@
 //! The agent loaded twice, and a `libjvm.so` without symbols.
 
 use crate::artifacts;
-use crate::attach::collect;
+use crate::attach::{collect, tlab_flags};
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, Launch};
 use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix};
@@ -14,23 +14,33 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "loaded_twice::same_path", JDKS, USUAL, |_| {
         let again = format!("-agentpath:{}=core=128k", artifacts::agent().display());
         Launch::new("Load")
-            .args(&["millis=300"])
+            .args(&["gc=20", "threads=4"])
             .flags(&format!("-Xmn8m {again}"))
             .says("through its control file (the first one stays)")
+            .collects(20)
     });
     matrix(cases, "loaded_twice::copy", JDKS, USUAL, |setting| {
         let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
         let copy = directory.path().join("libterrace.so");
         std::fs::copy(artifacts::agent(), &copy).map_err(|error| error.to_string())?;
         let launch = Launch::new("Load")
-            .args(&["gc=20", "threads=4"])
+            .args(&["until=released", "gc=20", "threads=4"])
             .flags(&format!(
-                "-Xmn8m -XX:+{} -agentpath:{}=core=128k",
+                "-Xmn8m -XX:+{} -agentpath:{}=core=128k,tlab=2k",
                 setting.collector.flag(),
                 copy.display()
             ))
             .says("is already replaced by another agent or a second copy of libterrace.so")
-            .collects(20);
+            .collects(20)
+            .beside(|running| {
+                if !running.wait_for("running") {
+                    return Err("the program ended before it began".into());
+                }
+                // What the copy wanted of them is taken back.
+                let flags = tlab_flags(running)?;
+                let own = flags.iter().any(|flag| flag.starts_with("TLABSize = 8192 "));
+                if own { Ok(()) } else { Err(format!("flags of a copy that was refused: {flags:?}")) }
+            });
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
     hazard(cases, "mprotect_refused", JDKS, USUAL, |_| {

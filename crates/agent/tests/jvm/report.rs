@@ -1,5 +1,6 @@
 //! The agent's report, and the equations that it must satisfy.
 
+use crate::artifacts;
 use serde_json::Value;
 
 /// A report that was read.
@@ -84,7 +85,7 @@ impl Report {
             let remaining = self.0["levels"][level]["remaining_bytes"].as_u64().unwrap_or(0);
             let lost = reserved - (allocated + waste + remaining).min(reserved);
             // A lost addition is rare where it is one instruction, and common in an unoptimised build.
-            let bearable = if cfg!(debug_assertions) { reserved } else { reserved / 20 };
+            let bearable = if artifacts::is_shipped() { reserved / 20 } else { reserved };
             if lost > 2 * size * domains + bearable {
                 return Err(format!(
                     "{name}: reserved {reserved} - allocated {allocated} - waste {waste} - remaining {remaining} = {lost}"
@@ -93,7 +94,7 @@ impl Report {
             if name == "core" && levels.get(level + 1).is_some_and(|upper| upper == "processor") {
                 let (taken, given) = (self.taken(level), self.given(level + 1));
                 if taken + 2 * size * domains < given
-                    || (!cfg!(debug_assertions) && given + given / 20 + size < taken)
+                    || (artifacts::is_shipped() && given + given / 20 + size < taken)
                 {
                     return Err(format!("core took {taken}, processor gave {given}"));
                 }

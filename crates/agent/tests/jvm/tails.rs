@@ -90,8 +90,8 @@ fn eden_was_full(finished: &Finished) -> Result<(), String> {
     if tails > 80 << 10 {
         return Err(format!("{tails} bytes of tails are lost to each of {collections} collections"));
     }
-    let lowest = before.iter().sum::<u64>() / before.len().max(1) as u64;
-    if lowest < 98 { Err(format!("eden was used to {before:?} % at the collections")) } else { Ok(()) }
+    let mean = before.iter().sum::<u64>() / before.len().max(1) as u64;
+    if mean < 98 { Err(format!("eden was used to {before:?} % at the collections")) } else { Ok(()) }
 }
 
 struct Exhausted {

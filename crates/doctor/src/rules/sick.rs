@@ -114,6 +114,28 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     assert_eq!(found(|e| e.application_cpu = Some(160.0)), ["card marks"]);
 }
 
+/// H2 with 64 threads on two CPUs: 2.5 s of waiting for a lock whose holder had lost its CPU, where Terrace gained nothing.
+#[test]
+fn waiting_for_who_has_no_cpu_is_no_cost_of_refills() {
+    let waits = |working: f64, waited: f64| {
+        rules_for(|e| {
+            let refills = e.refills.as_mut().unwrap();
+            refills.locked = Times {
+                count: 11_190,
+                total_ns: working,
+                p10_ns: 823.0,
+                p50_ns: 1_695.0,
+                p99_ns: 7e6,
+                max_ns: 8e7,
+                ..Times::default()
+            };
+            refills.waited_ns = waited;
+        })
+    };
+    assert_eq!(waits(3e7, 2.5e9), [""; 0]);
+    assert_eq!(waits(2.5e9, 0.0), ["shared refills"]);
+}
+
 /// 1,000 threads a second that allocate 4 KB each from TLABs of 1 MB.
 fn churning(evidence: &mut Evidence) {
     evidence.threads.started = Some(10_000);
@@ -167,6 +189,34 @@ fn terrace_is_advised_only_where_it_changes_tlabs() {
             ..Allocation::default()
         });
     }));
+}
+
+/// Tomcat with a thread for each connection: a request fills nine tenths of its thread's first TLAB, and collections cost little. With
+/// `-XX:TLABSize=4k` it did 0.965 of the work.
+#[test]
+fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
+    let remedies = |evidence: &Evidence| {
+        let advice = examine(evidence).into_iter().flat_map(|found| found.advice);
+        advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>()
+    };
+    let mut evidence = healthy();
+    evidence.threads.started = Some(20_000);
+    let (objects, waste_ended) = (20_000.0 * 22_100.0, 20_000.0 * 2_300.0);
+    evidence.allocation = Some(Allocation {
+        used: objects + waste_ended,
+        objects,
+        waste_ended,
+        of_ended_thread: Some(22_100.0),
+        ..Allocation::default()
+    });
+    assert_eq!(remedies(&evidence), ["use a pool of threads"]);
+    // A collector that stops nobody works all the same.
+    let mut evidence = healthy();
+    churning(&mut evidence);
+    evidence.eden.stopped = Some(0.003 * SECONDS);
+    assert_eq!(remedies(&evidence), ["use a pool of threads"]);
+    evidence.collector_cpu = Some(2.0);
+    assert_eq!(remedies(&evidence), ["-XX:TLABSize=4k", "use a pool of threads"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
         "per CPU-second",
         "ratio",
         Better::Higher,
-        "operations per second of CPU time of the whole process, a over b",
+        "operations per second of CPU time (forks: of the whole process; one process: of the application's threads), a over b",
     ),
     ("collections", "collections", "ratio", Better::Lower, "collections per operation, a over b"),
     ("pauses", "pauses", "ratio", Better::Lower, "time in collections per operation, a over b"),
