@@ -6,9 +6,10 @@ mod examined;
 mod installed;
 
 use examined::{finding, report, report_of, rules, start};
-use installed::{installed, jar, java, output, stderr};
+use installed::{PATIENCE, installed, jar, java, output, stderr};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[test]
 fn a_healthy_jvm_has_no_findings() {
@@ -16,8 +17,16 @@ fn a_healthy_jvm_has_no_findings() {
     let Some(jvm) = start(&flags, &["alloc", "--threads", "1"]) else { return };
     // What is compiled, loaded and touched first is behind it when it is looked at again.
     report(&jvm);
-    let report = report(&jvm);
-    assert_eq!(rules(&report), [""; 0], "{report:#}");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let report = report(&jvm);
+        // A collector that waits for a CPU stops threads for as long: on a busy machine that is no mistake, but it passes.
+        match rules(&report)[..] {
+            [] => break,
+            ["small young generation"] if Instant::now() < until => {}
+            _ => panic!("{report:#}"),
+        }
+    }
 }
 
 #[test]
