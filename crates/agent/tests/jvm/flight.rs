@@ -47,8 +47,9 @@ const PASSED: [(&str, &str); 4] = [
 fn recorded(collector: Collector, options: &str, recording: &str) -> Launch {
     let jar = artifacts::jar().unwrap_or_else(|why| panic!("{why}"));
     let agent = format!("-javaagent:{}={options},control=auto,exact=true,report=report.json", jar.display());
-    // The recorder's own start takes a minute in a program that is hardly out of its collections.
+    // The recorder's own start takes a minute in a program that is hardly out of its verified collections.
     let launch = outlasting(collector).args(&["gc=300"]).flags(&agent);
+    let launch = if USUAL.contains(&collector) { launch.flags("-Xmx256m -Xmn64m") } else { launch };
     if recording.is_empty() {
         return launch;
     }
