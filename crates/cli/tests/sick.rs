@@ -67,6 +67,22 @@ fn objects_that_do_not_fit_a_tlab_are_found() {
     assert_eq!(advice[0]["remedy"]["kind"], "terrace", "its TLABs are not resized: {advice:#}");
 }
 
+#[test]
+fn humongous_objects_that_bring_collections_are_found() {
+    let large = ["alloc", "--threads", "1", "--size", "600000"];
+    let examined = |flags: &[&str]| {
+        let jvm = start(&[&["-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m"], flags].concat(), &large)?;
+        Some(report(&jvm))
+    };
+    let Some(report) = examined(&[]) else { return };
+    let advice = &finding(&report, "humongous objects")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:G1HeapRegionSize=4m", "{report:#}");
+    assert!(advice[0]["effect"]["collections"].as_f64() < Some(0.9), "{report:#}");
+    assert!(report["evidence"]["eden"]["causes"]["G1 Humongous Allocation"].as_u64() > Some(0), "{report:#}");
+    let Some(cured) = examined(&["-XX:G1HeapRegionSize=4m"]) else { return };
+    assert!(!rules(&cured).contains(&"humongous objects"), "{cured:#}");
+}
+
 /// Watched from its start on, when nothing of its heap has been touched.
 #[test]
 fn a_heap_that_is_touched_for_the_first_time_is_found() {

@@ -1,5 +1,6 @@
 //! What was seen of a JVM, as numbers: all that a rule may rest on.
 
+use crate::causes::{Causes, Rates};
 use jvm::vm_flags::VmFlags;
 use serde::Serialize;
 
@@ -56,6 +57,8 @@ pub struct Eden {
     /// The most that the young generation may grow to.
     pub most_bytes: Option<f64>,
     pub collections: Option<u64>,
+    /// Why they came.
+    pub causes: Causes,
     /// Seconds in which all threads stood still, for whatever reason.
     pub stopped: Option<f64>,
 }
@@ -198,6 +201,8 @@ pub struct CpuLimits {
     pub quota: Option<f64>,
     /// Share of the periods in which the quota held the process back.
     pub throttled: Option<f64>,
+    /// CPU-seconds for which it held threads back that could run.
+    pub held_back: Option<f64>,
 }
 
 /// Where threads and memory of a process are, on a machine with several nodes. Shares for each node, in their order.
@@ -232,13 +237,31 @@ impl Evidence {
         Some((self.eden.stopped? / self.seconds).clamp(0.0, 1.0))
     }
 
-    /// Bytes used up from one collection to the next: eden's size, which collectors change, as it was on average where that can
-    /// be told.
-    pub fn bytes_a_collection(&self) -> Option<f64> {
-        match (self.eden.collections, &self.allocation) {
-            (Some(count), Some(allocation)) if count >= ENOUGH => Some(allocation.used / count as f64),
-            _ => self.eden.bytes.filter(|bytes| *bytes > 0.0),
-        }
+    /// Bytes that fill eden: its size, which collectors change, as it was on average where that can be told. `None` where other causes always
+    /// empty it before it is full.
+    pub fn bytes_of_eden(&self) -> Option<f64> {
+        let counted = self.eden.collections.is_some_and(|count| count >= ENOUGH);
+        let bytes = match &self.allocation {
+            Some(allocation) if counted => allocation.used / self.seconds * self.collection_rates()?.fill(),
+            _ => self.eden.bytes?,
+        };
+        (bytes > 0.0 && bytes.is_finite()).then_some(bytes)
+    }
+
+    /// Collections a second by what brings them. Where nobody said, it is a full eden.
+    pub fn collection_rates(&self) -> Option<Rates> {
+        let (all, causes) = (self.collections_a_second()?, &self.eden.causes);
+        let full = match causes.all() {
+            known if known >= ENOUGH => causes.full_eden() as f64 / known as f64,
+            _ => 1.0,
+        };
+        Some(Rates { full: all * full, others: all * (1.0 - full) })
+    }
+
+    /// Share of the collections that came for a cause; 0 where too few came to tell.
+    pub fn share_of_cause(&self, cause: &str) -> f64 {
+        let causes = &self.eden.causes;
+        if causes.all() < ENOUGH { 0.0 } else { causes.of(cause) as f64 / causes.all() as f64 }
     }
 
     /// Collections a second, as they were counted where that is enough to go by.

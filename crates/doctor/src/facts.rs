@@ -8,6 +8,8 @@ use present::numbers::{count, human, quantity, share, significant};
 const GROUPS: usize = 3;
 /// Groups that allocate less than this are not.
 const LEAST_PART: f64 = 0.01;
+/// A cause of collections besides a full eden is named from this share on.
+const LEAST_CAUSE: f64 = 0.1;
 /// What zeroing is shown for.
 const PAGE: f64 = 4096.0;
 
@@ -85,6 +87,12 @@ fn collections(evidence: &Evidence) -> String {
         Some(number) => format!("{number}, {}/s", significant(number as f64 / evidence.seconds)),
         None => "not counted".to_owned(),
     };
+    if let Some((cause, count)) = eden.causes.other() {
+        let part = count as f64 / eden.causes.all() as f64;
+        if part >= LEAST_CAUSE {
+            text += &format!(" ({} {cause})", share(part));
+        }
+    }
     if let Some(bytes) = eden.bytes.filter(|bytes| *bytes > 0.0) {
         text += &format!(", eden {}", human(bytes));
     }

@@ -54,9 +54,10 @@ impl Remedy {
         Remedy::Flags(vec![flag.into()])
     }
 
-    /// Whether it gives the young generation another size: then as much of the heap is used up as before, by fewer collections.
-    pub fn sizes_young_generation(&self) -> bool {
-        let sizes = |flag: &String| flag.starts_with("-Xmn");
+    /// Whether collections come for more bytes each, or for fewer causes: then as much of the heap is used up as before, by fewer collections.
+    pub fn saves_collections_only(&self) -> bool {
+        let sizes =
+            |flag: &String| ["-Xmn", "-XX:G1HeapRegionSize"].iter().any(|name| flag.starts_with(name));
         matches!(self, Remedy::Flags(flags) if flags.iter().any(sizes))
     }
 

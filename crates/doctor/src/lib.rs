@@ -11,6 +11,7 @@
 
 #![allow(missing_docs, reason = "not published")]
 
+mod causes;
 pub mod costs;
 pub mod evidence;
 mod facts;

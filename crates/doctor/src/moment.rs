@@ -1,5 +1,6 @@
 //! A JVM's counters at two moments, and what follows from them.
 
+use crate::causes::Causes;
 use crate::evidence::{Allocation, Buffers, Eden, Evidence, Group, Refills, Threads, Times};
 use crate::placement::Periods;
 use control::times::{Kind, Way};
@@ -125,6 +126,7 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         // HotSpot's own count has the collections only, the agent's each pause of a concurrent one, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
         stopped: seconds(first).zip(seconds(last)).map(|(from, to)| to - from),
+        causes: Causes::default(),
     }
 }
 
@@ -154,30 +156,24 @@ pub(crate) fn threads(
 /// Each thread once that came or went in the `seconds` of watching: who stays is no trouble, however it came. One that is there
 /// at the first look and at the last stays, even where the JVM is hardly older than that.
 fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
-    // HotSpot uses the address again: another thread has another name, or is younger.
     let stays = |thread: &JavaThread| {
-        let is_one = |other: &&JavaThread| other.id == thread.id && other.name == thread.name;
-        let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return false };
-        let (first, last) = (first.iter().find(is_one), last.iter().find(is_one));
-        first.zip(last).is_some_and(|(first, last)| last.elapsed > first.elapsed)
+        let is_there = |look: &[JavaThread]| look.iter().any(|other| other.number == thread.number);
+        looks.len() > 1 && [looks.first(), looks.last()].into_iter().flatten().all(|look| is_there(look))
     };
     let mut seen = BTreeSet::new();
     looks
         .iter()
         .flatten()
-        .filter(|thread| {
-            thread.elapsed < seconds && !stays(thread) && seen.insert((thread.id, thread.name.as_str()))
-        })
+        .filter(|thread| thread.elapsed < seconds && !stays(thread) && seen.insert(thread.number))
         .collect()
 }
 
-/// What threads of each name allocated between the first look and the last.
+/// What threads of each name allocated between the first look and the last. A thread that has got another name meanwhile, as those of pools get for each
+/// task, is the same.
 fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Vec::new() };
-    let before: BTreeMap<(u64, &str), u64> = first
-        .iter()
-        .filter_map(|thread| Some(((thread.id, thread.name.as_str()), thread.allocated?)))
-        .collect();
+    let before: BTreeMap<u64, u64> =
+        first.iter().filter_map(|thread| Some((thread.number, thread.allocated?))).collect();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for thread in last {
         let group = groups.entry(thread.group()).or_insert_with_key(|name| Group {
@@ -185,7 +181,7 @@ fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
             threads: 0,
             bytes: 0,
         });
-        let had = before.get(&(thread.id, thread.name.as_str())).copied().unwrap_or(0);
+        let had = before.get(&thread.number).copied().unwrap_or(0);
         group.threads += 1;
         group.bytes += thread.allocated.unwrap_or(0).saturating_sub(had);
     }
@@ -266,10 +262,11 @@ fn times(taken: &Taken) -> Times {
 mod tests {
     use super::*;
 
-    fn thread(name: &str, id: u64, elapsed: f64, outermost: &str) -> JavaThread {
+    fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
         JavaThread {
             name: name.into(),
-            id,
+            number,
+            id: 0x7f00,
             allocated: None,
             cpu: 0.0,
             elapsed,
@@ -280,11 +277,11 @@ mod tests {
     #[test]
     fn threads_that_stay_are_not_young_however_young_the_jvm_is() {
         let driver = |elapsed| thread("driver-0", 1, elapsed, "java.lang.Thread.run");
-        let callback = |name, elapsed| thread(name, 2, elapsed, "Callbacks.called");
+        let callback = |number, name| thread(name, number, 0.0, "Callbacks.called");
         let looks = [
             vec![driver(2.5)],
-            vec![driver(3.5), callback("Thread-7", 0.0)],
-            vec![driver(5.5), callback("Thread-9", 0.0)],
+            vec![driver(3.5), callback(7, "Thread-7")],
+            vec![driver(5.5), callback(9, "Thread-9")],
         ];
         let names: Vec<&str> = young(&looks, 3.0).iter().map(|thread| thread.name.as_str()).collect();
         assert_eq!(names, ["Thread-7", "Thread-9"]);
@@ -292,13 +289,24 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_seen_once_or_ends_is_young() {
-        let task = |name, elapsed| thread(name, 1, elapsed, "java.lang.Thread.run");
-        // The same address and name, but younger: another thread.
-        let looks = [vec![task("task", 0.2)], vec![task("task", 0.1)]];
-        assert_eq!(young(&looks, 3.0).len(), 1);
+        let task = |number| thread("task", number, 0.2, "java.lang.Thread.run");
+        let looks = [vec![task(1)], vec![task(2)]];
+        assert_eq!(young(&looks, 3.0).len(), 2, "the same address and name, and another thread");
         assert_eq!(young(&looks[..1], 3.0).len(), 1, "one look does not tell that it stays");
-        let looks = [vec![task("a", 0.2)], vec![]];
+        let looks = [vec![task(1)], vec![]];
         assert_eq!(young(&looks, 3.0).len(), 1);
         assert!(young(&[], 3.0).is_empty());
+    }
+    /// Spark's executors are called after the task at hand.
+    #[test]
+    fn a_thread_that_changes_its_name_is_not_a_new_one() {
+        let worker = |task: &str, bytes, elapsed| JavaThread {
+            allocated: Some(bytes),
+            ..thread(&format!("worker for task {task}"), 1, elapsed, "java.lang.Thread.run")
+        };
+        let looks = [vec![worker("1.0", 5000, 0.5)], vec![worker("7.0", 5300, 2.5)]];
+        let groups = groups(&looks);
+        assert_eq!((groups.len(), groups[0].name.as_str(), groups[0].bytes), (1, "worker for task N.N", 300));
+        assert!(young(&looks, 3.0).is_empty(), "it stays");
     }
 }

@@ -51,6 +51,7 @@ impl System {
             nodes: with_cpus.count().max(1),
             quota: cgroup::quota(&self.root, Process::Id(pid)),
             throttled: None,
+            held_back: None,
         }
     }
 

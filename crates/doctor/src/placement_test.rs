@@ -1,4 +1,5 @@
 use super::*;
+use std::time::Duration;
 
 /// What a thread has used, on which CPU it is, and how often it was moved there.
 fn thread(root: &Path, thread: u32, ticks: u32, cpu: u32, migrations: u32) {
@@ -27,7 +28,7 @@ fn machine() -> tempfile::TempDir {
         ("sys/fs/cgroup/cpuset.cpus.effective", "0-7\n".into()),
         ("sys/fs/cgroup/a/cpuset.cpus.effective", "2-4\n".into()),
         ("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n".into()),
-        ("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 5\nnr_periods 200\nnr_throttled 50\n".into()),
+        ("sys/fs/cgroup/a/b/cpu.stat", "nr_periods 200\nnr_throttled 50\nthrottled_time 7000\n".into()),
         ("proc/7/status", "Name:\tjava\nCpus_allowed_list:\t2-4\n".into()),
         ("proc/7/cgroup", "0::/a/b\n".into()),
         ("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n".into()),
@@ -47,7 +48,10 @@ fn a_cpuset_a_quota_and_two_nodes() {
     let machine = system.machine(7);
     assert_eq!((machine.cpus, machine.online, machine.nodes), (3, Some(8), 2));
     assert_eq!((machine.cpuset.as_deref(), machine.quota), (Some("2-4"), Some(1.5)));
-    assert_eq!(system.periods(7), Some(Periods { all: 200, throttled: 50 }));
+    assert_eq!(
+        system.periods(7),
+        Some(Periods { all: 200, throttled: 50, held_back: Duration::from_micros(7) })
+    );
     // Without a group and a process of that number.
     let machine = system.machine(8);
     assert_eq!((machine.cpus, machine.cpuset, machine.quota), (1, None, None));

@@ -65,10 +65,10 @@ pub fn in_place(
 }
 
 /// For the same work: what they come to in an eden of the same size, because HotSpot resizes it, and a few are counted coarsely; but as they were
-/// counted where the remedy is another size.
+/// counted where the remedy is another size, or keeps them from coming.
 fn collections(remedy: &Remedy, found: &ComparisonResult) -> Option<f64> {
     let used = found.heap_use.as_ref().map(|heap| heap.median);
-    match remedy.sizes_young_generation() {
+    match remedy.saves_collections_only() {
         true => found.collections_ratio,
         false => used.or(found.collections_ratio),
     }

@@ -1,5 +1,6 @@
 //! A stretch of a JVM's life, from its counters at both ends and looks in between.
 
+use crate::causes::Counting;
 use crate::evidence::Evidence;
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
@@ -142,7 +143,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     };
     progress.say(format!("watching process {}", jvm.pid));
     let first = watch.moment();
-    let (looks, waste) = watch.look(length, progress)?;
+    let Looks { threads: looks, waste, causes } = watch.look(length, progress)?;
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
@@ -172,6 +173,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.application_cpu = cpu(|time| time.application());
     evidence.collector_cpu = cpu(|time| time.collector);
     evidence.eden = moment::eden(&first, &last);
+    evidence.eden.causes = causes.found;
     evidence.terrace = jvm.control.and_then(|view| moment::buffers(&first, &last, view, &watch.settings));
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
@@ -181,10 +183,12 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.migrations = watch.whereabouts.migrations;
     evidence.memory = system::memory(jvm.pid);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
-    evidence.machine.throttled = first.periods.zip(last.periods).and_then(|(from, to)| {
+    if let Some((from, to)) = first.periods.zip(last.periods) {
         let all = to.all.saturating_sub(from.all);
-        (all > 0).then(|| to.throttled.saturating_sub(from.throttled) as f64 / all as f64)
-    });
+        let throttled = to.throttled.saturating_sub(from.throttled);
+        evidence.machine.throttled = (all > 0).then(|| throttled as f64 / all as f64);
+        evidence.machine.held_back = Some(to.held_back.saturating_sub(from.held_back).as_secs_f64());
+    }
     if watch.perf.is_none() {
         evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
     } else if last.perf.is_none() {
@@ -192,6 +196,15 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         evidence.missing.push(ended.into());
     }
     Ok(evidence)
+}
+
+/// What was seen between the two ends.
+#[derive(Default)]
+struct Looks {
+    /// The threads at each look.
+    threads: Vec<Vec<JavaThread>>,
+    waste: Waste,
+    causes: Counting,
 }
 
 impl Watch<'_> {
@@ -224,9 +237,9 @@ impl Watch<'_> {
     }
 
     /// Looks at threads a few times, and at counters all the time.
-    fn look(&mut self, length: Duration, progress: &Progress) -> Result<(Vec<Vec<JavaThread>>, Waste)> {
+    fn look(&mut self, length: Duration, progress: &Progress) -> Result<Looks> {
         let since = Instant::now();
-        let (mut looks, mut waste, mut looked) = (Vec::new(), Waste::default(), 0);
+        let (mut looks, mut looked) = (Looks::default(), 0);
         let mut attached = self.jvm.attached;
         let mut seen = self.perf.as_ref().and_then(PerfFile::read).map(|perf| perf.collections());
         loop {
@@ -240,7 +253,7 @@ impl Watch<'_> {
                 match attached.map(thread_dump::of) {
                     Some(Ok(mut threads)) => {
                         self.count_exactly(&mut threads);
-                        looks.push(threads);
+                        looks.threads.push(threads);
                     }
                     Some(Err(error)) if error.ends_asking() => attached = None,
                     // A JVM that ends meanwhile has no threads to show.
@@ -249,10 +262,11 @@ impl Watch<'_> {
                 self.system.look(self.jvm.pid, &mut self.whereabouts);
             }
             if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
-                waste.add(&perf, &mut seen);
+                looks.waste.add(&perf, &mut seen);
+                looks.causes.add(&perf);
             }
             if passed >= length || !os::is_running(self.jvm.pid) {
-                return Ok((looks, waste));
+                return Ok(looks);
             }
             progress.passed(passed);
             std::thread::sleep(STEP.min(length - passed));

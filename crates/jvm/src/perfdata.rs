@@ -15,12 +15,13 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 /// More than any JVM has (`PerfDataMemorySize` is 32 KB).
 const MOST_BYTES: u64 = 4 << 20;
 
-/// What the counters said at one moment. Those that are no whole numbers are left out.
+/// What the counters said at one moment: whole numbers, and texts.
 #[derive(Clone, Debug, Default)]
 pub struct PerfData {
     /// As they were read: names are compared where they stand.
     bytes: Vec<u8>,
     entries: Vec<(Range<usize>, i64)>,
+    texts: Vec<(Range<usize>, Range<usize>)>,
 }
 
 /// Where a JVM's counters are.
@@ -101,20 +102,24 @@ impl PerfData {
             return None;
         }
         let (mut at, count) = (number(&bytes, 24)?, number(&bytes, 28)?);
-        let mut entries = Vec::new();
+        let (mut entries, mut texts) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let entry = bytes.get(at..)?;
             let (length, name, vector, data) =
                 (number(entry, 0)?, number(entry, 4)?, number(entry, 8)?, number(entry, 16)?);
             let entry = entry.get(..length).filter(|_| length >= 20)?;
-            let letters = entry.get(name..)?.iter().take_while(|byte| **byte != 0).count();
+            let letters = |bytes: &[u8]| bytes.iter().take_while(|byte| **byte != 0).count();
+            let named = at + name..at + name + letters(entry.get(name..)?);
             if entry[12] == b'J' && vector == 0 {
                 let value = entry.get(data..data.checked_add(8)?)?.as_chunks::<8>().0.first()?;
-                entries.push((at + name..at + name + letters, i64::from_ne_bytes(*value)));
+                entries.push((named, i64::from_ne_bytes(*value)));
+            } else if entry[12] == b'B' && vector > 0 {
+                let length = letters(entry.get(data..data.checked_add(vector)?)?);
+                texts.push((named, at + data..at + data + length));
             }
             at = at.checked_add(length)?;
         }
-        Some(PerfData { bytes, entries })
+        Some(PerfData { bytes, entries, texts })
     }
 
     /// A counter by its name, such as `sun.gc.tlab.fills`.
@@ -124,9 +129,21 @@ impl PerfData {
         found.and_then(|(_, value)| u64::try_from(*value).ok())
     }
 
-    /// The sum of a counter of all collectors: `invocations`, or `time` in seconds.
+    /// A text by its name, such as `sun.gc.lastCause`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let is = |place: &Range<usize>| self.bytes[place.clone()] == *name.as_bytes();
+        let (_, place) = self.texts.iter().find(|(place, _)| is(place))?;
+        std::str::from_utf8(&self.bytes[place.clone()]).ok()
+    }
+
+    /// Collections so far by each collector: 0 is the young one, 1 the full one; 2 are the pauses of G1's concurrent cycle.
+    pub fn collections_of_each(&self) -> [u64; 4] {
+        [0, 1, 2, 3].map(|number| self.get(&format!("sun.gc.collector.{number}.invocations")).unwrap_or(0))
+    }
+
+    /// Of all collectors.
     pub fn collections(&self) -> u64 {
-        (0..4).filter_map(|number| self.get(&format!("sun.gc.collector.{number}.invocations"))).sum()
+        self.collections_of_each().iter().sum()
     }
 
     /// Seconds, of a counter in the JVM's ticks.
@@ -146,6 +163,7 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
+    /// A whole number.
     fn entry(name: &str, kind: u8, value: i64) -> Vec<u8> {
         let data = (20 + name.len() + 1).next_multiple_of(8);
         let mut bytes = Vec::new();
@@ -157,6 +175,22 @@ mod tests {
         bytes.extend(name.as_bytes());
         bytes.resize(data, 0);
         bytes.extend(value.to_ne_bytes());
+        bytes
+    }
+
+    /// A text, in as many bytes as HotSpot has for it.
+    fn text(name: &str, value: &str, length: usize) -> Vec<u8> {
+        let data = 20 + name.len() + 1;
+        let mut bytes = Vec::new();
+        for word in [(data + length).next_multiple_of(8), 20, length] {
+            bytes.extend((word as i32).to_ne_bytes());
+        }
+        bytes.extend([b'B', 0, 5, 1]);
+        bytes.extend((data as i32).to_ne_bytes());
+        bytes.extend(name.as_bytes());
+        bytes.push(0);
+        bytes.extend(value.as_bytes());
+        bytes.resize((data + length).next_multiple_of(8), 0);
         bytes
     }
 
@@ -203,16 +237,20 @@ mod tests {
             entry("sun.rt.safepointTime", b'J', 1500),
             entry("sun.gc.collector.0.invocations", b'J', 3),
             entry("sun.gc.collector.1.invocations", b'J', 2),
+            text("sun.gc.lastCause", "Allocation Failure", 64),
         ]);
         let data = PerfData::parse(bytes).unwrap();
         assert_eq!((data.get("sun.gc.tlab.fills"), data.collections()), (Some(65), 5));
         assert_eq!((data.seconds("sun.rt.safepointTime"), data.seconds("none")), (Some(1.5), None));
         assert_eq!(data.get("java.property.java.vm.version"), None);
+        assert_eq!(data.collections_of_each(), [3, 2, 0, 0]);
+        assert_eq!((data.text("sun.gc.lastCause"), data.text("none")), (Some("Allocation Failure"), None));
+        assert_eq!(data.text("sun.gc.tlab.fills"), None, "a number is no text");
     }
 
     #[test]
     fn what_is_cut_or_senseless_is_no_counter() {
-        let bytes = file(&[entry("a", b'J', 1), entry("b", b'J', 2)]);
+        let bytes = file(&[entry("a", b'J', 1), text("b", "text", 8), entry("c", b'J', 2)]);
         for length in 0..bytes.len() {
             assert!(PerfData::parse(bytes[..length].to_vec()).is_none(), "{length}");
         }

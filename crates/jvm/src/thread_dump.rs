@@ -6,7 +6,9 @@ use crate::attach::Attached;
 #[derive(Clone, Debug, PartialEq)]
 pub struct JavaThread {
     pub name: String,
-    /// The address of HotSpot's own structure: the same as long as the thread lives.
+    /// `java.lang.Thread`'s own number: no other thread of the JVM ever has it, and it stays when the name changes.
+    pub number: u64,
+    /// The address of HotSpot's own structure, which the next thread may get.
     pub id: u64,
     /// Bytes, rounded as HotSpot prints them; `None` from a JVM that does not say.
     pub allocated: Option<u64>,
@@ -66,8 +68,9 @@ fn head(line: &str) -> Option<JavaThread> {
     let (name, rest) = line[1..].rsplit_once("\" ")?;
     let field = |key: &str| rest.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     // Without a Java thread's number it is one of the JVM's own.
-    rest.starts_with('#').then_some(())?;
+    let number = rest.strip_prefix('#')?.split(' ').next()?;
     Some(JavaThread {
+        number: number.parse().ok()?,
         // It may be shown on a terminal.
         name: name.replace(char::is_control, " "),
         id: u64::from_str_radix(field("tid")?.trim_start_matches("0x"), 16).ok()?,
@@ -116,6 +119,7 @@ mod tests {
         let threads = parse(DUMP);
         let names: Vec<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
         assert_eq!(names, ["main", "pool-12-thread-3", "Thread-5"]);
+        assert_eq!(threads.iter().map(|thread| thread.number).collect::<Vec<_>>(), [3, 14, 20]);
         assert_eq!(threads[0].allocated, Some(2242 << 10));
         assert_eq!((threads[0].cpu, threads[0].elapsed), (0.20892, 4.36));
         assert_eq!(

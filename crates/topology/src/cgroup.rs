@@ -2,6 +2,7 @@
 
 use crate::sysfs::read_text;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 #[cfg(test)]
 #[path = "cgroup_test.rs"]
@@ -23,6 +24,8 @@ pub struct Periods {
     pub all: u64,
     /// Those in which the quota was used up.
     pub throttled: u64,
+    /// For how long threads that could run were held back, summed over CPUs.
+    pub held_back: Duration,
 }
 
 /// How many CPUs' worth of time a process may use, or `None` without a limit. `root` stands for `/`.
@@ -37,7 +40,13 @@ pub fn periods(root: &Path, process: Process) -> Option<Periods> {
     let text = read_text(&binding(root, process)?.1.join("cpu.stat"))?;
     let field =
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    let found = Periods { all: field("nr_periods ")?, throttled: field("nr_throttled ")? };
+    // Version 1 has nanoseconds, version 2 microseconds.
+    let held_back = field("throttled_time ").map(Duration::from_nanos);
+    let found = Periods {
+        all: field("nr_periods ")?,
+        throttled: field("nr_throttled ")?,
+        held_back: held_back.or(field("throttled_usec ").map(Duration::from_micros)).unwrap_or_default(),
+    };
     (found.all > 0).then_some(found)
 }
 

@@ -4,6 +4,7 @@ mod card_marks;
 mod ended_threads;
 mod first_touch;
 mod huge_pages;
+mod humongous_objects;
 mod no_thread_buffers;
 mod outside_buffers;
 mod refill_waste;
@@ -13,18 +14,23 @@ mod throttled;
 mod young_generation;
 
 #[cfg(test)]
+mod advised_flags;
+#[cfg(test)]
+mod expected;
+#[cfg(test)]
 mod sick;
 
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};
 
 /// All of them. What changes the most stands first.
-pub const ALL: [Rule; 11] = [
+pub const ALL: [Rule; 12] = [
     no_thread_buffers::RULE,
     ended_threads::RULE,
     refill_waste::RULE,
     shared_refills::RULE,
     outside_buffers::RULE,
+    humongous_objects::RULE,
     young_generation::RULE,
     throttled::RULE,
     first_touch::RULE,

@@ -9,6 +9,7 @@ const LEAST_SHARE: f64 = 0.02;
 const FEWEST_A_SECOND: f64 = 1000.0;
 /// Percent of eden that TLABs may waste; HotSpot's default is 1.
 const TARGET: u64 = 5;
+const USUAL: u64 = 1;
 
 pub const RULE: Rule = Rule {
     name: "objects outside TLABs",
@@ -34,10 +35,19 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     );
     let flags = &evidence.jvm.flags;
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
-    let has_larger = flags.number("TLABWasteTargetPercent").is_some_and(|percent| percent >= TARGET);
-    let larger = (resizes && !has_larger).then(|| Advice {
+    let target = flags.number("TLABWasteTargetPercent").unwrap_or(USUAL).max(1);
+    // TLABs and the limit up to which their rest is given up grow alike: so many fewer objects meet a rest that is too small for them and too large to lose.
+    // Of eden as much more is unused at a collection.
+    let grown = TARGET as f64 / target as f64;
+    let unused =
+        evidence.allocation.as_ref().map(|bytes| bytes.waste_collection / bytes.used * (grown - 1.0));
+    let larger = (resizes && target < TARGET).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
-        effect: Effect::default(),
+        effect: Effect {
+            collections: unused.map(|unused| 1.0 / (1.0 - unused.min(0.5))),
+            speed: Some(1.0 / (1.0 - spent * (1.0 - 1.0 / grown)).max(0.1)),
+            sure: Sure::Estimated,
+        },
         note: "larger TLABs; more of eden is unused at a collection",
     });
     let terrace = Advice {

@@ -1,7 +1,7 @@
 //! The control group's quota stops the process again and again.
 
 use crate::evidence::Evidence;
-use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use present::numbers::{share, significant};
 
 /// Of the periods.
@@ -28,8 +28,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     });
     let raise = Advice {
         remedy: Remedy::Program("raise the quota of its control group".into()),
-        effect: Effect::default(),
-        note: "CPU shares instead of a quota never throttle it on an idle machine",
+        effect: Effect { collections: None, speed: unthrottled(evidence), sure: Sure::Counted },
+        note: "the speed without a quota, alone on the machine: CPU shares throttle only on a busy one",
     };
     Some(Found {
         evidence: format!(
@@ -39,4 +39,12 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         ),
         advice: fewer.into_iter().chain([raise]).collect(),
     })
+}
+
+/// Threads that were held back would have worked meanwhile.
+fn unthrottled(evidence: &Evidence) -> Option<f64> {
+    let used = evidence.application_cpu? + evidence.collector_cpu.unwrap_or(0.0);
+    let most = evidence.machine.cpus as f64 * evidence.seconds;
+    (used > 0.0).then_some(())?;
+    Some((used + evidence.machine.held_back?).min(most.max(used)) / used)
 }

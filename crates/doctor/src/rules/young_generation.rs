@@ -19,11 +19,11 @@ pub const RULE: Rule = Rule {
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
-    let (eden, collections) = (evidence.bytes_a_collection()?, evidence.collections_a_second()?);
+    let (eden, rates) = (evidence.bytes_of_eden()?, evidence.collection_rates()?);
     // ZGC sizes its generations by itself, and has no -Xmn; Shenandoah has no young generation.
     let sizable = !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str());
-    let stopped = evidence.stopped_share().filter(|_| sizable)?;
-    if stopped < LEAST_STOPPED || collections < FEWEST_A_SECOND || eden <= 0.0 {
+    let stopped = evidence.stopped_share().filter(|_| sizable)? * rates.full / rates.all();
+    if stopped < LEAST_STOPPED || rates.full < FEWEST_A_SECOND {
         return None;
     }
     if evidence.allocation.as_ref().is_some_and(|bytes| bytes.waste_ended >= UNUSED * bytes.used) {
@@ -34,8 +34,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
     let factor = (1.0 + room / (eden * young)).min(FACTOR);
     let text = format!(
-        "{} collections/s of an eden of {} stop all threads for {} of the time.",
-        quantity(collections, ""),
+        "{} collections/s of {} eden of {} stop all threads for {} of the time.",
+        quantity(rates.full, ""),
+        if rates.others > 0.0 { "a full" } else { "an" },
         human(eden),
         share(stopped),
     );
@@ -48,7 +49,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         // The old generation keeps what it has: nobody here knows how much of it lives.
         flags.push(format!("-Xmx{}m", megabytes(heap as f64 + (factor - 1.0) * eden * young)));
     }
-    let collections = 1.0 / factor;
+    let collections = rates.with_larger_eden(factor).all() / rates.all();
     let note = match evidence.jvm.collector.as_str() {
         "G1" => "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
         _ => "if few additional objects survive",

@@ -1,0 +1,162 @@
+//! Why collections came, as HotSpot says it, and how many would come in another eden.
+
+use jvm::perfdata::PerfData;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// HotSpot's words for a collection that came because eden was full (`GCCause::to_string`, 17 to 25).
+const FULL_EDEN: [&str; 4] =
+    ["Allocation Failure", "G1 Evacuation Pause", "G1 Preventive Collection", "GCLocker Initiated GC"];
+/// What it says where no collection is under way, or none came before.
+const NONE: &str = "No GC";
+/// For the pauses of G1's concurrent cycle, which have no cause of their own.
+const CONCURRENT: &str = "concurrent cycle";
+
+/// How many collections came for each cause. Empty where nobody said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Causes(BTreeMap<String, u64>);
+
+impl Causes {
+    pub fn add(&mut self, cause: &str, count: u64) {
+        if count > 0 {
+            *self.0.entry(cause.to_owned()).or_default() += count;
+        }
+    }
+
+    pub fn all(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    pub fn of(&self, cause: &str) -> u64 {
+        self.0.get(cause).copied().unwrap_or(0)
+    }
+
+    /// That came because eden was full.
+    pub fn full_eden(&self) -> u64 {
+        FULL_EDEN.iter().map(|cause| self.of(cause)).sum()
+    }
+
+    /// The most frequent cause but for a full eden, and how many came for it.
+    pub fn other(&self) -> Option<(&str, u64)> {
+        let others = self.0.iter().filter(|(cause, _)| !FULL_EDEN.contains(&cause.as_str()));
+        others.max_by_key(|(_, count)| **count).map(|(cause, count)| (cause.as_str(), *count))
+    }
+}
+
+/// Collections a second, by what brings them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// A full eden.
+    pub full: f64,
+    /// Anything else, at times that have nothing to do with how full eden is.
+    pub others: f64,
+}
+
+impl Rates {
+    pub fn all(self) -> f64 {
+        self.full + self.others
+    }
+
+    /// Seconds in which eden fills, where no other collection empties it first. Infinite where one always does.
+    ///
+    /// Others come as a Poisson process: eden fills undisturbed with the probability `exp(-others * fill)`.
+    pub fn fill(self) -> f64 {
+        if self.others > 0.0 { (self.others / self.full).ln_1p() / self.others } else { 1.0 / self.full }
+    }
+
+    /// In an eden that takes so many seconds to fill, with so many others.
+    pub fn in_eden(fill: f64, others: f64) -> Rates {
+        let others = others.max(0.0);
+        let full = if others > 0.0 { others / (others * fill).exp_m1() } else { 1.0 / fill };
+        Rates { full, others }
+    }
+
+    /// In an eden `factor` times as large.
+    pub fn with_larger_eden(self, factor: f64) -> Rates {
+        Rates::in_eden(factor * self.fill(), self.others)
+    }
+}
+
+/// Counts them, by looks at HotSpot's counters.
+#[derive(Debug, Default)]
+pub(crate) struct Counting {
+    seen: Option<[u64; 4]>,
+    pub(crate) found: Causes,
+}
+
+impl Counting {
+    pub(crate) fn add(&mut self, perf: &PerfData) {
+        let now = perf.collections_of_each();
+        let Some(before) = self.seen.replace(now) else { return };
+        let [young, full, concurrent, _] =
+            std::array::from_fn(|number| now[number].saturating_sub(before[number]));
+        // HotSpot counts a collection when it begins, and says its cause until it ends.
+        let said = |name| perf.text(name).filter(|cause| *cause != NONE);
+        if let Some(cause) = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause")) {
+            self.found.add(cause, young + full);
+        }
+        self.found.add(CONCURRENT, concurrent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_collections_are_told_from_those_of_a_full_eden() {
+        let mut causes = Causes::default();
+        assert_eq!((causes.all(), causes.other()), (0, None));
+        for (cause, count) in [
+            ("G1 Evacuation Pause", 30),
+            ("G1 Humongous Allocation", 9),
+            ("System.gc()", 1),
+            ("Heap Dump", 0),
+        ] {
+            causes.add(cause, count);
+        }
+        assert_eq!((causes.all(), causes.full_eden()), (40, 30));
+        assert_eq!(causes.other(), Some(("G1 Humongous Allocation", 9)));
+    }
+
+    #[test]
+    fn a_larger_eden_saves_what_a_full_one_brings_and_no_others() {
+        let near =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        let alone = Rates { full: 4.0, others: 0.0 };
+        near(alone.fill(), 0.25);
+        near(alone.with_larger_eden(4.0).all(), 1.0);
+        // The same eden gives what there is now.
+        let disturbed = Rates { full: 2.0, others: 3.0 };
+        near(disturbed.with_larger_eden(1.0).all(), 5.0);
+        near(Rates::in_eden(disturbed.fill(), 0.0).all(), 1.0 / disturbed.fill());
+        let larger = disturbed.with_larger_eden(4.0);
+        assert!(larger.others == 3.0 && larger.full < 0.1, "others empty it first: {larger:?}");
+        assert!(Rates { full: 0.0, others: 3.0 }.fill().is_infinite());
+    }
+
+    #[test]
+    fn eden_as_a_simulation_has_it() {
+        // Others as they come, eden full after a quarter of a second: a generator of Lehmer's, so that it is the same each time.
+        let (fill, others, seconds) = (0.25, 3.0, 20_000.0);
+        let mut state = 1u64;
+        let mut uniform = || {
+            state = state * 48_271 % 0x7fff_ffff;
+            state as f64 / f64::from(0x7fff_ffff)
+        };
+        let (mut now, mut since, mut full) = (0.0, 0.0, 0u64);
+        let mut next = -uniform().ln() / others;
+        while now < seconds {
+            if since + fill <= next {
+                full += 1;
+                now = since + fill;
+            } else {
+                now = next;
+                next = now - uniform().ln() / others;
+            }
+            since = now;
+        }
+        let expected = Rates::in_eden(fill, others).full;
+        assert!((full as f64 / seconds / expected - 1.0).abs() < 0.02, "{full} {expected}");
+    }
+}

@@ -1,0 +1,111 @@
+//! What remedies are expected to do, against evidence from which it can be told by hand.
+
+use super::sick::{SECONDS, churning, flags, full_of_humongous_objects, healthy};
+use super::*;
+use crate::evidence::{CpuLimits, Times};
+use crate::finding::{Effect, Sure};
+use jvm::vm_flags::VmFlags;
+
+/// Of the first finding's advice, in its order.
+fn effects(change: impl Fn(&mut Evidence)) -> Vec<Effect> {
+    let mut evidence = healthy();
+    change(&mut evidence);
+    examine(&evidence)[0].advice.iter().map(|advice| advice.effect).collect()
+}
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+}
+
+#[test]
+fn fewer_collections_are_predicted_from_what_would_be_used_up() {
+    let mut evidence = healthy();
+    churning(&mut evidence);
+    let found = examine(&evidence);
+    let effect = found[0].advice[0].effect;
+    // 40 MB of objects and 10,000 times 1,096 bytes, instead of 10 GB.
+    assert!((effect.collections.unwrap() - (4e7 + 1.096e7) / 1e10).abs() < 1e-6, "{effect:?}");
+    assert_eq!(effect.sure, Sure::Counted);
+    // Threads stood still for 2.5 % of the time, which nearly goes.
+    assert!((effect.speed.unwrap() - 1.0 / 0.975).abs() < 1e-3, "{effect:?}");
+}
+
+#[test]
+fn a_larger_young_generation_saves_no_collections_of_other_causes() {
+    let expected = |others: u64| {
+        let mut evidence = healthy();
+        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collections = Some(20);
+        evidence.eden.causes.add("Allocation Failure", 20 - others);
+        evidence.eden.causes.add("Metadata GC Threshold", others);
+        let found = examine(&evidence);
+        found.first().map(|found| found.advice[0].effect.collections.unwrap())
+    };
+    assert_eq!(expected(0), Some(0.25));
+    let some = expected(5).unwrap();
+    assert!(some > 0.3 && some < 0.5, "{some}");
+    assert_eq!(expected(20), None, "eden is never full");
+}
+
+#[test]
+fn objects_that_are_not_humongous_any_more_fill_eden() {
+    // 1 GB/s fill an eden of 1 GB; of five collections a second four come for humongous objects.
+    let collecting = |e: &mut Evidence| {
+        full_of_humongous_objects(e);
+        e.eden.collections = Some(50);
+    };
+    near(effects(collecting)[0].collections, 0.2);
+    near(effects(collecting)[0].speed, 1.0 / (1.0 - 0.1 * 0.8));
+    // One in ten comes for metadata, and empties eden before it is full.
+    let disturbed = |e: &mut Evidence| {
+        collecting(e);
+        e.eden.causes.add("Metadata GC Threshold", 1);
+        e.eden.causes.add("G1 Humongous Allocation", 39);
+    };
+    let others = 5.0 / 50.0;
+    near(effects(disturbed)[0].collections, (others + others / f64::exp_m1(others)) / 5.0);
+}
+
+#[test]
+fn without_tlabs_all_time_of_requests_is_to_be_saved() {
+    let off = |seen: bool| {
+        effects(|e| {
+            e.jvm.flags = VmFlags::parse("bool UseTLAB = false {product} {command line}");
+            let refills = e.refills.as_mut().unwrap();
+            refills.objects = Times { count: 50_000_000, total_ns: 9e9, ..Times::default() };
+            e.refills = e.refills.take().filter(|_| seen);
+        })[0]
+    };
+    // 9 of 18 CPU-seconds.
+    near(off(true).speed, 2.0);
+    assert_eq!((off(false).speed, off(false).sure), (None, Sure::Untold));
+}
+
+#[test]
+fn larger_tlabs_leave_fewer_objects_outside_and_more_of_eden_unused() {
+    let outside = |chosen: &'static str| {
+        effects(|e| {
+            e.jvm.flags = flags(chosen);
+            e.refills.as_mut().unwrap().objects =
+                Times { count: 1_000_000, total_ns: 1.8e9, p10_ns: 100.0, p50_ns: 300.0, ..Times::default() };
+        })[0]
+    };
+    // A tenth of the time, of which a fifth remains; 0.5 % of eden becomes 2.5 %.
+    near(outside("TLABWasteTargetPercent=1").speed, 1.0 / 0.92);
+    near(outside("TLABWasteTargetPercent=1").collections, 1.0 / 0.98);
+    near(outside("TLABWasteTargetPercent=2").speed, 1.0 / 0.94);
+}
+
+#[test]
+fn a_quota_costs_the_time_for_which_it_holds_threads_back() {
+    let raised = |held_back: Option<f64>| {
+        effects(|e| {
+            (e.application_cpu, e.collector_cpu) = (Some(1.8), Some(0.2));
+            e.machine = CpuLimits { quota: Some(0.2), throttled: Some(0.9), held_back, ..e.machine.clone() };
+        })[0]
+    };
+    near(raised(Some(8.0)).speed, 5.0);
+    near(raised(Some(100.0)).speed, 2.0 * SECONDS / 2.0);
+    assert_eq!(raised(None).speed, None);
+}

@@ -1,0 +1,70 @@
+//! G1 collects because humongous objects fill the heap: objects of half a region and more, which lie outside eden.
+
+use crate::causes::Rates;
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use present::numbers::{bytes, human, quantity, share};
+
+/// As HotSpot says it.
+const CAUSE: &str = "G1 Humongous Allocation";
+/// Of the time, by these collections.
+const LEAST_STOPPED: f64 = 0.01;
+/// Of the collections: where eden would fill nearly as often, nothing is gained.
+const MOST_LEFT: f64 = 0.9;
+/// How much larger regions become, and how many of them G1 still needs to choose from.
+const LARGER: u64 = 4;
+const FEWEST_REGIONS: u64 = 64;
+/// The largest region of JDK 17; later ones take more.
+const LARGEST: u64 = 32 << 20;
+
+pub const RULE: Rule = Rule {
+    name: "humongous objects",
+    source: "HotSpot: G1CollectedHeap::attempt_allocation_humongous; java -XX:G1HeapRegionSize",
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (part, rates) = (evidence.share_of_cause(CAUSE), evidence.collection_rates()?);
+    let stopped = evidence.stopped_share()? * part;
+    if stopped < LEAST_STOPPED {
+        return None;
+    }
+    let flags = &evidence.jvm.flags;
+    let region = flags.number("G1HeapRegionSize").filter(|size| *size > 0)?;
+    let text = format!(
+        "{} collections/s come because objects of {} and more, half a region, are humongous: threads are stopped for {} of the time.",
+        quantity(rates.all() * part, ""),
+        human(region as f64 / 2.0),
+        share(stopped),
+    );
+    let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX) / FEWEST_REGIONS;
+    let larger = region.saturating_mul(LARGER).min(LARGEST).min(power_of_two(most));
+    // Objects that are not humongous any more fill eden with all others: `used` has the bytes of both.
+    let fill = evidence.eden.bytes? * evidence.seconds / evidence.allocation.as_ref()?.used;
+    let without = Rates::in_eden(fill, rates.others - rates.all() * part);
+    let collections = without.all() / rates.all();
+    if !collections.is_finite() || collections > MOST_LEFT {
+        return None;
+    }
+    let effect = Effect {
+        collections: Some(collections),
+        speed: evidence.speed_with_collections(collections),
+        sure: Sure::Estimated,
+    };
+    let sized = (larger > region).then(|| Advice {
+        remedy: Remedy::flag(format!("-XX:G1HeapRegionSize={}", bytes(larger as f64))),
+        effect,
+        note: "if they fit in half of such a region",
+    });
+    let program = Advice {
+        remedy: Remedy::Program("allocate smaller arrays, or keep large ones".into()),
+        effect: Effect { collections: None, speed: None, sure: Sure::Untold },
+        note: "-Xlog:gc+humongous=debug names their sizes at each collection",
+    };
+    Some(Found { evidence: text, advice: sized.into_iter().chain([program]).collect() })
+}
+
+/// The largest one that is not larger; 1 for 0.
+fn power_of_two(number: u64) -> u64 {
+    1 << number.max(1).ilog2()
+}
