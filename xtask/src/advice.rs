@@ -42,7 +42,8 @@ pub struct Arguments {
 
 /// Seconds for which the doctor watches.
 const WATCHED: u64 = 10;
-const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
+/// Those that are compared.
+pub const COLLECTORS: [Collector; 2] = [Collector::G1, Collector::Parallel];
 const WORKLOADS: [Workload; 5] =
     [Workload::Alloc, Workload::Sizes, Workload::Javac, Workload::Churn, Workload::Threads];
 /// Their heap.
@@ -63,7 +64,7 @@ fn known_program(name: &str) -> Result<String> {
     }
 }
 
-fn compared_collector(name: &str) -> Result<Collector> {
+pub fn compared_collector(name: &str) -> Result<Collector> {
     let collector = name.parse().ok().filter(|collector| COLLECTORS.contains(collector));
     collector.ok_or_else(|| Error::usage("choose g1 or parallel"))
 }

@@ -18,6 +18,7 @@ mod launches;
 mod lookups;
 mod maven;
 mod measure;
+mod observing;
 mod places;
 mod profile;
 mod results;
@@ -75,6 +76,8 @@ enum Command {
     /// Measure the cost of watching: `terrace top` beside many JVMs, and the Flight Recorder's event once per second; then: cargo xtask results
     /// target/terrace/watching.
     Watching(watching::Arguments),
+    /// Measure what `terrace doctor PID` costs the program that it watches; then: cargo xtask results target/terrace/observing.
+    Observing(observing::Arguments),
     /// Measure the path to an out-of-memory error: full collections and time before it, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
     /// Add runs to the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
         Command::Startup(arguments) => arguments.run(),
         Command::Lookups => lookups::run(),
         Command::Watching(arguments) => watching::run(&arguments),
+        Command::Observing(arguments) => observing::run(&arguments),
         Command::Exhaust(arguments) => exhaust::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),

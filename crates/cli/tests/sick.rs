@@ -167,6 +167,56 @@ fn a_quota_that_throttles_is_found() {
     drop(jvm);
 }
 
+/// A machine of two memory nodes, a CPU each, whose memory is all on the first one: of a real JVM's pages and threads everything is as the kernel
+/// says, only the nodes are not there.
+#[test]
+fn memory_far_from_its_threads_is_found() {
+    let flags = ["-XX:+UseParallelGC", "-Xms256m", "-XX:+AlwaysPreTouch"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
+    let root = tempfile::tempdir().unwrap();
+    let nodes = root.path().join("sys/devices/system/node");
+    for (node, cpus) in [("node0", "0"), ("node1", "1-1023")] {
+        std::fs::create_dir_all(nodes.join(node)).unwrap();
+        std::fs::write(nodes.join(node).join("cpulist"), cpus).unwrap();
+    }
+    std::os::unix::fs::symlink("/proc", root.path().join("proc")).unwrap();
+    // Until it can be asked.
+    report(&jvm);
+    let attached = jvm::attach::Attached::to(jvm.0.id(), PATIENCE).unwrap();
+    let watched = doctor::watch::Watched {
+        pid: jvm.0.id(),
+        control: None,
+        attached: Some(&attached),
+        system: doctor::placement::System::at(root.path()),
+        missing: vec![],
+    };
+    let examined = |watched: &doctor::watch::Watched| {
+        let progress = present::progress::Progress::none();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let evidence =
+                doctor::watch::watch(watched, std::time::Duration::from_secs(2), &progress).unwrap();
+            // On a busy machine all threads may have been on one CPU meanwhile.
+            if evidence.placement.as_ref().is_none_or(|placed| placed.remote >= 0.05)
+                || Instant::now() > until
+            {
+                return evidence;
+            }
+        }
+    };
+    let evidence = examined(&watched);
+    let Some(placed) = &evidence.placement else {
+        skips::skip!("memory nodes: the kernel does not show where memory is (/proc/PID/numa_maps)");
+        return;
+    };
+    assert!(placed.pages[0] > 0.9 && placed.threads[1] > 0.0, "{placed:?}");
+    let rules = doctor::rules::examine(&evidence);
+    let found =
+        rules.iter().find(|found| found.rule == "memory nodes").unwrap_or_else(|| panic!("{rules:?}"));
+    assert_eq!(found.advice[0].remedy.text(), "-XX:+UseNUMA", "{found:?}");
+    assert!(found.evidence.contains("different node"), "{found:?}");
+}
+
 /// Threads of native code, attached for a call each, from the program of the experiment `applications`.
 #[test]
 fn native_threads_that_attach_for_each_call_are_found() {

@@ -1,6 +1,7 @@
 //! A program that is started to be watched.
 
 use crate::evidence::Evidence;
+use crate::placement::System;
 use crate::watch::{Watched, observing, watch};
 use compare::Program;
 use control::View;
@@ -61,7 +62,8 @@ pub fn watch_program(
     let unseen = obstacle.map(|why| format!("the use of eden, and refills: {why}"));
     let unasked = attached.as_ref().err().map(|error| format!("flags, and threads: {error}"));
     let missing = unseen.into_iter().chain(unasked).collect();
-    let watched = Watched { pid, control: control.as_ref(), attached: attached.as_ref().ok(), missing };
+    let (control, attached) = (control.as_ref(), attached.as_ref().ok());
+    let watched = Watched { pid, control, attached, system: System::here(), missing };
     let evidence = watch(&watched, length, progress)?;
     running.end()?;
     Ok(evidence)

@@ -32,6 +32,8 @@ pub struct Watched<'a> {
     pub control: Option<&'a View>,
     /// `None` where it does not answer.
     pub attached: Option<&'a Attached>,
+    /// Where the kernel shows CPUs, memory nodes and control groups.
+    pub system: System,
     /// Why something is not there.
     pub missing: Vec<String>,
 }
@@ -41,7 +43,6 @@ struct Watch<'a> {
     perf: Option<PerfFile>,
     accounts: Option<Accounts>,
     threads: cpu::Threads,
-    system: System,
     whereabouts: Whereabouts,
     settings: serde_json::Value,
 }
@@ -97,7 +98,9 @@ pub fn watch_process(
         }
     };
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
-    let evidence = watch(&Watched { pid, control, attached: attached.as_ref(), missing }, length, progress);
+    let system = System::here();
+    let evidence =
+        watch(&Watched { pid, control, attached: attached.as_ref(), system, missing }, length, progress);
     // It goes whatever came of it. Only then is an error one.
     let gone = observer.map(Observer::withdraw).transpose();
     evidence.and_then(|evidence| gone.map(|_| evidence))
@@ -118,7 +121,7 @@ pub fn observing() -> AgentOptions {
 
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
-    let machine = System::here().machine(jvm.pid);
+    let machine = jvm.system.machine(jvm.pid);
     let mut missing = jvm.missing.clone();
     let flags = match jvm.attached.map(vm_flags::of).transpose() {
         Ok(flags) => flags.unwrap_or_default(),
@@ -137,7 +140,6 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         perf: PerfFile::of(jvm.pid),
         accounts: Accounts::from_settings(jvm.pid, &settings),
         threads: cpu::Threads::of(jvm.pid),
-        system: System::here(),
         whereabouts: Whereabouts::default(),
         settings,
     };
@@ -179,7 +181,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
     evidence.allocation = moment::allocation(&first, &last, &waste, &evidence);
     evidence.refills = moment::refills(&first, &last);
-    evidence.placement = watch.system.placement(jvm.pid, &watch.whereabouts);
+    evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
     evidence.memory = system::memory(jvm.pid);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
@@ -223,7 +225,7 @@ impl Watch<'_> {
             times: control.and_then(RefillTimes::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
-            periods: self.system.periods(self.jvm.pid),
+            periods: self.jvm.system.periods(self.jvm.pid),
         }
     }
 
@@ -259,7 +261,7 @@ impl Watch<'_> {
                     // A JVM that ends meanwhile has no threads to show.
                     Some(Err(_)) | None => {}
                 }
-                self.system.look(self.jvm.pid, &mut self.whereabouts);
+                self.jvm.system.look(self.jvm.pid, &mut self.whereabouts);
             }
             if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
                 looks.waste.add(&perf, &mut seen);

@@ -80,7 +80,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 27] = [
+pub const TABLES: [Table; 28] = [
     Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -217,6 +217,17 @@ pub const TABLES: [Table; 27] = [
             ("what", Words("{what}")),
             ("JDK", Words("{jdk}")),
             ("% of a CPU, median [least, most]", Interval("cpu", 3)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/doctor.md",
+        name: "observing",
+        experiment: "observing",
+        columns: &[
+            ("work while it is watched, over work without", Words("{program}, {collector} (JDK {jdk})")),
+            ("per CPU-second", Interval("cpu", 3)),
+            ("per second", Interval("speed", 3)),
         ],
         ..PLAIN
     },
