@@ -1,15 +1,14 @@
-//! Real programs in real JVMs with Terrace, for a few seconds each, as `cargo xtask applications --fetch` has put them beside the command.
+//! Each real program's part of the experiment `applications`, for a few seconds, with the programs that `cargo xtask applications --fetch` has put
+//! beside the command.
+#![cfg(feature = "lab")]
 
 #[path = "common/real.rs"]
 mod installed;
 
-use installed::{installed, java, output, stderr, stdout};
-use jvm::application::Application;
+use installed::{installed, output, stderr, stdout};
 use jvm::install::Install;
-use jvm::jdk::Jdk;
-use std::path::{Path, PathBuf};
-
-const TWO_SECONDS: [&str; 2] = ["--seconds", "2"];
+use serde_json::Value;
+use std::path::PathBuf;
 
 /// The folder of the command, where the programs are.
 fn fetched() -> Option<PathBuf> {
@@ -23,120 +22,132 @@ fn fetched() -> Option<PathBuf> {
     }
 }
 
-/// The program's own result, with the agent in its JVM.
-fn run(name: &str, more: &[&str]) -> Option<serde_json::Value> {
-    let install = Install::at(vec![fetched()?]);
-    let place = tempfile::tempdir().unwrap();
-    let report = place.path().join("report.json");
-    let (report_path, java) = (report.to_str().unwrap(), java());
-    let jdk = Jdk::at(Path::new(&java)).unwrap();
-    let program = match Application::named(name).unwrap().arguments(&jdk, &install, place.path()) {
-        Ok(words) => words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>(),
-        Err(error) => {
-            skips::skip!("{error}");
-            return None;
+/// What the experiment says where a machine did not get far enough in the time.
+const TOO_SHORT: [&str; 2] = ["pairs of windows", "allocated nothing that could be compared"];
+
+/// The results of one round of a program in a small heap, its windows together so many seconds; what it said, if they were too short.
+fn measured(program: &str, compared: &[&str], seconds: u64) -> Result<Value, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, seconds) = (folder.path().to_str().unwrap(), format!("--seconds={seconds}"));
+    let program = format!("program={program}");
+    let what = ["lab", "run", "applications", "--only", &program, "--only", "heap=small", "--rounds=1"];
+    let ran = output(&[&what[..], compared, &[&seconds, "--out", out]].concat());
+    let read = std::fs::read_to_string(folder.path().join("results.json"));
+    let results: Value = read.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+    match ran.status.success() {
+        true => {
+            assert!(!compared.is_empty() || stdout(&ran).contains("Terrace / stock"), "{}", stdout(&ran));
+            Ok(results)
         }
+        false if TOO_SHORT.iter().any(|reason| results.to_string().contains(reason)) => Err(stderr(&ran)),
+        false => panic!("{program}: {}{results:#}", stderr(&ran)),
+    }
+}
+
+/// What the program itself and the agent said in one JVM whose buffers were switched on and off, for a few seconds at first: a busy machine takes
+/// longer to have enough windows. `None` where the program cannot run here.
+fn run(program: &'static str, seconds: u64) -> Option<Value> {
+    fetched()?;
+    let one_process = ["--only", "compared=on / off, one process", "--warmup=1"];
+    let results = [1, 4, 16].into_iter().map(|times| measured(program, &one_process, times * seconds));
+    let mut failures = Vec::new();
+    let found = results.into_iter().find_map(|result| result.map_err(|error| failures.push(error)).ok());
+    let results = found.unwrap_or_else(|| panic!("{program}: {failures:?}"));
+    let [cell] = results["experiments"][0]["cells"].as_array().unwrap().as_slice() else {
+        panic!("one cell: {results:#}");
     };
-    let words = ["run", "--report", report_path, "--", &java, "-Xmx512m"].into_iter();
-    let words: Vec<&str> = words.chain(program.iter().map(String::as_str)).collect();
-    let ran = output(&[&words[..], &["--warmup", "1"], more].concat());
-    assert!(ran.status.success(), "{name}: {}", stderr(&ran));
-    let text = stdout(&ran);
-    let result: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap();
-    assert_eq!(result["checks"], "passed", "{result}");
-    let ms = |field: &str| result[field].as_f64().unwrap();
-    assert!(0.0 < ms("p50_ms") && ms("p50_ms") <= ms("p99_ms") && ms("p99_ms") <= ms("p999_ms"), "{result}");
-    assert!(result["peak_resident_bytes"].as_u64().unwrap() > 1 << 20, "{result}");
-    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
-    assert!(report["total"]["refills"].as_u64().unwrap() > 0, "{name} was served: {report}");
-    Some(result)
+    assert_eq!(cell["parameters"]["program"], program);
+    if let Some(reason) = cell["unavailable"].as_str() {
+        skips::skip!("{program}: {reason}");
+        return None;
+    }
+    let speed = ["low", "median", "high"].map(|key| cell["metrics"]["speed"][key].as_f64().unwrap());
+    assert!(0.0 < speed[0] && speed.is_sorted(), "{cell:#}");
+    // The buffers served it, and HotSpot did while they were off.
+    assert!(cell["metrics"]["heap"]["median"].as_f64() > Some(0.0), "{cell:#}");
+    let settings = &cell["settings"];
+    assert_eq!((&settings["levels"], &settings["collector"]), (&"core".into(), &"G1".into()), "{cell:#}");
+    let own = settings["measured"].clone();
+    assert_eq!(own["checks"], "passed", "{own:#}");
+    let ms = |field: &str| own[field].as_f64().unwrap();
+    assert!(0.0 < ms("p50_ms") && ms("p50_ms") <= ms("p99_ms") && ms("p99_ms") <= ms("p999_ms"), "{own:#}");
+    assert!(own["peak_resident_bytes"].as_u64().unwrap() > 1 << 20, "{own:#}");
+    Some(own)
 }
 
 #[test]
 fn h2() {
-    let Some(result) = run("h2", &TWO_SECONDS) else { return };
-    assert_eq!(result["parameters"]["threads"], 64);
-}
-
-#[test]
-fn callbacks() {
-    let Some(result) = run("callbacks", &TWO_SECONDS) else { return };
-    assert!(result["operations"].as_u64().unwrap() > 100, "{result}");
+    let Some(own) = run("h2", 3) else { return };
+    assert_eq!(own["parameters"]["threads"], 64, "{own:#}");
 }
 
 #[test]
 fn callbacks_jni() {
-    let Some(result) = run("callbacks-jni", &TWO_SECONDS) else { return };
-    assert!(result["operations"].as_u64().unwrap() > 100, "{result}");
+    let Some(own) = run("callbacks-jni", 3) else { return };
+    assert!(own["operations"].as_u64() > Some(100), "{own:#}");
+}
+
+#[test]
+fn callbacks() {
+    let Some(own) = run("callbacks", 3) else { return };
+    assert!(own["operations"].as_u64() > Some(100), "{own:#}");
 }
 
 #[test]
 fn keycloak() {
-    run("keycloak", &["--operations", "20", "--threads", "4"]);
+    run("keycloak", 7);
 }
 
 #[test]
 fn spark() {
-    let Some(result) = run("spark", &["--operations", "4"]) else { return };
-    assert_eq!(result["parameters"]["spark"], "4.0.1", "{result}");
+    let Some(own) = run("spark", 11) else { return };
+    assert_eq!(own["parameters"]["spark"], "4.0.1", "{own:#}");
 }
 
 #[test]
 fn http_connection() {
-    run("http-connection", &TWO_SECONDS);
+    run("http-connection", 3);
 }
 
 #[test]
 fn http_request() {
-    run("http-request", &["--seconds", "2", "--threads", "4"]);
+    run("http-request", 3);
 }
 
 #[test]
 fn lucene() {
-    let Some(result) = run("lucene", &TWO_SECONDS) else { return };
-    assert!(result["indexed_documents"].as_u64().unwrap() > 0, "{result}");
+    let Some(own) = run("lucene", 3) else { return };
+    assert!(own["indexed_documents"].as_u64() > Some(0), "{own:#}");
 }
 
 #[test]
 fn javac() {
-    run("javac", &TWO_SECONDS);
+    run("javac", 7);
 }
 
 #[test]
 fn ecj() {
-    run("ecj", &TWO_SECONDS);
-}
-
-/// The results of one round of the callbacks.
-#[cfg(feature = "lab")]
-fn measured(seconds: u64) -> serde_json::Value {
-    let folder = tempfile::tempdir().unwrap();
-    let (out, seconds) = (folder.path().to_str().unwrap(), format!("--seconds={seconds}"));
-    let what = ["--only", "program=callbacks", "--rounds=1", &seconds, "--out", out];
-    let ran = output(&[&["lab", "run", "applications"], &what[..]].concat());
-    assert!(ran.status.success(), "{}", stderr(&ran));
-    assert!(stdout(&ran).contains("Terrace / stock"), "{}", stdout(&ran));
-    serde_json::from_str(&std::fs::read_to_string(folder.path().join("results.json")).unwrap()).unwrap()
+    run("ecj", 7);
 }
 
 /// One round of one program, from the command to the table: a JVM that is switched, and three whose forks serve all other comparisons.
-#[cfg(feature = "lab")]
 #[test]
 fn the_experiment_sets_each_side_beside_stock() {
     let Some(_) = fetched() else { return };
     // A busy machine takes longer to have enough operations in each window.
-    let has_times = |results: &serde_json::Value| {
+    let has_times = |results: &Value| {
         let cells = results["experiments"][0]["cells"].as_array().unwrap();
         let switched = cells.iter().find(|cell| cell["parameters"]["compared"] == "on / off, one process");
         switched.is_some_and(|cell| cell["metrics"]["p50"]["median"].is_number())
     };
-    let results = [4, 16, 64].into_iter().map(measured).find(has_times).expect("times of both sides");
+    let rounds = [4, 16, 64].into_iter().filter_map(|seconds| measured("callbacks", &[], seconds).ok());
+    let results = rounds.into_iter().find(has_times).expect("times of both sides");
     let cells = results["experiments"][0]["cells"].as_array().unwrap();
     let of = |compared: &str| {
         let cell = cells.iter().find(|cell| cell["parameters"]["compared"] == compared);
         cell.unwrap_or_else(|| panic!("{compared}: {results}"))
     };
-    let median = |cell: &serde_json::Value, metric: &str| cell["metrics"][metric]["median"].as_f64().unwrap();
+    let median = |cell: &Value, metric: &str| cell["metrics"][metric]["median"].as_f64().unwrap();
     let [flag, terrace, both, switched] =
         ["TLABSize=4k / stock", "Terrace / stock", "Terrace / TLABSize=4k", "on / off, one process"].map(of);
     assert_eq!(cells.len(), 4, "{results}");

@@ -9,13 +9,14 @@ mod running;
 #[path = "common/screen.rs"]
 mod screen;
 
-use examined::{finding, report, report_of, start};
-use installed::{PATIENCE, installed, java, output, stderr, stdout, terrace};
+use examined::{assert_seen_from_outside, collects, finding, report, report_of, report_when, rules, start};
+use installed::{installed, java, output, stderr, stdout, terrace};
 use running::{Jvm, container, status};
 use screen::Screen;
 use serde_json::Value;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// Without the ends of lines.
 fn words(said: &str) -> String {
@@ -132,20 +133,24 @@ fn a_jvm_of_another_user_in_a_container() {
 #[test]
 fn a_jvm_that_does_not_attach_is_seen_from_outside() {
     let Some(jvm) = Jvm::start(&[], &["-XX:+DisableAttachMechanism"]) else { return };
-    let until = Instant::now() + PATIENCE;
-    let report = loop {
-        let answer = output(&["doctor", &jvm.pid.to_string(), "--seconds", "2", "--format", "json"]);
-        let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
-        if report["evidence"]["eden"]["collections"].as_u64() > Some(0) {
-            break report;
-        }
-        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
-    };
-    assert!(report["evidence"]["missing"].to_string().contains("-XX:+DisableAttachMechanism"), "{report:#}");
-    assert!(
-        report["evidence"]["allocation"].is_null()
-            && report["evidence"]["threads"]["alive"].as_u64() > Some(0)
-    );
+    assert_seen_from_outside(&report_when(jvm.pid, collects), "-XX:+DisableAttachMechanism");
+}
+
+/// HotSpot answers one request after the other, and reads one to its end: whoever does not finish his keeps all others waiting. This takes the
+/// minute of the doctor's patience, beside tests that take as long together.
+#[test]
+fn a_jvm_that_does_not_answer_is_seen_from_outside() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    // Its socket is open then.
+    assert_eq!(jvm.ask("attach", &["levels=none"]).0, Some(0));
+    assert_eq!(jvm.ask("off", &[]).0, Some(0));
+    let mut unfinished = UnixStream::connect(format!("/tmp/.java_pid{}", jvm.pid)).unwrap();
+    unfinished.write_all(b"1\0").unwrap();
+    let report = report_when(jvm.pid, collects);
+    assert_seen_from_outside(&report, "has not answered in 60 s (jcmd)");
+    drop(unfinished);
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
+    assert!(code == Some(0) && said.contains("installed"), "it answers again: {said}");
 }
 
 #[test]
@@ -281,18 +286,23 @@ fn what_is_no_jvm_or_ends_is_one_line() {
     sleep.wait().unwrap();
 }
 
+/// What a terminal of this height and 80 columns shows in the end.
+fn on_screen(pid: u32, rows: u16) -> String {
+    let pid = pid.to_string();
+    // The command holds the terminal's other side, too: it goes first.
+    let mut screen =
+        Screen::start(terrace(&["doctor", &pid, "--seconds", "2"]).env("TERM", "xterm-256color"), rows, 80);
+    assert!(screen.end().success(), "{}", screen.text());
+    screen.text()
+}
+
 /// Nothing is above the screen: its first line is the answer's first.
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {
     let flags = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1g"];
     let Some(jvm) = start(&flags, &["churn"]) else { return };
     report(&jvm);
-    let pid = jvm.0.id().to_string();
-    // The command holds the terminal's other side, too: it goes first.
-    let mut screen =
-        Screen::start(terrace(&["doctor", &pid, "--seconds", "2"]).env("TERM", "xterm-256color"), 24, 80);
-    assert!(screen.end().success(), "{}", screen.text());
-    let text = screen.text();
+    let text = on_screen(jvm.0.id(), 24);
     assert!(text.starts_with("process      "), "{text}");
     let names = ["use of eden", "collections", "TLAB refills", "threads", "memory", "machine"];
     assert!(names.iter().all(|name| text.lines().any(|line| line.starts_with(name))), "{text}");
@@ -304,6 +314,30 @@ fn the_whole_answer_fits_a_small_terminal() {
         "- use a pool of threads: ",
         "- terrace: collections 0.",
         "helps a running JVM, without a restart",
+    ] {
+        assert!(said.contains(part), "'{part}' in\n{text}");
+    }
+}
+
+/// More than a finding may be more than a screen: then what was observed goes up, and what follows from it stays, to the last remedy.
+#[test]
+fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
+    let flags = ["-XX:+UseParallelGC", "-Xmn8m", "-XX:TLABSize=1k", "-XX:MinTLABSize=1k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
+    let several =
+        |report: &Value| ["refill waste", "shared refills"].iter().all(|rule| rules(report).contains(rule));
+    report_when(jvm.0.id(), several);
+    let text = on_screen(jvm.0.id(), 24);
+    let heading = text.lines().position(|line| line.starts_with("Effects expected for the same work"));
+    let heading = heading.unwrap_or_else(|| panic!("the first finding is above the screen:\n{text}"));
+    let said = words(&text.lines().skip(heading).collect::<Vec<_>>().join("\n"));
+    for part in [
+        "1. refill waste: ",
+        "- leave out -XX:TLABSize and -XX:-ResizeTLAB: collections 0.",
+        "2. shared refills: ",
+        "- -XX:TLABSize=8k: speed 1.",
+        "- terrace: speed 1.",
+        "the prediction does not include cache effects",
     ] {
         assert!(said.contains(part), "'{part}' in\n{text}");
     }

@@ -174,6 +174,7 @@ fn measured(
         pairs,
         amount: Some(amount),
         operation: a.operation,
+        report: None,
         names: sides.map(|side| side.name),
         settings: [a.settings, b.settings],
         flags: [a.flags, b.flags],

@@ -197,6 +197,8 @@ pub(crate) struct Measured {
     pub amount: Option<Amount>,
     /// What an operation is, where the program says so.
     pub operation: Option<String>,
+    /// What the program says of itself, where one JVM is both sides.
+    pub report: Option<Value>,
     pub names: [String; 2],
     pub settings: [Value; 2],
     pub flags: [Vec<String>; 2],
@@ -293,6 +295,7 @@ impl Comparison {
             pairs,
             amount,
             operation,
+            report,
             names,
             settings,
             flags,
@@ -378,6 +381,7 @@ impl Comparison {
                 found.pairs,
             ),
             sides: Sides { a, b },
+            report,
             method: result::Method {
                 seconds: pairs.iter().map(|pair| pair.a.seconds + pair.b.seconds).sum(),
                 warmup_seconds: self.warmup.as_secs_f64(),

@@ -84,7 +84,8 @@ impl Live {
         })
     }
 
-    fn finish(&mut self) -> Result<Option<Report>> {
+    /// What the program says of itself; checked, and as it was written.
+    fn finish(&mut self) -> Result<Option<(Report, Value)>> {
         let Some(operations) = &self.operations else {
             self.running.end()?;
             return Ok(None);
@@ -97,7 +98,7 @@ impl Live {
             )));
         }
         self.running.check()?;
-        Report::read(&self.running.output()).map(Some)
+        Report::with_line(&self.running.output()).map(Some)
     }
 }
 
@@ -187,7 +188,7 @@ pub(crate) fn measure(
     let plan =
         WindowPlan { a, b, window, skip, duration: comparison.duration, precision, seed: comparison.seed };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(comparison.warmup + passed))?;
-    let report = live.finish()?;
+    let (report, line) = live.finish()?.unzip();
     let settings = settings.unwrap_or_else(|| [live.jvms.settings(), live.jvms.settings()]);
     Ok(Measured {
         pairs,
@@ -195,6 +196,7 @@ pub(crate) fn measure(
         schedule: None,
         latency: report.as_ref().and_then(|report| Latency::of(&report.stretches)),
         operation: report.map(|report| report.operation),
+        report: line,
         names: comparison.sides.each_ref().map(|side| side.name.clone()),
         settings,
         flags: [flags.clone(), flags],

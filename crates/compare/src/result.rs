@@ -45,6 +45,10 @@ pub struct ComparisonResult {
     /// Times of operations in windows; `null` where they are not told apart.
     #[serde(default)]
     pub latency: Option<Latency>,
+    /// What a workload says of the whole of its measured time, both sides, on its last line, but for `stretches`; `null` for forks, and for programs
+    /// that say nothing.
+    #[serde(default)]
+    pub report: Option<Value>,
     pub method: Method,
     pub machine: Host,
     pub jdk: String,

@@ -135,6 +135,7 @@ mod tests {
                 a: side("terrace", Some(Waste { refill_bytes: 10, of_bytes: 1000, ..Waste::default() })),
                 b: side("private buffer for each thread (the bound)", None),
             },
+            report: None,
             method: Method {
                 seconds: 20.0,
                 warmup_seconds: 2.0,

@@ -42,6 +42,9 @@ pub struct Wanted {
     pub rounds: Option<usize>,
     /// Seconds measured in each JVM, where two ways of running one are compared.
     pub seconds: Option<u64>,
+    /// Seconds before it is measured.
+    #[serde(default)]
+    pub warmup: Option<u64>,
     /// Half of the interval's width, as a share, at which a cell needs no more of them.
     pub precision: Option<f64>,
 }
@@ -65,6 +68,11 @@ impl Bench {
     /// Memory of this machine in bytes, or what a control group leaves of it.
     pub fn memory_bytes(&self) -> u64 {
         compare::machine::memory_bytes()
+    }
+
+    /// Seconds before a compared JVM is measured; `usual` is the experiment's.
+    pub fn warmup(&self, usual: u64) -> u64 {
+        self.wanted.warmup.unwrap_or(usual)
     }
 
     /// Of quick runs the first JDK, of full ones all.

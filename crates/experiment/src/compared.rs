@@ -64,14 +64,14 @@ impl Case {
         let seconds = bench.wanted.seconds.unwrap_or(seconds);
         let precision = bench.wanted.precision.or(precision).map(Precision);
         let window = Duration::from_millis(window);
-        let length = (self.warmup + seconds) as f64 + AROUND;
+        let length = (bench.warmup(self.warmup) + seconds) as f64 + AROUND;
         self.cell(bench, at, sides, Method::Windows { window, skip: SKIP, precision }, seconds, length)
     }
 
     /// Pairs of whole JVMs, one after the other, side a against side b.
     pub fn forks(self, bench: &Bench, at: Parameters, sides: [Side; 2], fork: u64, pairs: u64) -> Cell {
         let fork = bench.wanted.seconds.unwrap_or(fork);
-        let length = 2.0 * pairs as f64 * ((self.warmup + fork) as f64 + AROUND);
+        let length = 2.0 * pairs as f64 * ((bench.warmup(self.warmup) + fork) as f64 + AROUND);
         // What they show first is work per second; of JVMs that share the CPUs only work per CPU-second can be trusted.
         let method = Method::Forks { fork: Duration::from_secs(fork), schedule: Schedule::Interleaved };
         self.cell(bench, at, sides, method, 2 * fork * pairs, length)
@@ -91,7 +91,7 @@ impl Case {
             sides,
             flags,
             method,
-            warmup: Duration::from_secs(self.warmup),
+            warmup: Duration::from_secs(bench.warmup(self.warmup)),
             duration: Duration::from_secs(measured),
             seed: 0,
             show: false,

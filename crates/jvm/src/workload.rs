@@ -5,6 +5,7 @@ use crate::jdk::Jdk;
 use crate::launch::Launch;
 use crate::{Error, Result};
 use serde::Deserialize;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -195,8 +196,7 @@ impl Report {
 
     /// Reads the last line that is not empty.
     pub fn read(output: &str) -> Result<Report> {
-        let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let report: Report = serde_json::from_str(line).map_err(|error| {
+        let report: Report = serde_json::from_str(last_line(output)).map_err(|error| {
             Error::failed(format!(
                 "the workload's last line is not a result ({error}); rebuild terrace-workloads.jar with 'cargo xtask build'"
             ))
@@ -214,6 +214,20 @@ impl Report {
         }
         Ok(report)
     }
+
+    /// The same, and that line as it was written, but for the many numbers of its `stretches`.
+    pub fn with_line(output: &str) -> Result<(Report, Value)> {
+        let report = Report::read(output)?;
+        let mut line: Value = serde_json::from_str(last_line(output)).unwrap_or_default();
+        if let Some(fields) = line.as_object_mut() {
+            fields.remove("stretches");
+        }
+        Ok((report, line))
+    }
+}
+
+fn last_line(output: &str) -> &str {
+    output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -229,6 +243,14 @@ mod tests {
         let text = format!("warming up\n{}\n\n", LINE.replace('\n', ""));
         let report = Report::read(&text).unwrap();
         assert_eq!((report.operations, report.collections, report.allocated_bytes), (100.0, Some(3), None));
+    }
+
+    #[test]
+    fn the_line_is_kept_without_its_stretches() {
+        let text = LINE.replace('\n', "").replace("{\"workload\"", "{\"stretches\":[],\"workload\"");
+        let (report, line) = Report::with_line(&format!("warming up\n{text}\n")).unwrap();
+        assert_eq!((report.operations, &line["operations"]), (100.0, &100.into()));
+        assert_eq!((&line["workload"], line.get("stretches")), (&"alloc".into(), None));
     }
 
     #[test]

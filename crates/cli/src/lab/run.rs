@@ -58,6 +58,10 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 
+    /// Seconds before each compared JVM is measured [default: the experiment's].
+    #[arg(long, value_name = "N")]
+    warmup: Option<u64>,
+
     /// End a comparison when the half-width of its interval is at most this [default: the experiment's].
     #[arg(long, value_name = "PERCENT", value_parser = crate::arguments::percent)]
     precision: Option<f64>,
@@ -145,6 +149,7 @@ impl Run {
         let wanted = Wanted {
             rounds: self.rounds.map(|rounds| rounds as usize).or(kept_wanted.rounds),
             seconds: self.seconds.or(kept_wanted.seconds),
+            warmup: self.warmup.or(kept_wanted.warmup),
             precision: self.precision.or(kept_wanted.precision),
         };
         let allow = self.allow_sysctl || kept.is_some_and(|header| header.allow_sysctl);
@@ -154,6 +159,7 @@ impl Run {
             .chain([format!("--{}", effort.name())])
             .chain(wanted.rounds.map(|rounds| format!("--rounds {rounds}")))
             .chain(wanted.seconds.map(|seconds| format!("--seconds {seconds}")))
+            .chain(wanted.warmup.map(|seconds| format!("--warmup {seconds}")))
             .chain(wanted.precision.map(|share| format!("--precision {}%", 100.0 * share)))
             .chain(self.java.iter().map(|path| format!("--java {}", path.display())))
             .chain(allow.then(|| "--allow-sysctl".to_owned()))

@@ -23,18 +23,48 @@ pub fn report(jvm: &Busy) -> Value {
 }
 
 pub fn report_of(pid: u32) -> Value {
+    // The warm-up allocates little.
+    report_when(pid, |report| report["evidence"]["allocation"]["used"].as_f64() > Some(1e6))
+}
+
+/// The first report that has what is waited for.
+pub fn report_when(pid: u32, ready: impl Fn(&Value) -> bool) -> Value {
     let (pid, until) = (pid.to_string(), Instant::now() + PATIENCE);
     loop {
         let answer = output(&["doctor", &pid, "--seconds", "2", "--format", "json"]);
-        if answer.status.success() {
-            let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
-            // The warm-up allocates little.
-            if report["evidence"]["allocation"]["used"].as_f64() > Some(1e6) {
-                return report;
-            }
+        let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        if answer.status.success() && ready(&report) {
+            return report;
         }
         assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
     }
+}
+
+/// What can be seen from outside of a JVM that collects, and nothing that takes the agent; `why` is the reason that is given.
+pub fn assert_seen_from_outside(report: &Value, why: &str) {
+    let evidence = &report["evidence"];
+    assert!(evidence["missing"].to_string().contains(why), "'{why}' in {report:#}");
+    assert!(evidence["allocation"].is_null() && evidence["refills"].is_null(), "{report:#}");
+    // HotSpot's own counters, and what the kernel knows.
+    let number =
+        |of: &str, name: &str| evidence[of][name].as_f64().unwrap_or_else(|| panic!("{name} of {report:#}"));
+    for (of, name) in [
+        ("eden", "bytes"),
+        ("eden", "collections"),
+        ("eden", "stopped"),
+        ("threads", "alive"),
+        ("memory", "resident"),
+    ] {
+        assert!(number(of, name) > 0.0, "{name} of {report:#}");
+    }
+    assert!(evidence["application_cpu"].as_f64() > Some(0.0), "{report:#}");
+    // Who refuses it, or does not answer, is not advised to take it.
+    assert!(!report["findings"].to_string().contains("\"terrace\""), "{report:#}");
+}
+
+/// Whether there was a collection while it was watched.
+pub fn collects(report: &Value) -> bool {
+    report["evidence"]["eden"]["collections"].as_u64() > Some(0)
 }
 
 pub fn rules(report: &Value) -> Vec<&str> {

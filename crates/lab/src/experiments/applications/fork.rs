@@ -78,6 +78,8 @@ pub(super) struct Forks<'a> {
     pub jdk: &'a Jdk,
     /// The JVM's flags on all sides.
     pub flags: &'a [String],
+    /// Before a JVM alone is measured.
+    pub warmup: u64,
     /// What a JVM alone is measured for; several at the same time get as much of the CPUs, and take longer.
     pub seconds: u64,
     pub install: &'a Install,
@@ -92,7 +94,7 @@ impl Forks<'_> {
         let mut members = sides.iter().map(|side| self.start(side)).collect::<Result<Vec<_>>>()?;
         let share = sides.len() as u64;
         let seconds = |alone: u64| Duration::from_secs(share * alone);
-        let reports = together::measure(&mut members, seconds(self.program.warmup), seconds(self.seconds))?;
+        let reports = together::measure(&mut members, seconds(self.warmup), seconds(self.seconds))?;
         members.iter_mut().zip(reports).map(|(member, report)| Self::result(member, report)).collect()
     }
 

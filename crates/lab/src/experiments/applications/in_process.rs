@@ -30,7 +30,7 @@ pub(super) fn cell(
     let precision = bench.wanted.precision.map(Precision);
     let comparison = flags(bench, program, collector, jdk, flag)
         .and_then(|flags| windows(bench, program, jdk, flags, sides, (seconds, precision)));
-    let length = (program.warmup + seconds) as f64 + AROUND;
+    let length = (bench.warmup(program.warmup) + seconds) as f64 + AROUND;
     compared::cell(place(program, collector, jdk, heap, ON_OFF), length, comparison, sample)
 }
 
@@ -49,7 +49,7 @@ pub fn windows(
         sides,
         flags,
         method: Method::Windows { window: Duration::from_millis(program.window), skip: SKIP, precision },
-        warmup: Duration::from_secs(program.warmup),
+        warmup: Duration::from_secs(bench.warmup(program.warmup)),
         duration: Duration::from_secs(seconds),
         seed: 0,
         show: false,
@@ -58,8 +58,11 @@ pub fn windows(
 }
 
 fn sample(outcome: &ComparisonResult) -> Sample {
-    let mut sample =
-        Sample { processes: 1, ..Sample::default() }.with_settings(outcome.sides.a.settings.clone());
+    let mut settings = outcome.sides.a.settings.clone();
+    if let (Some(fields), Some(report)) = (settings.as_object_mut(), &outcome.report) {
+        fields.insert("measured".into(), report.clone());
+    }
+    let mut sample = Sample { processes: 1, ..Sample::default() }.with_settings(settings);
     sample.notes.clone_from(&outcome.notes);
     let latency = outcome.latency;
     for (metric, ..) in METRICS {

@@ -115,7 +115,7 @@ fn compared(
         .map(|flags| Rc::new(Rounds::new(program, jdk, flags, seconds, bench)));
     let cell = |(number, (compared, ..)): (usize, &(&str, usize, usize))| Cell {
         parameters: place(program, collector, jdk, heap, compared),
-        seconds: (program.warmup + seconds) as f64 + AROUND,
+        seconds: (bench.warmup(program.warmup) + seconds) as f64 + AROUND,
         runner: match &rounds {
             Err(error) => Runner::Unavailable(error.to_string()),
             Ok(rounds) => {

@@ -19,6 +19,7 @@ pub(super) struct Rounds {
     pub program: &'static Application,
     pub jdk: Jdk,
     pub flags: Vec<String>,
+    pub warmup: u64,
     pub seconds: u64,
     pub install: Install,
     /// Why the sides do not run at the same time.
@@ -45,7 +46,8 @@ impl Rounds {
             flags.iter().chain([&program.name.to_owned()]).flat_map(|flag| flag.bytes()).map(u64::from).sum();
         let state = RefCell::new(State { orders: Orders::new(seed), left: BTreeMap::new() });
         let in_turn = must_run_in_turn(&flags, bench.memory_bytes());
-        Rounds { program, jdk: jdk.clone(), flags, seconds, install: bench.install.clone(), in_turn, state }
+        let (warmup, install) = (bench.warmup(program.warmup), bench.install.clone());
+        Rounds { program, jdk: jdk.clone(), flags, warmup, seconds, install, in_turn, state }
     }
 
     /// This comparison's part of its next round.
@@ -63,8 +65,8 @@ impl Rounds {
     }
 
     fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, ForkResult>> {
-        let Rounds { program, jdk, flags, seconds, install, .. } = self;
-        let forks = Forks { program, jdk, flags, seconds: *seconds, install };
+        let Rounds { program, jdk, flags, warmup, seconds, install, .. } = self;
+        let forks = Forks { program, jdk, flags, warmup: *warmup, seconds: *seconds, install };
         let sides: [ForkSide; 3] = order.map(|side| {
             let (_, terrace, more) = SIDES[side];
             (terrace.then(AgentOptions::default), more)

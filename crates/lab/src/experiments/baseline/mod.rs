@@ -83,6 +83,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = Vec::new();
     for jdk in bench.chosen_jdks() {
         for (workload, warmup) in [(Workload::Alloc, 1), (Workload::Churn, 1), (Workload::Javac, 8)] {
+            let warmup = bench.warmup(warmup);
             for collector in COLLECTORS {
                 for threads in [1, 2, 16] {
                     if bench.effort == Effort::Full || collector == Collector::Parallel && threads == 2 {

@@ -169,7 +169,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                     ("size", size::format(*paper).into()),
                 ]);
                 let windows = bench.effort.pick(Duration::from_secs(9), Duration::from_secs(45));
-                let warmup = bench.effort.pick(Duration::from_secs(5), Duration::from_secs(20));
+                let warmup = Duration::from_secs(bench.warmup(bench.effort.pick(5, 20)));
                 let runner = match jdk {
                     None => Runner::Unavailable("no JDK with a compiler; name a full JDK with --java".into()),
                     Some(jdk) => {

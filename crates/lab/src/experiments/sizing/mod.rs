@@ -127,7 +127,8 @@ fn application_cell(
     let comparison = applications::flags(bench, application, collector, jdk, heap)
         .and_then(|flags| in_process::windows(bench, application, jdk, flags, sides, (seconds, precision)));
     let at = place(&format!("{}, application", application.name), collector, jdk, size);
-    Ok(compared::cell(at, (application.warmup + seconds) as f64 + AROUND, comparison, compared::sample))
+    let length = (bench.warmup(application.warmup) + seconds) as f64 + AROUND;
+    Ok(compared::cell(at, length, comparison, compared::sample))
 }
 
 fn cell(
