@@ -13,6 +13,7 @@ use jvm::jdk::Jdk;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol};
 use running::{Jvm, status, the_jvm};
+use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -89,7 +90,7 @@ fn a_jvm_without_signal_handlers_is_examined_like_any_other() {
 }
 
 /// What is seen of a JVM whose JDK the agent refuses; the JVM goes on.
-fn assert_refused_and_seen(mut command: Command, jdk: &str) {
+fn assert_refused_and_seen(mut command: Command, jdk: &str) -> Value {
     command.env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = Busy(command.spawn().unwrap());
     let jvm = Jvm { pid: the_jvm(child.0.id()), busy: child };
@@ -104,6 +105,7 @@ fn assert_refused_and_seen(mut command: Command, jdk: &str) {
     assert_eq!(again["evidence"]["jvm"]["pid"], jvm.pid);
     let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(1) && said.contains(&format!("refused: {jdk}")), "{said}");
+    report
 }
 
 /// One that was fetched to be refused. None of our programs is for it: the script's interpreter is its own.
@@ -122,7 +124,10 @@ fn jdk_8_is_seen_from_outside() {
     std::fs::write(&script, "for (;;) new java.util.ArrayList(1000);").unwrap();
     let mut command = Command::new(java);
     command.args(["-Xmx64m", "-XX:+UseSerialGC", "jdk.nashorn.tools.Shell"]).arg(script);
-    assert_refused_and_seen(command, "JDK 8 (HotSpot 25.");
+    let report = assert_refused_and_seen(command, "JDK 8 (HotSpot 25.");
+    assert_seen_from_outside(&report, "flags: ");
+    assert_seen_from_outside(&report, "threads: ");
+    assert_eq!(report["evidence"]["jvm"]["collector"], "Serial");
 }
 
 /// The newest one, whose HotSpot says that it is of a version between two that are supported: in a copy of its library the number that it tells

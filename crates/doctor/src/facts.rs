@@ -22,7 +22,7 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
             "{}: JDK {}, {}; watched {}",
             jvm.pid,
             jvm.version,
-            jvm.collector,
+            if jvm.collector == "unknown" { "collector unknown" } else { &jvm.collector },
             quantity(evidence.seconds, "s")
         ),
     )];

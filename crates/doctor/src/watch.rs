@@ -12,7 +12,7 @@ use jvm::attach::Attached;
 use jvm::install::Install;
 use jvm::observe;
 use jvm::observer::Observer;
-use jvm::perfdata::PerfFile;
+use jvm::perfdata::{PerfData, PerfFile};
 use jvm::refills::RefillTimes;
 use jvm::thread_dump::{self, JavaThread};
 use jvm::vm_flags::VmFlags;
@@ -131,6 +131,9 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
             VmFlags::default()
         }
     };
+    if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && missing.len() == jvm.missing.len() {
+        missing.push("flags: this JVM lists them in another form".into());
+    }
     progress.start("watching", length + Duration::from_secs(1));
     progress.say("measuring the costs of operations on this machine");
     let costs = costs::measure(machine.cpus);
@@ -158,8 +161,8 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     let mut evidence = Evidence {
         jvm: crate::evidence::Jvm {
             pid: jvm.pid,
-            version: version(jvm, &watch.settings),
-            collector: collector(&flags),
+            version: version(jvm, &watch.settings, first.perf.as_ref()),
+            collector: collector(&flags, first.perf.as_ref()),
             flags,
         },
         seconds: last.at.duration_since(first.at).as_secs_f64(),
@@ -190,6 +193,11 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         let throttled = to.throttled.saturating_sub(from.throttled);
         evidence.machine.throttled = (all > 0).then(|| throttled as f64 / all as f64);
         evidence.machine.held_back = Some(to.held_back.saturating_sub(from.held_back).as_secs_f64());
+    }
+    if jvm.attached.is_some() && looks.iter().all(Vec::is_empty) {
+        evidence
+            .missing
+            .push("threads: this JVM does not list them with what they allocate (JDK 11 and later)".into());
     }
     if watch.perf.is_none() {
         evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
@@ -276,16 +284,24 @@ impl Watch<'_> {
     }
 }
 
-fn version(jvm: &Watched, settings: &serde_json::Value) -> String {
+fn version(jvm: &Watched, settings: &serde_json::Value, perf: Option<&PerfData>) -> String {
     let said = settings.get("jdk").and_then(|jdk| jdk.as_str()).map(str::to_owned);
     let asked =
         || jvm.attached?.diagnose("VM.version").ok()?.lines().last().map(|line| line.replace("JDK ", ""));
-    said.or_else(asked).unwrap_or_default()
+    let published = || Some(perf?.text("java.property.java.vm.version")?.to_owned());
+    said.or_else(asked).or_else(published).unwrap_or_else(|| "of unknown version".into())
 }
 
-/// By its flag.
-fn collector(flags: &VmFlags) -> String {
+/// By its flag, or where a JVM does not tell its flags by what the collector of its young generation is called.
+fn collector(flags: &VmFlags, perf: Option<&PerfData>) -> String {
     let known = ["Serial", "Parallel", "G1", "Shenandoah", "Z", "Epsilon"];
     let on = known.into_iter().find(|name| flags.is_on(&format!("Use{name}GC")));
-    on.unwrap_or("unknown").to_owned()
+    let called = || {
+        let own = perf?.text("sun.gc.collector.0.name")?;
+        // The names of JDK 8.
+        let old = [("PSScavenge", "Parallel"), ("Copy", "Serial")];
+        let old = old.into_iter().find(|(name, _)| own == *name).map(|(_, name)| name);
+        old.or_else(|| known.into_iter().find(|name| own.starts_with(name)))
+    };
+    on.or_else(called).unwrap_or("unknown").to_owned()
 }

@@ -21,9 +21,13 @@ pub struct JavaThread {
 }
 
 impl JavaThread {
-    /// Whether its outermost Java frame is a method that native code has called: neither a thread's `run`, nor `main`.
+    /// Whether its outermost Java frame is a method that native code has called: neither a thread's `run`, nor `main`, nor what HotSpot calls when
+    /// a thread ends (`Thread.exit`, `Thread.dispatchUncaughtException`).
     pub fn is_called_from_native(&self) -> bool {
-        self.outermost.as_ref().is_some_and(|frame| ![".run", ".main"].iter().any(|own| frame.ends_with(own)))
+        let is_own = |frame: &String| {
+            frame.starts_with("java.lang.Thread.") || [".run", ".main"].iter().any(|own| frame.ends_with(own))
+        };
+        self.outermost.as_ref().is_some_and(|frame| !is_own(frame))
     }
 
     /// The name without what tells threads of a kind apart: numbers.
@@ -126,6 +130,8 @@ mod tests {
             threads.iter().map(JavaThread::is_called_from_native).collect::<Vec<_>>(),
             [false, false, true]
         );
+        let ending = JavaThread { outermost: Some("java.lang.Thread.exit".into()), ..threads[2].clone() };
+        assert!(!ending.is_called_from_native());
         assert_eq!(threads[1].group(), "pool-N-thread-N");
         assert_eq!(threads[0].group(), "main");
     }

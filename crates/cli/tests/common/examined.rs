@@ -58,6 +58,13 @@ pub fn assert_seen_from_outside(report: &Value, why: &str) {
         assert!(number(of, name) > 0.0, "{name} of {report:#}");
     }
     assert!(evidence["application_cpu"].as_f64() > Some(0.0), "{report:#}");
+    let told = |name: &str| evidence["jvm"][name].as_str().unwrap().to_owned();
+    assert!(told("version").starts_with(|c: char| c.is_ascii_digit()), "{report:#}");
+    assert_ne!(told("collector"), "unknown", "{report:#}");
+    // Where nobody says how large the heap may be, no young generation is named that may not fit in it.
+    if evidence["missing"].to_string().contains("flags") {
+        assert!(!report["findings"].to_string().contains("\"flags\""), "{report:#}");
+    }
     // Who refuses it, or does not answer, is not advised to take it.
     assert!(!report["findings"].to_string().contains("\"terrace\""), "{report:#}");
 }

@@ -44,11 +44,14 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
-    let mut flags = vec![format!("-Xmn{}m", megabytes(factor * eden * young))];
-    if let Some(heap) = evidence.jvm.flags.number("MaxHeapSize") {
-        // The old generation keeps what it has: nobody here knows how much of it lives.
-        flags.push(format!("-Xmx{}m", megabytes(heap as f64 + (factor - 1.0) * eden * young)));
-    }
+    let (size, more) = (megabytes(factor * eden * young), (factor - 1.0) * eden * young);
+    // The old generation keeps what it has: nobody here knows how much of it lives.
+    let remedy = match evidence.jvm.flags.number("MaxHeapSize") {
+        Some(heap) => {
+            Remedy::Flags(vec![format!("-Xmn{size}m"), format!("-Xmx{}m", megabytes(heap as f64 + more))])
+        }
+        None => Remedy::Program(format!("-Xmn{size}m, and {} MB more of heap (-Xmx)", megabytes(more))),
+    };
     let collections = rates.with_larger_eden(factor).all() / rates.all();
     let note = match evidence.jvm.collector.as_str() {
         "G1" => "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
@@ -57,7 +60,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     Some(Found {
         evidence: text,
         advice: vec![Advice {
-            remedy: Remedy::Flags(flags),
+            remedy,
             effect: Effect {
                 collections: Some(collections),
                 speed: evidence.speed_with_collections(collections),
