@@ -60,6 +60,7 @@ mod threads;
 mod transitions;
 mod versions;
 mod walkers;
+mod waste;
 mod zgc;
 
 fn main() -> std::process::ExitCode {
@@ -71,6 +72,7 @@ fn main() -> std::process::ExitCode {
         ending::cases,
         limits::cases,
         tails::cases,
+        waste::cases,
         objects::cases,
         collections::cases,
         walkers::cases,
