@@ -22,7 +22,8 @@
 //!
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
 //! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by, `--skip`,
-//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
+//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--ignored` (what takes an hour, and
+//! nothing else).
 
 mod accounting;
 mod adaptive;
@@ -47,6 +48,7 @@ mod matrix;
 mod objects;
 mod observing;
 mod options;
+mod out_of_memory;
 mod process;
 mod publication;
 mod record;
@@ -70,6 +72,7 @@ fn main() -> std::process::ExitCode {
         loading::cases,
         publication::cases,
         ending::cases,
+        out_of_memory::cases,
         limits::cases,
         tails::cases,
         waste::cases,
