@@ -37,6 +37,7 @@ mod environment;
 mod flight;
 mod graal;
 mod hostile;
+mod huge_pages;
 mod jar;
 mod jar_attach;
 mod jdk;
@@ -91,6 +92,7 @@ fn main() -> std::process::ExitCode {
         threads::cases,
         transitions::cases,
         environment::cases,
+        huge_pages::cases,
         hostile::cases,
         jar::cases,
         jar_attach::cases,
