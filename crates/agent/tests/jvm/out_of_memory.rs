@@ -22,7 +22,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         let times = if slow { 5 } else { 30 };
         QUIET.shared(|| exits(setting, times))
     });
-    // An hour, mostly Shenandoah's, which takes eight seconds for one.
+    // Many minutes, most of them Shenandoah's, which takes up to eight seconds for one.
     let usual = cases.len();
     matrix(cases, "exit_on_out_of_memory::hundred", JDKS, SERVED, |setting| {
         QUIET.shared(|| exits(setting, 100))
