@@ -23,15 +23,7 @@ pub struct Obtained {
 impl Obtained {
     /// Of one range of this process, which must be made of whole mappings.
     pub fn of_range(range: Range<usize>) -> Result<Obtained> {
-        let text = read("/proc/self/smaps")?;
-        let mut total = Obtained::default();
-        let mut covered = 0;
-        for area in areas(&text) {
-            if area.range.start >= range.start && area.range.end <= range.end {
-                covered += area.range.len();
-                total += area.obtained;
-            }
-        }
+        let (total, covered) = within(&read("/proc/self/smaps")?, &range);
         if covered == range.len() {
             return Ok(total);
         }
@@ -49,6 +41,11 @@ impl Obtained {
             total += area.obtained;
         });
         Ok(total)
+    }
+
+    /// Of the mappings of another process that lie in a range.
+    pub fn of_range_in_process(pid: u32, range: &Range<usize>) -> Result<Obtained> {
+        Ok(within(&read(&format!("/proc/{pid}/smaps"))?, range).0)
     }
 
     /// On explicit huge pages of a size.
@@ -139,6 +136,17 @@ fn areas(text: &str) -> impl Iterator<Item = Area> {
     })
 }
 
+/// What the mappings that lie in a range obtained, and how many of its bytes they are.
+fn within(text: &str, range: &Range<usize>) -> (Obtained, usize) {
+    let mut total = Obtained::default();
+    let mut covered = 0;
+    for area in areas(text).filter(|area| area.range.start >= range.start && area.range.end <= range.end) {
+        covered += area.range.len();
+        total += area.obtained;
+    }
+    (total, covered)
+}
+
 /// `7f00-7f10 rw-p 00000000 00:00 0    [heap]`. An area without a file has inode 0.
 fn header(line: &str) -> Option<Area> {
     let mut words = line.split_ascii_whitespace();
@@ -206,6 +214,15 @@ Private_Hugetlb:    2048 kB
         assert_eq!(areas[2].obtained.explicit(PageSize::OneGigabyte), 1 << 30);
         assert_eq!(areas[3].obtained.explicit(PageSize::TwoMegabytes), 2 << 20);
         assert_eq!(areas[3].obtained.resident(), 2 << 20);
+    }
+
+    #[test]
+    fn a_range_is_what_lies_in_it() {
+        let (obtained, covered) = within(SMAPS, &(0x7f3f_4000_0000..0x7f3f_c000_0000));
+        assert_eq!((obtained.transparent, obtained.explicit(PageSize::OneGigabyte)), (12 << 20, 1 << 30));
+        assert_eq!((obtained.explicit(PageSize::TwoMegabytes), covered), (0, (14 << 20) + (1 << 30)));
+        // A mapping that reaches beyond is not in it.
+        assert_eq!(within(SMAPS, &(0x7f3f_4000_0000..0x7f3f_4000_1000)), (Obtained::default(), 0));
     }
 
     #[test]

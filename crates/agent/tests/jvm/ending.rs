@@ -1,8 +1,9 @@
 //! The end of the JVM: after VMDeath collections are not announced any more, while daemon threads still allocate.
 
 use crate::artifacts;
+use crate::attach::COLLECTING;
 use crate::jdk;
-use crate::launch::{Exit, Launch};
+use crate::launch::Launch;
 use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
@@ -12,9 +13,6 @@ use hotspot::version::Feature;
 fn leaving(by: &str) -> Launch {
     Launch::new("Leave").args(&[&format!("by={by}")]).flags("-Xmn4m").prints(&["leaving"])
 }
-
-/// Those that collect; Epsilon ends the JVM when memory does.
-const COLLECTING: &[Collector] = SERVED.split_at(5).0;
 
 pub fn cases(cases: &mut Vec<Case>) {
     // An agent loaded beside ours stays in Agent_OnUnload, which comes after VMDeath, for a time in which threads allocate and
@@ -91,32 +89,11 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = launch.flags("-XX:+UseShenandoahGC -Xmx48m");
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
-    matrix(cases, "exit_on_out_of_memory", JDKS, COLLECTING, |setting| {
-        let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
-        // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
-        QUIET.shared(|| {
-            for _ in 0..times_out_of_memory(setting.collector) {
-                Launch::bare("Fill")
-                    .agent("log=warn")
-                    .unreported()
-                    .flags(&format!("-Xmx16m -XX:+ExitOnOutOfMemoryError {flags}"))
-                    .prints(&["Terminating due to java.lang.OutOfMemoryError"])
-                    .exit(Exit::Code(3))
-                    .run(setting.jdk)?;
-            }
-            Ok(Outcome::Passed)
-        })
-    });
     // With more threads the heap is verified all the time, and the one that ends the program waits up to half a minute for its turn.
     hazard(cases, "exit_while_allocating", &[11, 17, 21], USUAL, |_| leaving("exit").args(&["threads=6"]));
     hazard(cases, "halt_while_allocating", JDKS, USUAL, |_| {
         leaving("halt").args(&["threads=6"]).unreported()
     });
-}
-
-/// Launches of a setting: a hundred over the five collectors, each on one JDK. Shenandoah takes eight seconds for one.
-fn times_out_of_memory(collector: Collector) -> usize {
-    if USUAL.contains(&collector) { 30 } else { 5 }
 }
 
 /// The program ends as it does in a stock JVM, however full the heap is.

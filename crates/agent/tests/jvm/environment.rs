@@ -1,5 +1,5 @@
 //! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
-//! grow and shrink, pages of other sizes; and strings that the collector deduplicates.
+//! grow and shrink; and strings that the collector deduplicates.
 
 use crate::launch::Launch;
 use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
@@ -9,12 +9,10 @@ use crate::{jdk, switching};
 use control::Control;
 use hab::Counter;
 use hotspot::collector::Collector;
-use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 /// A load that the collector can bear, for as long as something is done beside it.
-fn load(main: &'static str, setting: Setting) -> Launch {
+pub fn load(main: &'static str, setting: Setting) -> Launch {
     match setting.collector {
         Collector::Epsilon => Launch::new(main).args(&["most=400m"]).flags("-Xmx2g"),
         Collector::Shenandoah | Collector::GenerationalShenandoah => {
@@ -70,7 +68,6 @@ pub fn cases(cases: &mut Vec<Case>) {
         });
     }
     sizes(cases);
-    pages(cases);
     // Before 18 only some collectors know it.
     let deduplicates = |_| {
         Launch::new("Duplicates").flags("-XX:+UseStringDeduplication -XX:StringDeduplicationAgeThreshold=1")
@@ -133,59 +130,6 @@ fn young_sizes(log: &str) -> Vec<u64> {
         .filter_map(|line| line.split_once("PSYoungGen: ")?.1.split_once("->")?.1.split_once('('))
         .filter_map(|(_, rest)| rest.split_once('K')?.0.parse().ok())
         .collect()
-}
-
-/// Pages of other sizes.
-fn pages(cases: &mut Vec<Case>) {
-    matrix(cases, "pages::transparent_huge", JDKS, SERVED, |setting| {
-        let enabled =
-            std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-        if enabled.is_empty() || enabled.contains("[never]") {
-            return Ok(Outcome::Skipped(
-                "transparent huge pages: not in this kernel, or switched off".into(),
-            ));
-        }
-        let given = Rc::new(Cell::new(false));
-        let seen = given.clone();
-        let launch = load("Load", setting)
-            .args(&["until=released"])
-            .flags("-XX:+UseTransparentHugePages -XX:+AlwaysPreTouch")
-            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
-            .beside(move |running| {
-                running.wait_for("running");
-                seen.set(huge_pages(running.pid()) > 0);
-                Ok(())
-            });
-        QUIET.shared(|| launch.run(setting.jdk))?;
-        Ok(if given.get() {
-            Outcome::Passed
-        } else {
-            Outcome::Skipped("transparent huge pages: the kernel gave the heap none".into())
-        })
-    });
-    matrix(cases, "pages::explicit_huge", JDKS, SERVED, |setting| {
-        let information = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let free = (information.lines())
-            .find_map(|line| line.strip_prefix("HugePages_Free:")?.trim().parse::<u64>().ok())
-            .unwrap_or(0);
-        let most = if setting.collector == Collector::Epsilon { 1100 } else { 60 };
-        if free < most {
-            return Ok(Outcome::Skipped(format!(
-                "{most} free huge pages (vm.nr_hugepages): there are {free}"
-            )));
-        }
-        let launch = load("Load", setting)
-            .flags("-XX:+UseLargePages")
-            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
-        QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
-    });
-}
-
-/// Kilobytes in transparent huge pages.
-fn huge_pages(pid: u32) -> u64 {
-    let pages = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    let size = pages.lines().find_map(|line| line.strip_prefix("AnonHugePages:")?.trim().strip_suffix(" kB"));
-    size.and_then(|size| size.trim().parse().ok()).unwrap_or(0)
 }
 
 /// Requests that each domain served.

@@ -22,7 +22,8 @@
 //!
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
 //! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by, `--skip`,
-//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line).
+//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--ignored` (what takes too long for
+//! each run, and nothing else).
 
 mod accounting;
 mod adaptive;
@@ -36,6 +37,7 @@ mod environment;
 mod flight;
 mod graal;
 mod hostile;
+mod huge_pages;
 mod jar;
 mod jar_attach;
 mod jdk;
@@ -47,6 +49,7 @@ mod matrix;
 mod objects;
 mod observing;
 mod options;
+mod out_of_memory;
 mod process;
 mod publication;
 mod record;
@@ -60,6 +63,7 @@ mod threads;
 mod transitions;
 mod versions;
 mod walkers;
+mod waste;
 mod zgc;
 
 fn main() -> std::process::ExitCode {
@@ -69,8 +73,10 @@ fn main() -> std::process::ExitCode {
         loading::cases,
         publication::cases,
         ending::cases,
+        out_of_memory::cases,
         limits::cases,
         tails::cases,
+        waste::cases,
         objects::cases,
         collections::cases,
         walkers::cases,
@@ -86,6 +92,7 @@ fn main() -> std::process::ExitCode {
         threads::cases,
         transitions::cases,
         environment::cases,
+        huge_pages::cases,
         hostile::cases,
         jar::cases,
         jar_attach::cases,

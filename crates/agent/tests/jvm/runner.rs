@@ -19,17 +19,24 @@ pub struct Case {
     name: String,
     /// Whether it also runs when nobody chooses: see [`Case::only_if_asked`].
     usual: bool,
+    /// Whether it runs with `--ignored` alone: see [`Case::ignore`].
+    ignored: bool,
     body: Box<dyn Fn() -> Verdict + Send + Sync>,
 }
 
 impl Case {
     pub fn new(name: impl Into<String>, body: impl Fn() -> Verdict + Send + Sync + 'static) -> Case {
-        Case { name: name.into(), usual: true, body: Box::new(body) }
+        Case { name: name.into(), usual: true, ignored: false, body: Box::new(body) }
     }
 
     /// The same, run with `--all` or by its name.
     pub fn only_if_asked(self) -> Case {
         Case { usual: false, ..self }
+    }
+
+    /// It takes too long for `--all`: it runs with `--ignored`, as libtest's ignored tests do, and `--include-ignored`.
+    pub fn ignore(&mut self) {
+        self.ignored = true;
     }
 
     fn run(&self) -> Verdict {
@@ -50,6 +57,7 @@ struct Arguments {
     all: bool,
     list: bool,
     only_ignored: bool,
+    with_ignored: bool,
     threads: Option<usize>,
 }
 
@@ -74,6 +82,7 @@ impl Arguments {
                 "--all" => arguments.all = true,
                 "--list" => arguments.list = true,
                 "--ignored" => arguments.only_ignored = true,
+                "--include-ignored" => arguments.with_ignored = true,
                 flag if flag.starts_with('-') => {}
                 name => arguments.names.push(name.to_owned()),
             }
@@ -87,7 +96,8 @@ impl Arguments {
             |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
         let chosen =
             if self.names.is_empty() { case.usual || self.all } else { self.names.iter().any(matches) };
-        chosen && !self.skip.iter().any(matches)
+        let due = if self.only_ignored { case.ignored } else { !case.ignored || self.with_ignored };
+        chosen && due && !self.skip.iter().any(matches)
     }
 }
 
@@ -95,9 +105,7 @@ impl Arguments {
 pub fn run(cases: Vec<Case>) -> ExitCode {
     let arguments = Arguments::read();
     let all = cases.len();
-    // None of the cases is marked ignored: a skip is decided when it runs.
-    let chosen: Vec<Case> =
-        cases.into_iter().filter(|case| arguments.wants(case) && !arguments.only_ignored).collect();
+    let chosen: Vec<Case> = cases.into_iter().filter(|case| arguments.wants(case)).collect();
     if arguments.list {
         chosen.iter().for_each(|case| println!("{}: test", case.name));
         return ExitCode::SUCCESS;

@@ -1,0 +1,101 @@
+//! What HotSpot does on its own when memory is used up (`OnOutOfMemoryError`, `ExitOnOutOfMemoryError`): as in the stock JVM, and not where
+//! there was no such error.
+
+use crate::attach::COLLECTING;
+use crate::jdk;
+use crate::launch::{Exit, Launch};
+use crate::matrix::{JDKS, SERVED, Setting, matrix};
+use crate::process::Finished;
+use crate::runner::{Case, Outcome, QUIET, Verdict};
+use hotspot::collector::Collector;
+
+pub fn cases(cases: &mut Vec<Case>) {
+    // Without Epsilon, which ends the JVM on its own then.
+    for by in ["exit", "return"] {
+        matrix(cases, &format!("command_on_out_of_memory::{by}"), JDKS, COLLECTING, move |setting| {
+            QUIET.shared(|| command_as_in_stock(setting, by))
+        });
+    }
+    // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
+    matrix(cases, "exit_on_out_of_memory", JDKS, SERVED, |setting| {
+        let slow = matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah);
+        let times = if slow { 5 } else { 30 };
+        QUIET.shared(|| exits(setting, times))
+    });
+    // Many minutes, most of them Shenandoah's, which takes up to eight seconds for one.
+    let usual = cases.len();
+    matrix(cases, "exit_on_out_of_memory::hundred", JDKS, SERVED, |setting| {
+        QUIET.shared(|| exits(setting, 100))
+    });
+    cases[usual..].iter_mut().for_each(Case::ignore);
+}
+
+fn exits(setting: Setting, times: usize) -> Verdict {
+    let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
+    for time in 1..=times {
+        Launch::bare("Fill")
+            .agent("log=warn")
+            .unreported()
+            .flags(&format!("-Xmx16m -XX:+ExitOnOutOfMemoryError {flags}"))
+            .prints(&["Terminating due to java.lang.OutOfMemoryError"])
+            .exit(Exit::Code(3))
+            .run(setting.jdk)
+            .map_err(|why| format!("time {time} of {times}: {why}"))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// A program that runs out of memory, and one that ends with a heap which is nearly full: the command of `OnOutOfMemoryError` is run as often as in
+/// the stock JVM.
+fn command_as_in_stock(setting: Setting, by: &str) -> Verdict {
+    let run = |launch: Launch, most: Option<u64>| -> Result<Filled, String> {
+        // G1's regions are large: of a small heap some percent are one of them.
+        let heap = if setting.collector == Collector::G1 { "-Xmx64m" } else { "-Xmx24m" };
+        let launch = launch
+            .args(&[&format!("by={by}")])
+            .args(&most.map(|most| format!("most={most}")).iter().map(String::as_str).collect::<Vec<_>>())
+            // The end is what does not fit, and nothing that depends on times. Blanks would be another flag's beginning here.
+            .flags(&format!("{heap} -XX:-UseGCOverheadLimit -XX:OnOutOfMemoryError=echo>>commands"))
+            .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
+            .after(|finished| filled(finished).map(|_| ()));
+        let directory =
+            tempfile::tempdir_in(crate::artifacts::scratch()).map_err(|error| error.to_string())?;
+        filled(&launch.run_in(setting.jdk, directory.path())?)
+    };
+    let stock = || Launch::bare("Fill").stock();
+    let ours = || Launch::bare("Fill").agent("log=warn");
+    let full = run(stock(), None)?;
+    if full.commands == 0 {
+        return Err("the stock JVM ran no command: nothing can be compared".into());
+    }
+    let full_of_ours = run(ours(), None)?;
+    if full_of_ours.commands != full.commands {
+        return Err(format!(
+            "out of memory: {} commands, {} without the agent",
+            full_of_ours.commands, full.commands
+        ));
+    }
+    // As near to the end as a stock JVM surely comes without an error: with Shenandoah the end differs by 6 % from run to run.
+    let most = full.elements / 100 * 90;
+    for (launch, whose) in [(stock(), "the stock JVM"), (ours(), "the agent")] {
+        let Filled { commands, elements } = run(launch, Some(most))?;
+        if (commands, elements) != (0, most) {
+            return Err(format!(
+                "{whose}: {commands} commands after {elements} of {most} elements, and no error"
+            ));
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// What became of a run of `Fill`.
+struct Filled {
+    /// How often the command was run: HotSpot waits for its end.
+    commands: usize,
+    elements: u64,
+}
+
+fn filled(finished: &Finished) -> Result<Filled, String> {
+    let marks = std::fs::read_to_string(finished.directory.join("commands")).unwrap_or_default();
+    Ok(Filled { commands: marks.lines().count(), elements: finished.printed("elements")? })
+}
