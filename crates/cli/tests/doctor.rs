@@ -337,7 +337,6 @@ fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
         "2. shared refills: ",
         "- -XX:TLABSize=8k: speed 1.",
         "- terrace: speed 1.",
-        "the prediction does not include cache effects",
     ] {
         assert!(said.contains(part), "'{part}' in\n{text}");
     }

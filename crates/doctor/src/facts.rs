@@ -10,6 +10,8 @@ const GROUPS: usize = 3;
 const LEAST_PART: f64 = 0.01;
 /// A cause of collections besides a full eden is named from this share on.
 const LEAST_CAUSE: f64 = 0.1;
+/// Less of eden is not said to be unused.
+const LEAST_UNUSED: f64 = 0.001;
 /// What zeroing is shown for.
 const PAGE: f64 = 4096.0;
 
@@ -47,18 +49,16 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
 
 fn eden(allocation: &Allocation, seconds: f64) -> String {
     let part = |bytes: f64| share(bytes / allocation.used);
-    let mut text = format!(
-        "{}/s: objects {}; unused at threads' ends {}, collections {}, refills {}",
-        human(allocation.used / seconds),
-        part(allocation.objects),
-        part(allocation.waste_ended),
-        part(allocation.waste_collection),
-        part(allocation.waste_refill),
-    );
-    if allocation.waste_buffers > 0.0 {
-        text += &format!(", in Terrace's buffers {}", part(allocation.waste_buffers));
-    }
-    text
+    let unused = [
+        ("at threads' ends", allocation.waste_ended),
+        ("at collections", allocation.waste_collection),
+        ("at refills", allocation.waste_refill),
+        ("in Terrace's buffers", allocation.waste_buffers),
+    ];
+    let unused = unused.into_iter().filter(|(_, bytes)| *bytes >= LEAST_UNUSED * allocation.used);
+    let unused: Vec<String> = unused.map(|(when, bytes)| format!("{} {when}", part(bytes))).collect();
+    let text = format!("{}/s: objects {}", human(allocation.used / seconds), part(allocation.objects));
+    if unused.is_empty() { text } else { format!("{text}; unused: {}", unused.join(", ")) }
 }
 
 /// That Terrace is there, and what that comes to.
@@ -140,8 +140,8 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
 fn threads(evidence: &Evidence) -> String {
     let threads = &evidence.threads;
     let number = |value: Option<u64>, what: &str| value.map(|value| format!("{value} {what}"));
-    let started =
-        threads.started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
+    let started = threads.started.filter(|value| *value > 0);
+    let started = started.map(|value| format!("{}/s started", count(value as f64 / evidence.seconds)));
     let attached = threads
         .attached
         .filter(|share| *share > 0.0)

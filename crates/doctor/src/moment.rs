@@ -168,6 +168,15 @@ fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
         .collect()
 }
 
+/// What each has allocated, from the accounts of HotSpot's threads, by their addresses: a dump rounds it, to a gigabyte at last. A thread without an account
+/// keeps what the dump says.
+pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, u64>) {
+    for thread in threads {
+        let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
+        thread.allocated = known.or(thread.allocated);
+    }
+}
+
 /// What threads of each name allocated between the first look and the last. A thread that has got another name meanwhile, as those of pools get for each
 /// task, is the same.
 fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
@@ -297,6 +306,19 @@ mod tests {
         assert_eq!(young(&looks, 3.0).len(), 1);
         assert!(young(&[], 3.0).is_empty());
     }
+    #[test]
+    fn accounts_tell_more_exactly_than_a_dump_what_threads_allocated() {
+        let looked = |account: Option<u64>| {
+            let mut threads = vec![JavaThread { allocated: Some(3 << 30), ..thread("a", 1, 9.0, "A.run") }];
+            let accounts = account.map(|bytes| (threads[0].id as usize, bytes));
+            count_exactly(&mut threads, &accounts.into_iter().collect());
+            threads
+        };
+        let of = |looks: [Vec<JavaThread>; 2]| groups(&looks).first().map(|group| group.bytes);
+        assert_eq!(of([looked(Some(3_500_000_000)), looked(Some(3_500_000_700))]), Some(700));
+        assert_eq!(of([looked(None), looked(None)]), None, "a gigabyte is too coarse");
+    }
+
     /// Spark's executors are called after the task at hand.
     #[test]
     fn a_thread_that_changes_its_name_is_not_a_new_one() {

@@ -13,7 +13,17 @@ const NAMES: usize = 13;
 const REMEDY: &str = "   - ";
 const EXPECTED: &str = "Effects expected for the same work, relative to now (speed above 1 is faster):";
 
+/// Lines of a small terminal, but for the one with the prompt.
+const SCREEN: usize = 23;
+
+/// With what else should be known of each remedy, unless it is one screen only without.
 pub fn report(report: &Report, columns: u16) -> String {
+    let (full, brief) = (lines(report, columns, true), lines(report, columns, false));
+    let fits = |text: &str| text.lines().count() <= SCREEN;
+    if !fits(&full) && fits(&brief) { brief } else { full }
+}
+
+fn lines(report: &Report, columns: u16, notes: bool) -> String {
     let mut text = String::new();
     for (name, value) in facts(&report.evidence) {
         text += &indented(&format!("{name:<NAMES$}"), &value, columns);
@@ -31,9 +41,9 @@ pub fn report(report: &Report, columns: u16) -> String {
             text += &format!("{line}\n");
         }
         match report.trials.is_empty() {
-            true => {
-                text.extend(finding.advice.iter().map(|advice| indented(REMEDY, &expected(advice), columns)))
-            }
+            true => text.extend(
+                finding.advice.iter().map(|advice| indented(REMEDY, &expected(advice, notes), columns)),
+            ),
             false => {
                 text += &advice(finding, report).text(columns);
                 text.extend(finding.advice.iter().map(|advice| {
@@ -73,16 +83,17 @@ pub(crate) fn trials(report: &Report) -> Vec<String> {
     lines
 }
 
-/// A remedy, what it is expected to do, how sure that is, and what else should be known.
-fn expected(advice: &Advice) -> String {
+/// A remedy, what it is expected to do, how sure that is, and with `notes` what else should be known.
+fn expected(advice: &Advice, notes: bool) -> String {
     let Advice { remedy, effect, note } = advice;
     let one = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
     let effects = [one("collections", effect.collections), one("speed", effect.speed)];
     let effects: Vec<String> = effects.into_iter().flatten().collect();
-    match effects.is_empty() {
-        true => format!("{} ({}); {note}", remedy.text(), effect.sure.text()),
-        false => format!("{}: {} ({}); {note}", remedy.text(), effects.join(", "), effect.sure.text()),
-    }
+    let known = match effects.is_empty() {
+        true => format!("{} ({})", remedy.text(), effect.sure.text()),
+        false => format!("{}: {} ({})", remedy.text(), effects.join(", "), effect.sure.text()),
+    };
+    if notes { format!("{known}; {note}") } else { known }
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
@@ -173,6 +184,25 @@ mod tests {
             let page = crate::page::render(&report).unwrap();
             assert!(lines.iter().all(|line| page.contains(line)), "{page}");
         }
+    }
+
+    #[test]
+    fn notes_are_left_out_where_that_makes_it_one_screen() {
+        let lines = |findings: usize| {
+            let mut report = report(vec![]);
+            let finding = report.findings.remove(0);
+            let long = Advice {
+                note: "which is so much that it takes another line of the terminal: more than it has",
+                ..finding.advice[0].clone()
+            };
+            report.findings = vec![Finding { advice: vec![long], ..finding }; findings];
+            let shown = super::report(&report, 80);
+            (shown.lines().count(), shown.contains("another line"))
+        };
+        let (few, some, many) = (lines(2), lines(7), lines(30));
+        assert!(few.0 <= SCREEN && few.1, "{few:?}");
+        assert!(some.0 <= SCREEN && !some.1, "{some:?}");
+        assert!(many.0 > SCREEN && many.1, "nothing is won: {many:?}");
     }
 
     #[test]

@@ -237,15 +237,6 @@ impl Watch<'_> {
         }
     }
 
-    /// What each has allocated, from its account: a dump rounds it, to a gigabyte at last.
-    fn count_exactly(&self, threads: &mut [JavaThread]) {
-        let Some(accounts) = self.accounts.as_ref().and_then(Accounts::of_each) else { return };
-        for thread in threads {
-            let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
-            thread.allocated = known.or(thread.allocated);
-        }
-    }
-
     /// Looks at threads a few times, and at counters all the time.
     fn look(&mut self, length: Duration, progress: &Progress) -> Result<Looks> {
         let since = Instant::now();
@@ -262,7 +253,8 @@ impl Watch<'_> {
                 looked += 1;
                 match attached.map(thread_dump::of) {
                     Some(Ok(mut threads)) => {
-                        self.count_exactly(&mut threads);
+                        let accounts = self.accounts.as_ref().and_then(Accounts::of_each);
+                        moment::count_exactly(&mut threads, &accounts.unwrap_or_default());
                         looks.threads.push(threads);
                     }
                     Some(Err(error)) if error.ends_asking() => attached = None,
