@@ -19,11 +19,14 @@ use std::time::{Duration, Instant};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Seconds for which the doctor watches
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Pairs of each row
+    /// Rounds of each row, in which the program is watched twice and left alone twice
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..))]
-    pairs: u64,
+    rounds: u64,
+    /// Only this workload: alloc, churn or javac
+    #[arg(long, value_parser = ["alloc", "churn", "javac"])]
+    workload: Option<String>,
     /// Only this collector: g1 or parallel
     #[arg(long, value_parser = advice::compared_collector)]
     gc: Option<Collector>,
@@ -32,6 +35,8 @@ pub struct Arguments {
 /// One that does nothing but allocate, one whose threads come and go, and one that works.
 const WORKLOADS: [Workload; 3] = [Workload::Alloc, Workload::Churn, Workload::Javac];
 const THREADS: u32 = 2;
+/// Until most of it is compiled.
+const WARM_UP: Duration = Duration::from_secs(30);
 /// For the accounts of a JVM whose threads come and go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,8 +47,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let jdk = jdk.ok_or_else(|| Error::failed("no JDK is here: install one"))?;
     let mut cells = Vec::new();
     for collector in advice::COLLECTORS.into_iter().filter(|gc| arguments.gc.is_none_or(|only| only == *gc)) {
-        for workload in WORKLOADS {
-            eprintln!("{} {}: {} pairs", workload.name(), collector.name(), arguments.pairs);
+        let wanted =
+            |workload: &Workload| arguments.workload.as_ref().is_none_or(|only| only == workload.name());
+        for workload in WORKLOADS.into_iter().filter(wanted) {
+            eprintln!("{} {}: {} rounds", workload.name(), collector.name(), arguments.rounds);
             cells.push(cell(arguments, &jdk, collector, workload)?);
         }
     }
@@ -97,30 +104,27 @@ impl Watched {
 fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Workload) -> Result<Value> {
     let flags = [jdk.select(collector)?, vec!["-Xmx512m".into()]].concat();
     // Each window, and whatever the command takes besides.
-    let seconds = (2 * arguments.pairs + 3) * (arguments.seconds + 10);
+    let seconds = (4 * arguments.rounds + 8) * (arguments.seconds + 10);
     let parameters = Parameters { threads: Some(THREADS), seconds: Some(seconds), ..Parameters::default() };
     let launch = workload::launch(workload, &parameters, jdk, &flags, (None, None), &installed())?;
     let mut running = Running::start(&launch, false)?;
-    std::thread::sleep(Duration::from_secs(workload.usual_warmup().max(10)));
+    std::thread::sleep(WARM_UP);
     let mut watched = Watched::find(running.pid())?;
     // As long as the command takes: first measured without counting.
     let since = Instant::now();
     examine(watched.pid, arguments.seconds)?;
     let window = since.elapsed();
+    let with = |watched: &mut Watched| watched.rates(|pid| examine(pid, arguments.seconds));
+    let without = |watched: &mut Watched| watched.rates(|_| wait(window));
     let mut ratios: [Vec<f64>; 2] = Default::default();
-    for pair in 0..arguments.pairs {
-        let with = |watched: &mut Watched| watched.rates(|pid| examine(pid, arguments.seconds));
-        let without = |watched: &mut Watched| watched.rates(|_| wait(window));
-        // A B B A: whatever drifts is on both sides.
-        let (with, without) = if pair % 2 == 0 {
-            let with = with(&mut watched)?;
-            (with, without(&mut watched)?)
-        } else {
-            let without = without(&mut watched)?;
-            (with(&mut watched)?, without)
-        };
-        for (ratios, (with, without)) in ratios.iter_mut().zip(with.into_iter().zip(without)) {
-            ratios.push(with / without);
+    for _ in 0..arguments.rounds {
+        // A B B A: what drifts, as a program that is still being compiled does, is on both sides.
+        let a = with(&mut watched)?;
+        let (b, again) = (without(&mut watched)?, without(&mut watched)?);
+        let a = [a, with(&mut watched)?];
+        let mean = |rates: [[f64; 2]; 2], which: usize| rates[0][which].midpoint(rates[1][which]);
+        for (which, ratios) in ratios.iter_mut().enumerate() {
+            ratios.push(mean(a, which) / mean([b, again], which));
         }
     }
     running.end()?;
@@ -134,7 +138,7 @@ fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Worklo
     let [speed, cpu] = ratios.map(|ratios| statistics::trimmed::geometric(&ratios));
     Ok(json!({
         "parameters": { "program": workload.name(), "collector": collector.name(), "jdk": jdk.feature, "seconds": arguments.seconds },
-        "pairs": arguments.pairs,
+        "rounds": arguments.rounds,
         "processes": 1,
         "metrics": { "speed": speed, "cpu": cpu },
     }))

@@ -6,12 +6,12 @@ mod examined;
 mod installed;
 #[path = "common/jvm.rs"]
 mod running;
+#[path = "../../agent/tests/jvm/version_number.rs"]
+mod version_number;
 
 use examined::{assert_seen_from_outside, collects, report_of, report_when};
 use installed::{Busy, installed, jar, stderr, stdout, terrace};
 use jvm::jdk::Jdk;
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, ObjectSymbol};
 use running::{Jvm, status, the_jvm};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
@@ -158,7 +158,7 @@ fn pretending(jdk: &Jdk, home: &Path, feature: u32) -> Option<PathBuf> {
     }
     let library = home.join("lib/server/libjvm.so");
     let mut bytes = std::fs::read(&library).unwrap();
-    let Some(at) = place_of_version(&bytes) else {
+    let Some(at) = version_number::place(&bytes) else {
         skips::skip!("an unsupported JDK: libjvm.so of JDK {} has no symbol table", jdk.feature);
         return None;
     };
@@ -166,14 +166,4 @@ fn pretending(jdk: &Jdk, home: &Path, feature: u32) -> Option<PathBuf> {
     bytes[at..at + 4].copy_from_slice(&feature.to_ne_bytes());
     std::fs::write(&library, bytes).unwrap();
     Some(home.join("bin/java"))
-}
-
-/// Where the number stands in the library's file.
-fn place_of_version(bytes: &[u8]) -> Option<usize> {
-    let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
-    let name = "_ZN19Abstract_VM_Version17_vm_major_versionE";
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name))?;
-    let section = file.section_by_index(symbol.section_index()?).ok()?;
-    let (offset, _) = section.file_range()?;
-    Some((offset + symbol.address() - section.address()) as usize)
 }

@@ -61,6 +61,7 @@ mod switching;
 mod tails;
 mod threads;
 mod transitions;
+mod version_number;
 mod versions;
 mod walkers;
 mod waste;

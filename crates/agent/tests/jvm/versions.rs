@@ -7,10 +7,9 @@ use crate::loading::copy_without_library;
 use crate::matrix::JDKS;
 use crate::process::{ANSWER, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
+use crate::version_number;
 use hotspot::version::{Feature, Supported};
 use jvm::attach::{Attached, Loaded};
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
 
 pub fn cases(cases: &mut Vec<Case>) {
@@ -104,7 +103,7 @@ fn pretended(feature: u32, launch: Launch) -> Verdict {
         return Ok(Outcome::Skipped("cp -rs: not on this machine".into()));
     };
     let mut bytes = std::fs::read(jdk.libjvm()).map_err(|error| error.to_string())?;
-    let at = place(&bytes).ok_or("the version's number has no place in the library")?;
+    let at = version_number::place(&bytes).ok_or("the version's number has no place in the library")?;
     if bytes[at..at + 4] != feature.to_ne_bytes() {
         return Err(format!("the library does not say {feature} where its number should be"));
     }
@@ -112,14 +111,4 @@ fn pretended(feature: u32, launch: Launch) -> Verdict {
     std::fs::write(&library, bytes).map_err(|error| error.to_string())?;
     let changed = Jdk::at(&home).ok_or("the changed copy is no JDK")?;
     QUIET.shared(|| launch.run(&changed)).map(|_| Outcome::Passed)
-}
-
-/// Where the number stands in the library's file.
-fn place(bytes: &[u8]) -> Option<usize> {
-    let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
-    let name = "_ZN19Abstract_VM_Version17_vm_major_versionE";
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name))?;
-    let section = file.section_by_index(symbol.section_index()?).ok()?;
-    let (offset, _) = section.file_range()?;
-    Some((offset + symbol.address() - section.address()) as usize)
 }
