@@ -127,14 +127,11 @@ fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Worklo
             ratios.push(mean(a, which) / mean([b, again], which));
         }
     }
-    running.end()?;
-    if View::of_process(watched.pid)
-        .ok()
-        .flatten()
-        .is_some_and(|view| view.state() == Some(control::State::Observing))
-    {
+    let view = View::of_process(watched.pid)?;
+    if view.is_some_and(|view| view.state() == Some(control::State::Observing)) {
         return Err(Error::failed("an observer stayed in the JVM: this is a bug"));
     }
+    running.end()?;
     let [speed, cpu] = ratios.map(|ratios| statistics::trimmed::geometric(&ratios));
     Ok(json!({
         "parameters": { "program": workload.name(), "collector": collector.name(), "jdk": jdk.feature, "seconds": arguments.seconds },

@@ -121,7 +121,9 @@ impl Doctor {
         match self.format {
             Format::Json => print!("{}", json(&report)?),
             Format::Html => print!("{}", doctor::page::render(&report)?),
-            _ => print!("{}", doctor::show::report(&report, present::table::columns())),
+            _ => {
+                print!("{}", doctor::show::report(&report, present::table::columns(), present::table::rows()))
+            }
         }
         Ok(())
     }

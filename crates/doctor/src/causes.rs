@@ -11,6 +11,13 @@ const FULL_EDEN: [&str; 4] =
 const NONE: &str = "No GC";
 /// For the pauses of G1's concurrent cycle, which have no cause of their own.
 const CONCURRENT: &str = "concurrent cycle";
+/// What Parallel says of a full collection that follows the one of a full eden at once.
+const ERGONOMICS: &str = "Ergonomics";
+const OF_EDEN: &str = "Allocation Failure";
+/// After these eden is as full as it was before, or was empty already.
+const FOLLOWING: [&str; 2] = [CONCURRENT, ERGONOMICS];
+/// Collectors that count phases, not collections.
+const OF_PHASES: [&str; 2] = ["Shenandoah", "Z"];
 
 /// How many collections came for each cause. Empty where nobody said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -36,6 +43,16 @@ impl Causes {
         FULL_EDEN.iter().map(|cause| self.of(cause)).sum()
     }
 
+    /// Pauses of a concurrent cycle.
+    pub fn concurrent(&self) -> u64 {
+        self.of(CONCURRENT)
+    }
+
+    /// That left eden as it was.
+    pub fn following(&self) -> u64 {
+        FOLLOWING.iter().map(|cause| self.of(cause)).sum()
+    }
+
     /// The most frequent cause but for a full eden, and how many came for it.
     pub fn other(&self) -> Option<(&str, u64)> {
         let others = self.0.iter().filter(|(cause, _)| !FULL_EDEN.contains(&cause.as_str()));
@@ -48,13 +65,15 @@ impl Causes {
 pub struct Rates {
     /// A full eden.
     pub full: f64,
-    /// Anything else, at times that have nothing to do with how full eden is.
+    /// Anything else that empties eden, at times that have nothing to do with how full it is.
     pub others: f64,
+    /// What leaves eden as it was.
+    pub following: f64,
 }
 
 impl Rates {
     pub fn all(self) -> f64 {
-        self.full + self.others
+        self.full + self.others + self.following
     }
 
     /// Seconds in which eden fills, where no other collection empties it first. Infinite where one always does.
@@ -68,12 +87,12 @@ impl Rates {
     pub fn in_eden(fill: f64, others: f64) -> Rates {
         let others = others.max(0.0);
         let full = if others > 0.0 { others / (others * fill).exp_m1() } else { 1.0 / fill };
-        Rates { full, others }
+        Rates { full, others, following: 0.0 }
     }
 
     /// In an eden `factor` times as large.
     pub fn with_larger_eden(self, factor: f64) -> Rates {
-        Rates::in_eden(factor * self.fill(), self.others)
+        Rates { following: self.following, ..Rates::in_eden(factor * self.fill(), self.others) }
     }
 }
 
@@ -86,6 +105,11 @@ pub(crate) struct Counting {
 
 impl Counting {
     pub(crate) fn add(&mut self, perf: &PerfData) {
+        let named = |number: u32| perf.text(&format!("sun.gc.collector.{number}.name"));
+        let counts_phases = |name: &str| OF_PHASES.iter().any(|collector| name.starts_with(collector));
+        if (0..4).filter_map(named).any(counts_phases) {
+            return;
+        }
         let now = perf.collections_of_each();
         let Some(before) = self.seen.replace(now) else { return };
         let [young, full, concurrent, _] =
@@ -93,7 +117,9 @@ impl Counting {
         // HotSpot counts a collection when it begins, and says its cause until it ends.
         let said = |name| perf.text(name).filter(|cause| *cause != NONE);
         if let Some(cause) = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause")) {
-            self.found.add(cause, young + full);
+            let of_young = if cause == ERGONOMICS { OF_EDEN } else { cause };
+            self.found.add(of_young, young);
+            self.found.add(cause, full);
         }
         self.found.add(CONCURRENT, concurrent);
     }
@@ -123,16 +149,19 @@ mod tests {
     fn a_larger_eden_saves_what_a_full_one_brings_and_no_others() {
         let near =
             |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
-        let alone = Rates { full: 4.0, others: 0.0 };
+        let alone = Rates { full: 4.0, others: 0.0, following: 0.0 };
         near(alone.fill(), 0.25);
         near(alone.with_larger_eden(4.0).all(), 1.0);
         // The same eden gives what there is now.
-        let disturbed = Rates { full: 2.0, others: 3.0 };
+        let disturbed = Rates { full: 2.0, others: 3.0, following: 0.0 };
         near(disturbed.with_larger_eden(1.0).all(), 5.0);
         near(Rates::in_eden(disturbed.fill(), 0.0).all(), 1.0 / disturbed.fill());
         let larger = disturbed.with_larger_eden(4.0);
         assert!(larger.others == 3.0 && larger.full < 0.1, "others empty it first: {larger:?}");
-        assert!(Rates { full: 0.0, others: 3.0 }.fill().is_infinite());
+        assert!(Rates { full: 0.0, ..disturbed }.fill().is_infinite());
+        let followed = Rates { following: 2.0, ..alone };
+        near(followed.fill(), 0.25);
+        near(followed.with_larger_eden(4.0).all(), 3.0);
     }
 
     #[test]

@@ -54,6 +54,8 @@ impl Jvm {
 pub struct Eden {
     /// Bytes used up from one collection to the next: eden's capacity when watching ended.
     pub bytes: Option<f64>,
+    /// The same as it was on average while it was watched.
+    pub mean_bytes: Option<f64>,
     /// The most that the young generation may grow to.
     pub most_bytes: Option<f64>,
     pub collections: Option<u64>,
@@ -201,7 +203,7 @@ pub struct CpuLimits {
     pub quota: Option<f64>,
     /// Share of the periods in which the quota held the process back.
     pub throttled: Option<f64>,
-    /// CPU-seconds for which it held threads back that could run.
+    /// CPU-seconds for which it held threads of this process back that could run.
     pub held_back: Option<f64>,
 }
 
@@ -228,6 +230,8 @@ pub struct Costs {
     pub first_touch_ns: f64,
 }
 
+/// Of eden's size, which is what it was made to be, and is looked at from time to time.
+const MARGIN: f64 = 1.1;
 /// Collections to go by.
 const ENOUGH: u64 = 5;
 
@@ -242,7 +246,11 @@ impl Evidence {
     pub fn bytes_of_eden(&self) -> Option<f64> {
         let counted = self.eden.collections.is_some_and(|count| count >= ENOUGH);
         let bytes = match &self.allocation {
-            Some(allocation) if counted => allocation.used / self.seconds * self.collection_rates()?.fill(),
+            Some(allocation) if counted => {
+                let filled = allocation.used / self.seconds * self.collection_rates()?.fill();
+                // Humongous objects do not fill it: it is no larger than the collector says.
+                self.eden.mean_bytes.map_or(filled, |most| filled.min(most * MARGIN))
+            }
             _ => self.eden.bytes?,
         };
         (bytes > 0.0 && bytes.is_finite()).then_some(bytes)
@@ -251,11 +259,13 @@ impl Evidence {
     /// Collections a second by what brings them. Where nobody said, it is a full eden.
     pub fn collection_rates(&self) -> Option<Rates> {
         let (all, causes) = (self.collections_a_second()?, &self.eden.causes);
-        let full = match causes.all() {
-            known if known >= ENOUGH => causes.full_eden() as f64 / known as f64,
-            _ => 1.0,
+        let share = |count: u64| count as f64 / causes.all() as f64;
+        let (full, following) = match causes.all() {
+            known if known >= ENOUGH => (share(causes.full_eden()), share(causes.following())),
+            _ => (1.0, 0.0),
         };
-        Some(Rates { full: all * full, others: all * (1.0 - full) })
+        let others = (1.0 - full - following).max(0.0);
+        Some(Rates { full: all * full, others: all * others, following: all * following })
     }
 
     /// Share of the collections that came for a cause; 0 where too few came to tell.

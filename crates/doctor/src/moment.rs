@@ -91,8 +91,14 @@ pub(crate) struct Waste {
 }
 
 impl Waste {
+    /// Collections so far that retired TLABs: pauses of a concurrent cycle do not, and leave the numbers as they were.
+    pub(crate) fn retirements(perf: &PerfData) -> u64 {
+        let [young, full, ..] = perf.collections_of_each();
+        young + full
+    }
+
     pub(crate) fn add(&mut self, perf: &PerfData, seen: &mut Option<u64>) {
-        let now = perf.collections();
+        let now = Waste::retirements(perf);
         let before = seen.replace(now);
         if before.is_none_or(|before| before == now) {
             return;
@@ -115,6 +121,19 @@ impl Waste {
     }
 }
 
+/// CPU-seconds for which a quota held the process back: the group's time, in the proportion in which the process used the group's CPU time.
+pub(crate) fn held_back(
+    from: &Periods,
+    to: &Periods,
+    cpu: Option<(&cpu::CpuTime, &cpu::CpuTime)>,
+) -> Option<f64> {
+    let of_group = to.used?.saturating_sub(from.used?).as_secs_f64();
+    let (first, last) = cpu?;
+    let own = last.process.saturating_sub(first.process).as_secs_f64();
+    let held = to.held_back?.saturating_sub(from.held_back?).as_secs_f64();
+    (of_group > 0.0).then(|| held * (own / of_group).min(1.0))
+}
+
 pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
     let perf = last.perf.as_ref();
     let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
@@ -123,10 +142,11 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
         most_bytes: counter("sun.gc.generation.0.maxCapacity"),
-        // HotSpot's own count has the collections only, the agent's each pause of a concurrent one, too.
+        // Both have the pauses of a concurrent collection, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
         stopped: seconds(first).zip(seconds(last)).map(|(from, to)| to - from),
         causes: Causes::default(),
+        mean_bytes: None,
     }
 }
 
@@ -173,7 +193,8 @@ fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
 pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, u64>) {
     for thread in threads {
         let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
-        thread.allocated = known.or(thread.allocated);
+        // An account of less is that of a thread that has got the address since.
+        thread.exactly = known.filter(|bytes| thread.allocated.is_none_or(|dumped| *bytes >= dumped));
     }
 }
 
@@ -181,8 +202,7 @@ pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usiz
 /// task, is the same.
 fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Vec::new() };
-    let before: BTreeMap<u64, u64> =
-        first.iter().filter_map(|thread| Some((thread.number, thread.allocated?))).collect();
+    let before: BTreeMap<u64, &JavaThread> = first.iter().map(|thread| (thread.number, thread)).collect();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for thread in last {
         let group = groups.entry(thread.group()).or_insert_with_key(|name| Group {
@@ -190,9 +210,16 @@ fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
             threads: 0,
             bytes: 0,
         });
-        let had = before.get(&thread.number).copied().unwrap_or(0);
+        let had = before.get(&thread.number);
+        // Like from like: of a rounded number and an exact one the difference may be a gigabyte.
+        let exactly = match had {
+            Some(had) => thread.exactly.zip(had.exactly),
+            None => thread.exactly.map(|bytes| (bytes, 0)),
+        };
+        let rounded = || (thread.allocated.unwrap_or(0), had.and_then(|had| had.allocated).unwrap_or(0));
+        let (now, had) = exactly.unwrap_or_else(rounded);
         group.threads += 1;
-        group.bytes += thread.allocated.unwrap_or(0).saturating_sub(had);
+        group.bytes += now.saturating_sub(had);
     }
     let mut groups: Vec<Group> = groups.into_values().filter(|group| group.bytes > 0).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.bytes));
@@ -211,7 +238,9 @@ pub(crate) fn allocation(
     if used <= 0.0 {
         return None;
     }
-    let collections = evidence.eden.collections.unwrap_or(0) as f64;
+    let causes = &evidence.eden.causes;
+    let retiring = 1.0 - causes.concurrent() as f64 / causes.all().max(1) as f64;
+    let collections = evidence.eden.collections.unwrap_or(0) as f64 * retiring;
     let lost = (used - waste_buffers - objects).max(0.0);
     let at_collection = waste.of(waste.at_collection, collections).min(lost);
     let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);
@@ -277,6 +306,7 @@ mod tests {
             number,
             id: 0x7f00,
             allocated: None,
+            exactly: None,
             cpu: 0.0,
             elapsed,
             outermost: Some(outermost.into()),
@@ -317,6 +347,8 @@ mod tests {
         let of = |looks: [Vec<JavaThread>; 2]| groups(&looks).first().map(|group| group.bytes);
         assert_eq!(of([looked(Some(3_500_000_000)), looked(Some(3_500_000_700))]), Some(700));
         assert_eq!(of([looked(None), looked(None)]), None, "a gigabyte is too coarse");
+        assert_eq!(of([looked(None), looked(Some(3_500_000_700))]), None, "one of them is rounded");
+        assert_eq!(looked(Some(700))[0].exactly, None, "the account of another thread");
     }
 
     /// Spark's executors are called after the task at hand.

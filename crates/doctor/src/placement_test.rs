@@ -50,7 +50,7 @@ fn a_cpuset_a_quota_and_two_nodes() {
     assert_eq!((machine.cpuset.as_deref(), machine.quota), (Some("2-4"), Some(1.5)));
     assert_eq!(
         system.periods(7),
-        Some(Periods { all: 200, throttled: 50, held_back: Duration::from_micros(7) })
+        Some(Periods { all: 200, throttled: 50, held_back: Some(Duration::from_micros(7)), used: None })
     );
     // Without a group and a process of that number.
     let machine = system.machine(8);

@@ -13,14 +13,19 @@ const NAMES: usize = 13;
 const REMEDY: &str = "   - ";
 const EXPECTED: &str = "Effects expected for the same work, relative to now (speed above 1 is faster):";
 
-/// Lines of a small terminal, but for the one with the prompt.
-const SCREEN: usize = 23;
+/// Where notes on remedies are left out.
+const NOTES: &str = "Notes on these remedies: --format html";
 
-/// With what else should be known of each remedy, unless it is one screen only without.
-pub fn report(report: &Report, columns: u16) -> String {
-    let (full, brief) = (lines(report, columns, true), lines(report, columns, false));
-    let fits = |text: &str| text.lines().count() <= SCREEN;
-    if !fits(&full) && fits(&brief) { brief } else { full }
+/// With what else should be known of each remedy, unless a terminal of so many rows shows all only without, and says so. `None`: no terminal.
+pub fn report(report: &Report, columns: u16, rows: Option<u16>) -> String {
+    let full = lines(report, columns, true);
+    // The prompt takes one.
+    let fits = |text: &str| rows.is_none_or(|rows| text.lines().count() < usize::from(rows));
+    if fits(&full) {
+        return full;
+    }
+    let brief = format!("{}{NOTES}\n", lines(report, columns, false));
+    if fits(&brief) { brief } else { full }
 }
 
 fn lines(report: &Report, columns: u16, notes: bool) -> String {
@@ -177,7 +182,7 @@ mod tests {
             "terrace on against off: speed 1.250 [1.000, 1.500], collections 0.500",
         ];
         assert_eq!(trials(&report), lines);
-        let shown = super::report(&report, 120);
+        let shown = super::report(&report, 120, None);
         assert!(lines.iter().all(|line| shown.contains(line)), "{shown}");
         #[cfg(feature = "pages")]
         {
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn notes_are_left_out_where_that_makes_it_one_screen() {
-        let lines = |findings: usize| {
+        let lines = |findings: usize, rows: Option<u16>| {
             let mut report = report(vec![]);
             let finding = report.findings.remove(0);
             let long = Advice {
@@ -196,18 +201,19 @@ mod tests {
                 ..finding.advice[0].clone()
             };
             report.findings = vec![Finding { advice: vec![long], ..finding }; findings];
-            let shown = super::report(&report, 80);
+            let shown = super::report(&report, 80, rows);
             (shown.lines().count(), shown.contains("another line"))
         };
-        let (few, some, many) = (lines(2), lines(7), lines(30));
-        assert!(few.0 <= SCREEN && few.1, "{few:?}");
-        assert!(some.0 <= SCREEN && !some.1, "{some:?}");
-        assert!(many.0 > SCREEN && many.1, "nothing is won: {many:?}");
+        let (few, some, many) = (lines(2, Some(24)), lines(7, Some(24)), lines(30, Some(24)));
+        assert!(few.0 < 24 && few.1, "{few:?}");
+        assert!(some.0 < 24 && !some.1, "{some:?}");
+        assert!(many.0 >= 24 && many.1, "nothing is won: {many:?}");
+        assert!(lines(7, None).1 && lines(7, Some(60)).1, "there is room");
     }
 
     #[test]
     fn what_else_should_be_known_of_a_remedy_is_shown() {
-        let shown = super::report(&report(vec![]), 80);
+        let shown = super::report(&report(vec![]), 80, None);
         let line = "   - -Xmn848m: collections 0.250 (estimated); if few additional objects survive\n";
         assert!(shown.contains(line), "{shown}");
         let trial = Trial {
@@ -216,7 +222,7 @@ mod tests {
             speed: None,
             note: "failed: no memory".into(),
         };
-        let shown = super::report(&report(vec![trial]), 80);
+        let shown = super::report(&report(vec![trial]), 80, None);
         for part in ["failed: no memory", "   - -Xmn848m: if few additional objects survive\n"] {
             assert!(shown.contains(part), "'{part}' in {shown}");
         }

@@ -148,7 +148,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     };
     progress.say(format!("watching process {}", jvm.pid));
     let first = watch.moment();
-    let Looks { threads: looks, waste, causes } = watch.look(length, progress)?;
+    let Looks { threads: looks, unlisted, waste, causes, sizes } = watch.look(length, progress)?;
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
@@ -179,6 +179,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.collector_cpu = cpu(|time| time.collector);
     evidence.eden = moment::eden(&first, &last);
     evidence.eden.causes = causes.found;
+    evidence.eden.mean_bytes = (sizes.1 > 0).then(|| sizes.0 / f64::from(sizes.1));
     evidence.terrace = jvm.control.and_then(|view| moment::buffers(&first, &last, view, &watch.settings));
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
@@ -192,12 +193,12 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         let all = to.all.saturating_sub(from.all);
         let throttled = to.throttled.saturating_sub(from.throttled);
         evidence.machine.throttled = (all > 0).then(|| throttled as f64 / all as f64);
-        evidence.machine.held_back = Some(to.held_back.saturating_sub(from.held_back).as_secs_f64());
+        evidence.machine.held_back = moment::held_back(&from, &to, first.cpu.as_ref().zip(last.cpu.as_ref()));
     }
-    if jvm.attached.is_some() && looks.iter().all(Vec::is_empty) {
-        evidence
-            .missing
-            .push("threads: this JVM does not list them with what they allocate (JDK 11 and later)".into());
+    if looks.iter().all(Vec::is_empty)
+        && let Some(why) = unlisted
+    {
+        evidence.missing.push(format!("threads: {why}"));
     }
     if watch.perf.is_none() {
         evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
@@ -213,8 +214,12 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
 struct Looks {
     /// The threads at each look.
     threads: Vec<Vec<JavaThread>>,
+    /// Why they were not listed at the last look, if so.
+    unlisted: Option<String>,
     waste: Waste,
     causes: Counting,
+    /// The sum of eden's sizes, and of how many.
+    sizes: (f64, u32),
 }
 
 impl Watch<'_> {
@@ -242,7 +247,7 @@ impl Watch<'_> {
         let since = Instant::now();
         let (mut looks, mut looked) = (Looks::default(), 0);
         let mut attached = self.jvm.attached;
-        let mut seen = self.perf.as_ref().and_then(PerfFile::read).map(|perf| perf.collections());
+        let mut seen = self.perf.as_ref().and_then(PerfFile::read).map(|perf| Waste::retirements(&perf));
         loop {
             if let Some(signal) = os::stopped_by() {
                 return Err(Error::interrupted(signal));
@@ -253,19 +258,26 @@ impl Watch<'_> {
                 looked += 1;
                 match attached.map(thread_dump::of) {
                     Some(Ok(mut threads)) => {
-                        let accounts = self.accounts.as_ref().and_then(Accounts::of_each);
+                        let accounts =
+                            self.accounts.as_ref().and_then(|accounts| accounts.of_each_within(ACCOUNTS));
                         moment::count_exactly(&mut threads, &accounts.unwrap_or_default());
                         looks.threads.push(threads);
                     }
-                    Some(Err(error)) if error.ends_asking() => attached = None,
-                    // A JVM that ends meanwhile has no threads to show.
-                    Some(Err(_)) | None => {}
+                    // A JVM that ends meanwhile has no threads to show, and JDK 8 does not know what is asked.
+                    Some(Err(error)) => {
+                        attached = attached.filter(|_| !error.ends_asking());
+                        looks.unlisted = Some(error.to_string());
+                    }
+                    None => {}
                 }
                 self.jvm.system.look(self.jvm.pid, &mut self.whereabouts);
             }
             if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
                 looks.waste.add(&perf, &mut seen);
                 looks.causes.add(&perf);
+                if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
+                    looks.sizes = (looks.sizes.0 + bytes as f64, looks.sizes.1 + 1);
+                }
             }
             if passed >= length || !os::is_running(self.jvm.pid) {
                 return Ok(looks);
@@ -280,7 +292,11 @@ fn version(jvm: &Watched, settings: &serde_json::Value, perf: Option<&PerfData>)
     let said = settings.get("jdk").and_then(|jdk| jdk.as_str()).map(str::to_owned);
     let asked =
         || jvm.attached?.diagnose("VM.version").ok()?.lines().last().map(|line| line.replace("JDK ", ""));
-    let published = || Some(perf?.text("java.property.java.vm.version")?.to_owned());
+    // HotSpot's own version is not the JDK's in JDK 8.
+    let published = || {
+        let of = |name| perf?.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        of("java.property.java.version").or_else(|| of("java.property.java.vm.version"))
+    };
     said.or_else(asked).or_else(published).unwrap_or_else(|| "of unknown version".into())
 }
 
@@ -289,7 +305,7 @@ fn collector(flags: &VmFlags, perf: Option<&PerfData>) -> String {
     let known = ["Serial", "Parallel", "G1", "Shenandoah", "Z", "Epsilon"];
     let on = known.into_iter().find(|name| flags.is_on(&format!("Use{name}GC")));
     let called = || {
-        let own = perf?.text("sun.gc.collector.0.name")?;
+        let own = (0..3).find_map(|number| perf?.text(&format!("sun.gc.collector.{number}.name")))?;
         // The names of JDK 8.
         let old = [("PSScavenge", "Parallel"), ("Copy", "Serial")];
         let old = old.into_iter().find(|(name, _)| own == *name).map(|(_, name)| name);

@@ -79,6 +79,17 @@ impl Accounts {
         (0..ATTEMPTS).find_map(|_| self.living()).map(|(seen, _)| seen)
     }
 
+    /// As [`Accounts::of_each`], again and again for so long at most.
+    pub fn of_each_within(&self, limit: Duration) -> Option<BTreeMap<usize, u64>> {
+        let since = Instant::now();
+        loop {
+            let each = self.of_each();
+            if each.is_some() || since.elapsed() >= limit || os::process_cpu(self.pid).is_none() {
+                return each;
+            }
+        }
+    }
+
     fn attempt(&mut self) -> Option<u64> {
         let (seen, exited) = self.living()?;
         let living: u64 = seen.values().sum();

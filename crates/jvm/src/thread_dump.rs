@@ -12,6 +12,8 @@ pub struct JavaThread {
     pub id: u64,
     /// Bytes, rounded as HotSpot prints them; `None` from a JVM that does not say.
     pub allocated: Option<u64>,
+    /// The same to the byte, where somebody has read its account. A dump does not have it.
+    pub exactly: Option<u64>,
     /// Seconds of CPU time.
     pub cpu: f64,
     /// Seconds since it began.
@@ -79,6 +81,7 @@ fn head(line: &str) -> Option<JavaThread> {
         name: name.replace(char::is_control, " "),
         id: u64::from_str_radix(field("tid")?.trim_start_matches("0x"), 16).ok()?,
         allocated: field("allocated").and_then(bytes),
+        exactly: None,
         cpu: field("cpu")?.strip_suffix("ms")?.parse::<f64>().ok()? / 1e3,
         elapsed: field("elapsed")?.strip_suffix('s')?.parse().ok()?,
         outermost: None,

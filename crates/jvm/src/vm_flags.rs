@@ -27,6 +27,11 @@ impl VmFlags {
         VmFlags(text.lines().filter_map(line).collect())
     }
 
+    /// Whether there is anything: a JVM that cannot be asked tells no flags.
+    pub fn is_known(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     pub fn get(&self, name: &str) -> Option<&Flag> {
         self.0.get(name)
     }

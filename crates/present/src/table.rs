@@ -18,6 +18,11 @@ pub fn columns() -> u16 {
     size.map_or(WIDEST, |(_, columns)| columns).clamp(40, WIDEST)
 }
 
+/// Rows of the terminal to which standard output goes; `None` where it goes elsewhere.
+pub fn rows() -> Option<u16> {
+    console::Term::stdout().size_checked().map(|(rows, _)| rows)
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     pub columns: Vec<String>,

@@ -24,8 +24,10 @@ pub struct Periods {
     pub all: u64,
     /// Those in which the quota was used up.
     pub throttled: u64,
-    /// For how long threads that could run were held back, summed over CPUs.
-    pub held_back: Duration,
+    /// For how long threads that could run were held back, summed over CPUs; `None` where the kernel does not say.
+    pub held_back: Option<Duration>,
+    /// CPU time that the group has used, with groups inside it.
+    pub used: Option<Duration>,
 }
 
 /// How many CPUs' worth of time a process may use, or `None` without a limit. `root` stands for `/`.
@@ -37,7 +39,8 @@ pub fn quota(root: &Path, process: Process) -> Option<f64> {
 
 /// The periods of the limit that [`quota`] gives. `None` without one, or where it has not begun to count.
 pub fn periods(root: &Path, process: Process) -> Option<Periods> {
-    let text = read_text(&binding(root, process)?.1.join("cpu.stat"))?;
+    let folder = binding(root, process)?.1;
+    let text = read_text(&folder.join("cpu.stat"))?;
     let field =
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     // Version 1 has nanoseconds, version 2 microseconds.
@@ -45,7 +48,11 @@ pub fn periods(root: &Path, process: Process) -> Option<Periods> {
     let found = Periods {
         all: field("nr_periods ")?,
         throttled: field("nr_throttled ")?,
-        held_back: held_back.or(field("throttled_usec ").map(Duration::from_micros)).unwrap_or_default(),
+        held_back: held_back.or_else(|| field("throttled_usec ").map(Duration::from_micros)),
+        used: field("usage_usec ").map(Duration::from_micros).or_else(|| {
+            let text = read_text(&folder.join("cpuacct.usage"))?;
+            text.trim().parse().ok().map(Duration::from_nanos)
+        }),
     };
     (found.all > 0).then_some(found)
 }

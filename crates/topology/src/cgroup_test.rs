@@ -33,7 +33,15 @@ fn of_another_process_with_the_periods_of_the_limit_that_binds_it() {
     let of = |process| (quota(root.path(), process), periods(root.path(), process));
     assert_eq!(
         of(Process::Id(7)),
-        (Some(1.5), Some(Periods { all: 40, throttled: 10, held_back: Duration::from_micros(5) }))
+        (
+            Some(1.5),
+            Some(Periods {
+                all: 40,
+                throttled: 10,
+                held_back: Some(Duration::from_micros(5)),
+                used: Some(Duration::from_micros(9))
+            })
+        )
     );
     assert_eq!(of(Process::Own), (Some(3.0), None));
     assert_eq!(of(Process::Id(8)), (None, None), "a container beside ours does not have our limit");

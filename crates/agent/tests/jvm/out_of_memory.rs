@@ -45,8 +45,8 @@ fn exits(setting: Setting, times: usize) -> Verdict {
     Ok(Outcome::Passed)
 }
 
-/// A program that runs out of memory, and one that ends with a heap which is nearly full: the command of `OnOutOfMemoryError` is run as often as in
-/// the stock JVM.
+/// A program that runs out of memory, and one that ends with a heap which is nearly full: the command of `OnOutOfMemoryError` is run once, as in the
+/// stock JVM, and not at all.
 fn command_as_in_stock(setting: Setting, by: &str) -> Verdict {
     let run = |launch: Launch, most: Option<u64>| -> Result<Filled, String> {
         // G1's regions are large: of a small heap some percent are one of them.

@@ -1,6 +1,6 @@
 //! Flags are advised only with which the JVM starts, and works.
 
-use super::sick::{churning, flags, full_of_humongous_objects, healthy};
+use super::sick::{churning, ergonomic, flags, full_of_humongous_objects, healthy};
 use super::*;
 use crate::evidence::CpuLimits;
 
@@ -20,7 +20,7 @@ fn larger_regions_are_advised_as_far_as_the_heap_has_enough_of_them() {
     let advised = |heap: u64, region: u64| {
         flags_advised(|e| {
             full_of_humongous_objects(e);
-            e.jvm.flags = flags(&format!("G1HeapRegionSize={region} MaxHeapSize={heap}"));
+            e.jvm.flags = ergonomic(&format!("G1HeapRegionSize={region} MaxHeapSize={heap}"));
         })
     };
     assert_eq!(advised(1 << 30, 1 << 20), ["-XX:G1HeapRegionSize=4m"]);
@@ -28,6 +28,11 @@ fn larger_regions_are_advised_as_far_as_the_heap_has_enough_of_them() {
     assert!(advised(100 << 20, 1 << 20).is_empty(), "too few regions would be left");
     assert_eq!(advised(1 << 40, 16 << 20), ["-XX:G1HeapRegionSize=32m"]);
     assert!(advised(1 << 40, 32 << 20).is_empty(), "more is not supported by all");
+    let chosen = flags_advised(|e| {
+        full_of_humongous_objects(e);
+        e.jvm.flags = flags("G1HeapRegionSize=1048576 MaxHeapSize=1073741824");
+    });
+    assert!(chosen.is_empty(), "somebody had a reason");
 }
 
 #[test]
@@ -72,4 +77,28 @@ fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
     );
     assert_eq!(throttled("ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
     assert_eq!(throttled("UseContainerSupport=false"), ["-XX:ActiveProcessorCount=2"]);
+}
+
+#[test]
+fn flags_that_may_be_set_already_are_not_given_as_such() {
+    let mut evidence = healthy();
+    evidence.machine.nodes = 2;
+    evidence.jvm.flags = jvm::vm_flags::VmFlags::default();
+    let remedy = examine(&evidence)[0].advice[0].remedy.clone();
+    assert_eq!(remedy, Remedy::Program("-XX:+UseNUMA, unless it is set".into()));
+}
+
+#[test]
+fn a_young_generation_leaves_room_for_the_old_one_and_references_their_size() {
+    let sized = |heap: u64, more: &str| {
+        flags_advised(|e| {
+            e.eden.stopped = Some(1.0);
+            e.memory.available = Some(64 << 30);
+            e.jvm.flags = flags(&format!("MaxHeapSize={heap} {more}"));
+        })
+    };
+    assert!(sized(4 << 30, "").len() == 2);
+    assert!(sized(100 << 20, "").is_empty(), "nearly all of the heap would be young");
+    assert!(sized(32 << 30, "UseCompressedOops=true").is_empty(), "references would be larger");
+    assert!(sized(32 << 30, "UseCompressedOops=false").len() == 2);
 }

@@ -57,7 +57,7 @@ fn objects_that_are_not_humongous_any_more_fill_eden() {
     };
     near(effects(collecting)[0].collections, 0.2);
     near(effects(collecting)[0].speed, 1.0 / (1.0 - 0.1 * 0.8));
-    // One in ten comes for metadata, and empties eden before it is full.
+    // One in fifty comes for metadata, and empties eden before it is full.
     let disturbed = |e: &mut Evidence| {
         collecting(e);
         e.eden.causes.add("Metadata GC Threshold", 1);
@@ -108,4 +108,19 @@ fn a_quota_costs_the_time_for_which_it_holds_threads_back() {
     near(raised(Some(8.0)).speed, 5.0);
     near(raised(Some(100.0)).speed, 2.0 * SECONDS / 2.0);
     assert_eq!(raised(None).speed, None);
+}
+
+/// Eden of 1 GB fills once a second, whatever pauses come besides.
+#[test]
+fn pauses_of_a_concurrent_cycle_do_not_empty_eden() {
+    let mut evidence = healthy();
+    evidence.eden.collections = Some(30);
+    evidence.eden.causes.add("G1 Evacuation Pause", 10);
+    evidence.eden.causes.add("concurrent cycle", 20);
+    near(evidence.bytes_of_eden(), 1e9);
+    let rates = evidence.collection_rates().unwrap();
+    near(Some(rates.with_larger_eden(4.0).all()), 0.25 + 2.0);
+    // Bytes of humongous objects are not eden's.
+    evidence.eden.mean_bytes = Some(2e8);
+    near(evidence.bytes_of_eden(), 2.2e8);
 }

@@ -1,4 +1,4 @@
-//! G1 collects because humongous objects fill the heap: objects of half a region and more, which lie outside eden.
+//! G1 collects because humongous objects fill the heap: those larger than half a region, which lie outside eden.
 
 use crate::causes::Rates;
 use crate::evidence::Evidence;
@@ -32,7 +32,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let flags = &evidence.jvm.flags;
     let region = flags.number("G1HeapRegionSize").filter(|size| *size > 0)?;
     let text = format!(
-        "{} collections/s come because objects of {} and more, half a region, are humongous: threads are stopped for {} of the time.",
+        "{} collections/s come for humongous objects, larger than half a region ({}): threads are stopped for {} of the time.",
         quantity(rates.all() * part, ""),
         human(region as f64 / 2.0),
         share(stopped),
@@ -40,8 +40,14 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX) / FEWEST_REGIONS;
     let larger = region.saturating_mul(LARGER).min(LARGEST).min(power_of_two(most));
     // Objects that are not humongous any more fill eden with all others: `used` has the bytes of both.
-    let fill = evidence.eden.bytes? * evidence.seconds / evidence.allocation.as_ref()?.used;
-    let without = Rates::in_eden(fill, rates.others - rates.all() * part);
+    let eden = evidence.eden.mean_bytes.or(evidence.eden.bytes)?;
+    let fill = eden * evidence.seconds / evidence.allocation.as_ref()?.used;
+    // Concurrent cycles come with them, and go.
+    let kept = 1.0 - (rates.all() * part / (rates.full + rates.others)).min(1.0);
+    let without = Rates {
+        following: rates.following * kept,
+        ..Rates::in_eden(fill, rates.others - rates.all() * part)
+    };
     let collections = without.all() / rates.all();
     if !collections.is_finite() || collections > MOST_LEFT {
         return None;
@@ -51,10 +57,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         speed: evidence.speed_with_collections(collections),
         sure: Sure::Estimated,
     };
-    let sized = (larger > region).then(|| Advice {
+    // Who chose a size may have had a reason.
+    let sized = (larger > region && !flags.is_chosen("G1HeapRegionSize")).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:G1HeapRegionSize={}", bytes(larger as f64))),
         effect,
-        note: "if they fit in half of such a region",
+        note: "at best: if they fit in half of such a region",
     });
     let program = Advice {
         remedy: Remedy::Program("allocate smaller arrays, or keep large ones".into()),

@@ -46,6 +46,13 @@ pub fn examine(evidence: &Evidence) -> Vec<Finding> {
         if there || !evidence.jvm.takes_buffers() {
             found.advice.retain(|advice| !matches!(advice.remedy, Remedy::Terrace(_)));
         }
+        if !evidence.jvm.flags.is_known() {
+            for advice in &mut found.advice {
+                if let Remedy::Flags(flags) = &advice.remedy {
+                    advice.remedy = Remedy::Program(format!("{}, unless it is set", flags.join(" ")));
+                }
+            }
+        }
         if found.advice.is_empty() {
             return None;
         }

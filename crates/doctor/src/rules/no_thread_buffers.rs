@@ -26,7 +26,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseTLAB"),
             effect,
-            note: "HotSpot's default; at least: the way to a request is not timed",
+            note: "HotSpot's default; a lower bound, because the path to each request is not timed",
         }],
     })
 }

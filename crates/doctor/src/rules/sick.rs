@@ -59,11 +59,20 @@ pub(super) fn healthy() -> Evidence {
 
 /// `UseTLAB=true` and these on the command line, `NAME=VALUE` each.
 pub(super) fn flags(chosen: &str) -> VmFlags {
+    flags_by("command line", chosen)
+}
+
+/// The same as HotSpot has chosen them.
+pub(super) fn ergonomic(values: &str) -> VmFlags {
+    flags_by("ergonomic", values)
+}
+
+fn flags_by(origin: &str, values: &str) -> VmFlags {
     let line = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap();
-        format!("uintx {name} = {value} {{product}} {{command line}}\n")
+        format!("uintx {name} = {value} {{product}} {{{origin}}}\n")
     };
-    let text: String = chosen.split_whitespace().map(line).collect();
+    let text: String = values.split_whitespace().map(line).collect();
     VmFlags::parse(&format!("bool UseTLAB = true {{product}} {{default}}\n{text}"))
 }
 
@@ -124,7 +133,7 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
 /// Eight of ten collections come for them, in a heap of 1 GB with regions of 1 MB.
 pub(super) fn full_of_humongous_objects(evidence: &mut Evidence) {
     evidence.jvm.collector = "G1".into();
-    evidence.jvm.flags = flags("G1HeapRegionSize=1048576 MaxHeapSize=1073741824");
+    evidence.jvm.flags = ergonomic("G1HeapRegionSize=1048576 MaxHeapSize=1073741824");
     evidence.eden.stopped = Some(1.0);
     evidence.eden.collections = Some(50);
     evidence.eden.causes.add("G1 Humongous Allocation", 8);

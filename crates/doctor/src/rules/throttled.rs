@@ -28,8 +28,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     });
     let raise = Advice {
         remedy: Remedy::Program("raise the quota of its control group".into()),
-        effect: Effect { collections: None, speed: unthrottled(evidence), sure: Sure::Counted },
-        note: "the speed without a quota, alone on the machine: CPU shares throttle only on a busy one",
+        effect: Effect { collections: None, speed: unthrottled(evidence), sure: Sure::Estimated },
+        note: "the speed without a quota on an otherwise idle machine; CPU shares limit a process only when CPUs are busy",
     };
     Some(Found {
         evidence: format!(

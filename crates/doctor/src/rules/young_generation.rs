@@ -9,6 +9,10 @@ const LEAST_STOPPED: f64 = 0.03;
 const FEWEST_A_SECOND: f64 = 0.5;
 /// How much larger; half of what the machine could still give at most.
 const FACTOR: f64 = 4.0;
+/// Of the heap.
+const MOST_YOUNG: f64 = 0.9;
+/// References stay small in a heap below this.
+const COMPRESSED: f64 = (32u64 << 30) as f64;
 /// Where ended threads leave so much of eden unused, it is large enough: the finding about them has the remedy.
 const UNUSED: f64 = 0.5;
 
@@ -32,6 +36,17 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let room = evidence.memory.available? as f64 / 2.0;
     // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio; regions as they are needed with G1.
     let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
+    // A heap that grows past it would have larger references.
+    let below = |heap: u64| (COMPRESSED - heap as f64).max(0.0);
+    let room = match evidence
+        .jvm
+        .flags
+        .number("MaxHeapSize")
+        .filter(|_| evidence.jvm.flags.is_on("UseCompressedOops"))
+    {
+        Some(heap) => room.min(below(heap)),
+        None => room,
+    };
     let factor = (1.0 + room / (eden * young)).min(FACTOR);
     let text = format!(
         "{} collections/s of {} eden of {} stop all threads for {} of the time.",
@@ -48,9 +63,12 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // The old generation keeps what it has: nobody here knows how much of it lives.
     let remedy = match evidence.jvm.flags.number("MaxHeapSize") {
         Some(heap) => {
-            Remedy::Flags(vec![format!("-Xmn{size}m"), format!("-Xmx{}m", megabytes(heap as f64 + more))])
+            let heap = megabytes(heap as f64 + more);
+            // What does not leave an old generation is no young one.
+            (size as f64 <= MOST_YOUNG * heap as f64).then_some(())?;
+            Remedy::Flags(vec![format!("-Xmn{size}m"), format!("-Xmx{heap}m")])
         }
-        None => Remedy::Program(format!("-Xmn{size}m, and {} MB more of heap (-Xmx)", megabytes(more))),
+        None => Remedy::Program(format!("-Xmn{size}m, and {} MB more heap (-Xmx)", megabytes(more))),
     };
     let collections = rates.with_larger_eden(factor).all() / rates.all();
     let note = match evidence.jvm.collector.as_str() {
