@@ -117,7 +117,8 @@ fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Worklo
     let with = |watched: &mut Watched| watched.rates(|pid| examine(pid, arguments.seconds));
     let without = |watched: &mut Watched| watched.rates(|_| wait(window));
     let mut ratios: [Vec<f64>; 2] = Default::default();
-    for _ in 0..arguments.rounds {
+    for round in 1..=arguments.rounds {
+        eprintln!("round {round} of {}, about {} s", arguments.rounds, 4 * window.as_secs());
         // A B B A: what drifts, as a program that is still being compiled does, is on both sides.
         let a = with(&mut watched)?;
         let (b, again) = (without(&mut watched)?, without(&mut watched)?);

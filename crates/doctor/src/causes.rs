@@ -30,6 +30,16 @@ impl Causes {
         }
     }
 
+    /// Young and full collections since the look before, and pauses of a concurrent cycle, when HotSpot says this cause. What it says no cause of is
+    /// not counted.
+    fn attribute(&mut self, [young, full, concurrent]: [u64; 3], cause: Option<&str>) {
+        if let Some(cause) = cause {
+            self.add(if cause == ERGONOMICS { OF_EDEN } else { cause }, young);
+            self.add(cause, full);
+        }
+        self.add(CONCURRENT, concurrent);
+    }
+
     pub fn all(&self) -> u64 {
         self.0.values().sum()
     }
@@ -116,12 +126,8 @@ impl Counting {
             std::array::from_fn(|number| now[number].saturating_sub(before[number]));
         // HotSpot counts a collection when it begins, and says its cause until it ends.
         let said = |name| perf.text(name).filter(|cause| *cause != NONE);
-        if let Some(cause) = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause")) {
-            let of_young = if cause == ERGONOMICS { OF_EDEN } else { cause };
-            self.found.add(of_young, young);
-            self.found.add(cause, full);
-        }
-        self.found.add(CONCURRENT, concurrent);
+        let cause = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause"));
+        self.found.attribute([young, full, concurrent], cause);
     }
 }
 
@@ -143,6 +149,18 @@ mod tests {
         }
         assert_eq!((causes.all(), causes.full_eden()), (40, 30));
         assert_eq!(causes.other(), Some(("G1 Humongous Allocation", 9)));
+    }
+
+    /// Parallel's full collection says its own cause while it lasts, and that of the young one before it afterwards.
+    #[test]
+    fn a_full_collection_that_follows_at_once_leaves_the_young_one_its_cause() {
+        let mut causes = Causes::default();
+        causes.attribute([1, 1, 0], Some("Ergonomics"));
+        assert_eq!((causes.full_eden(), causes.following(), causes.all()), (1, 1, 2));
+        causes.attribute([3, 0, 2], Some("G1 Humongous Allocation"));
+        assert_eq!((causes.of("G1 Humongous Allocation"), causes.concurrent()), (3, 2));
+        causes.attribute([5, 1, 0], None);
+        assert_eq!(causes.all(), 7, "nobody said why");
     }
 
     #[test]

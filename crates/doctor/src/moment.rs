@@ -337,6 +337,26 @@ mod tests {
         assert!(young(&[], 3.0).is_empty());
     }
     #[test]
+    fn a_process_was_held_back_for_its_share_of_the_groups_time() {
+        use std::time::Duration;
+        let seconds = Duration::from_secs;
+        let group = |used: Option<u64>, held: Option<u64>| Periods {
+            all: 1,
+            throttled: 1,
+            held_back: held.map(seconds),
+            used: used.map(seconds),
+        };
+        let cpu = |process| cpu::CpuTime { process: seconds(process), ..cpu::CpuTime::default() };
+        let of = |used, held| {
+            super::held_back(&group(Some(2), Some(10)), &group(used, held), Some((&cpu(1), &cpu(3))))
+        };
+        // 2 of the 8 seconds that the group used are its own.
+        assert_eq!(of(Some(10), Some(18)), Some(2.0));
+        assert_eq!(of(Some(3), Some(18)), Some(8.0), "never more than all");
+        assert_eq!((of(None, Some(18)), of(Some(10), None), of(Some(2), Some(18))), (None, None, None));
+    }
+
+    #[test]
     fn accounts_tell_more_exactly_than_a_dump_what_threads_allocated() {
         let looked = |account: Option<u64>| {
             let mut threads = vec![JavaThread { allocated: Some(3 << 30), ..thread("a", 1, 9.0, "A.run") }];
