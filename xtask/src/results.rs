@@ -62,8 +62,11 @@ const UNAVAILABLE: &str = "unavailable";
 impl Column {
     fn of(&self, cell: &Value) -> String {
         let lacks = |metric: &str| match cell[metric][UNAVAILABLE].as_str() {
-            // A bar would end the table's cell.
-            Some(why) => present::numbers::lacking(&why.replace('|', "/")),
+            // Without the remedy, which is for who runs it; and a bar would end the table's cell.
+            Some(why) => {
+                let why = why.split_once("; ").map_or(why, |(why, _)| why);
+                present::numbers::lacking(&why.replace('|', "/"))
+            }
             None => UNAVAILABLE.to_owned(),
         };
         let median = |metric: &str, digits: usize| Some(format!("{:.digits$}", number(cell, metric, 0)?));
@@ -258,7 +261,7 @@ mod tests {
     #[test]
     fn what_is_not_there_has_its_reason() {
         let cell = json!({ "parameters": { "remedy": "terrace" }, "processes": 1,
-            "metrics": { "speed": { "unavailable": "failed: a | b" } } });
+            "metrics": { "speed": { "unavailable": "failed: a | b; try c" } } });
         let run = json!({ "experiments": [{ "declaration": { "name": "advice" }, "cells": [cell] }] });
         let kept = summary(&run)["advice"]["cells"][0].clone();
         let shown = [Interval("speed", 3), Median("collections", 3)].map(|column| column.of(&kept));

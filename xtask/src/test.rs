@@ -90,15 +90,12 @@ fn steps(arguments: &Arguments) -> Result<()> {
     })?;
     step("without restartable sequences", without_sequences)?;
     step("sanitizers", sanitize::watched)?;
-    step("launches with assertions", || {
-        shell::run(checked("test").args(["-p", "terrace-agent", "--lib"]))?;
-        shell::run(checked("test").args(["-p", "terrace-agent", "--test", "jvm", "--"]).args(WITH_ASSERTIONS))
-    })?;
+    step("launches with assertions", || shell::run(launches().arg("--").args(WITH_ASSERTIONS)))?;
     // Side by side with the tests they take as long as after them: either has the processors busy.
     step("launches", || {
         // What is shipped, under the test program that is built already.
-        let mut launches = checked("test");
-        launches.args(["-p", "terrace-agent", "--test", "jvm"]).env("TERRACE_AGENT", installed().agent()?);
+        let mut launches = launches();
+        launches.env("TERRACE_AGENT", installed().agent()?);
         if arguments.all {
             // For README's table: cargo xtask results --launches FILE.
             let written = root().join("target/launches.jsonl");
@@ -126,11 +123,19 @@ fn checked(command: &str) -> Command {
     cargo
 }
 
-/// The tests of every crate but the two that look at what is shipped.
+/// The tests of every crate but the one that looks at what is shipped, and without launches.
 fn workspace() -> Command {
     let mut tests = checked("test");
-    tests.args(["--workspace", "--exclude", "terrace-golden", "--exclude", "terrace-agent"]);
+    tests.args(["--workspace", "--exclude", "terrace-golden"]);
     tests
+}
+
+/// The launches of real JVMs. Chosen out of the whole workspace: cargo builds what several packages use for those that are chosen, with the
+/// features that these want, and would build twenty of them again for one package alone.
+fn launches() -> Command {
+    let mut launches = checked("test");
+    launches.args(["--workspace", "--test", "jvm"]);
+    launches
 }
 
 fn tests() -> Result<()> {
@@ -147,7 +152,8 @@ fn everything_built() -> Result<()> {
     std::thread::scope(|scope| {
         let checked = scope.spawn(|| {
             lints()?;
-            shell::run(workspace().arg("--no-run"))
+            shell::run(workspace().arg("--no-run"))?;
+            shell::run(launches().arg("--no-run"))
         });
         let shipped = build::all_with_java_tests();
         let checked = checked.join().expect("it returns its errors");
@@ -171,7 +177,11 @@ fn lints() -> Result<()> {
     if !has("clippy") {
         return Ok(());
     }
-    shell::run(checked("clippy").args(["--workspace", "--all-targets", "--", "-D", "warnings"]))
+    // All targets are those that cargo tests without being asked to.
+    for targets in [&["--all-targets"][..], &["--test", "jvm"]] {
+        shell::run(checked("clippy").arg("--workspace").args(targets).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 /// The arena as on a processor that has none: another build of a few crates, in a folder of its own.

@@ -56,12 +56,14 @@ pub struct Eden {
     pub bytes: Option<f64>,
     /// The same as it was on average while it was watched.
     pub mean_bytes: Option<f64>,
+    /// The young generation's capacity then: eden, and the survivor spaces.
+    pub young_bytes: Option<f64>,
     /// The most that the young generation may grow to.
     pub most_bytes: Option<f64>,
     pub collections: Option<u64>,
     /// Why they came.
     pub causes: Causes,
-    /// Seconds in which all threads stood still, for whatever reason.
+    /// Seconds in which all threads stood still, or were about to, for whatever reason.
     pub stopped: Option<f64>,
 }
 

@@ -138,9 +138,10 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
     let perf = last.perf.as_ref();
     let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
     let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
-    let seconds = |moment: &Moment| moment.perf.as_ref()?.seconds("sun.rt.safepointTime");
+    let seconds = |moment: &Moment| moment.perf.as_ref()?.stopped_seconds();
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
+        young_bytes: counter("sun.gc.generation.0.capacity"),
         most_bytes: counter("sun.gc.generation.0.maxCapacity"),
         // Both have the pauses of a concurrent collection, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
@@ -299,6 +300,7 @@ fn times(taken: &Taken) -> Times {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::{Control, Counted};
 
     fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
         JavaThread {
@@ -382,5 +384,48 @@ mod tests {
         let groups = groups(&looks);
         assert_eq!((groups.len(), groups[0].name.as_str(), groups[0].bytes), (1, "worker for task N.N", 300));
         assert!(young(&looks, 3.0).is_empty(), "it stays");
+    }
+
+    fn moment(times: Option<RefillTimes>) -> Moment {
+        Moment {
+            at: Instant::now(),
+            perf: None,
+            used: 0,
+            buffers: None,
+            pauses: 0,
+            objects: None,
+            times,
+            cpu: None,
+            touches: None,
+            periods: None,
+        }
+    }
+
+    #[test]
+    fn a_refill_that_lost_its_cpu_is_no_work() {
+        let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
+        control.set_settings(r#"{"clock":"monotonic"}"#);
+        let times = &control.times()[0];
+        let first = moment(RefillTimes::read(&control));
+        // Those within what work can take, and one each that waited for a lock, or for a collection.
+        for way in [Way::Quick, Way::Region, Way::Collection] {
+            for _ in 0..99 {
+                times.record(Kind::Tlab, way, 1_000, true);
+            }
+            times.record(Kind::Tlab, way, 20 * PREEMPTED_NS, true);
+        }
+        let found = refills(&first, &moment(RefillTimes::read(&control))).unwrap();
+        let work = 99_000.0;
+        for times in [found.quick, found.locked] {
+            assert_eq!(times.count, 100);
+            assert!((times.total_ns / work - 1.0).abs() < 0.25, "to a bucket's width: {times:?}");
+        }
+        assert!((found.waited_ns / (20.0 * PREEMPTED_NS as f64) - 1.0).abs() < 0.25, "{}", found.waited_ns);
+        assert!(
+            found.collecting.total_ns > 20.0 * PREEMPTED_NS as f64,
+            "a pause is no wait: {:?}",
+            found.collecting
+        );
+        assert!(refills(&moment(None), &moment(None)).is_none(), "nobody has timed them");
     }
 }

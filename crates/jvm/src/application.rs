@@ -113,6 +113,8 @@ impl Application {
         let mut flags: Vec<OsString> = vec![
             "--enable-native-access=ALL-UNNAMED".into(),
             format!("-Djna.tmpdir={}", scratch.display()).into(),
+            // A program that is killed leaves what it has unpacked: whoever owns the folder removes it.
+            format!("-Djava.io.tmpdir={}", scratch.display()).into(),
         ];
         let mut more = Vec::new();
         let mut libraries: Vec<String> = Vec::new();

@@ -146,6 +146,15 @@ impl PerfData {
         self.collections_of_each().iter().sum()
     }
 
+    /// Seconds so far in which all threads stood still, or stopped one after the other: the time at safepoints has not that of reaching them
+    /// since JDK 9 (`SafepointTracing::end`).
+    pub fn stopped_seconds(&self) -> Option<f64> {
+        let is_old =
+            self.text("java.property.java.vm.specification.version").is_some_and(|jdk| jdk.starts_with("1."));
+        let reaching = self.seconds("sun.rt.safepointSyncTime").filter(|_| !is_old);
+        Some(self.seconds("sun.rt.safepointTime")? + reaching.unwrap_or(0.0))
+    }
+
     /// Seconds, of a counter in the JVM's ticks.
     pub fn seconds(&self, name: &str) -> Option<f64> {
         let frequency = self.get("sun.os.hrt.frequency").filter(|frequency| *frequency > 0)?;
@@ -226,6 +235,22 @@ mod tests {
         long_ago(1001);
         assert_eq!(names(&mut folders), 2);
         assert!(folders.names(&parent.path().join("none")).is_none());
+    }
+
+    #[test]
+    fn threads_stand_still_while_others_are_being_stopped() {
+        let stopped = |jdk: &str, reaching: &str| {
+            let entries = [
+                text("java.property.java.vm.specification.version", jdk, 8),
+                entry("sun.os.hrt.frequency", b'J', 1000),
+                entry("sun.rt.safepointTime", b'J', 1500),
+                entry(reaching, b'J', 500),
+            ];
+            PerfData::parse(file(&entries)).unwrap().stopped_seconds()
+        };
+        assert_eq!(stopped("25", "sun.rt.safepointSyncTime"), Some(2.0));
+        assert_eq!(stopped("1.8", "sun.rt.safepointSyncTime"), Some(1.5), "it has both");
+        assert_eq!(stopped("25", "none"), Some(1.5));
     }
 
     #[test]

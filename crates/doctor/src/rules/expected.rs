@@ -1,6 +1,6 @@
 //! What remedies are expected to do, against evidence from which it can be told by hand.
 
-use super::sick::{SECONDS, churning, flags, full_of_humongous_objects, healthy};
+use super::sick::{SECONDS, churning, ergonomic, flags, full_of_humongous_objects, healthy};
 use super::*;
 use crate::evidence::{CpuLimits, Times};
 use crate::finding::{Effect, Sure};
@@ -46,6 +46,44 @@ fn a_larger_young_generation_saves_no_collections_of_other_causes() {
     let some = expected(5).unwrap();
     assert!(some > 0.3 && some < 0.5, "{some}");
     assert_eq!(expected(20), None, "eden is never full");
+}
+
+#[test]
+fn collections_for_humongous_objects_are_expected_to_stay_at_most() {
+    let note = |humongous: u64| {
+        let mut evidence = healthy();
+        evidence.jvm.collector = "G1".into();
+        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collections = Some(20);
+        evidence.eden.causes.add("G1 Evacuation Pause", 20 - humongous);
+        evidence.eden.causes.add("G1 Humongous Allocation", humongous);
+        let found = examine(&evidence);
+        found.iter().find(|found| found.rule == "small young generation").map(|found| found.advice[0].note)
+    };
+    assert!(note(0).unwrap().starts_with("if few additional objects survive"));
+    assert!(note(5).unwrap().starts_with("at most so many"));
+}
+
+#[test]
+fn a_young_generation_is_as_much_larger_than_eden_as_it_is_now() {
+    let advised = |collector: &str, young: Option<f64>| {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.jvm.flags = ergonomic("MaxHeapSize=1073741824");
+        evidence.memory.available = Some(64 << 30);
+        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collections = Some(100);
+        let mb = f64::from(1 << 20);
+        evidence.allocation.as_mut().unwrap().used = 100.0 * 100.0 * mb;
+        (evidence.eden.bytes, evidence.eden.young_bytes) = (Some(100.0 * mb), young.map(|young| young * mb));
+        let advice = &examine(&evidence)[0].advice[0];
+        assert_eq!(advice.effect.collections, Some(0.25));
+        advice.remedy.text()
+    };
+    assert_eq!(advised("Parallel", Some(101.0)), "-Xmn404m -Xmx1327m");
+    assert_eq!(advised("Serial", Some(125.0)), "-Xmn500m -Xmx1399m");
+    assert_eq!(advised("Serial", None), advised("Serial", Some(125.0)), "nobody has seen it");
+    assert_eq!(advised("G1", Some(200.0)), advised("G1", Some(101.0)), "regions as they are needed");
 }
 
 #[test]

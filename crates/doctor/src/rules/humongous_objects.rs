@@ -6,7 +6,7 @@ use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use present::numbers::{bytes, human, quantity, share};
 
 /// As HotSpot says it.
-const CAUSE: &str = "G1 Humongous Allocation";
+pub(super) const CAUSE: &str = "G1 Humongous Allocation";
 /// Of the time, by these collections.
 const LEAST_STOPPED: f64 = 0.01;
 /// Of the collections: where eden would fill nearly as often, nothing is gained.

@@ -1,5 +1,6 @@
 //! Collections of a small young generation take much of the time, and the machine has memory to spare.
 
+use super::humongous_objects;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use present::numbers::{human, quantity, share};
@@ -9,10 +10,15 @@ const LEAST_STOPPED: f64 = 0.03;
 const FEWEST_A_SECOND: f64 = 0.5;
 /// How much larger; half of what the machine could still give at most.
 const FACTOR: f64 = 4.0;
+/// Of eden: HotSpot's least `SurvivorRatio`, 1, gives survivors twice what eden has.
+const LARGEST_YOUNG: f64 = 3.0;
 /// Of the heap.
 const MOST_YOUNG: f64 = 0.9;
 /// References stay small in a heap below this.
 const COMPRESSED: f64 = (32u64 << 30) as f64;
+/// Of the collections, for humongous objects: they come when these and the old generation fill a share of the heap, which grows. Nothing tells how full it is
+/// without them, so that their number is taken to stay.
+const HUMONGOUS: f64 = 0.1;
 /// Where ended threads leave so much of eden unused, it is large enough: the finding about them has the remedy.
 const UNUSED: f64 = 0.5;
 
@@ -34,8 +40,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let room = evidence.memory.available? as f64 / 2.0;
-    // Survivor spaces beside eden: a tenth each with HotSpot's SurvivorRatio; regions as they are needed with G1.
-    let young = if evidence.jvm.collector == "G1" { 1.05 } else { 1.25 };
+    let young = young_of_eden(evidence);
     // A heap that grows past it would have larger references.
     let below = |heap: u64| (COMPRESSED - heap as f64).max(0.0);
     let room = match evidence
@@ -72,6 +77,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     };
     let collections = rates.with_larger_eden(factor).all() / rates.all();
     let note = match evidence.jvm.collector.as_str() {
+        "G1" if evidence.share_of_cause(humongous_objects::CAUSE) >= HUMONGOUS => {
+            "at most so many: a larger heap has more room for humongous objects, too"
+        }
         "G1" => "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
         _ => "if few additional objects survive",
     };
@@ -87,4 +95,15 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note,
         }],
     })
+}
+
+/// How much larger than eden the young generation is. Parallel shrinks survivor spaces to what they need, and goes on to do so: as it is now. G1 takes
+/// regions for survivors as they are needed. Where nobody can see it, they have a tenth each (`SurvivorRatio`).
+fn young_of_eden(evidence: &Evidence) -> f64 {
+    let eden = &evidence.eden;
+    match (evidence.jvm.collector.as_str(), eden.young_bytes.zip(eden.bytes)) {
+        ("G1", _) => 1.05,
+        (_, Some((young, eden))) if eden > 0.0 => (young / eden).clamp(1.0, LARGEST_YOUNG),
+        _ => 1.25,
+    }
 }

@@ -14,8 +14,8 @@ use jvm::jdk::{Collector, Jdk};
 use jvm::workload::{Lengths, Parameters as WorkloadParameters, Workload};
 
 const THREADS: [u32; 4] = [2, 16, 64, 256];
-/// A compiler for each of more threads than these would measure the heap.
-const JAVAC_THREADS: [u32; 3] = [2, 8, 16];
+/// A compiler for each.
+const JAVAC_THREADS: [u32; 5] = [2, 8, 16, 64, 256];
 /// A cell's time at most, and that of javac, whose calls are few.
 const MOST_SECONDS: u64 = 45;
 const MOST_JAVAC_SECONDS: u64 = 120;
@@ -35,14 +35,23 @@ const OWN_CHOICE: &str = "own";
 
 type Young = (&'static str, &'static [&'static str]);
 
-/// The young generations: name, and flags.
-fn young(workload: Workload) -> &'static [Young] {
-    match workload {
-        // The sources' trees have to fit, of 16 compilers at a time.
-        Workload::Javac => &[
+/// The young generations: name, and flags. Of javac the trees of as many compilers have to fit.
+fn young(workload: Workload, threads: u32) -> &'static [Young] {
+    match (workload, threads) {
+        (Workload::Javac, ..=16) => &[
             ("16m", &["-Xms3g", "-Xmx3g", "-Xmn16m"]),
             ("64m", &["-Xms3g", "-Xmx3g", "-Xmn64m"]),
             (OWN_CHOICE, &[]),
+        ],
+        (Workload::Javac, ..=64) => &[
+            ("16m", &["-Xms6g", "-Xmx6g", "-Xmn16m"]),
+            ("64m", &["-Xms6g", "-Xmx6g", "-Xmn64m"]),
+            (OWN_CHOICE, &["-Xmx6g"]),
+        ],
+        (Workload::Javac, _) => &[
+            ("16m", &["-Xms12g", "-Xmx12g", "-Xmn16m"]),
+            ("64m", &["-Xms12g", "-Xmx12g", "-Xmn64m"]),
+            (OWN_CHOICE, &["-Xmx12g"]),
         ],
         _ => &[
             ("16m", &["-Xms512m", "-Xmx512m", "-Xmn16m"]),
@@ -50,6 +59,19 @@ fn young(workload: Workload) -> &'static [Young] {
             (OWN_CHOICE, &[]),
         ],
     }
+}
+
+/// Why a heap of these flags cannot be had in so much memory, where it cannot: the program would be swapped, or killed.
+fn does_not_fit(flags: &[&str], memory: u64) -> Option<String> {
+    let heap = flags.iter().find_map(|flag| jvm::size::parse(flag.strip_prefix("-Xmx")?).ok())?;
+    let needed = heap + heap / 4;
+    (needed > memory).then(|| {
+        format!(
+            "its heap needs {:.0} GB of memory and {:.1} GB are available; measure on a larger machine",
+            needed as f64 / 1e9,
+            memory as f64 / 1e9
+        )
+    })
 }
 
 pub fn experiment() -> Experiment {
@@ -81,7 +103,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
         for collector in COLLECTORS {
             for jdk in bench.chosen_jdks() {
                 for threads in threads {
-                    for young in young(workload) {
+                    for young in young(workload, *threads) {
                         for compared in COMPARED {
                             let many = matches!(workload, Workload::Churn | Workload::Threads)
                                 && FLAG_THREADS.contains(threads);
@@ -131,6 +153,9 @@ fn cell(
         ("young", (*young).into()),
         ("compared", compared.into()),
     ]);
+    if let Some(why) = does_not_fit(flags, compare::machine::memory_bytes()) {
+        return Ok(Cell::unavailable(at, why));
+    }
     let sides = words::sides(sides, &case.agent())?;
     if compared == FLAG {
         return Ok(case.forks(bench, at, sides, FORK, bench.effort.pick(6, 12)));
@@ -140,4 +165,19 @@ fn cell(
     let window = if threads > 16 { 100 } else { 20 };
     let seconds = if workload == Workload::Javac { MOST_JAVAC_SECONDS } else { MOST_SECONDS };
     Ok(case.windows(bench, at, sides, window, seconds, Some(PRECISION)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_have_a_heap_that_the_machine_can_give() {
+        let flags = |threads, at: usize| young(Workload::Javac, threads)[at].1;
+        assert_eq!(does_not_fit(flags(256, 0), 16 << 30), None);
+        let why = does_not_fit(flags(256, 1), 8 << 30).unwrap();
+        assert!(why.contains("16 GB of memory and 8.6 GB are available"), "{why}");
+        assert_eq!(does_not_fit(flags(2, 2), 1 << 30), None, "HotSpot's own choice fits");
+        assert!(does_not_fit(flags(64, 2), 7 << 30).is_some());
+    }
 }
