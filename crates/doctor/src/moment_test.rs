@@ -1,0 +1,129 @@
+use super::*;
+use control::{Control, Counted};
+
+fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
+    JavaThread {
+        name: name.into(),
+        number,
+        id: 0x7f00,
+        allocated: None,
+        exactly: None,
+        cpu: 0.0,
+        elapsed,
+        outermost: Some(outermost.into()),
+    }
+}
+
+#[test]
+fn threads_that_stay_are_not_young_however_young_the_jvm_is() {
+    let driver = |elapsed| thread("driver-0", 1, elapsed, "java.lang.Thread.run");
+    let callback = |number, name| thread(name, number, 0.0, "Callbacks.called");
+    let looks = [
+        vec![driver(2.5)],
+        vec![driver(3.5), callback(7, "Thread-7")],
+        vec![driver(5.5), callback(9, "Thread-9")],
+    ];
+    let names: Vec<&str> = young(&looks, 3.0).iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(names, ["Thread-7", "Thread-9"]);
+}
+
+#[test]
+fn a_thread_that_is_seen_once_or_ends_is_young() {
+    let task = |number| thread("task", number, 0.2, "java.lang.Thread.run");
+    let looks = [vec![task(1)], vec![task(2)]];
+    assert_eq!(young(&looks, 3.0).len(), 2, "the same address and name, and another thread");
+    assert_eq!(young(&looks[..1], 3.0).len(), 1, "one look does not tell that it stays");
+    let looks = [vec![task(1)], vec![]];
+    assert_eq!(young(&looks, 3.0).len(), 1);
+    assert!(young(&[], 3.0).is_empty());
+}
+#[test]
+fn a_process_was_held_back_for_its_share_of_the_groups_time() {
+    use std::time::Duration;
+    let seconds = Duration::from_secs;
+    let group = |used: Option<u64>, held: Option<u64>| Periods {
+        all: 1,
+        throttled: 1,
+        held_back: held.map(seconds),
+        used: used.map(seconds),
+    };
+    let cpu = |process| cpu::CpuTime { process: seconds(process), ..cpu::CpuTime::default() };
+    let of = |used, held| {
+        super::held_back(&group(Some(2), Some(10)), &group(used, held), Some((&cpu(1), &cpu(3))))
+    };
+    // 2 of the 8 seconds that the group used are its own.
+    assert_eq!(of(Some(10), Some(18)), Some(2.0));
+    assert_eq!(of(Some(3), Some(18)), Some(8.0), "never more than all");
+    assert_eq!((of(None, Some(18)), of(Some(10), None), of(Some(2), Some(18))), (None, None, None));
+}
+
+#[test]
+fn accounts_tell_more_exactly_than_a_dump_what_threads_allocated() {
+    let looked = |account: Option<u64>| {
+        let mut threads = vec![JavaThread { allocated: Some(3 << 30), ..thread("a", 1, 9.0, "A.run") }];
+        let accounts = account.map(|bytes| (threads[0].id as usize, bytes));
+        count_exactly(&mut threads, &accounts.into_iter().collect());
+        threads
+    };
+    let of = |looks: [Vec<JavaThread>; 2]| groups(&looks).first().map(|group| group.bytes);
+    assert_eq!(of([looked(Some(3_500_000_000)), looked(Some(3_500_000_700))]), Some(700));
+    assert_eq!(of([looked(None), looked(None)]), None, "a gigabyte is too coarse");
+    assert_eq!(of([looked(None), looked(Some(3_500_000_700))]), None, "one of them is rounded");
+    assert_eq!(looked(Some(700))[0].exactly, None, "the account of another thread");
+}
+
+/// Spark's executors are called after the task at hand.
+#[test]
+fn a_thread_that_changes_its_name_is_not_a_new_one() {
+    let worker = |task: &str, bytes, elapsed| JavaThread {
+        allocated: Some(bytes),
+        ..thread(&format!("worker for task {task}"), 1, elapsed, "java.lang.Thread.run")
+    };
+    let looks = [vec![worker("1.0", 5000, 0.5)], vec![worker("7.0", 5300, 2.5)]];
+    let groups = groups(&looks);
+    assert_eq!((groups.len(), groups[0].name.as_str(), groups[0].bytes), (1, "worker for task N.N", 300));
+    assert!(young(&looks, 3.0).is_empty(), "it stays");
+}
+
+fn moment(times: Option<RefillTimes>) -> Moment {
+    Moment {
+        at: Instant::now(),
+        perf: None,
+        used: 0,
+        buffers: None,
+        pauses: 0,
+        objects: None,
+        times,
+        cpu: None,
+        touches: None,
+        periods: None,
+    }
+}
+
+#[test]
+fn a_refill_that_lost_its_cpu_is_no_work() {
+    let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
+    control.set_settings(r#"{"clock":"monotonic"}"#);
+    let times = &control.times()[0];
+    let first = moment(RefillTimes::read(&control));
+    // Those within what work can take, and one each that waited for a lock, or for a collection.
+    for way in [Way::Quick, Way::Region, Way::Collection] {
+        for _ in 0..99 {
+            times.record(Kind::Tlab, way, 1_000, true);
+        }
+        times.record(Kind::Tlab, way, 20 * PREEMPTED_NS, true);
+    }
+    let found = refills(&first, &moment(RefillTimes::read(&control))).unwrap();
+    let work = 99_000.0;
+    for times in [found.quick, found.locked] {
+        assert_eq!(times.count, 100);
+        assert!((times.total_ns / work - 1.0).abs() < 0.25, "to a bucket's width: {times:?}");
+    }
+    assert!((found.waited_ns / (20.0 * PREEMPTED_NS as f64) - 1.0).abs() < 0.25, "{}", found.waited_ns);
+    assert!(
+        found.collecting.total_ns > 20.0 * PREEMPTED_NS as f64,
+        "a pause is no wait: {:?}",
+        found.collecting
+    );
+    assert!(refills(&moment(None), &moment(None)).is_none(), "nobody has timed them");
+}
