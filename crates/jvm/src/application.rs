@@ -193,6 +193,11 @@ mod tests {
         let lucene = line("lucene", 25).unwrap();
         assert!(lucene.contains("terrace-lucene.jar:") && lucene.contains("lucene-10/*:"), "{lucene}");
         assert!(lucene.ends_with("terrace-applications.jar terrace.applications.Main lucene"), "{lucene}");
+        let temporary = format!("-Djava.io.tmpdir={} ", place.path().display());
+        assert!(
+            lucene.contains(&temporary),
+            "what it leaves when it is killed is removed with the folder: {lucene}"
+        );
         let lacks = |name: &str, feature, what: &str| {
             let error = line(name, feature).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
