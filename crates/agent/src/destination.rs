@@ -7,11 +7,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::time::{Duration, Instant};
 
 /// How a report begins: by this an older one is known.
 pub(crate) const MARK: &str = "{\"terrace\":";
-/// How long one who reads, or another JVM that writes the same file, may keep us waiting.
-const PATIENCE_MS: i32 = 1000;
+/// How long one who reads, or another JVM that writes the same file, may keep us waiting in all.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes the report, or says why not, with the remedy.
 pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
@@ -90,24 +91,27 @@ fn is_report(file: &File, length: u64) -> bool {
 
 /// JVMs that end at the same time and have the same path come one after the other.
 fn lock(file: &File) -> Result<(), String> {
-    for _ in 0..PATIENCE_MS / 10 {
+    for _ in 0..PATIENCE.as_millis() / 10 {
         // SAFETY: the descriptor is open.
         let failed = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
         // A file system without locks has to do without.
         if !failed || std::io::Error::last_os_error().kind() != ErrorKind::WouldBlock {
             return Ok(());
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     Err("is locked by another process: use one file per process (%p)".into())
 }
 
 /// Never more at once than a pipe takes that has room at all: whose descriptor it is may have left it blocking, and it is shared, so that it stays so.
 fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
+    let since = Instant::now();
     while !text.is_empty() {
+        // The whole report has one limit: a reader that takes little, but never stops, would keep the JVM, too.
+        let left = PATIENCE.saturating_sub(since.elapsed());
         let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         // SAFETY: one descriptor, which is open.
-        if unsafe { libc::poll(&mut wait, 1, PATIENCE_MS) } == 0 {
+        if left.is_zero() || unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32 + 1) } == 0 {
             return Err(ErrorKind::TimedOut.into());
         }
         match file.write(text.get(..libc::PIPE_BUF).unwrap_or(text)) {
@@ -126,6 +130,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::symlink;
     use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     const REPORT: &[u8] = b"{\"terrace\":\"0\"}\n";
 
@@ -203,6 +208,27 @@ mod tests {
         assert!(write(&name, &vec![b'x'; 1 << 20]).unwrap_err().contains("timed out"), "nobody reads on");
         drop(writer);
         assert!(std::io::read_to_string(reader).unwrap().as_bytes().starts_with(REPORT));
+    }
+
+    #[test]
+    fn a_reader_that_takes_little_at_a_time_cannot_keep_us() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let given_up = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut piece = [0; libc::PIPE_BUF];
+                // Slow until the writer has given up: all of it would take it half a minute.
+                while !given_up.load(Ordering::Relaxed)
+                    && reader.read(&mut piece).is_ok_and(|bytes| bytes > 0)
+                {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+            });
+            let outcome = write(&format!("/dev/fd/{}", writer.as_raw_fd()), &vec![b'x'; 1 << 20]);
+            given_up.store(true, Ordering::Relaxed);
+            drop(writer);
+            assert!(outcome.unwrap_err().contains("timed out"));
+        });
     }
 
     #[test]

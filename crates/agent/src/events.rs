@@ -4,7 +4,7 @@ use crate::agent::agent_if_installed;
 use crate::install;
 use crate::observer;
 use crate::report;
-use crate::state::{ANNOUNCED, INTERNAL};
+use crate::state::INTERNAL;
 use control::{Mode, State};
 use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
@@ -32,7 +32,6 @@ unsafe extern "C" fn vm_init(_jvmti: JvmtiEnv, _jni: JniEnv, _thread: *mut c_voi
 
 /// A collection begins: on the VM thread, at a safepoint, before anything is moved or marked.
 unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
-    ANNOUNCED.collection();
     let agent = agent_if_installed();
     // First: who sees the pause counted finds when it began.
     observer::pause();
@@ -62,6 +61,5 @@ unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
         agent.control.set_mode(Mode::Off);
         agent.control.set_state(State::Ended);
     }
-    ANNOUNCED.no_more();
     let _ = catch_unwind(report::write);
 }

@@ -8,14 +8,13 @@ use crate::agent::{Agent, agent, agent_if_installed, come_through_the_table};
 use crate::growth;
 use crate::hierarchy::Hierarchy;
 use crate::refills::Place;
-use crate::state::ANNOUNCED;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent, Request};
-use hotspot::WORD;
 use hotspot::collector::Hooks;
 use hotspot::functions::Functions;
 use hotspot::heap::BEFORE_GC;
 use hotspot::patch::Exchange;
+use hotspot::{WORD, vm_thread};
 use std::ffi::c_void;
 
 /// All hooks that a collector needs, for the agent with this hierarchy: those that give memory up first, the one that hands it out
@@ -210,16 +209,18 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
     }
 }
 
-/// For `CollectedHeap::trace_heap(when, tracer)`: with G1, the one virtual call of a young pause that comes after VMDeath, too.
-/// G1's concurrent marking calls it, too, beside a pause or while threads run: it counts at a safepoint, on the VM thread, and where no event has
-/// told of the pause.
+/// For `CollectedHeap::trace_heap(when, tracer)`: with G1, the one virtual call of a young pause that comes without an event, too: after VMDeath,
+/// and since JDK 26 from before the first agent's VMDeath callback on. After an event it finds nothing to retire.
+///
+/// G1's concurrent marking calls it as well, beside a pause or while threads run. That all threads stand still says nothing of the thread
+/// that asks: what that one took out of a buffer it might fill when the pause is long over. So it counts at a safepoint, on the VM thread.
 ///
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
     come_through_the_table();
     let Some(agent) = agent_if_installed() else { return };
-    if when == BEFORE_GC && ANNOUNCED.is_unannounced_pause() && agent.heap.is_at_safepoint() {
+    if when == BEFORE_GC && agent.heap.is_at_safepoint() && vm_thread::is_this() {
         agent.retire_buffers();
     }
     if let Some(original) = agent.originals.trace_heap {

@@ -5,7 +5,7 @@
 
 use crate::Error;
 use crate::header::{MAGIC, State, other_format};
-use crate::memory::{Access, MOST_BYTES, Memory};
+use crate::memory::{Access, MOST_BYTES, Memory, not_standard};
 use crate::process::{self, user};
 use crate::view::View;
 use std::fs::{File, Metadata, OpenOptions};
@@ -63,6 +63,7 @@ impl Copy {
             _ => Error(format!("control file {shown}: {error}; specify a writable path")),
         })?;
         let failed = |error: io::Error| Error(format!("control file {shown}: {error}; specify another path"));
+        let file = File::from(not_standard(file.into()).map_err(failed)?);
         let found = file.metadata().map_err(failed)?;
         if !found.is_file() {
             return Err(irregular());

@@ -121,7 +121,7 @@ pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
 
 /// In a process that was started without standard error, the next file that is opened would become it: what the process prints would be
 /// written into ours.
-fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
+pub(crate) fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
     if file.as_raw_fd() > libc::STDERR_FILENO {
         return Ok(file);
     }

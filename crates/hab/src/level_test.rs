@@ -352,6 +352,40 @@ fn while_one_thread_refills_the_others_of_its_domain_use_the_spare_buffer() {
     assert_eq!(level.largest_tail(), 0);
 }
 
+/// A level with two buffers in use: while the first is refilled, `meanwhile` requests of 1 KB are served from the spare one.
+fn with_spare(
+    bytes: usize,
+    meanwhile: usize,
+) -> (&'static Heap, &'static [Counters], impl Fn(usize) -> bool) {
+    let (heap, counters) = (leaked(Heap::of(bytes)), leaked(counters(1)));
+    let upper = leaked(Interrupted { heap, meanwhile: RefCell::new(None) });
+    let level: &Level<Shared, _> = leaked(Level::new(BASE, SHAPE, 4096, layout(1), counters, upper));
+    let serve = |bytes| level.allocate(CPU0, Request::buffer(bytes, bytes)).is_some();
+    *upper.meanwhile.borrow_mut() = Some(alloc::boxed::Box::new(move || {
+        (0..meanwhile).for_each(|_| assert!(serve(1024)));
+    }));
+    assert!(serve(1024));
+    (heap, counters, serve)
+}
+
+#[test]
+fn a_large_tail_in_a_spare_buffer_is_not_given_up_for_a_request_that_it_does_not_fit() {
+    let (_, counters, serve) = with_spare(1 << 20, 3);
+    (0..3).for_each(|_| assert!(serve(1024)));
+    // The first buffer is empty, the spare one holds 1 KB.
+    assert!(serve(2048));
+    assert_eq!((counters[0].get(Counter::WasteRefill), counters[0].get(Counter::Refills)), (0, 3));
+}
+
+#[test]
+fn where_the_first_tail_is_kept_and_the_heap_has_nothing_the_spare_buffer_serves() {
+    let (heap, counters, serve) = with_spare(8 << 10, 1);
+    (0..2).for_each(|_| assert!(serve(1024)));
+    // The first buffer holds 1 KB, which is too much to give up; the spare one 3 KB.
+    assert!(serve(2048));
+    assert_eq!((counters[0].get(Counter::Direct), heap.requests.borrow().len()), (0, 2));
+}
+
 #[test]
 fn an_object_gets_the_last_tail_of_any_domain() {
     let (heap, counters) = (Heap::of(8 << 10), counters(2));

@@ -254,8 +254,10 @@ pub(crate) fn refuse(line: &str, strict: bool) {
     say(Severity::Error, &format!("{line} ({consequence})"));
 }
 
-/// Records a refusal of which somebody else is told. A second attempt that is refused leaves alone what an earlier one has begun.
+/// Records a refusal of which somebody else is told. A second attempt that is refused leaves alone what an earlier one has begun, or begins
+/// at the same time on another thread.
 pub(crate) fn record(line: &str) {
+    let _changing = lock(&CHANGING);
     if let Some(control) = control()
         && control.state() == Some(State::Starting)
         && !waits()

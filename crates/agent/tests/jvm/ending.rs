@@ -51,6 +51,17 @@ pub fn cases(cases: &mut Vec<Case>) {
                 Ok(())
             })
         });
+        // The same inside another agent's VMDeath callback, which comes before ours: up to 25 the event still announces collections
+        // then, and from 26 on no event does, while the buffers are still on.
+        hazard(cases, &format!("collections_in_vm_death::{by}"), JDKS, USUAL, move |setting| {
+            let helper = artifacts::helper("dying").expect("the helper agent");
+            let pauses = if setting.collector == Collector::G1 { 200 } else { 10 };
+            leaving(by)
+                .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
+                .flags(&format!("-agentpath:{}={pauses},gc.log -Xlog:gc:file=gc.log", helper.display()))
+                .behind_others()
+                .prints(&["leaving", "collected in VMDeath"])
+        });
         // Without help, as often as time allows: the window is short, and what happens in it differs each time.
         for repeat in 0..10 {
             matrix(

@@ -22,7 +22,8 @@ pub const JDKS: &[u32] = &[11, 17, 21, 25, 26, 27, 28];
 /// Those that every hazard meets in turn. The others are met where they are installed (`cargo xtask jdks`), and with `--all`.
 pub const MAIN: &[u32] = &[17, 21, 25];
 /// Hazards that the others meet in any case.
-const SMOKE: [&str; 4] = ["load", "attach::core", "jar::at_start", "late_collections::exit"];
+const SMOKE: [&str; 5] =
+    ["load", "attach::core", "jar::at_start", "late_collections::exit", "collections_in_vm_death::exit"];
 
 /// The supported JDKs from this one on.
 pub fn since(feature: u32) -> &'static [u32] {

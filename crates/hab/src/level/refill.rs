@@ -20,15 +20,6 @@ pub(super) enum Refill {
     Refused,
 }
 
-/// The tails that a request has not looked at before the upper source refuses it.
-enum Unseen {
-    /// It is too large for a buffer to be refilled for it.
-    All,
-    /// The own one was too small for it.
-    Others,
-    Nothing,
-}
-
 impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
     /// Steps 2 to 4 of a request that the own buffer could not serve at once.
     #[cold]
@@ -40,8 +31,9 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
         min: usize,
         desired: usize,
     ) -> Option<Extent> {
-        // What is available was a hint: the upper source may refuse, and whoever asked would then take the tails object by object.
-        let mut unseen = Unseen::All;
+        // Whether the tails have not been looked at. What is available was a hint: the upper source may refuse, and whoever asked would
+        // then take the tails object by object.
+        let mut unseen = true;
         if desired * REQUESTS_PER_BUFFER <= self.size() {
             match self.refill(cpu, domain, min, desired) {
                 Refill::Served(extent) => {
@@ -49,28 +41,28 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
                     return Some(extent);
                 }
                 // The request's own affair, as long as the upper source can serve it: others' buffers are left alone.
-                Refill::Kept if self.upper.available(cpu) >= desired => unseen = Unseen::Others,
+                Refill::Kept if self.upper.available(cpu) >= desired => {}
+                // The own spare buffers may hold enough where the first one keeps a tail that does not suffice.
                 Refill::Kept | Refill::Busy | Refill::Refused => {
-                    if let Some(extent) = self.steal(domain, min, desired) {
+                    if let Some(extent) = self.take_tails(domain, min, desired) {
                         return Some(extent);
                     }
-                    unseen = Unseen::Nothing;
+                    unseen = false;
                 }
             }
         }
         let Some(extent) = self.upper.serve(cpu, min, desired) else {
             // Behind `serve` nothing may be refilled: whoever takes buffers away while a thread waits there relies on that.
-            return match unseen {
-                Unseen::All => {
-                    self.carve_own(domain, min, desired).or_else(|| self.steal(domain, min, desired))
-                }
-                Unseen::Others => self.steal(domain, min, desired),
-                Unseen::Nothing => None,
-            };
+            return if unseen { self.take_tails(domain, min, desired) } else { None };
         };
         self.counters[domain].add(Counter::Direct, 1);
         self.counters[domain].add(Counter::DirectBytes, extent.bytes as u64);
         Some(extent)
+    }
+
+    /// From what any domain's buffers hold, the own ones first, without a refill.
+    fn take_tails(&self, domain: usize, min: usize, desired: usize) -> Option<Extent> {
+        self.carve_own(domain, min, desired).or_else(|| self.steal(domain, min, desired))
     }
 
     /// From what the own domain's buffers hold, without a refill.
@@ -129,13 +121,17 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
         if mine.bytes > 0 { Refill::Served(mine) } else { Refill::Refused }
     }
 
-    /// What is left in a spare buffer that can serve the request.
+    /// What is left in a spare buffer that can serve the request. A shorter tail stays: it serves others, or is given up by its own refill.
     fn take_spare(&self, domain: usize, min: usize) -> Option<Extent> {
         for spare in &self.domains[domain].buffers[1..] {
+            if spare.rest(self.frame) < min.max(1) {
+                continue;
+            }
             let tail = spare.take(self.frame);
             if tail.bytes > 0 && tail.bytes >= min {
                 return Some(tail);
             }
+            // Others took of it in between.
             self.retire_tail(domain, tail, Counter::WasteRefill);
         }
         None
