@@ -1,7 +1,7 @@
 //! Exchanging entries of a vtable.
 //!
 //! HotSpot's vtables lie in `.data.rel.ro`, which the dynamic loader makes read-only after relocation. The pages are made writable,
-//! aligned words stored, the pages made read-only again. The object's own vtable pointer is left alone: `jhsdb` knows the heap
+//! aligned words stored, the pages made read-only again (not those that somebody else has made writable). The object's own vtable pointer is left alone: `jhsdb` knows the heap
 //! by it.
 //!
 //! Two steps, because only the first can fail: [`Unlocked::of`] looks whether the entries still hold what they should and makes their pages
@@ -49,11 +49,11 @@ impl Exchange {
     }
 }
 
-/// Entries whose pages are writable. Dropped, the pages are read-only again.
+/// Entries whose pages are writable. Dropped, the pages are as they were.
 #[derive(Debug)]
 pub struct Unlocked<'a> {
     exchanges: &'a [Exchange],
-    /// Those made writable so far.
+    /// Those made writable so far. A page that was writable is another agent's, which counts on that.
     pages: Vec<usize>,
     page_bytes: usize,
 }
@@ -64,10 +64,11 @@ impl<'a> Unlocked<'a> {
         // SAFETY: sysconf has no preconditions.
         let page_bytes = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);
         let mut unlocked = Unlocked { exchanges, pages: Vec::new(), page_bytes };
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
         for exchange in exchanges {
             exchange.check()?;
             let page = exchange.entry / page_bytes * page_bytes;
-            if !unlocked.pages.contains(&page) {
+            if !unlocked.pages.contains(&page) && !is_writable(&maps, page) {
                 protect(page, page_bytes, libc::PROT_READ | libc::PROT_WRITE)?;
                 unlocked.pages.push(page);
             }
@@ -101,10 +102,59 @@ impl Drop for Unlocked<'_> {
     }
 }
 
+/// Whether the page at this address is writable, by the lines of `/proc/PID/maps`: `START-END rw-p ...`.
+fn is_writable(maps: &str, page: usize) -> bool {
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    let found = maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        (number(start)?..number(end)?).contains(&page).then(|| rest.starts_with("rw"))
+    });
+    found == Some(true)
+}
+
 fn protect(start: usize, bytes: usize, protection: i32) -> Result<(), Error> {
     // SAFETY: the page belongs to the library's relocated data, which is readable before, meanwhile and after.
     if unsafe { libc::mprotect(start as *mut libc::c_void, bytes, protection) } == 0 {
         return Ok(());
     }
     Err(Error::Protection { reason: std::io::Error::last_os_error().to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page of its own with one entry, which stays mapped.
+    fn entry(protection: i32) -> Exchange {
+        // SAFETY: a new private mapping at an address of the kernel's choice disturbs no other memory.
+        let page = unsafe {
+            libc::mmap(std::ptr::null_mut(), 1, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+        };
+        assert_ne!(page, libc::MAP_FAILED);
+        Exchange { entry: page as usize, original: 0, function: 7, name: "function" }
+    }
+
+    fn maps() -> String {
+        std::fs::read_to_string("/proc/self/maps").unwrap()
+    }
+
+    #[test]
+    fn pages_are_afterwards_as_they_were() {
+        for (protection, writable) in [(libc::PROT_READ, false), (libc::PROT_READ | libc::PROT_WRITE, true)] {
+            let exchange = entry(protection);
+            assert_eq!(is_writable(&maps(), exchange.entry), writable);
+            // SAFETY: nobody calls through this entry.
+            unsafe { Unlocked::of(&[exchange]).unwrap().exchange() };
+            assert_eq!(exchange.back().check(), Ok(()));
+            assert_eq!(is_writable(&maps(), exchange.entry), writable);
+        }
+    }
+
+    #[test]
+    fn an_entry_that_somebody_else_has_changed_is_left_alone() {
+        let exchange = Exchange { original: 5, ..entry(libc::PROT_READ) };
+        assert!(Unlocked::of(&[exchange]).is_err());
+        assert!(!is_writable(&maps(), exchange.entry) && !is_writable("", exchange.entry));
+    }
 }
