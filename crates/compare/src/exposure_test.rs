@@ -2,6 +2,7 @@ use super::*;
 use crate::estimate::{estimate, half_width};
 use crate::evidence::{self, Evidence};
 use crate::measure::Amount;
+use crate::windows::Order;
 use jvm::counts::Counts;
 use statistics::Random;
 
@@ -22,10 +23,10 @@ fn span(from: f64, to: f64) -> Span {
 const WINDOW: f64 = 0.2;
 
 /// Blocks without gaps, from 0 on, and the side of each window.
-fn blocks(count: usize, random: &mut Random) -> (Vec<Block>, Vec<bool>) {
-    let mut sides = Vec::new();
+fn blocks(count: usize, seed: u64) -> (Vec<Block>, Vec<bool>) {
+    let (mut order, mut sides) = (Order::new(seed), Vec::new());
     let block = |number: usize| {
-        let outside = random.coin();
+        let outside = order.next_has_a_outside();
         sides.extend([outside, !outside, !outside, outside]);
         let window = |index: usize| {
             let from = (4 * number + index) as f64 * WINDOW;
@@ -37,12 +38,17 @@ fn blocks(count: usize, random: &mut Random) -> (Vec<Block>, Vec<bool>) {
     ((0..count).map(block).collect(), sides)
 }
 
-/// Eight threads that call one after the other, on two CPUs whose speed wanders by a fifth within seconds; on side a the same work
-/// takes `cost` times as much. Kinds differ by a factor of three; one in fifty takes ten times as long.
+/// On two CPUs whose speed wanders by a fifth within seconds; see `calls_at`.
 fn calls(sides: &[bool], cost: f64, random: &mut Random) -> Vec<Call> {
+    let phase = random.below(1 << 30) as f64 / f64::from(1 << 30);
+    calls_at(|now| 1.0 + 0.2 * (now + 10.0 * phase).sin(), sides, cost, random)
+}
+
+/// Eight threads that call one after the other, at a speed that depends on the time; on side a the same work takes `cost` times as much. Kinds
+/// differ by a factor of three; one in fifty takes ten times as long.
+fn calls_at(speed: impl Fn(f64) -> f64, sides: &[bool], cost: f64, random: &mut Random) -> Vec<Call> {
     let mut uniform = || random.below(1 << 30) as f64 / f64::from(1 << 30);
     let end = sides.len() as f64 * WINDOW;
-    let phase = uniform();
     let mut calls = Vec::new();
     for _ in 0..8 {
         let mut now = -0.3 * uniform();
@@ -55,8 +61,7 @@ fn calls(sides: &[bool], cost: f64, random: &mut Random) -> Vec<Call> {
                 now += 0.004;
                 cpu += 0.001;
                 let side = sides.get((now.max(0.0) / WINDOW) as usize).copied().unwrap_or_default();
-                let wander = 1.0 + 0.2 * (now + 10.0 * phase).sin();
-                left -= 0.001 * wander / if side { cost } else { 1.0 };
+                left -= 0.001 * speed(now) / if side { cost } else { 1.0 };
             }
             if begin >= 0.0 {
                 calls.push(Call { kind, begin: time(begin), end: time(now), cpu: time(cpu) });
@@ -94,7 +99,7 @@ fn calls_longer_than_windows_tell_three_percent() {
     let (mut covered, mut sum, runs) = (0, 0.0, 60);
     for seed in 0..runs {
         let mut random = Random::new(100 + seed);
-        let (blocks, sides) = blocks(56, &mut random);
+        let (blocks, sides) = blocks(56, seed);
         let calls = calls(&sides, 1.04, &mut random);
         let evidence = Evidence { stops: None, calls: Some(calls) };
         let found = estimate(&evidence::pairs(&blocks, &evidence), Amount::Operations).unwrap();
@@ -107,4 +112,25 @@ fn calls_longer_than_windows_tell_three_percent() {
     assert!(covered >= 52, "{covered} of {runs} intervals hold the truth");
     let mean = (sum / runs as f64).exp();
     assert!((mean * 1.04 - 1.0).abs() < 0.004, "{mean}");
+}
+
+/// As a program does whose calls HotSpot still compiles.
+#[test]
+fn a_program_that_gets_faster_favours_no_side() {
+    let (mut covered, runs) = (0, 60);
+    let mut found = Vec::new();
+    for seed in 0..runs {
+        let mut random = Random::new(200 + seed);
+        let (blocks, sides) = blocks(20, seed);
+        let length = sides.len() as f64 * WINDOW;
+        let faster = |now: f64| 1.0 - 0.7 * (-8.0 * now / length).exp();
+        let evidence = Evidence { stops: None, calls: Some(calls_at(faster, &sides, 1.0, &mut random)) };
+        let estimate = estimate(&evidence::pairs(&blocks, &evidence), Amount::Operations).unwrap();
+        let cpu = estimate.per_application_second.unwrap();
+        covered += usize::from((cpu.low..=cpu.high).contains(&1.0));
+        found.push(cpu.median.ln());
+    }
+    let mean = found.iter().sum::<f64>() / runs as f64;
+    assert!(covered >= 52, "{covered} of {runs} intervals hold the truth");
+    assert!(mean.abs() < 0.01, "{mean}");
 }

@@ -82,11 +82,11 @@ pub fn run(
     plan: &WindowPlan,
     mut tell: impl FnMut(Duration),
 ) -> Result<Vec<Pair>> {
-    let mut random = Random::new(plan.seed);
+    let mut order = Order::new(plan.seed);
     let mut blocks = Vec::new();
     let start = subject.counts()?.at;
     loop {
-        let block = block(subject, random.coin(), blocks.len(), plan)?;
+        let block = block(subject, order.next_has_a_outside(), blocks.len(), plan)?;
         // A window in which the process ended is no window.
         if subject.ended()? {
             break;
@@ -107,6 +107,28 @@ pub fn run(
         )));
     }
     Ok(pairs)
+}
+
+/// The order of windows: of two successive blocks one is A B B A and one is B A A B, which comes first is random. A steady drift cancels within a
+/// block, one that levels off, as a program's start, within the two.
+pub(crate) struct Order {
+    random: Random,
+    /// Of the first of two, where the second is next.
+    first: Option<bool>,
+}
+
+impl Order {
+    pub(crate) fn new(seed: u64) -> Order {
+        Order { random: Random::new(seed), first: None }
+    }
+
+    /// Whether the next block is A B B A.
+    pub(crate) fn next_has_a_outside(&mut self) -> bool {
+        if let Some(first) = self.first.take() {
+            return !first;
+        }
+        *self.first.insert(self.random.coin())
+    }
 }
 
 fn is_enough(subject: &mut impl Subject, blocks: &[Block], plan: &WindowPlan) -> bool {
