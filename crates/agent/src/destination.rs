@@ -130,7 +130,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::symlink;
     use std::process::Command;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{self, RecvTimeoutError};
 
     const REPORT: &[u8] = b"{\"terrace\":\"0\"}\n";
 
@@ -213,20 +213,17 @@ mod tests {
     #[test]
     fn a_reader_that_takes_little_at_a_time_cannot_keep_us() {
         let (mut reader, writer) = std::io::pipe().unwrap();
-        let given_up = AtomicBool::new(false);
+        let (given_up, until) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut piece = [0; libc::PIPE_BUF];
+            scope.spawn(move || {
+                let (mut piece, pause) = ([0; libc::PIPE_BUF], Duration::from_millis(100));
                 // Slow until the writer has given up: all of it would take it half a minute.
-                while !given_up.load(Ordering::Relaxed)
-                    && reader.read(&mut piece).is_ok_and(|bytes| bytes > 0)
-                {
-                    std::thread::sleep(Duration::from_millis(100));
+                while until.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                    let _ = reader.read(&mut piece);
                 }
             });
             let outcome = write(&format!("/dev/fd/{}", writer.as_raw_fd()), &vec![b'x'; 1 << 20]);
-            given_up.store(true, Ordering::Relaxed);
-            drop(writer);
+            drop(given_up);
             assert!(outcome.unwrap_err().contains("timed out"));
         });
     }
