@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Without the ends of lines.
 fn words(said: &str) -> String {
@@ -79,6 +80,27 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     let said = words(&stdout(&answer));
     assert!(said.contains("terrace on against off: speed "), "{said}{}", stderr(&answer));
     assert_eq!(jvm.status(|_| true)["mode"], "on");
+}
+
+/// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
+#[test]
+fn a_trial_in_place_can_be_stopped() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600"];
+    let began = Instant::now();
+    let doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    jvm.status(|status| status["state"] == "installed" && status["mode"] == "on");
+    jvm::os::signal(doctor.id(), libc::SIGINT);
+    let answer = doctor.wait_with_output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(130), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(600), "it was measured to its end: {said}");
+    assert!(stdout(&answer).is_empty() && said.contains("stopped by a signal"), "{said}");
+    assert_eq!(jvm.status(|_| true)["mode"], "off");
+    // It collects all the time.
+    jvm.status(|status| status["state"] == "withdrawn");
 }
 
 #[test]

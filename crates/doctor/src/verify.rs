@@ -10,7 +10,7 @@ use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
 use control::Mode;
-use jvm::Result;
+use jvm::{Error, Result, os};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
 use present::progress::Progress;
@@ -41,20 +41,21 @@ pub fn in_place(
     if present.is_none() {
         let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
-        jvm::switch::attach(pid, &options, install, |_| ())?;
+        jvm::switch::attach(pid, &options, install, |_| ()).inspect_err(|error| {
+            // The JVM may have taken the agent before the user stopped us. If not, there is nothing to remove.
+            if error.is_interruption() {
+                let _ = jvm::switch::remove(pid);
+            }
+        })?;
     }
     let estimate = compare::in_place::measure(pid, duration, 1, progress);
-    let note = match present {
-        Some(buffers) if buffers.on => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
-        Some(_) => Ok(String::new()),
-        None => jvm::switch::remove(pid).map(|gone| match gone {
-            true => "the agent was withdrawn from the JVM".into(),
-            false => format!(
-                "the agent leaves process {pid} at its next collection; until then it passes on every request"
-            ),
-        }),
-    };
-    // Whatever came of it, it is not left on.
+    // Whatever came of it, also if the user has stopped us, it is not left on.
+    let note = leave(pid, present.map(|buffers| buffers.on));
+    if let Some(signal) = os::stopped_by() {
+        // There will be no report that could tell it.
+        note.iter().filter(|note| !note.is_empty()).for_each(|note| progress.line(note));
+        return Err(Error::interrupted(signal));
+    }
     let (estimate, note) = (estimate?, note?);
     Ok(vec![Trial {
         remedy: Remedy::Terrace(settings).text(),
@@ -62,6 +63,20 @@ pub fn in_place(
         speed: Some(estimate.per_second),
         note,
     }])
+}
+
+/// Removes the agent that came for the trial, or leaves buffers as they were: on or off. What should be known of that.
+fn leave(pid: u32, were_on: Option<bool>) -> Result<String> {
+    match were_on {
+        Some(true) => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
+        Some(false) => Ok(String::new()),
+        None => jvm::switch::remove(pid).map(|gone| match gone {
+            true => "the agent was withdrawn from the JVM".into(),
+            false => format!(
+                "the agent leaves process {pid} at its next collection; until then it passes on every request"
+            ),
+        }),
+    }
 }
 
 /// For the same work: what they come to in an eden of the same size, because HotSpot resizes it, and a few are counted coarsely; but as they were
@@ -111,7 +126,7 @@ impl Trials<'_> {
                         note: found.notes.join("; "),
                     }
                 }
-                Err(error) if jvm::os::stopped_by().is_some() => return Err(error),
+                Err(error) if os::stopped_by().is_some() => return Err(error),
                 Err(error) => {
                     Trial { remedy: text, collections: None, speed: None, note: format!("failed: {error}") }
                 }
