@@ -10,7 +10,7 @@ mod running;
 mod screen;
 
 use examined::{assert_seen_from_outside, collects, finding, report, report_of, report_when, rules, start};
-use installed::{installed, java, output, stderr, stdout, terrace};
+use installed::{installed, jar, java, output, stderr, stdout, terrace};
 use running::{Jvm, container, status};
 use screen::Screen;
 use serde_json::Value;
@@ -238,6 +238,24 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
     }
     let asks = ["src=\"http", "href=\"http", "url(http", "@import"].iter().any(|part| page.contains(part));
     assert!(!asks, "a page asks no network");
+}
+
+/// Programs answer SIGTERM with an exit code of their own choice.
+#[test]
+fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
+    let Some(folder) = installed() else { return };
+    let script = format!(
+        "trap 'wait; exit 3' TERM; '{}' -Xmx64m -jar '{}' churn --seconds 600 & wait",
+        java(),
+        jar(&folder)
+    );
+    let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
+    let answer = output(&[&times[..], &["--", "sh", "-c", &script]].concat());
+    assert!(answer.status.success(), "{}", stderr(&answer));
+    let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    let missing = report["evidence"]["missing"].to_string();
+    assert!(missing.contains("an orderly end of the program: sh exited with status 3"), "{missing}");
 }
 
 #[test]
