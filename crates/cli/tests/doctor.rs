@@ -143,6 +143,22 @@ fn an_observer_that_is_there_is_used_and_stays() {
 }
 
 #[test]
+fn nothing_is_tried_beside_an_observer_that_is_there() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    assert!(output(&["attach", &pid, "levels=none", "times=true"]).status.success());
+    let answer =
+        output(&["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"]);
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let trial = &report["trials"][0];
+    assert!(trial["remedy"] == "terrace" && trial["speed"].is_null(), "{report:#}");
+    assert!(trial["note"].as_str().unwrap().contains("not tried: an observer"), "{trial:#}");
+    assert_eq!(jvm.status(|_| true)["state"], "observing");
+}
+
+#[test]
 fn a_jvm_of_another_user_in_a_container() {
     let Some(jvm) = container() else { return };
     let report = report_of(jvm.pid);

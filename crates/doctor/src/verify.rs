@@ -9,10 +9,10 @@ use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
-use control::Mode;
-use jvm::{Error, Result, os};
+use control::{Mode, State, View};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
+use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use std::time::Duration;
 const FORK: Duration = Duration::from_secs(3);
 
 /// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off in alternate windows. An agent that came for this leaves; one that was there is
-/// left as it was. Flags cannot be tried there.
+/// left as it was, also one that observes: beside it no buffers are installed, and what it has counted would not come back. Flags cannot be tried there.
 pub fn in_place(
     report: &Report,
     duration: Duration,
@@ -38,6 +38,13 @@ pub fn in_place(
     let Some(settings) = present.map(|_| Vec::new()).or_else(|| settings.into_iter().next()) else {
         return Ok(Vec::new());
     };
+    let remedy = Remedy::Terrace(settings.clone()).text();
+    if is_observed(pid) {
+        let note = format!(
+            "not tried: an observer was already installed, and stays; try again after 'terrace off {pid}'"
+        );
+        return Ok(vec![Trial { remedy, collections: None, speed: None, note }]);
+    }
     if present.is_none() {
         let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
@@ -58,11 +65,17 @@ pub fn in_place(
     }
     let (estimate, note) = (estimate?, note?);
     Ok(vec![Trial {
-        remedy: Remedy::Terrace(settings).text(),
+        remedy,
         collections: estimate.heap_use.map(|heap| heap.median),
         speed: Some(estimate.per_second),
         note,
     }])
+}
+
+/// Whether somebody else's agent counts in that JVM: the doctor's own has gone by then.
+fn is_observed(pid: u32) -> bool {
+    // What cannot be looked into says so when buffers are to be installed.
+    matches!(View::of_process(pid), Ok(Some(view)) if view.state() == Some(State::Observing))
 }
 
 /// Removes the agent that came for the trial, or leaves buffers as they were: on or off. What should be known of that.
