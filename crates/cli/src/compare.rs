@@ -4,6 +4,7 @@ use crate::arguments::{
     BufferArguments, ProgramArguments, milliseconds, percent, seconds, some_milliseconds, some_seconds,
 };
 use crate::format::{Format, json};
+use crate::out_file::OutFile;
 use clap::Args;
 use compare::forks::Schedule;
 use compare::stopping::Precision;
@@ -179,19 +180,10 @@ impl Compare {
             install: Install::here()?,
         };
         // Found out before the minutes of measuring, not after.
-        let out = self.out.as_ref().map(|path| {
-            let file = std::fs::File::create(path);
-            file.map_err(|error| {
-                Error::usage(format!("--out {}: {error}; specify a writable file", path.display()))
-            })
-        });
-        let out = out.transpose()?;
+        let out = self.out.as_deref().map(OutFile::open).transpose()?;
         let outcome = comparison.run(&Progress::on_standard_error())?;
         let json = json(&outcome)?;
-        if let Some(mut file) = out {
-            use std::io::Write;
-            write!(file, "{json}").map_err(|error| Error::failed(format!("--out: {error}")))?;
-        }
+        out.map_or(Ok(()), |out| out.write(&json))?;
         match self.format {
             Format::Json => print!("{json}"),
             _ => print!("{}", compare::show::outcome(&outcome, present::table::columns())),

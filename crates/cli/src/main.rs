@@ -9,6 +9,7 @@ mod export;
 mod format;
 #[cfg(feature = "lab")]
 mod lab;
+mod out_file;
 #[cfg(feature = "simulator")]
 mod plan;
 mod run;

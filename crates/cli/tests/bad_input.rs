@@ -109,6 +109,26 @@ fn sides_that_are_none() {
 }
 
 #[test]
+fn a_flag_that_the_environment_overrules() {
+    let home = Home::new("exit 0");
+    let java = home.java();
+    let words = ["compare", "--b=-Xmx128m", "--"];
+    for (name, value, program) in [
+        ("_JAVA_OPTIONS", "-Xmx64m", java.as_str()),
+        ("_JAVA_OPTIONS", "-Dx='a b' -XX:MaxHeapSize=64m", "sh"),
+        ("JDK_JAVA_OPTIONS", "-Xmx64m", "sh"),
+    ] {
+        let output = home.terrace(&[&words[..], &[program]].concat()).env(name, value).output().unwrap();
+        let by = value.split_whitespace().last().unwrap();
+        assert_refused(&output, 2, &["-Xmx128m of 'stock -Xmx128m' has no effect", by, name]);
+    }
+    // The launcher puts this before its own command line: the side's flag comes later.
+    let program = [&words[..], &[&java]].concat();
+    let output = home.terrace(&program).env("JDK_JAVA_OPTIONS", "-Xmx64m").output().unwrap();
+    assert_refused(&output, 1, &["before a JVM with terrace started"]);
+}
+
+#[test]
 fn a_wrong_file_at_java() {
     let home = Home::new("exit 0");
     let old = home.path("old");

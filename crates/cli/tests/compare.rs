@@ -271,6 +271,21 @@ fn a_program_that_is_too_short_for_windows() {
 }
 
 #[test]
+fn a_failure_leaves_the_earlier_result() {
+    let home = home();
+    let (java, folder) = (home.java(), home.path("results"));
+    std::fs::create_dir(&folder).unwrap();
+    let kept = folder.join("kept.json");
+    std::fs::write(&kept, "earlier").unwrap();
+    for out in [kept.clone(), folder.join("new.json")] {
+        let failing = ["--out", &text(&out), "--", &java, "--refuse", "ZGC:use-another"];
+        assert_refused(&compare(&home, &failing), 1, &["ZGC:use-another"]);
+    }
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "earlier");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1, "nothing new");
+}
+
+#[test]
 fn ctrl_c_leaves_nothing_behind() {
     let home = home();
     let java = home.java();

@@ -10,13 +10,14 @@ mod running;
 mod screen;
 
 use examined::{assert_seen_from_outside, collects, finding, report, report_of, report_when, rules, start};
-use installed::{installed, java, output, stderr, stdout, terrace};
+use installed::{installed, jar, java, output, stderr, stdout, terrace};
 use running::{Jvm, container, status};
 use screen::Screen;
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Without the ends of lines.
 fn words(said: &str) -> String {
@@ -81,6 +82,27 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     assert_eq!(jvm.status(|_| true)["mode"], "on");
 }
 
+/// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
+#[test]
+fn a_trial_in_place_can_be_stopped() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600"];
+    let began = Instant::now();
+    let doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    jvm.status(|status| status["state"] == "installed" && status["mode"] == "on");
+    jvm::os::signal(doctor.id(), libc::SIGINT);
+    let answer = doctor.wait_with_output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(130), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(600), "it was measured to its end: {said}");
+    assert!(stdout(&answer).is_empty() && said.contains("stopped by a signal"), "{said}");
+    assert_eq!(jvm.status(|_| true)["mode"], "off");
+    // It collects all the time.
+    jvm.status(|status| status["state"] == "withdrawn");
+}
+
 #[test]
 fn buffers_that_are_there_are_looked_at_and_stay() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
@@ -118,6 +140,22 @@ fn an_observer_that_is_there_is_used_and_stays() {
         "{report:#}"
     );
     assert_eq!(status(&jvm, |_| true)["state"], "observing");
+}
+
+#[test]
+fn nothing_is_tried_beside_an_observer_that_is_there() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    assert!(output(&["attach", &pid, "levels=none", "times=true"]).status.success());
+    let answer =
+        output(&["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"]);
+    let report: Value =
+        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let trial = &report["trials"][0];
+    assert!(trial["remedy"] == "terrace" && trial["speed"].is_null(), "{report:#}");
+    assert!(trial["note"].as_str().unwrap().contains("not tried: an observer"), "{trial:#}");
+    assert_eq!(jvm.status(|_| true)["state"], "observing");
 }
 
 #[test]
@@ -216,6 +254,24 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
     }
     let asks = ["src=\"http", "href=\"http", "url(http", "@import"].iter().any(|part| page.contains(part));
     assert!(!asks, "a page asks no network");
+}
+
+/// Programs answer SIGTERM with an exit code of their own choice.
+#[test]
+fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
+    let Some(folder) = installed() else { return };
+    let script = format!(
+        "trap 'wait; exit 3' TERM; '{}' -Xmx64m -jar '{}' churn --seconds 600 & wait",
+        java(),
+        jar(&folder)
+    );
+    let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
+    let answer = output(&[&times[..], &["--", "sh", "-c", &script]].concat());
+    assert!(answer.status.success(), "{}", stderr(&answer));
+    let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    let missing = report["evidence"]["missing"].to_string();
+    assert!(missing.contains("an orderly end of the program: sh exited with status 3"), "{missing}");
 }
 
 #[test]

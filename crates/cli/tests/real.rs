@@ -71,6 +71,28 @@ fn zgc_is_observed_and_the_status_says_so() {
 }
 
 #[test]
+fn a_flag_that_a_scripts_own_overrules_is_not_compared() {
+    let Some(folder) = installed() else { return };
+    let (jar, java) = (jar(&folder), java());
+    let compare = |side: &str| {
+        let times = ["--warmup", "0", "--duration", "2s", "--fork-seconds", "1s", "--format", "json"];
+        let script = ["sh", "-c", "exec \"$0\" -Xmx64m \"$@\"", &java, "-jar", &jar];
+        let program = [&script[..], &["alloc", "--threads", "1", "--seconds", "600"]].concat();
+        output(&[&["compare", side, "--b", "stock"], &times[..], &["--"], &program].concat())
+    };
+    let answer = compare("--a=-Xmx128m");
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(2), "{said}");
+    let line = said.lines().last().unwrap_or_default();
+    assert!(line.starts_with("terrace: -Xmx128m of 'stock -Xmx128m"), "{said}");
+    assert!(line.contains("the program's own -Xmx64m comes after it"), "{said}");
+    assert!(stdout(&answer).is_empty(), "{}", stdout(&answer));
+    let answer = compare("--a=-XX:TLABSize=4k");
+    let found: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+    assert!(found["ratio"]["median"].as_f64() > Some(0.0), "{}", stderr(&answer));
+}
+
+#[test]
 fn an_archive_is_written_without_the_agent_and_used_with_it() {
     let Some(folder) = installed() else { return };
     let (jar, java) = (jar(&folder), java());

@@ -73,7 +73,7 @@ pub(crate) fn measure(
     }
     match scheduled(comparison, (fork, schedule), progress) {
         Ok(measured) => Ok(measured),
-        Err(Failure::OfFirst(error)) if !error.is_interruption() => {
+        Err(Failure::OfFirst(error)) if !error.is_interruption() && !error.is_usage() => {
             let why =
                 format!("two JVMs could not run at the same time, so they ran one after the other: {error}");
             progress.line(&why);

@@ -6,7 +6,7 @@ use crate::windows::{self, SKIP, Subject, WINDOW, Way, WindowPlan};
 use control::Mode;
 use jvm::counts::Counts;
 use jvm::observe::Jvms;
-use jvm::{Error, Result};
+use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,9 @@ impl Subject for InPlace {
         std::thread::sleep(time);
     }
 
+    /// Also the place where the user's Ctrl-C is seen: at both ends of each window.
     fn counts(&mut self) -> Result<Counts> {
+        os::stopped_by().map_or(Ok(()), |signal| Err(Error::interrupted(signal)))?;
         Ok(self.jvms.counts())
     }
 

@@ -3,6 +3,8 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`side`], [`words`] | what is compared: a JVM with the agent or without it, and its flags; as users write it |
+//! | `check` | what is found out before a JVM is started |
+//! | `flags`, `in_force` | which flag overrules which, and whether a side's are in force in its JVMs |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`in_place`] | the same in a JVM that somebody else has started |
 //! | [`evidence`] | stops and single calls, laid beside the windows |
@@ -17,12 +19,15 @@
 
 #![allow(missing_docs, reason = "not published")]
 
+mod check;
 pub mod clock;
 pub mod estimate;
 pub mod evidence;
 pub mod exposure;
 pub mod fixed;
+mod flags;
 pub mod forks;
+mod in_force;
 pub mod in_place;
 pub mod latency;
 pub mod machine;
@@ -44,15 +49,11 @@ use crate::measure::{Amount, Pair};
 use crate::result::{ComparisonResult, SCHEMA, Sides};
 use crate::side::Side;
 use crate::stopping::Precision;
-use control::Mode;
-use jvm::agent::Levels;
-use jvm::archive;
+use jvm::Result;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
-use jvm::loadable;
 use jvm::workload::{self, Parameters, Workload};
-use jvm::{Error, Result};
 use present::progress::Progress;
 use serde_json::Value;
 use statistics::{RESAMPLES, verdict};
@@ -223,66 +224,6 @@ impl Comparison {
         };
         progress.finish();
         self.outcome(measured, machine)
-    }
-
-    fn check(&self) -> Result<()> {
-        for side in &self.sides {
-            if let Program::Command(words) = &self.program
-                && let Some(flag) = side::overruled(&side.flags, words)
-            {
-                return Err(Error::usage(format!(
-                    "{flag} of '{}' has no effect, because the program's own command line also has that flag; remove it there, or pass it with --jvm-arg",
-                    side.name
-                )));
-            }
-            let launch = self.program.launch(&self.flags_of(side), None, None, &self.install)?;
-            if let Some(option) = archive::written_by(&launch) {
-                return Err(Error::usage(format!(
-                    "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
-                     the finished archive (-XX:SharedArchiveFile)"
-                )));
-            }
-            if side.agent.is_some() {
-                loadable::check(&self.install.agent()?, &launch.program)?;
-            }
-        }
-        match self.method {
-            Method::Windows { window, skip, .. } => self.check_windows(window, skip),
-            Method::Forks { .. } if self.sides.iter().any(|side| side.mode() == Some(Mode::Bound)) => {
-                Err(Error::usage(
-                    "the bound is compared inside one JVM only; the other side has to be terrace or off, with the same \
-                     settings and flags",
-                ))
-            }
-            Method::Forks { .. } => Ok(()),
-        }
-    }
-
-    fn check_windows(&self, window: Duration, skip: Duration) -> Result<()> {
-        let [a, b] = &self.sides;
-        let empty = |side: &Side| side.agent.as_ref().is_some_and(|agent| agent.levels() == Levels::None);
-        if empty(a) || empty(b) {
-            return Err(Error::usage(
-                "--levels none has no buffers to switch on; specify levels, or use --b stock",
-            ));
-        }
-        if !a.shares_jvm(b) {
-            return Err(Error::usage(format!(
-                "'{}' and '{}' cannot share one JVM; compare them in forks",
-                a.name, b.name
-            )));
-        }
-        if window <= skip {
-            return Err(Error::usage(
-                "--window must be longer than --skip; the defaults are 100 ms and 5 ms",
-            ));
-        }
-        if 4 * window > self.duration {
-            return Err(Error::usage(
-                "--duration is too short for a pair (four windows); use a longer --duration or a shorter --window",
-            ));
-        }
-        Ok(())
     }
 
     /// The flags of both, and then the side's own: of two that contradict each other HotSpot takes the last.

@@ -1,6 +1,7 @@
 //! Process mode: one JVM with the agent, switched between two modes, or two sizes.
 
 use crate::evidence::Evidence;
+use crate::in_force::InForce;
 use crate::latency::{self, Latency};
 use crate::stopping::Precision;
 use crate::windows::{self, Subject, Way, WindowPlan};
@@ -161,6 +162,7 @@ pub(crate) fn measure(
     flags.extend(comparison.flags_of(side));
     // Last: what is written on the command line itself stays readable. It logs on both sides alike.
     flags.push(jvms.stop_flag());
+    let mut in_force = InForce::new(side, &flags);
     let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
     let calls = comparison.program.records_calls().then(|| jvms.directory().join("calls"));
     // A second more than the windows take, so that no window outlives the workload.
@@ -182,6 +184,9 @@ pub(crate) fn measure(
     // Both ways are compiled and touched before they are measured.
     live.switch(Mode::On.into());
     live.warm_up(comparison.warmup)?;
+    live.jvms.refresh()?;
+    in_force.look(&live.jvms);
+    in_force.check()?;
     let settings = differ.then(|| live.settings(ways));
     let window = live.window(window, comparison.duration);
     let [a, b] = ways;
@@ -204,6 +209,7 @@ pub(crate) fn measure(
         window: Some(window),
         notes: (live.jvms.notes().into_iter())
             .chain(live.jvms.uncounted().filter(|_| !comparison.program.is_workload()))
+            .chain(in_force.note())
             .collect(),
     })
 }

@@ -2,7 +2,6 @@
 
 use control::Mode;
 use jvm::agent::{AgentOptions, BufferSize};
-use std::ffi::OsString;
 
 /// One of the two that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,33 +87,9 @@ impl Side {
     }
 }
 
-/// What HotSpot takes the last of: `-XX:TLABSize=4k` and `-XX:TLABSize=8k` are one flag, `-Xmx1g` and `-Xmx2g` another.
-fn flag_name(flag: &str) -> &str {
-    match flag.strip_prefix("-XX:") {
-        Some(rest) => rest.trim_start_matches(['+', '-']).split('=').next().unwrap_or(rest),
-        None if flag.starts_with("-X") => flag.get(..4).unwrap_or(flag),
-        None => flag.split('=').next().unwrap_or(flag),
-    }
-}
-
-/// The first of `flags` that a later flag overrules.
-pub(crate) fn overruled<'f>(flags: &'f [String], later: &[OsString]) -> Option<&'f String> {
-    let later = later.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "-jar");
-    let names: Vec<&str> = later.filter(|word| word.starts_with('-')).map(flag_name).collect();
-    flags.iter().find(|flag| names.contains(&flag_name(flag)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_flag_of_the_command_line_overrules_a_sides() {
-        let later = ["-XX:TLABSize=64k", "-Xmx1g", "-XX:-UseNUMA", "-jar", "-Xss1m"].map(OsString::from);
-        let found = |flag: &str| overruled(&[flag.to_owned()], &later).is_some();
-        assert!(found("-XX:TLABSize=4k") && found("-Xmx2g") && found("-XX:+UseNUMA"));
-        assert!(!found("-XX:MinTLABSize=4k") && !found("-Xmn1g") && !found("-Xss2m"));
-    }
 
     fn large() -> AgentOptions {
         AgentOptions { core: BufferSize::Bytes(512 << 10), ..AgentOptions::default() }

@@ -64,9 +64,19 @@ pub fn watch_program(
     let missing = unseen.into_iter().chain(unasked).collect();
     let (control, attached) = (control.as_ref(), attached.as_ref().ok());
     let watched = Watched { pid, control, attached, system: System::here(), missing };
-    let evidence = watch(&watched, length, progress)?;
-    running.end()?;
+    let mut evidence = watch(&watched, length, progress)?;
+    evidence.missing.extend(end(&mut running)?);
     Ok(evidence)
+}
+
+/// Ends the program, and says why it did not end well, if so: what was seen before is true all the same. Whoever does not end in time is
+/// killed with `running`.
+fn end(running: &mut Running) -> Result<Option<String>> {
+    match running.end() {
+        Ok(()) => Ok(None),
+        Err(error) if error.is_interruption() => Err(error),
+        Err(error) => Ok(Some(format!("an orderly end of the program: {error}"))),
+    }
 }
 
 /// The program's JVM, as soon as that has started, and why it has no agent, if that is so.

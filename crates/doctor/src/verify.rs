@@ -9,10 +9,10 @@ use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::windows::{SKIP, WINDOW};
 use compare::{Comparison, Method, Program};
-use control::Mode;
-use jvm::Result;
+use control::{Mode, State, View};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
+use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use std::time::Duration;
 const FORK: Duration = Duration::from_secs(3);
 
 /// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off in alternate windows. An agent that came for this leaves; one that was there is
-/// left as it was. Flags cannot be tried there.
+/// left as it was, also one that observes: beside it no buffers are installed, and what it has counted would not come back. Flags cannot be tried there.
 pub fn in_place(
     report: &Report,
     duration: Duration,
@@ -38,30 +38,58 @@ pub fn in_place(
     let Some(settings) = present.map(|_| Vec::new()).or_else(|| settings.into_iter().next()) else {
         return Ok(Vec::new());
     };
+    let remedy = Remedy::Terrace(settings.clone()).text();
+    if is_observed(pid) {
+        let note = format!(
+            "not tried: an observer was already installed, and stays; try again after 'terrace off {pid}'"
+        );
+        return Ok(vec![Trial { remedy, collections: None, speed: None, note }]);
+    }
     if present.is_none() {
         let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
-        jvm::switch::attach(pid, &options, install, |_| ())?;
+        jvm::switch::attach(pid, &options, install, |_| ()).inspect_err(|error| {
+            // The JVM may have taken the agent before the user stopped us. If not, there is nothing to remove.
+            if error.is_interruption() {
+                let _ = jvm::switch::remove(pid);
+            }
+        })?;
     }
     let estimate = compare::in_place::measure(pid, duration, 1, progress);
-    let note = match present {
-        Some(buffers) if buffers.on => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
-        Some(_) => Ok(String::new()),
+    // Whatever came of it, also if the user has stopped us, it is not left on.
+    let note = leave(pid, present.map(|buffers| buffers.on));
+    if let Some(signal) = os::stopped_by() {
+        // There will be no report that could tell it.
+        note.iter().filter(|note| !note.is_empty()).for_each(|note| progress.line(note));
+        return Err(Error::interrupted(signal));
+    }
+    let (estimate, note) = (estimate?, note?);
+    Ok(vec![Trial {
+        remedy,
+        collections: estimate.heap_use.map(|heap| heap.median),
+        speed: Some(estimate.per_second),
+        note,
+    }])
+}
+
+/// Whether somebody else's agent counts in that JVM: the doctor's own has gone by then.
+fn is_observed(pid: u32) -> bool {
+    // What cannot be looked into says so when buffers are to be installed.
+    matches!(View::of_process(pid), Ok(Some(view)) if view.state() == Some(State::Observing))
+}
+
+/// Removes the agent that came for the trial, or leaves buffers as they were: on or off. What should be known of that.
+fn leave(pid: u32, were_on: Option<bool>) -> Result<String> {
+    match were_on {
+        Some(true) => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
+        Some(false) => Ok(String::new()),
         None => jvm::switch::remove(pid).map(|gone| match gone {
             true => "the agent was withdrawn from the JVM".into(),
             false => format!(
                 "the agent leaves process {pid} at its next collection; until then it passes on every request"
             ),
         }),
-    };
-    // Whatever came of it, it is not left on.
-    let (estimate, note) = (estimate?, note?);
-    Ok(vec![Trial {
-        remedy: Remedy::Terrace(settings).text(),
-        collections: estimate.heap_use.map(|heap| heap.median),
-        speed: Some(estimate.per_second),
-        note,
-    }])
+    }
 }
 
 /// For the same work: what they come to in an eden of the same size, because HotSpot resizes it, and a few are counted coarsely; but as they were
@@ -111,7 +139,7 @@ impl Trials<'_> {
                         note: found.notes.join("; "),
                     }
                 }
-                Err(error) if jvm::os::stopped_by().is_some() => return Err(error),
+                Err(error) if os::stopped_by().is_some() => return Err(error),
                 Err(error) => {
                     Trial { remedy: text, collections: None, speed: None, note: format!("failed: {error}") }
                 }

@@ -3,30 +3,13 @@
 //! HotSpot ends such a JVM with exit code 1 when it has any native agent (17, 21 and 25: "CDS dumping does not support native JVMTI
 //! agent"). JVMs that *use* an archive, and JDK 25's AOT cache in all its modes, work with one.
 
-use crate::launch::{Launch, TOOL_OPTIONS};
-use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::path::Path;
+use crate::jvm_options;
+use crate::launch::Launch;
 
 /// The option by which the program's JVM would write an archive, if there is one: on the command line, in a file of arguments, or in
 /// one of the variables that launcher and JVM read.
 pub fn written_by(launch: &Launch) -> Option<String> {
-    let variable = |name: &str| {
-        let own = launch.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        let value = own.or_else(|| std::env::var_os(name)).unwrap_or_default();
-        words(&value.to_string_lossy(), false)
-    };
-    let arguments = launch.arguments.iter().map(|word: &OsString| word.to_string_lossy().into_owned());
-    // In the JVM's own order: what comes later counts.
-    let mut options = variable(TOOL_OPTIONS);
-    if launch.is_java() {
-        options.extend(jvm_options(variable("JDK_JAVA_OPTIONS").into_iter().chain(arguments).collect()));
-    } else {
-        // A script may hand its arguments on.
-        options.extend(arguments);
-    }
-    options.extend(variable("_JAVA_OPTIONS"));
-    options.into_iter().fold(None, |found, option| match writes(&option) {
+    jvm_options::of(launch).into_iter().fold(None, |found, option| match writes(&option) {
         Some(true) => Some(option),
         // Switches off the one before.
         Some(false) if found.as_deref().is_some_and(|found| name(found) == name(&option)) => None,
@@ -52,83 +35,11 @@ fn writes(option: &str) -> Option<bool> {
     .then(|| switch.starts_with('+'))
 }
 
-/// Options of the launcher whose value is the next word.
-const WITH_VALUE: [&str; 18] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--upgrade-module-path",
-    "--add-modules",
-    "--limit-modules",
-    "--enable-native-access",
-    "--illegal-native-access",
-    "--add-exports",
-    "--add-opens",
-    "--add-reads",
-    "--patch-module",
-    "-d",
-    "--describe-module",
-    "--source",
-    "--finalization",
-];
-
-/// What of the launcher's arguments is for the JVM: all before the program's name, with the files of arguments that are named.
-fn jvm_options(mut left: VecDeque<String>) -> Vec<String> {
-    let mut options = Vec::new();
-    let mut files = true;
-    while let Some(word) = left.pop_front() {
-        match word.strip_prefix('@') {
-            Some(path) if files && !path.starts_with('@') => {
-                for word in file(path).into_iter().rev() {
-                    left.push_front(word);
-                }
-                continue;
-            }
-            _ if word == "--disable-@files" => files = false,
-            _ if !word.starts_with('-') || ["-jar", "-m", "--module"].contains(&word.as_str()) => break,
-            _ if WITH_VALUE.contains(&word.as_str()) => drop(left.pop_front()),
-            _ => match word.strip_prefix("-XX:VMOptionsFile=") {
-                Some(path) => options.extend(file(path)),
-                None => options.push(word),
-            },
-        }
-    }
-    options
-}
-
-/// The words of a file of arguments; none if it cannot be read, which the launcher will say itself.
-fn file(path: &str) -> Vec<String> {
-    std::fs::read_to_string(Path::new(path)).map(|text| words(&text, true)).unwrap_or_default()
-}
-
-/// Words at white space, with both kinds of quotes; in files also comments, and a backslash inside quotes.
-fn words(text: &str, in_file: bool) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match quote {
-            Some(mark) if letter == mark => quote = None,
-            Some(_) if in_file && letter == '\\' => word.get_or_insert_default().extend(letters.next()),
-            None if letter == '"' || letter == '\'' => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            None if letter.is_whitespace() => words.extend(word.take()),
-            None if in_file && letter == '#' && word.is_none() => {
-                letters.by_ref().find(|letter| *letter == '\n');
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::TOOL_OPTIONS;
+    use std::ffi::OsString;
 
     fn java(line: &str) -> Launch {
         let words = line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
@@ -164,6 +75,8 @@ mod tests {
             let mut script = java("package {}".replace("{}", option).as_str());
             script.program = "/usr/bin/mvn".into();
             assert_eq!(written_by(&script).as_deref(), Some(option));
+            // It starts the launcher, which reads this one.
+            assert_eq!(with(script, "JDK_JAVA_OPTIONS", option).as_deref(), Some(option));
         }
     }
 
@@ -184,10 +97,6 @@ mod tests {
         ] {
             assert_eq!(written_by(&java(line)), None, "{line}");
         }
-        // Only the launcher reads this one.
-        let mut script = java("");
-        script.program = "/usr/bin/mvn".into();
-        assert_eq!(with(script, "JDK_JAVA_OPTIONS", "-Xshare:dump"), None);
     }
 
     #[test]

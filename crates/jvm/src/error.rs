@@ -48,6 +48,11 @@ impl Error {
         Error { kind, text: text.join(" | ") }
     }
 
+    /// Whether what was asked for cannot be: trying again is in vain.
+    pub fn is_usage(&self) -> bool {
+        self.kind == Kind::Usage
+    }
+
     /// Whether a signal asked for it.
     pub fn is_interruption(&self) -> bool {
         matches!(self.kind, Kind::Interrupted(_))

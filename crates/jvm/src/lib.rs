@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
-//! | [`agent`], [`workload`], [`application`], [`launch`] | command lines |
+//! | [`agent`], [`workload`], [`application`], [`launch`], [`jvm_options`] | command lines; the options that a JVM gets, in its own order |
 //! | [`archive`], [`loadable`] | JVMs that write a class data archive, and refuse agents; JVMs that cannot load ours |
 //! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
 //! | [`together`] | programs of ours in one measured window |
@@ -36,6 +36,7 @@ pub mod heap_log;
 mod idle;
 pub mod install;
 pub mod jdk;
+pub mod jvm_options;
 pub mod launch;
 pub mod loadable;
 mod loaded;

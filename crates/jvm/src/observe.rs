@@ -230,6 +230,11 @@ impl Jvms {
         self.settled().map(|jvm| jvm.pid)
     }
 
+    /// All that were found so far, also those that have ended.
+    pub fn processes(&self) -> impl Iterator<Item = u32> {
+        self.found.iter().map(|jvm| jvm.pid)
+    }
+
     fn settled(&self) -> Option<&Jvm> {
         let settled = |jvm: &&Jvm| {
             matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(5);
 /// How long the user's Ctrl-C may go unseen when another thread of ours got it.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long a program may take to end when asked to.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long a program may take to end when asked to: Spring Boot gives its requests 30 s.
+const GRACE: Duration = Duration::from_secs(40);
 /// How much of a stream is kept: its end.
 const KEPT: usize = 256 * 1024;
 

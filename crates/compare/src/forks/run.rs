@@ -1,6 +1,7 @@
 //! JVMs of one pair, or one of them: started, measured, ended.
 
 use crate::Comparison;
+use crate::in_force::InForce;
 use crate::measure::Measure;
 use crate::side::Side;
 use jvm::arrival::{await_agent, had_agent};
@@ -41,6 +42,7 @@ pub(super) struct Fork {
 struct Ready {
     jvms: Jvms,
     flags: Vec<String>,
+    in_force: InForce,
     has_agent: bool,
 }
 
@@ -66,12 +68,13 @@ fn ready(comparison: &Comparison, side: &Side) -> Result<Ready> {
     flags.extend(comparison.flags_of(side));
     // Last: what is written on the command line itself stays readable.
     flags.push(heap_log::flag(&jvms.directory().join(format!("{HEAP_LOG}%p"))));
-    Ok(Ready { jvms, flags, has_agent: side.agent.is_some() })
+    let in_force = InForce::new(side, &flags);
+    Ok(Ready { jvms, flags, in_force, has_agent: side.agent.is_some() })
 }
 
 /// A workload measures itself.
 fn workload(comparison: &Comparison, ready: Ready, fork: Duration) -> Result<Fork> {
-    let Ready { mut jvms, flags, has_agent } = ready;
+    let Ready { mut jvms, flags, has_agent, .. } = ready;
     let program = comparison.program.for_seconds(fork.as_secs_f64().ceil() as u64, comparison.warmup);
     let launch = program.launch(&flags, None, None, &comparison.install)?;
     let mut running = Running::start(&launch, comparison.show)?;
@@ -98,7 +101,7 @@ fn workloads(
     let program = comparison.program.with_external_window();
     let mut started = Vec::new();
     let mut members = Vec::new();
-    for Ready { jvms, flags, has_agent } in ready {
+    for Ready { jvms, flags, has_agent, .. } in ready {
         let launch =
             program.launch(&flags, Some(&together::progress_in(&jvms)), None, &comparison.install)?;
         members.push(Member::start("the workload", &launch, jvms, has_agent, comparison.show)?);
@@ -151,6 +154,7 @@ struct Started {
     running: Running,
     jvms: Jvms,
     flags: Vec<String>,
+    in_force: InForce,
     launch: Launch,
     ended: Option<(Exit, Duration)>,
     first: Counts,
@@ -163,13 +167,15 @@ fn commands(
     (warmup, window): (Duration, Duration),
 ) -> Result<Vec<Fork>> {
     let mut all = Vec::new();
-    for Ready { jvms, flags, .. } in ready {
+    for Ready { jvms, flags, in_force, .. } in ready {
         let launch = comparison.program.launch(&flags, None, None, &comparison.install)?;
         let running = Running::start(&launch, comparison.show)?;
-        all.push(Started { running, jvms, flags, launch, ended: None, first: Counts::default() });
+        let first = Counts::default();
+        all.push(Started { running, jvms, flags, in_force, launch, ended: None, first });
     }
     for started in &mut all {
         await_agent(&mut started.running, &mut started.jvms)?;
+        started.in_force.look(&started.jvms);
     }
     let since = Instant::now();
     pass(&mut all, since + warmup)?;
@@ -185,7 +191,7 @@ fn commands(
 }
 
 fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
-    let Started { mut running, mut jvms, flags, launch, ended, first } = started;
+    let Started { mut running, mut jvms, flags, in_force, launch, ended, first } = started;
     let (measure, notes) = match ended {
         Some((exit, time)) => {
             had_agent(&mut running, &mut jvms)?;
@@ -211,7 +217,7 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
         settings: jvms.settings(),
         flags,
         command: launch.describe(),
-        notes,
+        notes: notes.into_iter().chain(in_force.note()).collect(),
     })
 }
 
@@ -220,7 +226,7 @@ fn used_up(jvms: &Jvms, since: Duration) -> Option<f64> {
     heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, since, os::monotonic())
 }
 
-/// Lets time pass until then, or until all have ended. An ending is noted with its time; what a script's JVMs have allocated is read now and then.
+/// Lets time pass until then, or until all have ended. What a flag does not change is not measured. An ending is noted with its time; what a script's JVMs have allocated is read now and then.
 fn pass(all: &mut [Started], until: Instant) -> Result<()> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -233,6 +239,7 @@ fn pass(all: &mut [Started], until: Instant) -> Result<()> {
             slept = true;
             started.ended = started.running.wait(wait)?;
             started.jvms.refresh()?;
+            started.in_force.look(&started.jvms);
             if started.ended.is_some() {
                 started.running.check()?;
             } else if read < Duration::MAX {
@@ -240,7 +247,7 @@ fn pass(all: &mut [Started], until: Instant) -> Result<()> {
             }
         }
         if all.iter().all(|started| started.ended.is_some()) || until <= Instant::now() {
-            return Ok(());
+            return all.iter().try_for_each(|started| started.in_force.check());
         }
     }
 }
