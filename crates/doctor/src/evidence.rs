@@ -187,8 +187,11 @@ pub struct Memory {
     pub transparent: Option<String>,
     /// Pages touched for the first time, without reading from a disk.
     pub first_touches: Option<u64>,
-    /// Bytes that the machine could still give.
+    /// Bytes that the process could still get from the machine, and from its control group. `None` where the group's limit cannot be seen.
     pub available: Option<u64>,
+    /// Bytes that the heap is committed to, and of these in use after the last collection.
+    pub heap_committed: Option<u64>,
+    pub heap_used: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

@@ -13,9 +13,13 @@
 
 mod causes;
 pub mod costs;
+#[cfg(test)]
+mod counters_test;
 pub mod evidence;
 mod facts;
 pub mod finding;
+mod heap;
+mod missing;
 mod moment;
 #[cfg(feature = "pages")]
 pub mod page;

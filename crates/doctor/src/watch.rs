@@ -4,7 +4,7 @@ use crate::causes::Counting;
 use crate::evidence::Evidence;
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
-use crate::{costs, system};
+use crate::{costs, heap, missing, system};
 use control::{State, View};
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
@@ -122,17 +122,17 @@ pub fn observing() -> AgentOptions {
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = jvm.system.machine(jvm.pid);
-    let mut missing = jvm.missing.clone();
+    let mut unseen = jvm.missing.clone();
     let flags = match jvm.attached.map(vm_flags::of).transpose() {
         Ok(flags) => flags.unwrap_or_default(),
         Err(error) if ends_watching(&error, jvm.pid) => return Err(error),
         Err(error) => {
-            missing.push(format!("flags: {error}"));
+            unseen.push(format!("flags: {error}"));
             VmFlags::default()
         }
     };
-    if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && missing.len() == jvm.missing.len() {
-        missing.push("flags: this JVM lists them in another form".into());
+    if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && unseen.len() == jvm.missing.len() {
+        unseen.push("flags: this JVM lists them in another form".into());
     }
     progress.start("watching", length + Duration::from_secs(1));
     progress.say("measuring the costs of operations on this machine");
@@ -168,7 +168,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         seconds: last.at.duration_since(first.at).as_secs_f64(),
         machine,
         costs,
-        missing,
+        missing: unseen,
         ..Evidence::default()
     };
     let cpu = |of: fn(&cpu::CpuTime) -> Duration| {
@@ -187,7 +187,11 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.refills = moment::refills(&first, &last);
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
-    evidence.memory = system::memory(jvm.pid);
+    let left = jvm.system.memory_left(jvm.pid);
+    evidence.memory = system::memory(jvm.pid, left);
+    evidence.missing.extend(missing::of_memory_left(left));
+    evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
+    evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     if let Some((from, to)) = first.periods.zip(last.periods) {
         let all = to.all.saturating_sub(from.all);

@@ -9,6 +9,7 @@ mod no_thread_buffers;
 mod outside_buffers;
 mod refill_waste;
 mod remote_nodes;
+mod room;
 mod shared_refills;
 mod throttled;
 mod young_generation;

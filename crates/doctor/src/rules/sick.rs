@@ -44,7 +44,8 @@ pub(super) fn healthy() -> Evidence {
             huge: Some(2e9 as u64),
             transparent: Some("madvise".into()),
             first_touches: Some(100),
-            available: Some(8e9 as u64),
+            available: Some(64 << 30),
+            ..Memory::default()
         },
         machine: CpuLimits { cpus: 2, nodes: 1, ..CpuLimits::default() },
         costs: crate::evidence::Costs {
@@ -57,7 +58,7 @@ pub(super) fn healthy() -> Evidence {
     }
 }
 
-/// `UseTLAB=true` and these on the command line, `NAME=VALUE` each.
+/// What HotSpot chooses, of which these are on the command line, `NAME=VALUE` each.
 pub(super) fn flags(chosen: &str) -> VmFlags {
     flags_by("command line", chosen)
 }
@@ -73,7 +74,10 @@ fn flags_by(origin: &str, values: &str) -> VmFlags {
         format!("uintx {name} = {value} {{product}} {{{origin}}}\n")
     };
     let text: String = values.split_whitespace().map(line).collect();
-    VmFlags::parse(&format!("bool UseTLAB = true {{product}} {{default}}\n{text}"))
+    let others = "bool UseTLAB = true {product} {default}\n\
+                  size_t InitialHeapSize = 268435456 {product} {ergonomic}\n\
+                  size_t MaxHeapSize = 4294967296 {product} {ergonomic}\n";
+    VmFlags::parse(&format!("{others}{text}"))
 }
 
 fn rules_for(change: impl FnOnce(&mut Evidence)) -> Vec<&'static str> {
@@ -323,13 +327,14 @@ fn native_threads_are_told_not_to_detach() {
 
 #[test]
 fn no_advice_is_made_for_memory_that_is_not_there() {
-    assert!(
+    let with = |change: fn(&mut Evidence)| {
         rules_for(|e| {
-            e.eden.stopped = Some(1.0);
             e.memory.available = Some(1 << 20);
+            change(e);
         })
-        .is_empty()
-    );
+    };
+    assert!(with(|e| e.eden.stopped = Some(1.0)).is_empty());
+    assert!(with(|e| e.memory.first_touches = Some(2_000_000)).is_empty(), "-Xms is 256 MB");
 }
 
 #[test]
