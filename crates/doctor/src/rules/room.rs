@@ -7,7 +7,7 @@ use jvm::vm_flags::VmFlags;
 /// as the heap may have to be (`Arguments::max_heap_for_compressed_oops`, 512 MB at most).
 const SMALL_REFERENCES: u64 = 1 << 32;
 const USUAL_ALIGNMENT: u64 = 8;
-const KEPT: u64 = 0;
+const KEPT: u64 = 1 << 30;
 
 /// Bytes by which the heap may grow: half of what is left when all of the present one is in memory. `None` where its size or what is left is unknown.
 pub(super) fn of_heap(evidence: &Evidence, eden: f64) -> Option<f64> {
