@@ -82,6 +82,8 @@ pub struct Allocation {
     pub waste_refill: f64,
     /// Of Terrace's buffers.
     pub waste_buffers: f64,
+    /// Left in the TLABs of new threads that stay, which may still use it.
+    pub held: f64,
     /// Bytes that an ended thread had allocated, on average. `None` when none ended.
     pub of_ended_thread: Option<f64>,
 }
@@ -157,6 +159,8 @@ pub struct Threads {
     pub alive: Option<u64>,
     /// Started meanwhile.
     pub started: Option<u64>,
+    /// Ended meanwhile.
+    pub ended: Option<u64>,
     /// That had a TLAB between two collections.
     pub allocating: Option<u64>,
     /// Of the threads seen that were younger than the watching: the share that native code has attached.
@@ -165,6 +169,14 @@ pub struct Threads {
     pub groups: Vec<Group>,
     /// Bytes that threads allocated that had ended by then: what objects took without the groups'. Their names nobody has seen.
     pub of_ended: Option<u64>,
+}
+
+impl Threads {
+    /// Of the threads that came or went, those that left the rest of a TLAB behind: who came and stays still has his.
+    pub fn ended_share(&self) -> Option<f64> {
+        let (started, ended) = (self.started?, self.ended?);
+        Some(if ended == 0 { 0.0 } else { ended as f64 / started.max(ended) as f64 })
+    }
 }
 
 /// Threads whose names differ in numbers only.

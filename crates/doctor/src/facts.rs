@@ -54,6 +54,7 @@ fn eden(allocation: &Allocation, seconds: f64) -> String {
         ("at collections", allocation.waste_collection),
         ("at refills", allocation.waste_refill),
         ("in Terrace's buffers", allocation.waste_buffers),
+        ("in new threads' TLABs", allocation.held),
     ];
     let unused = unused.into_iter().filter(|(_, bytes)| *bytes >= LEAST_UNUSED * allocation.used);
     let unused: Vec<String> = unused.map(|(when, bytes)| format!("{} {when}", part(bytes))).collect();

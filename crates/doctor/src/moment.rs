@@ -159,13 +159,17 @@ pub(crate) fn threads(
     seconds: f64,
 ) -> Threads {
     let counter = |moment: &Moment, name: &str| moment.perf.as_ref()?.get(name);
-    let started = counter(first, "java.threads.started").zip(counter(last, "java.threads.started"));
+    let both = |name: &str| counter(first, name).zip(counter(last, name));
+    let started = both("java.threads.started").map(|(from, to)| to.saturating_sub(from));
+    let living = both("java.threads.live");
     let young = young(looks, seconds);
     let with_frames = young.iter().filter(|thread| thread.outermost.is_some()).count();
     let attached = young.iter().filter(|thread| thread.is_called_from_native()).count();
     Threads {
         alive: counter(last, "java.threads.live"),
-        started: started.map(|(from, to)| to.saturating_sub(from)),
+        started,
+        // All that were there or came, but for those that are there.
+        ended: started.zip(living).map(|(started, (from, to))| (started + from).saturating_sub(to)),
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
         attached: (with_frames > 0).then(|| attached as f64 / with_frames as f64),
@@ -245,15 +249,18 @@ pub(crate) fn allocation(
     let lost = (used - waste_buffers - objects).max(0.0);
     let at_collection = waste.of(waste.at_collection, collections).min(lost);
     let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);
-    let ended = evidence.threads.of_ended.zip(evidence.threads.started);
+    let rest = lost - at_collection - at_refill;
+    let held = rest * (1.0 - evidence.threads.ended_share().unwrap_or(1.0));
+    let ended = evidence.threads.of_ended.zip(evidence.threads.ended);
     Some(Allocation {
         used,
         objects: objects.min(used),
         waste_collection: at_collection,
         waste_refill: at_refill,
         waste_buffers,
-        waste_ended: lost - at_collection - at_refill,
-        of_ended_thread: ended.map(|(bytes, started)| bytes as f64 / started as f64),
+        waste_ended: rest - held,
+        held,
+        of_ended_thread: ended.map(|(bytes, ended)| bytes as f64 / ended as f64),
     })
 }
 
@@ -261,7 +268,7 @@ pub(crate) fn allocation(
 pub(crate) fn of_ended(first: &Moment, last: &Moment, evidence: &Evidence, looks: usize) -> Option<u64> {
     let objects = last.objects?.saturating_sub(first.objects?);
     let staying = evidence.threads.groups.iter().map(|group| group.bytes).fold(0, u64::saturating_add);
-    (looks > 1 && evidence.threads.started? > 0).then(|| objects.saturating_sub(staying))
+    (looks > 1 && evidence.threads.ended? > 0).then(|| objects.saturating_sub(staying))
 }
 
 /// No work for a refill takes so long: the thread has lost its CPU, or waits for a lock whose holder has. Others work meanwhile.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::counters_test::counters;
+use crate::rules::sick::healthy;
 use control::{Control, Counted};
 
 fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
@@ -126,4 +128,38 @@ fn a_refill_that_lost_its_cpu_is_no_work() {
         found.collecting
     );
     assert!(refills(&moment(None), &moment(None)).is_none(), "nobody has timed them");
+}
+
+/// 30 s in which `started` threads came, the living became `more`, and each that came took 1 MB and used 100 KB of it.
+fn grown(started: i64, more: i64) -> Evidence {
+    let at = |started: i64, living: i64| Moment {
+        perf: Some(counters(&[("java.threads.started", 50 + started), ("java.threads.live", 20 + living)])),
+        used: started as u64 * 1_000_000,
+        objects: Some(started as u64 * 100_000),
+        ..moment(None)
+    };
+    let (first, last) = (at(0, 0), at(started, more));
+    let mut evidence = healthy();
+    (evidence.seconds, evidence.eden) = (30.0, eden(&first, &last));
+    evidence.threads = threads(&first, &last, &[vec![], vec![]], &Waste::default(), evidence.seconds);
+    evidence.threads.of_ended = of_ended(&first, &last, &evidence, 2);
+    evidence.allocation = allocation(&first, &last, &Waste::default(), &evidence);
+    evidence
+}
+
+#[test]
+fn threads_that_come_and_stay_have_not_ended() {
+    let server = grown(300, 300);
+    let bytes = server.allocation.as_ref().unwrap();
+    assert_eq!((server.threads.ended, bytes.waste_ended, bytes.held), (Some(0), 0.0, 2.7e8));
+    assert_eq!((server.threads.of_ended, bytes.of_ended_thread), (None, None));
+    assert_eq!(crate::rules::examine(&server), []);
+    // One in ten stays.
+    let mixed = grown(3000, 300);
+    let bytes = mixed.allocation.as_ref().unwrap();
+    assert_eq!((mixed.threads.ended, bytes.of_ended_thread), (Some(2700), Some(3e8 / 2700.0)));
+    assert!((bytes.waste_ended / 2.43e9 - 1.0).abs() < 1e-9 && bytes.held > 0.0, "{bytes:?}");
+    assert!(crate::rules::examine(&mixed).iter().any(|found| found.rule == "ended threads"));
+    // Those that were there before have ended, too.
+    assert_eq!((grown(10, -15).threads.ended, grown(0, 0).threads.ended), (Some(25), Some(0)));
 }

@@ -8,7 +8,7 @@ use present::numbers::{bytes, count, human, share};
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
 /// Fewer threads a second are no churn.
-const FEWEST_STARTED: f64 = 1.0;
+const FEWEST_ENDED: f64 = 1.0;
 /// Native code has attached most of the new threads.
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
@@ -34,17 +34,17 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let allocation = evidence.allocation.as_ref()?;
-    let started = evidence.threads.started? as f64;
+    let ended = evidence.threads.ended? as f64;
     let lost = allocation.waste_ended / allocation.used;
-    if lost < LEAST_SHARE || started / evidence.seconds < FEWEST_STARTED {
+    if lost < LEAST_SHARE || ended / evidence.seconds < FEWEST_ENDED {
         return None;
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
         "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. Remedies make more of it resident.",
-        count(started / evidence.seconds),
+        count(ended / evidence.seconds),
         human(own),
-        human((allocation.waste_ended / started) + own),
+        human((allocation.waste_ended / ended) + own),
         share(lost),
     );
     let reserve = reserve(&evidence.jvm.flags);
@@ -53,7 +53,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // HotSpot does not start with a TLAB below its least one, and keeps every thread's at this size where it does not resize.
     let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
-    let with_flag = effect(evidence, allocation, started * unused_of_fixed(own, FIRST_TLAB, reserve));
+    let with_flag = effect(evidence, allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
     let stopped = evidence.stopped_share();
     // A concurrent collector works while threads run.
     let concurrent = evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / cpus(evidence));
@@ -90,9 +90,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         note,
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
-    let with_terrace = effect(evidence, allocation, started * unused_of_growing(own, reserve));
+    let with_terrace = effect(evidence, allocation, ended * unused_of_growing(own, reserve));
     let pays = pays(evidence, allocation, &with_terrace, stopped);
-    if !chosen && pays && allocation.waste_ended / started + own > SMALL_OF_TERRACE {
+    if !chosen && pays && allocation.waste_ended / ended + own > SMALL_OF_TERRACE {
         advice.push(Advice {
             remedy: Remedy::Terrace(vec![]),
             effect: with_terrace,

@@ -19,7 +19,7 @@ mod advised_flags;
 #[cfg(test)]
 mod expected;
 #[cfg(test)]
-mod sick;
+pub(crate) mod sick;
 
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};

@@ -8,7 +8,7 @@ use jvm::vm_flags::VmFlags;
 pub(super) const SECONDS: f64 = 10.0;
 
 /// A program that allocates 1 GB/s in a few threads, well.
-pub(super) fn healthy() -> Evidence {
+pub(crate) fn healthy() -> Evidence {
     let times = |count| Times {
         count,
         total_ns: count as f64 * 130.0,
@@ -38,7 +38,13 @@ pub(super) fn healthy() -> Evidence {
             ..Allocation::default()
         }),
         refills: Some(Refills { quick: times(10_000), ..Refills::default() }),
-        threads: Threads { alive: Some(20), started: Some(2), allocating: Some(8), ..Threads::default() },
+        threads: Threads {
+            alive: Some(20),
+            started: Some(2),
+            ended: Some(2),
+            allocating: Some(8),
+            ..Threads::default()
+        },
         memory: Memory {
             resident: Some(3e9 as u64),
             huge: Some(2e9 as u64),
@@ -168,7 +174,7 @@ fn waiting_for_who_has_no_cpu_is_no_cost_of_refills() {
 
 /// 1,000 threads a second that allocate 4 KB each from TLABs of 1 MB.
 pub(super) fn churning(evidence: &mut Evidence) {
-    evidence.threads.started = Some(10_000);
+    (evidence.threads.started, evidence.threads.ended) = (Some(10_000), Some(10_000));
     evidence.eden.stopped = Some(0.025 * SECONDS);
     evidence.allocation = Some(Allocation {
         used: 1e10,
@@ -230,7 +236,7 @@ fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
         advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>()
     };
     let mut evidence = healthy();
-    evidence.threads.started = Some(20_000);
+    (evidence.threads.started, evidence.threads.ended) = (Some(20_000), Some(20_000));
     let (objects, waste_ended) = (20_000.0 * 22_100.0, 20_000.0 * 2_300.0);
     evidence.allocation = Some(Allocation {
         used: objects + waste_ended,
