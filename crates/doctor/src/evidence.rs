@@ -65,6 +65,8 @@ pub struct Eden {
     pub causes: Causes,
     /// Seconds in which all threads stood still, or were about to, for whatever reason.
     pub stopped: Option<f64>,
+    /// Of these, seconds for collections.
+    pub collecting: Option<f64>,
 }
 
 /// Where eden went, in bytes.
@@ -258,6 +260,11 @@ impl Evidence {
         Some((self.eden.stopped? / self.seconds).clamp(0.0, 1.0))
     }
 
+    /// Share of the time in which they stood still for collections.
+    pub fn collecting_share(&self) -> Option<f64> {
+        Some((self.eden.collecting? / self.seconds).clamp(0.0, 1.0))
+    }
+
     /// Bytes that fill eden: its size, which collectors change, as it was on average where that can be told. `None` where other causes always
     /// empty it before it is full.
     pub fn bytes_of_eden(&self) -> Option<f64> {
@@ -300,8 +307,8 @@ impl Evidence {
         }
     }
 
-    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still.
+    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still for them.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
-        Some(1.0 / (1.0 - self.stopped_share()? * (1.0 - ratio)))
+        Some(1.0 / (1.0 - self.collecting_share()? * (1.0 - ratio)))
     }
 }

@@ -139,16 +139,31 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
     let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
     let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
     let seconds = |moment: &Moment| moment.perf.as_ref()?.stopped_seconds();
+    let stopped = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
+    let collecting = || collecting(first.perf.as_ref()?, last.perf.as_ref()?);
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
         young_bytes: counter("sun.gc.generation.0.capacity"),
         most_bytes: counter("sun.gc.generation.0.maxCapacity"),
         // Both have the pauses of a concurrent collection, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
-        stopped: seconds(first).zip(seconds(last)).map(|(from, to)| to - from),
+        stopped,
+        collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
         causes: Causes::default(),
         mean_bytes: None,
     }
+}
+
+/// Seconds in which threads stood still for collections: their pauses, and of the time in which threads were being stopped as large a part as of the
+/// safepoints were collections. The others are for thread dumps, walks of the heap, or code that is given up.
+fn collecting(first: &PerfData, last: &PerfData) -> Option<f64> {
+    let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
+    let pauses = between(&PerfData::collecting_seconds)?;
+    let reaching = between(&|perf| perf.seconds("sun.rt.safepointSyncTime")).unwrap_or(0.0);
+    let safepoints = between(&|perf| perf.get("sun.rt.safepoints").map(|count| count as f64));
+    let collections = (last.collections() - first.collections()) as f64;
+    let part = safepoints.filter(|count| *count > 0.0).map_or(1.0, |count| (collections / count).min(1.0));
+    Some(pauses + reaching * part)
 }
 
 pub(crate) fn threads(

@@ -163,3 +163,35 @@ fn threads_that_come_and_stay_have_not_ended() {
     // Those that were there before have ended, too.
     assert_eq!((grown(10, -15).threads.ended, grown(0, 0).threads.ended), (Some(25), Some(0)));
 }
+
+#[test]
+fn only_collections_and_the_way_to_them_are_collections_time() {
+    // In milliseconds, as the counters' ticks.
+    let at = |time: i64, all: i64, reaching: i64, [pauses, collections, safepoints]: [i64; 3]| Moment {
+        perf: Some(counters(&[
+            ("sun.os.hrt.frequency", 1000),
+            ("sun.rt.safepointTime", all),
+            ("sun.rt.safepointSyncTime", reaching),
+            ("sun.rt.safepoints", safepoints),
+            ("sun.gc.collector.0.time", pauses),
+            ("sun.gc.collector.0.invocations", collections),
+            ("sun.gc.collector.1.time", time),
+            ("sun.gc.collector.1.invocations", 7),
+        ])),
+        ..moment(None)
+    };
+    let between = |all: i64, reaching: i64, counts| {
+        let eden = eden(&at(50, 100, 10, [100, 5, 50]), &at(50, 100 + all, 10 + reaching, counts));
+        (eden.stopped, eden.collecting)
+    };
+    let near =
+        |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
+    // Ten collections of 3 ms among fifty safepoints; a fifth of the time on the way to them is theirs.
+    let (stopped, collecting) = between(480, 50, [130, 15, 100]);
+    near(stopped, 0.53);
+    near(collecting, 0.04);
+    // Nothing else stopped threads.
+    near(between(31, 1, [130, 15, 60]).1, 0.031);
+    near(between(20, 1, [130, 15, 60]).1, 0.021);
+    assert_eq!(eden(&moment(None), &moment(None)).collecting, None);
+}

@@ -47,7 +47,7 @@ fn a_larger_young_generation_leaves_the_old_one_its_size() {
     let heap: u64 = 4 << 30;
     let sized = |available: u64| {
         flags_advised(|e| {
-            e.eden.stopped = Some(1.0);
+            e.eden.collecting = Some(1.0);
             e.memory.available = Some(available);
             e.jvm.flags = flags(&format!("MaxHeapSize={heap}"));
         })
@@ -69,7 +69,7 @@ fn a_larger_heap_fits_the_limit_with_all_of_it_in_use() {
     let advised = |limit: u64, [used, others, most]: [u64; 3], chosen: &str| {
         let found = flags_advised(|e| {
             e.jvm.collector = "G1".into();
-            e.eden.stopped = Some(1.0);
+            e.eden.collecting = Some(1.0);
             let eden = mb(400) as f64;
             (e.eden.bytes, e.eden.mean_bytes) = (Some(eden), Some(eden));
             e.allocation.as_mut().unwrap().used = 10.0 * eden;
@@ -98,7 +98,7 @@ fn a_larger_heap_fits_the_limit_with_all_of_it_in_use() {
 fn no_size_is_advised_where_the_limit_or_the_heap_is_unknown() {
     let advice = |change: fn(&mut Evidence)| {
         let mut evidence = healthy();
-        evidence.eden.stopped = Some(1.0);
+        evidence.eden.collecting = Some(1.0);
         change(&mut evidence);
         let found = examine(&evidence).remove(0).advice.remove(0);
         (found.remedy.text(), found.effect)
@@ -167,7 +167,7 @@ fn flags_that_may_be_set_already_are_not_given_as_such() {
 fn a_young_generation_leaves_room_for_the_old_one_and_references_their_size() {
     let sized = |heap: u64, more: &str| {
         flags_advised(|e| {
-            e.eden.stopped = Some(1.0);
+            e.eden.collecting = Some(1.0);
             (e.eden.bytes, e.eden.mean_bytes) = (Some(4e9), Some(4e9));
             e.allocation.as_mut().unwrap().used = 4e10;
             e.memory.available = Some(256 << 30);

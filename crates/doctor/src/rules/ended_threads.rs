@@ -54,7 +54,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
     let with_flag = effect(evidence, allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
-    let stopped = evidence.stopped_share();
+    let stopped = evidence.collecting_share();
     // A concurrent collector works while threads run.
     let concurrent = evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / cpus(evidence));
     let collecting = stopped.map(|share| share.max(concurrent));

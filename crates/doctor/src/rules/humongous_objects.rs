@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (part, rates) = (evidence.share_of_cause(CAUSE), evidence.collection_rates()?);
-    let stopped = evidence.stopped_share()? * part;
+    let stopped = evidence.collecting_share()? * part;
     if stopped < LEAST_STOPPED {
         return None;
     }

@@ -33,7 +33,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let (eden, rates) = (evidence.bytes_of_eden()?, evidence.collection_rates()?);
     // ZGC sizes its generations by itself, and has no -Xmn; Shenandoah has no young generation.
     let sizable = !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str());
-    let stopped = evidence.stopped_share().filter(|_| sizable)? * rates.full / rates.all();
+    let stopped = evidence.collecting_share().filter(|_| sizable)? * rates.full / rates.all();
     if stopped < LEAST_STOPPED || rates.full < FEWEST_A_SECOND {
         return None;
     }
