@@ -43,6 +43,16 @@ pub struct Jvm {
 }
 
 impl Jvm {
+    /// Its feature release: 8, 11, 17. `None` where the version is not known.
+    pub fn feature(&self) -> Option<u32> {
+        let mut numbers = self.version.split(|sign: char| !sign.is_ascii_digit()).map(str::parse);
+        match numbers.next()?.ok()? {
+            // 1.8.0 and before.
+            1 => numbers.next()?.ok(),
+            number => Some(number),
+        }
+    }
+
     /// Whether Terrace's buffers can be put there: ZGC is only observed.
     pub fn takes_buffers(&self) -> bool {
         self.collector != "Z"
@@ -310,5 +320,18 @@ impl Evidence {
     /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still for them.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
         Some(1.0 / (1.0 - self.collecting_share()? * (1.0 - ratio)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_begins_with_its_feature_release() {
+        let feature = |version: &str| Jvm { version: version.into(), ..Jvm::default() }.feature();
+        let known = ["25", "17.0.15+6", "11.0.33", "1.8.0_492-b09", "28-ea"].map(feature);
+        assert_eq!(known, [25, 17, 11, 8, 28].map(Some));
+        assert_eq!(["", "of unknown version", "1"].map(feature), [None; 3]);
     }
 }

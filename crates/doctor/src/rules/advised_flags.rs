@@ -183,3 +183,18 @@ fn a_young_generation_leaves_room_for_the_old_one_and_references_their_size() {
     assert!((20 << 10..32_256).contains(&bound("")), "{}", bound(""));
     assert!(bound("ObjectAlignmentInBytes=16") > 32_768);
 }
+
+/// Before JEP 345 the flag spreads G1's heap over all nodes, whoever allocates.
+#[test]
+fn g1_takes_notice_of_nodes_from_jdk_14_on() {
+    let advised = |collector: &str, version: &str| {
+        let found = flags_advised(|e| {
+            e.machine.nodes = 2;
+            (e.jvm.collector, e.jvm.version) = (collector.into(), version.into());
+        });
+        !found.is_empty()
+    };
+    let of_g1 = ["11.0.33", "13.0.2", "14", "25.0.3", "of unknown version"].map(|jdk| advised("G1", jdk));
+    assert_eq!(of_g1, [false, false, true, true, false]);
+    assert!(advised("Parallel", "11.0.33"));
+}
