@@ -251,7 +251,7 @@ pub struct Placement {
 pub struct Costs {
     /// A compare-and-swap of a word that one thread has for itself.
     pub alone_ns: f64,
-    /// Until one succeeds where all CPUs that the process may use share the word, as they share the top of the heap; `None` with one CPU.
+    /// Until one succeeds where the CPUs that the process may use, 16 at most, share the word, as they share the top of the heap; `None` with one CPU.
     pub contended_ns: Option<f64>,
     /// To zero a byte of memory that was touched before.
     pub zero_ns: f64,

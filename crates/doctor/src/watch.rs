@@ -1,6 +1,7 @@
 //! A stretch of a JVM's life, from its counters at both ends and looks in between.
 
 use crate::causes::Counting;
+use crate::costs::Measured;
 use crate::evidence::Evidence;
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
@@ -83,6 +84,9 @@ pub fn watch_process(
             "an observer was already installed, and stays: 'terrace off {pid}' withdraws it{times}"
         ));
     }
+    let system = System::here();
+    // Before anything is in the JVM that would stay there if this ended here.
+    let costs = costs::measure(&system.machine(pid));
     let attach = attached.as_ref().filter(|_| present.is_none());
     let observer = match attach.map(|_| Observer::attach(pid, install, tell)).transpose() {
         Ok(observer) => observer,
@@ -98,9 +102,8 @@ pub fn watch_process(
         }
     };
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
-    let system = System::here();
-    let evidence =
-        watch(&Watched { pid, control, attached: attached.as_ref(), system, missing }, length, progress);
+    let watched = Watched { pid, control, attached: attached.as_ref(), system, missing };
+    let evidence = watch_where(&watched, costs, length, progress);
     // It goes whatever came of it. Only then is an error one.
     let gone = observer.map(Observer::withdraw).transpose();
     evidence.and_then(|evidence| gone.map(|_| evidence))
@@ -121,6 +124,12 @@ pub fn observing() -> AgentOptions {
 
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
+    progress.say("measuring the costs of operations on this machine");
+    watch_where(jvm, costs::measure(&jvm.system.machine(jvm.pid)), length, progress)
+}
+
+/// The same, on a machine where operations cost so much.
+fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = jvm.system.machine(jvm.pid);
     let mut unseen = jvm.missing.clone();
     let flags = match jvm.attached.map(vm_flags::of).transpose() {
@@ -134,9 +143,8 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && unseen.len() == jvm.missing.len() {
         unseen.push("flags: this JVM lists them in another form".into());
     }
+    unseen.extend(costs.missing);
     progress.start("watching", length + Duration::from_secs(1));
-    progress.say("measuring the costs of operations on this machine");
-    let costs = costs::measure(machine.cpus);
     let settings = jvm.control.map(observe::settings).unwrap_or_default();
     let mut watch = Watch {
         jvm,
@@ -167,7 +175,7 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         },
         seconds: last.at.duration_since(first.at).as_secs_f64(),
         machine,
-        costs,
+        costs: costs.costs,
         missing: unseen,
         ..Evidence::default()
     };
