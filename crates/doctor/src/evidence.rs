@@ -94,6 +94,8 @@ pub struct Allocation {
     pub waste_refill: f64,
     /// Of Terrace's buffers.
     pub waste_buffers: f64,
+    /// Where nobody counted what was lost at collections and refills, or no thread came or went.
+    pub waste_unknown: f64,
     /// Left in the TLABs of new threads that stay, which may still use it.
     pub held: f64,
     /// Bytes that an ended thread had allocated, on average. `None` when none ended.
@@ -102,7 +104,7 @@ pub struct Allocation {
 
 impl Allocation {
     pub fn waste(&self) -> f64 {
-        self.waste_ended + self.waste_collection + self.waste_refill + self.waste_buffers
+        self.waste_ended + self.waste_collection + self.waste_refill + self.waste_buffers + self.waste_unknown
     }
 }
 
@@ -184,10 +186,11 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Of the threads that came or went, those that left the rest of a TLAB behind: who came and stays still has his.
+    /// Of the threads that came or went, those that left the rest of a TLAB behind: who came and stays still has his. `None` where there were none, or
+    /// nobody counted.
     pub fn ended_share(&self) -> Option<f64> {
-        let (started, ended) = (self.started?, self.ended?);
-        Some(if ended == 0 { 0.0 } else { ended as f64 / started.max(ended) as f64 })
+        let (ended, all) = (self.ended?, self.started?.max(self.ended?));
+        (all > 0).then(|| ended as f64 / all as f64)
     }
 }
 

@@ -57,6 +57,7 @@ fn eden(allocation: &Allocation, seconds: f64) -> String {
         ("at refills", allocation.waste_refill),
         ("in Terrace's buffers", allocation.waste_buffers),
         ("in new threads' TLABs", allocation.held),
+        ("(cause unknown)", allocation.waste_unknown),
     ];
     let unused = unused.into_iter().filter(|(_, bytes)| *bytes >= LEAST_UNUSED * allocation.used);
     let unused: Vec<String> = unused.map(|(when, bytes)| format!("{} {when}", part(bytes))).collect();
@@ -289,6 +290,19 @@ mod tests {
         for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {
             assert!(two.contains(part), "{part} in {two}");
         }
+    }
+
+    #[test]
+    fn unused_memory_is_shown_with_its_cause_or_without() {
+        let allocation = Allocation {
+            used: 100.0,
+            objects: 50.0,
+            waste_unknown: 30.0,
+            held: 20.0,
+            ..Allocation::default()
+        };
+        let text = shown(Evidence { allocation: Some(allocation), ..Evidence::default() });
+        assert!(text.contains("unused: 20 % in new threads' TLABs, 30 % (cause unknown)"), "{text}");
     }
 
     #[test]

@@ -265,7 +265,11 @@ pub(crate) fn allocation(
     let at_collection = waste.of(waste.at_collection, collections).min(lost);
     let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);
     let rest = lost - at_collection - at_refill;
-    let held = rest * (1.0 - evidence.threads.ended_share().unwrap_or(1.0));
+    // Of collections that were not looked at, and of counters that are not there, nobody knows what they lost.
+    let is_counted = waste.collections > 0 || evidence.eden.collections == Some(0);
+    let ended_share = evidence.threads.ended_share().filter(|_| is_counted);
+    let known = if ended_share.is_some() { rest } else { 0.0 };
+    let waste_ended = known * ended_share.unwrap_or(0.0);
     let ended = evidence.threads.of_ended.zip(evidence.threads.ended);
     Some(Allocation {
         used,
@@ -273,8 +277,9 @@ pub(crate) fn allocation(
         waste_collection: at_collection,
         waste_refill: at_refill,
         waste_buffers,
-        waste_ended: rest - held,
-        held,
+        waste_ended,
+        waste_unknown: rest - known,
+        held: known - waste_ended,
         of_ended_thread: ended.map(|(bytes, ended)| bytes as f64 / ended as f64),
     })
 }

@@ -195,3 +195,31 @@ fn only_collections_and_the_way_to_them_are_collections_time() {
     near(between(20, 1, [130, 15, 60]).1, 0.021);
     assert_eq!(eden(&moment(None), &moment(None)).collecting, None);
 }
+
+#[test]
+fn what_nobody_counted_is_of_unknown_cause() {
+    let unused = |perf: bool, collections: u64, seen: u64| {
+        let counted = || counters(&[("java.threads.started", 300), ("java.threads.live", 20)]);
+        let at = |used| Moment { perf: perf.then(counted), used, objects: Some(0), ..moment(None) };
+        let mut evidence = Evidence { seconds: 30.0, ..Evidence::default() };
+        evidence.eden.collections = Some(collections);
+        let ended = perf.then_some(300);
+        evidence.threads = Threads { started: ended, ended, ..Threads::default() };
+        let waste = Waste { collections: seen, ..Waste::default() };
+        let found = allocation(&at(0), &at(1000), &waste, &evidence).unwrap();
+        (found.waste_ended, found.waste_unknown)
+    };
+    assert_eq!(unused(true, 5, 5), (1000.0, 0.0));
+    assert_eq!(unused(true, 0, 0), (1000.0, 0.0), "nothing was lost at collections");
+    assert_eq!(unused(true, 5, 0), (0.0, 1000.0), "nobody looked at them");
+    assert_eq!(unused(false, 5, 0), (0.0, 1000.0), "no counters");
+    let still = grown(0, 0);
+    assert!(still.allocation.is_none());
+    // Threads that were there before have TLABs, too.
+    let mut evidence = healthy();
+    (evidence.threads.started, evidence.threads.ended) = (Some(0), Some(0));
+    evidence.eden.collections = Some(0);
+    let (first, last) = (moment(None), moment(None));
+    let [first, last] = [(first, 0), (last, 1000)].map(|(at, used)| Moment { used, objects: Some(0), ..at });
+    assert_eq!(allocation(&first, &last, &Waste::default(), &evidence).unwrap().waste_unknown, 1000.0);
+}

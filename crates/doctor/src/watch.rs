@@ -212,8 +212,15 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     {
         evidence.missing.push(format!("threads: {why}"));
     }
+    let unread = jvm.control.is_some() && first.objects.and(last.objects).is_none();
+    if unread && os::is_running(jvm.pid) {
+        evidence.missing.push(missing::of_accounts(jvm.pid, &watch.settings));
+    }
+    if evidence.terrace.is_some() && evidence.refills.is_none() {
+        evidence.missing.push(missing::of_refill_times());
+    }
     if watch.perf.is_none() {
-        evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
+        evidence.missing.push(missing::of_counters(&evidence.jvm.flags));
     } else if last.perf.is_none() {
         let ended = "HotSpot's own counters: the program ended while it was watched; use a shorter --seconds, or a program that runs longer";
         evidence.missing.push(ended.into());

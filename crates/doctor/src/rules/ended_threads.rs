@@ -2,13 +2,12 @@
 
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::{FEWEST_ENDED, Need};
 use jvm::vm_flags::VmFlags;
 use present::numbers::{bytes, count, human, share};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
-/// Fewer threads a second are no churn.
-const FEWEST_ENDED: f64 = 1.0;
 /// Native code has attached most of the new threads.
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
@@ -29,6 +28,7 @@ const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 pub const RULE: Rule = Rule {
     name: "ended threads",
     source: "HotSpot: ThreadLocalAllocBuffer::initial_desired_size, JavaThread::exit; docs/results.md, workload churn",
+    needs: |_| &[Need::EndedThreads],
     examine,
 };
 

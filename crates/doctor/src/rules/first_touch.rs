@@ -3,6 +3,7 @@
 use super::room;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time.
@@ -11,6 +12,7 @@ const LEAST_SHARE: f64 = 0.02;
 pub const RULE: Rule = Rule {
     name: "first touch",
     source: "java -XX:+AlwaysPreTouch; Linux page faults, measured here; experiment pages",
+    needs: |_| &[Need::FirstTouches, Need::CpuTime],
     examine,
 };
 

@@ -40,6 +40,12 @@ pub const ALL: [Rule; 12] = [
     card_marks::RULE,
 ];
 
+/// The rules that miss something without which they cannot say that there is nothing to find.
+pub fn unjudged(evidence: &Evidence) -> Vec<&'static str> {
+    let misses = |rule: &&Rule| !(rule.needs)(evidence).iter().all(|need| need.is_met(evidence));
+    ALL.iter().filter(misses).map(|rule| rule.name).collect()
+}
+
 pub fn examine(evidence: &Evidence) -> Vec<Finding> {
     let found = |rule: &Rule| {
         let mut found = (rule.examine)(evidence)?;

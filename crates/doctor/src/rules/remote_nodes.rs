@@ -10,7 +10,8 @@ const AWARE: [&str; 3] = ["Parallel", "G1", "Z"];
 /// From this JDK on G1 allocates on the thread's own node (JEP 345); before, the flag only spreads its heap over all.
 const FIRST_WITH_G1: u32 = 14;
 
-pub const RULE: Rule = Rule { name: "memory nodes", source: "java -XX:+UseNUMA (JEP 345 for G1)", examine };
+pub const RULE: Rule =
+    Rule { name: "memory nodes", source: "java -XX:+UseNUMA (JEP 345 for G1)", needs: |_| &[], examine };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let nodes = evidence.machine.nodes;

@@ -4,6 +4,7 @@ use super::{humongous_objects, room};
 use crate::causes::Rates;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{human, quantity, share};
 
 /// Of the time.
@@ -26,14 +27,13 @@ const UNUSED: f64 = 0.5;
 pub const RULE: Rule = Rule {
     name: "small young generation",
     source: "HotSpot Virtual Machine Garbage Collection Tuning Guide: the young generation's size and throughput",
+    needs,
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (eden, rates) = (evidence.bytes_of_eden()?, evidence.collection_rates()?);
-    // ZGC sizes its generations by itself, and has no -Xmn; Shenandoah has no young generation.
-    let sizable = !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str());
-    let stopped = evidence.collecting_share().filter(|_| sizable)? * rates.full / rates.all();
+    let stopped = evidence.collecting_share().filter(|_| is_sizable(evidence))? * rates.full / rates.all();
     if stopped < LEAST_STOPPED || rates.full < FEWEST_A_SECOND {
         return None;
     }
@@ -52,6 +52,15 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         None => of_unknown_size(),
     };
     Some(Found { evidence: text, advice: vec![advice] })
+}
+
+/// ZGC sizes its generations by itself, and has no -Xmn; Shenandoah has no young generation.
+fn is_sizable(evidence: &Evidence) -> bool {
+    !["Z", "Shenandoah"].contains(&evidence.jvm.collector.as_str())
+}
+
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    if is_sizable(evidence) { &[Need::Collections] } else { &[] }
 }
 
 /// `None` where there is no room.
