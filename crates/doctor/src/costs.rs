@@ -1,18 +1,24 @@
 //! What things cost on this machine, measured in less than a second: the best of a few short runs, since other work only adds.
 #![allow(clippy::disallowed_types, reason = "what an atomic operation costs is the question")]
 
-use crate::evidence::Costs;
+use crate::evidence::{Costs, CpuLimits};
+use crate::placement::System;
 use memory::{Mapping, Policy};
 use std::hint::black_box;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{Builder, yield_now};
 use std::time::{Duration, Instant};
+use topology::cgroup::{self, Process};
 
 /// Short enough to get through between two switches of a busy machine's CPU.
 const SWAPS: u32 = 1 << 15;
 /// How long those that share meet each time, and how often.
 const TOGETHER: Duration = Duration::from_millis(10);
 const MEETINGS: usize = 7;
+/// Those that share at most: on a large machine more would take much of its time, and of a quota all.
+const MOST_TOGETHER: usize = 16;
 /// Between two looks at the clock.
 const AT_ONCE: u32 = 64;
 const BYTES: usize = 2 << 20;
@@ -22,8 +28,30 @@ const RUNS: usize = 32;
 #[repr(align(256))]
 struct Alone(AtomicU64);
 
-/// Measures. What could not be had is zero, and no rule rests on it.
-pub fn measure(cpus: usize) -> Costs {
+/// What was measured, and why something is not there.
+pub struct Measured {
+    /// What could not be had is zero, and no rule rests on it.
+    pub costs: Costs,
+    pub missing: Option<String>,
+}
+
+/// Measures, with no more threads than the process to be watched and this one may use CPUs.
+pub fn measure(watched: &CpuLimits) -> Measured {
+    let own = System::here().machine(std::process::id());
+    let quotas = [watched.quota, cgroup::quota(Path::new("/"), Process::Own)];
+    measure_with(together([watched.cpus, own.cpus], quotas), &|_| Ok(()))
+}
+
+/// Threads that share: as many as CPUs, and as a quota has CPUs' worth of time.
+fn together(cpus: [usize; 2], quotas: [Option<f64>; 2]) -> usize {
+    let quotas = quotas.into_iter().flatten().map(|quota| quota.ceil() as usize);
+    cpus.into_iter().chain(quotas).fold(MOST_TOGETHER, usize::min).max(1)
+}
+
+/// Before a thread is started it is asked for, by its number.
+type MayStart<'a> = &'a dyn Fn(usize) -> io::Result<()>;
+
+fn measure_with(threads: usize, may_start: MayStart) -> Measured {
     let word = Alone(AtomicU64::new(0));
     let alone = best(|| {
         let since = Instant::now();
@@ -33,45 +61,106 @@ pub fn measure(cpus: usize) -> Costs {
     let alone_ns = alone.as_secs_f64() * 1e9 / f64::from(SWAPS);
     let (zero, touch) = memory_costs().unwrap_or_default();
     let each = |time: Duration, count: usize| time.as_secs_f64() * 1e9 / count as f64;
-    Costs {
+    let contended = if threads > 1 { contended(threads, may_start) } else { Ok(None) };
+    let missing = contended.as_ref().err().map(|error| {
+        format!(
+            "the cost of a compare-and-swap that CPUs share: no thread could be started for it ({error}); raise the limit of processes (ulimit -u, pids.max)"
+        )
+    });
+    let costs = Costs {
         alone_ns,
         // On a busy machine they may hardly have met.
-        contended_ns: (cpus > 1).then(|| contended(cpus).max(alone_ns)),
+        contended_ns: contended.ok().flatten().map(|time| time.max(alone_ns)),
         zero_ns: each(zero, BYTES),
         first_touch_ns: each(touch, BYTES / Policy::Small.granule()),
-    }
+    };
+    Measured { costs, missing }
 }
 
 /// Nanoseconds that a thread takes for one of its own to succeed where so many threads try: the middle of a few meetings, because the quickest would be one in which
-/// they did not meet.
-fn contended(threads: usize) -> f64 {
-    let mut times = [(); MEETINGS].map(|()| {
-        let (word, start) = (Alone(AtomicU64::new(0)), Barrier::new(threads));
-        let run = || {
-            start.wait();
-            let since = Instant::now();
-            let mut done = 0;
-            while since.elapsed() < TOGETHER {
-                (0..AT_ONCE).for_each(|_| swap(&word));
-                done += AT_ONCE;
-            }
-            (since.elapsed(), done)
-        };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-            let own = run();
-            let all = others.into_iter().filter_map(|other| other.join().ok());
-            of_one(&all.chain([own]).collect::<Vec<_>>())
-        })
-    });
+/// they did not meet. `None` where no thread got a CPU.
+fn contended(threads: usize, may_start: MayStart) -> io::Result<Option<f64>> {
+    let meetings: io::Result<Vec<_>> = (0..MEETINGS).map(|_| meeting(threads, may_start)).collect();
+    let mut times: Vec<f64> = meetings?.into_iter().flatten().collect();
     times.sort_by(f64::total_cmp);
-    times[MEETINGS / 2]
+    Ok(times.get(times.len() / 2).copied())
 }
 
-/// Nanoseconds for one of a thread's own: the mean over the threads, whether they meet or take turns on a CPU.
-fn of_one(threads: &[(Duration, u32)]) -> f64 {
-    let each = threads.iter().map(|(time, done)| time.as_secs_f64() * 1e9 / f64::from(*done));
-    each.sum::<f64>() / threads.len() as f64
+/// An error where one of the threads cannot be started: then no one waits for it.
+fn meeting(threads: usize, may_start: MayStart) -> io::Result<Option<f64>> {
+    let (word, gate) = (Alone(AtomicU64::new(0)), Gate::default());
+    std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        for number in 1..threads {
+            let start = || Builder::new().spawn_scoped(scope, || gate.pass().then(|| swaps(&word)));
+            match may_start(number).and_then(|()| start()) {
+                Ok(other) => others.push(other),
+                Err(error) => {
+                    gate.abandon();
+                    return Err(error);
+                }
+            }
+        }
+        gate.open_for(others.len());
+        let own = swaps(&word);
+        let all = others.into_iter().filter_map(|other| other.join().ok().flatten());
+        Ok(of_one(&all.chain([own]).collect::<Vec<_>>()))
+    })
+}
+
+/// How long a thread tried, and how often it succeeded.
+fn swaps(word: &Alone) -> (Duration, u32) {
+    let since = Instant::now();
+    let mut done = 0;
+    while since.elapsed() < TOGETHER {
+        (0..AT_ONCE).for_each(|_| swap(word));
+        done += AT_ONCE;
+    }
+    (since.elapsed(), done)
+}
+
+/// Where threads wait until all are there. A barrier would wait for one that cannot be started, too.
+#[derive(Default)]
+struct Gate {
+    waiting: AtomicUsize,
+    state: AtomicU8,
+}
+
+const CLOSED: u8 = 0;
+const OPEN: u8 = 1;
+const ABANDONED: u8 = 2;
+
+// Relaxed throughout: numbers and states are all that there is to see.
+impl Gate {
+    /// Waits. Whether it was opened.
+    fn pass(&self) -> bool {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        loop {
+            match self.state.load(Ordering::Relaxed) {
+                CLOSED => yield_now(),
+                state => return state == OPEN,
+            }
+        }
+    }
+
+    /// Opens as soon as so many wait. They have been started, so they come.
+    fn open_for(&self, others: usize) {
+        while self.waiting.load(Ordering::Relaxed) < others {
+            yield_now();
+        }
+        self.state.store(OPEN, Ordering::Relaxed);
+    }
+
+    fn abandon(&self) {
+        self.state.store(ABANDONED, Ordering::Relaxed);
+    }
+}
+
+/// Nanoseconds for one of a thread's own: the mean over the threads, whether they meet or take turns on a CPU. Who had none in all that time says nothing.
+fn of_one(threads: &[(Duration, u32)]) -> Option<f64> {
+    let each = threads.iter().filter(|(_, done)| *done > 0);
+    let each: Vec<f64> = each.map(|(time, done)| time.as_secs_f64() * 1e9 / f64::from(*done)).collect();
+    (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
 }
 
 fn best(run: impl FnMut() -> Duration) -> Duration {
@@ -108,15 +197,34 @@ mod tests {
 
     #[test]
     fn everything_costs_something() {
-        let costs = measure(2);
+        let Measured { costs, missing } = measure_with(2, &|_| Ok(()));
         assert!(costs.alone_ns > 0.0 && costs.zero_ns > 0.0 && costs.first_touch_ns > 0.0, "{costs:?}");
         assert!(costs.contended_ns.is_some_and(|time| time.is_finite()), "{costs:?}");
-        assert_eq!(measure(1).contended_ns, None);
+        assert_eq!((measure_with(1, &|_| Ok(())).costs.contended_ns, missing), (None, None));
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_started_is_not_waited_for() {
+        let refused = |number| if number < 3 { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) };
+        let Measured { costs, missing } = measure_with(4, &refused);
+        assert_eq!(costs.contended_ns, None);
+        assert!(costs.alone_ns > 0.0 && missing.is_some_and(|why| why.contains("pids.max")));
+    }
+
+    #[test]
+    fn no_more_threads_share_than_there_are_cpus_for() {
+        assert_eq!(together([2, 8], [None, None]), 2);
+        assert_eq!(together([8, 3], [None, Some(6.0)]), 3);
+        assert_eq!(together([64, 64], [Some(1.5), Some(4.0)]), 2, "the rest of a CPU is one to run on");
+        assert_eq!(together([192, 192], [None, None]), MOST_TOGETHER);
+        assert_eq!(together([0, 8], [Some(0.2), None]), 1);
     }
 
     #[test]
     fn a_swap_that_two_share_counts_for_the_thread_that_made_it() {
         let second = Duration::from_secs(1);
-        assert_eq!(of_one(&[(second, 10), (second, 20)]), 7.5e7);
+        assert_eq!(of_one(&[(second, 10), (second, 20)]), Some(7.5e7));
+        assert_eq!(of_one(&[(second, 0), (second, 20)]), Some(5e7), "it had no CPU");
+        assert_eq!(of_one(&[(second, 0)]), None);
     }
 }

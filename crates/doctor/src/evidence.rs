@@ -43,6 +43,16 @@ pub struct Jvm {
 }
 
 impl Jvm {
+    /// Its feature release: 8, 11, 17. `None` where the version is not known.
+    pub fn feature(&self) -> Option<u32> {
+        let mut numbers = self.version.split(|sign: char| !sign.is_ascii_digit()).map(str::parse);
+        match numbers.next()?.ok()? {
+            // 1.8.0 and before.
+            1 => numbers.next()?.ok(),
+            number => Some(number),
+        }
+    }
+
     /// Whether Terrace's buffers can be put there: ZGC is only observed.
     pub fn takes_buffers(&self) -> bool {
         self.collector != "Z"
@@ -65,6 +75,8 @@ pub struct Eden {
     pub causes: Causes,
     /// Seconds in which all threads stood still, or were about to, for whatever reason.
     pub stopped: Option<f64>,
+    /// Of these, seconds for collections.
+    pub collecting: Option<f64>,
 }
 
 /// Where eden went, in bytes.
@@ -82,13 +94,17 @@ pub struct Allocation {
     pub waste_refill: f64,
     /// Of Terrace's buffers.
     pub waste_buffers: f64,
+    /// Where nobody counted what was lost at collections and refills, or no thread came or went.
+    pub waste_unknown: f64,
+    /// Left in the TLABs of new threads that stay, which may still use it.
+    pub held: f64,
     /// Bytes that an ended thread had allocated, on average. `None` when none ended.
     pub of_ended_thread: Option<f64>,
 }
 
 impl Allocation {
     pub fn waste(&self) -> f64 {
-        self.waste_ended + self.waste_collection + self.waste_refill + self.waste_buffers
+        self.waste_ended + self.waste_collection + self.waste_refill + self.waste_buffers + self.waste_unknown
     }
 }
 
@@ -157,6 +173,8 @@ pub struct Threads {
     pub alive: Option<u64>,
     /// Started meanwhile.
     pub started: Option<u64>,
+    /// Ended meanwhile.
+    pub ended: Option<u64>,
     /// That had a TLAB between two collections.
     pub allocating: Option<u64>,
     /// Of the threads seen that were younger than the watching: the share that native code has attached.
@@ -165,6 +183,15 @@ pub struct Threads {
     pub groups: Vec<Group>,
     /// Bytes that threads allocated that had ended by then: what objects took without the groups'. Their names nobody has seen.
     pub of_ended: Option<u64>,
+}
+
+impl Threads {
+    /// Of the threads that came or went, those that left the rest of a TLAB behind: who came and stays still has his. `None` where there were none, or
+    /// nobody counted.
+    pub fn ended_share(&self) -> Option<f64> {
+        let (ended, all) = (self.ended?, self.started?.max(self.ended?));
+        (all > 0).then(|| ended as f64 / all as f64)
+    }
 }
 
 /// Threads whose names differ in numbers only.
@@ -187,8 +214,11 @@ pub struct Memory {
     pub transparent: Option<String>,
     /// Pages touched for the first time, without reading from a disk.
     pub first_touches: Option<u64>,
-    /// Bytes that the machine could still give.
+    /// Bytes that the process could still get from the machine, and from its control group. `None` where the group's limit cannot be seen.
     pub available: Option<u64>,
+    /// Bytes that the heap is committed to, and of these in use after the last collection.
+    pub heap_committed: Option<u64>,
+    pub heap_used: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -224,7 +254,7 @@ pub struct Placement {
 pub struct Costs {
     /// A compare-and-swap of a word that one thread has for itself.
     pub alone_ns: f64,
-    /// Until one succeeds where all CPUs that the process may use share the word, as they share the top of the heap; `None` with one CPU.
+    /// Until one succeeds where the CPUs that the process may use, 16 at most, share the word, as they share the top of the heap; `None` with one CPU.
     pub contended_ns: Option<f64>,
     /// To zero a byte of memory that was touched before.
     pub zero_ns: f64,
@@ -241,6 +271,11 @@ impl Evidence {
     /// Share of the time in which all threads stood still.
     pub fn stopped_share(&self) -> Option<f64> {
         Some((self.eden.stopped? / self.seconds).clamp(0.0, 1.0))
+    }
+
+    /// Share of the time in which they stood still for collections.
+    pub fn collecting_share(&self) -> Option<f64> {
+        Some((self.eden.collecting? / self.seconds).clamp(0.0, 1.0))
     }
 
     /// Bytes that fill eden: its size, which collectors change, as it was on average where that can be told. `None` where other causes always
@@ -285,8 +320,21 @@ impl Evidence {
         }
     }
 
-    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still.
+    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still for them.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
-        Some(1.0 / (1.0 - self.stopped_share()? * (1.0 - ratio)))
+        Some(1.0 / (1.0 - self.collecting_share()? * (1.0 - ratio)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_begins_with_its_feature_release() {
+        let feature = |version: &str| Jvm { version: version.into(), ..Jvm::default() }.feature();
+        let known = ["25", "17.0.15+6", "11.0.33", "1.8.0_492-b09", "28-ea"].map(feature);
+        assert_eq!(known, [25, 17, 11, 8, 28].map(Some));
+        assert_eq!(["", "of unknown version", "1"].map(feature), [None; 3]);
     }
 }

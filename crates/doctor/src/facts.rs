@@ -10,6 +10,8 @@ const GROUPS: usize = 3;
 const LEAST_PART: f64 = 0.01;
 /// A cause of collections besides a full eden is named from this share on.
 const LEAST_CAUSE: f64 = 0.1;
+/// Collections that stop threads for less than this part of all stops are told apart.
+const MOSTLY: f64 = 0.9;
 /// Less of eden is not said to be unused.
 const LEAST_UNUSED: f64 = 0.001;
 /// What zeroing is shown for.
@@ -54,6 +56,8 @@ fn eden(allocation: &Allocation, seconds: f64) -> String {
         ("at collections", allocation.waste_collection),
         ("at refills", allocation.waste_refill),
         ("in Terrace's buffers", allocation.waste_buffers),
+        ("in new threads' TLABs", allocation.held),
+        ("(cause unknown)", allocation.waste_unknown),
     ];
     let unused = unused.into_iter().filter(|(_, bytes)| *bytes >= LEAST_UNUSED * allocation.used);
     let unused: Vec<String> = unused.map(|(when, bytes)| format!("{} {when}", part(bytes))).collect();
@@ -98,6 +102,8 @@ fn collections(evidence: &Evidence) -> String {
     }
     if let Some(stopped) = evidence.stopped_share() {
         text += &format!(", threads stopped {} of the time", share(stopped));
+        let collecting = evidence.collecting_share().filter(|part| *part < MOSTLY * stopped);
+        text.extend(collecting.map(|part| format!(" ({} for collections)", share(part))));
     }
     text
 }
@@ -244,7 +250,7 @@ fn placement(evidence: &Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Costs, CpuLimits, Jvm, Memory, Placement, Threads};
+    use crate::evidence::{Costs, CpuLimits, Eden, Jvm, Memory, Placement, Threads};
     use jvm::vm_flags::VmFlags;
 
     fn shown(evidence: Evidence) -> String {
@@ -284,6 +290,29 @@ mod tests {
         for part in ["cpuset 2-4 of 8 CPUs", "throttled in 50", "2 nodes: 25"] {
             assert!(two.contains(part), "{part} in {two}");
         }
+    }
+
+    #[test]
+    fn unused_memory_is_shown_with_its_cause_or_without() {
+        let allocation = Allocation {
+            used: 100.0,
+            objects: 50.0,
+            waste_unknown: 30.0,
+            held: 20.0,
+            ..Allocation::default()
+        };
+        let text = shown(Evidence { allocation: Some(allocation), ..Evidence::default() });
+        assert!(text.contains("unused: 20 % in new threads' TLABs, 30 % (cause unknown)"), "{text}");
+    }
+
+    #[test]
+    fn stops_for_something_else_are_told_from_collections() {
+        let text = |collecting| {
+            let eden = Eden { stopped: Some(0.5), collecting: Some(collecting), ..Eden::default() };
+            shown(Evidence { eden, ..Evidence::default() })
+        };
+        assert!(text(0.03).contains("stopped 5 % of the time (0.300 % for collections)"), "{}", text(0.03));
+        assert!(!text(0.48).contains("for collections"), "{}", text(0.48));
     }
 
     #[test]

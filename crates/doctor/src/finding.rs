@@ -1,6 +1,7 @@
 //! What a rule says: what was found, what would help, and how sure that is.
 
 use crate::evidence::Evidence;
+use crate::need::Need;
 use serde::{Deserialize, Serialize};
 
 /// A rule of the doctor's. Each is a file of its own; [`crate::rules::ALL`] has the list.
@@ -8,6 +9,8 @@ pub struct Rule {
     pub name: &'static str,
     /// Where it comes from: HotSpot's function, a paper, a measurement of this project's.
     pub source: &'static str,
+    /// Without these it cannot say that there is nothing to find.
+    pub needs: fn(&Evidence) -> &'static [Need],
     /// `None` when there is nothing to find, or nothing to judge by.
     pub examine: fn(&Evidence) -> Option<Found>,
 }

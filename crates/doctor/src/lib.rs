@@ -3,9 +3,10 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
-//! | [`watch`], `moment`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`watch`], `moment`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | `missing` | why something is not there |
 //! | [`mod@start`] | a program that is started to be watched |
-//! | [`finding`], [`rules`] | what a rule says; a rule, a file |
+//! | [`finding`], [`rules`], [`need`] | what a rule says; a rule, a file; what it has to know |
 //! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
 //! | [`report`], [`show`], `facts`, `page` | the result, for programs, terminals and browsers |
 
@@ -13,10 +14,15 @@
 
 mod causes;
 pub mod costs;
+#[cfg(test)]
+mod counters_test;
 pub mod evidence;
 mod facts;
 pub mod finding;
+mod heap;
+mod missing;
 mod moment;
+pub mod need;
 #[cfg(feature = "pages")]
 pub mod page;
 pub mod placement;

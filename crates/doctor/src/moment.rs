@@ -139,16 +139,31 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
     let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
     let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
     let seconds = |moment: &Moment| moment.perf.as_ref()?.stopped_seconds();
+    let stopped = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
+    let collecting = || collecting(first.perf.as_ref()?, last.perf.as_ref()?);
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
         young_bytes: counter("sun.gc.generation.0.capacity"),
         most_bytes: counter("sun.gc.generation.0.maxCapacity"),
         // Both have the pauses of a concurrent collection, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
-        stopped: seconds(first).zip(seconds(last)).map(|(from, to)| to - from),
+        stopped,
+        collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
         causes: Causes::default(),
         mean_bytes: None,
     }
+}
+
+/// Seconds in which threads stood still for collections: their pauses, and of the time in which threads were being stopped as large a part as of the
+/// safepoints were collections. The others are for thread dumps, walks of the heap, or code that is given up.
+fn collecting(first: &PerfData, last: &PerfData) -> Option<f64> {
+    let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
+    let pauses = between(&PerfData::collecting_seconds)?;
+    let reaching = between(&|perf| perf.seconds("sun.rt.safepointSyncTime")).unwrap_or(0.0);
+    let safepoints = between(&|perf| perf.get("sun.rt.safepoints").map(|count| count as f64));
+    let collections = (last.collections() - first.collections()) as f64;
+    let part = safepoints.filter(|count| *count > 0.0).map_or(1.0, |count| (collections / count).min(1.0));
+    Some(pauses + reaching * part)
 }
 
 pub(crate) fn threads(
@@ -159,13 +174,17 @@ pub(crate) fn threads(
     seconds: f64,
 ) -> Threads {
     let counter = |moment: &Moment, name: &str| moment.perf.as_ref()?.get(name);
-    let started = counter(first, "java.threads.started").zip(counter(last, "java.threads.started"));
+    let both = |name: &str| counter(first, name).zip(counter(last, name));
+    let started = both("java.threads.started").map(|(from, to)| to.saturating_sub(from));
+    let living = both("java.threads.live");
     let young = young(looks, seconds);
     let with_frames = young.iter().filter(|thread| thread.outermost.is_some()).count();
     let attached = young.iter().filter(|thread| thread.is_called_from_native()).count();
     Threads {
         alive: counter(last, "java.threads.live"),
-        started: started.map(|(from, to)| to.saturating_sub(from)),
+        started,
+        // All that were there or came, but for those that are there.
+        ended: started.zip(living).map(|(started, (from, to))| (started + from).saturating_sub(to)),
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
         attached: (with_frames > 0).then(|| attached as f64 / with_frames as f64),
@@ -245,15 +264,23 @@ pub(crate) fn allocation(
     let lost = (used - waste_buffers - objects).max(0.0);
     let at_collection = waste.of(waste.at_collection, collections).min(lost);
     let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);
-    let ended = evidence.threads.of_ended.zip(evidence.threads.started);
+    let rest = lost - at_collection - at_refill;
+    // Of collections that were not looked at, and of counters that are not there, nobody knows what they lost.
+    let is_counted = waste.collections > 0 || evidence.eden.collections == Some(0);
+    let ended_share = evidence.threads.ended_share().filter(|_| is_counted);
+    let known = if ended_share.is_some() { rest } else { 0.0 };
+    let waste_ended = known * ended_share.unwrap_or(0.0);
+    let ended = evidence.threads.of_ended.zip(evidence.threads.ended);
     Some(Allocation {
         used,
         objects: objects.min(used),
         waste_collection: at_collection,
         waste_refill: at_refill,
         waste_buffers,
-        waste_ended: lost - at_collection - at_refill,
-        of_ended_thread: ended.map(|(bytes, started)| bytes as f64 / started as f64),
+        waste_ended,
+        waste_unknown: rest - known,
+        held: known - waste_ended,
+        of_ended_thread: ended.map(|(bytes, ended)| bytes as f64 / ended as f64),
     })
 }
 
@@ -261,7 +288,7 @@ pub(crate) fn allocation(
 pub(crate) fn of_ended(first: &Moment, last: &Moment, evidence: &Evidence, looks: usize) -> Option<u64> {
     let objects = last.objects?.saturating_sub(first.objects?);
     let staying = evidence.threads.groups.iter().map(|group| group.bytes).fold(0, u64::saturating_add);
-    (looks > 1 && evidence.threads.started? > 0).then(|| objects.saturating_sub(staying))
+    (looks > 1 && evidence.threads.ended? > 0).then(|| objects.saturating_sub(staying))
 }
 
 /// No work for a refill takes so long: the thread has lost its CPU, or waits for a lock whose holder has. Others work meanwhile.

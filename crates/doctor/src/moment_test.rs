@@ -1,4 +1,6 @@
 use super::*;
+use crate::counters_test::counters;
+use crate::rules::sick::healthy;
 use control::{Control, Counted};
 
 fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
@@ -126,4 +128,98 @@ fn a_refill_that_lost_its_cpu_is_no_work() {
         found.collecting
     );
     assert!(refills(&moment(None), &moment(None)).is_none(), "nobody has timed them");
+}
+
+/// 30 s in which `started` threads came, the living became `more`, and each that came took 1 MB and used 100 KB of it.
+fn grown(started: i64, more: i64) -> Evidence {
+    let at = |started: i64, living: i64| Moment {
+        perf: Some(counters(&[("java.threads.started", 50 + started), ("java.threads.live", 20 + living)])),
+        used: started as u64 * 1_000_000,
+        objects: Some(started as u64 * 100_000),
+        ..moment(None)
+    };
+    let (first, last) = (at(0, 0), at(started, more));
+    let mut evidence = healthy();
+    (evidence.seconds, evidence.eden) = (30.0, eden(&first, &last));
+    evidence.threads = threads(&first, &last, &[vec![], vec![]], &Waste::default(), evidence.seconds);
+    evidence.threads.of_ended = of_ended(&first, &last, &evidence, 2);
+    evidence.allocation = allocation(&first, &last, &Waste::default(), &evidence);
+    evidence
+}
+
+#[test]
+fn threads_that_come_and_stay_have_not_ended() {
+    let server = grown(300, 300);
+    let bytes = server.allocation.as_ref().unwrap();
+    assert_eq!((server.threads.ended, bytes.waste_ended, bytes.held), (Some(0), 0.0, 2.7e8));
+    assert_eq!((server.threads.of_ended, bytes.of_ended_thread), (None, None));
+    assert_eq!(crate::rules::examine(&server), []);
+    // One in ten stays.
+    let mixed = grown(3000, 300);
+    let bytes = mixed.allocation.as_ref().unwrap();
+    assert_eq!((mixed.threads.ended, bytes.of_ended_thread), (Some(2700), Some(3e8 / 2700.0)));
+    assert!((bytes.waste_ended / 2.43e9 - 1.0).abs() < 1e-9 && bytes.held > 0.0, "{bytes:?}");
+    assert!(crate::rules::examine(&mixed).iter().any(|found| found.rule == "ended threads"));
+    // Those that were there before have ended, too.
+    assert_eq!((grown(10, -15).threads.ended, grown(0, 0).threads.ended), (Some(25), Some(0)));
+}
+
+#[test]
+fn only_collections_and_the_way_to_them_are_collections_time() {
+    // In milliseconds, as the counters' ticks.
+    let at = |time: i64, all: i64, reaching: i64, [pauses, collections, safepoints]: [i64; 3]| Moment {
+        perf: Some(counters(&[
+            ("sun.os.hrt.frequency", 1000),
+            ("sun.rt.safepointTime", all),
+            ("sun.rt.safepointSyncTime", reaching),
+            ("sun.rt.safepoints", safepoints),
+            ("sun.gc.collector.0.time", pauses),
+            ("sun.gc.collector.0.invocations", collections),
+            ("sun.gc.collector.1.time", time),
+            ("sun.gc.collector.1.invocations", 7),
+        ])),
+        ..moment(None)
+    };
+    let between = |all: i64, reaching: i64, counts| {
+        let eden = eden(&at(50, 100, 10, [100, 5, 50]), &at(50, 100 + all, 10 + reaching, counts));
+        (eden.stopped, eden.collecting)
+    };
+    let near =
+        |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
+    // Ten collections of 3 ms among fifty safepoints; a fifth of the time on the way to them is theirs.
+    let (stopped, collecting) = between(480, 50, [130, 15, 100]);
+    near(stopped, 0.53);
+    near(collecting, 0.04);
+    // Nothing else stopped threads.
+    near(between(31, 1, [130, 15, 60]).1, 0.031);
+    near(between(20, 1, [130, 15, 60]).1, 0.021);
+    assert_eq!(eden(&moment(None), &moment(None)).collecting, None);
+}
+
+#[test]
+fn what_nobody_counted_is_of_unknown_cause() {
+    let unused = |perf: bool, collections: u64, seen: u64| {
+        let counted = || counters(&[("java.threads.started", 300), ("java.threads.live", 20)]);
+        let at = |used| Moment { perf: perf.then(counted), used, objects: Some(0), ..moment(None) };
+        let mut evidence = Evidence { seconds: 30.0, ..Evidence::default() };
+        evidence.eden.collections = Some(collections);
+        let ended = perf.then_some(300);
+        evidence.threads = Threads { started: ended, ended, ..Threads::default() };
+        let waste = Waste { collections: seen, ..Waste::default() };
+        let found = allocation(&at(0), &at(1000), &waste, &evidence).unwrap();
+        (found.waste_ended, found.waste_unknown)
+    };
+    assert_eq!(unused(true, 5, 5), (1000.0, 0.0));
+    assert_eq!(unused(true, 0, 0), (1000.0, 0.0), "nothing was lost at collections");
+    assert_eq!(unused(true, 5, 0), (0.0, 1000.0), "nobody looked at them");
+    assert_eq!(unused(false, 5, 0), (0.0, 1000.0), "no counters");
+    let still = grown(0, 0);
+    assert!(still.allocation.is_none());
+    // Threads that were there before have TLABs, too.
+    let mut evidence = healthy();
+    (evidence.threads.started, evidence.threads.ended) = (Some(0), Some(0));
+    evidence.eden.collections = Some(0);
+    let (first, last) = (moment(None), moment(None));
+    let [first, last] = [(first, 0), (last, 1000)].map(|(at, used)| Moment { used, objects: Some(0), ..at });
+    assert_eq!(allocation(&first, &last, &Waste::default(), &evidence).unwrap().waste_unknown, 1000.0);
 }

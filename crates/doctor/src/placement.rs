@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 pub use topology::cgroup::Periods;
-use topology::cgroup::{self, Process};
+use topology::cgroup::{self, MemoryLeft, Process};
 use topology::{CpuId, parse_cpu_list};
 
 /// Where the kernel shows it: `/`, or a likeness in a test.
@@ -58,6 +58,11 @@ impl System {
     /// Of the quota that binds the process. `None` without one, or where it cannot be seen.
     pub fn periods(&self, pid: u32) -> Option<Periods> {
         cgroup::periods(&self.root, Process::Id(pid))
+    }
+
+    /// What its control group may still use of memory.
+    pub fn memory_left(&self, pid: u32) -> MemoryLeft {
+        cgroup::memory_left(&self.root, Process::Id(pid))
     }
 
     /// CPUs of each memory node.

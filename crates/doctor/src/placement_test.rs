@@ -112,3 +112,14 @@ fn lists_of_cpus_are_read() {
     assert_eq!(listed("0-2,8\n"), [0, 1, 2, 8].map(CpuId));
     assert!(listed("").is_empty() && listed("x-").is_empty());
 }
+
+#[test]
+fn a_container_beside_ours_may_have_a_limit() {
+    let root = machine();
+    let left = || System::at(root.path()).memory_left(7);
+    fs::write(root.path().join("sys/fs/cgroup/a/b/memory.max"), "300\n").unwrap();
+    fs::write(root.path().join("sys/fs/cgroup/a/b/memory.current"), "100\n").unwrap();
+    assert_eq!(left(), MemoryLeft::Bytes(200));
+    fs::write(root.path().join("proc/7/cgroup"), "0::/../x\n").unwrap();
+    assert_eq!(left(), MemoryLeft::Unseen);
+}

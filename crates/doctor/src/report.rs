@@ -15,14 +15,17 @@ pub struct Report {
     pub terrace: &'static str,
     pub evidence: Evidence,
     pub findings: Vec<Finding>,
+    /// Rules that could not say whether there is something to find: `evidence.missing` has the reasons.
+    pub unjudged: Vec<&'static str>,
     /// What trying the advice gave. Empty unless it was asked for.
     pub trials: Vec<Trial>,
 }
 
 impl Report {
     pub fn of(evidence: Evidence) -> Report {
-        let findings = rules::examine(&evidence);
-        Report { schema: SCHEMA, terrace: env!("CARGO_PKG_VERSION"), evidence, findings, trials: Vec::new() }
+        let (findings, unjudged) = (rules::examine(&evidence), rules::unjudged(&evidence));
+        let terrace = env!("CARGO_PKG_VERSION");
+        Report { schema: SCHEMA, terrace, evidence, findings, unjudged, trials: Vec::new() }
     }
 
     /// What trying the remedy of a finding gave.

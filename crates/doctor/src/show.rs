@@ -4,6 +4,7 @@ use crate::evidence::Evidence;
 use crate::facts::facts;
 use crate::finding::{Advice, Finding};
 use crate::report::Report;
+use crate::rules;
 use present::numbers::{ratio, share};
 use present::table::{Table, indented, wrapped};
 
@@ -133,12 +134,17 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
 }
 
 pub(crate) fn nothing(evidence: &Evidence) -> String {
-    match (&evidence.allocation, evidence.application_cpu) {
-        (None, _) => "Nothing found, but the use of eden could not be observed (see 'not observed').".into(),
-        (Some(allocation), _) => format!(
+    let unjudged = rules::unjudged(evidence);
+    match &evidence.allocation {
+        _ if !unjudged.is_empty() => format!(
+            "Nothing found, but some of it could not be judged (see 'not observed'): {}.",
+            unjudged.join(", ")
+        ),
+        Some(allocation) => format!(
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)
         ),
+        None => "Nothing found, but the use of eden could not be observed (see 'not observed').".into(),
     }
 }
 
@@ -209,6 +215,29 @@ mod tests {
         assert!(some.0 < 24 && !some.1, "{some:?}");
         assert!(many.0 >= 24 && many.1, "nothing is won: {many:?}");
         assert!(lines(7, None).1 && lines(7, Some(60)).1, "there is room");
+    }
+
+    #[test]
+    fn nothing_is_found_only_where_everything_was_judged() {
+        use crate::rules::sick::healthy;
+        type Change = fn(&mut Evidence);
+        let said = |change: Change| {
+            let mut evidence = healthy();
+            change(&mut evidence);
+            super::report(&Report::of(evidence), 200, None)
+        };
+        assert!(said(|_| ()).contains("refills take little"), "{}", said(|_| ()));
+        let unjudged: [(Change, &str); 5] = [
+            (|e| e.refills = None, "shared refills, objects outside TLABs."),
+            (|e| e.allocation = None, "the use of eden could not be observed"),
+            (|e| e.threads.ended = Some(1000), "judged (see 'not observed'): ended threads."),
+            (|e| e.eden.collecting = None, "small young generation."),
+            (|e| e.application_cpu = None, "first touch, card marks."),
+        ];
+        for (change, names) in unjudged {
+            let text = said(change);
+            assert!(!text.contains("take little") && text.contains(names), "{names} in {text}");
+        }
     }
 
     #[test]

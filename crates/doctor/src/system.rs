@@ -3,24 +3,31 @@
 use crate::evidence::Memory;
 use jvm::os;
 use memory::{Obtained, transparent_setting};
-use std::path::Path;
-use topology::cgroup::Process;
+use topology::cgroup::MemoryLeft;
 
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
     os::stat(pid, 10)
 }
 
-pub fn memory(pid: u32) -> Memory {
+/// Of a process whose control group may still use so much.
+pub fn memory(pid: u32, left: MemoryLeft) -> Memory {
     let obtained = Obtained::of_process(pid).ok();
-    let of_group = topology::cgroup::memory_left(Path::new("/"), Process::Id(pid));
-    let available = compare::machine::available_bytes().map(|bytes| bytes.min(of_group.unwrap_or(u64::MAX)));
     Memory {
         resident: obtained.as_ref().map(Obtained::resident),
         huge: obtained.as_ref().map(Obtained::huge),
         transparent: transparent_setting(),
-        first_touches: None,
-        available,
+        available: available(compare::machine::available_bytes(), left),
+        ..Memory::default()
+    }
+}
+
+/// What the machine has is no measure for a group that may have a limit.
+fn available(of_machine: Option<u64>, left: MemoryLeft) -> Option<u64> {
+    match left {
+        MemoryLeft::Unlimited => of_machine,
+        MemoryLeft::Bytes(bytes) => of_machine.map(|of_machine| of_machine.min(bytes)),
+        MemoryLeft::Unseen => None,
     }
 }
 
@@ -34,10 +41,17 @@ mod tests {
         let before = first_touches(us).unwrap();
         std::hint::black_box(vec![1u8; 16 << 20]);
         assert!(first_touches(us).unwrap() > before);
-        let seen = memory(us);
+        let seen = memory(us, MemoryLeft::Unlimited);
         assert!(
             seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
         );
         assert!(first_touches(0x3fff_fff0).is_none());
+    }
+
+    #[test]
+    fn a_group_that_may_have_a_limit_has_not_all_that_the_machine_has() {
+        let left = |left| available(Some(100), left);
+        assert_eq!((left(MemoryLeft::Unlimited), left(MemoryLeft::Bytes(30))), (Some(100), Some(30)));
+        assert_eq!((left(MemoryLeft::Bytes(300)), left(MemoryLeft::Unseen)), (Some(100), None));
     }
 }

@@ -1,10 +1,11 @@
 //! A stretch of a JVM's life, from its counters at both ends and looks in between.
 
 use crate::causes::Counting;
+use crate::costs::Measured;
 use crate::evidence::Evidence;
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
-use crate::{costs, system};
+use crate::{costs, heap, missing, system};
 use control::{State, View};
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
@@ -83,6 +84,9 @@ pub fn watch_process(
             "an observer was already installed, and stays: 'terrace off {pid}' withdraws it{times}"
         ));
     }
+    let system = System::here();
+    // Before anything is in the JVM that would stay there if this ended here.
+    let costs = costs::measure(&system.machine(pid));
     let attach = attached.as_ref().filter(|_| present.is_none());
     let observer = match attach.map(|_| Observer::attach(pid, install, tell)).transpose() {
         Ok(observer) => observer,
@@ -98,9 +102,8 @@ pub fn watch_process(
         }
     };
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
-    let system = System::here();
-    let evidence =
-        watch(&Watched { pid, control, attached: attached.as_ref(), system, missing }, length, progress);
+    let watched = Watched { pid, control, attached: attached.as_ref(), system, missing };
+    let evidence = watch_where(&watched, costs, length, progress);
     // It goes whatever came of it. Only then is an error one.
     let gone = observer.map(Observer::withdraw).transpose();
     evidence.and_then(|evidence| gone.map(|_| evidence))
@@ -121,22 +124,27 @@ pub fn observing() -> AgentOptions {
 
 /// Watches for so long, and says what was seen. It ends early, without an error, when the JVM ends.
 pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evidence> {
+    progress.say("measuring the costs of operations on this machine");
+    watch_where(jvm, costs::measure(&jvm.system.machine(jvm.pid)), length, progress)
+}
+
+/// The same, on a machine where operations cost so much.
+fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Progress) -> Result<Evidence> {
     let machine = jvm.system.machine(jvm.pid);
-    let mut missing = jvm.missing.clone();
+    let mut unseen = jvm.missing.clone();
     let flags = match jvm.attached.map(vm_flags::of).transpose() {
         Ok(flags) => flags.unwrap_or_default(),
         Err(error) if ends_watching(&error, jvm.pid) => return Err(error),
         Err(error) => {
-            missing.push(format!("flags: {error}"));
+            unseen.push(format!("flags: {error}"));
             VmFlags::default()
         }
     };
-    if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && missing.len() == jvm.missing.len() {
-        missing.push("flags: this JVM lists them in another form".into());
+    if jvm.attached.is_some() && flags.get("UseTLAB").is_none() && unseen.len() == jvm.missing.len() {
+        unseen.push("flags: this JVM lists them in another form".into());
     }
+    unseen.extend(costs.missing);
     progress.start("watching", length + Duration::from_secs(1));
-    progress.say("measuring the costs of operations on this machine");
-    let costs = costs::measure(machine.cpus);
     let settings = jvm.control.map(observe::settings).unwrap_or_default();
     let mut watch = Watch {
         jvm,
@@ -167,8 +175,8 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
         },
         seconds: last.at.duration_since(first.at).as_secs_f64(),
         machine,
-        costs,
-        missing,
+        costs: costs.costs,
+        missing: unseen,
         ..Evidence::default()
     };
     let cpu = |of: fn(&cpu::CpuTime) -> Duration| {
@@ -187,7 +195,11 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     evidence.refills = moment::refills(&first, &last);
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
-    evidence.memory = system::memory(jvm.pid);
+    let left = jvm.system.memory_left(jvm.pid);
+    evidence.memory = system::memory(jvm.pid, left);
+    evidence.missing.extend(missing::of_memory_left(left));
+    evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
+    evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     if let Some((from, to)) = first.periods.zip(last.periods) {
         let all = to.all.saturating_sub(from.all);
@@ -200,8 +212,15 @@ pub fn watch(jvm: &Watched, length: Duration, progress: &Progress) -> Result<Evi
     {
         evidence.missing.push(format!("threads: {why}"));
     }
+    let unread = jvm.control.is_some() && first.objects.and(last.objects).is_none();
+    if unread && os::is_running(jvm.pid) {
+        evidence.missing.push(missing::of_accounts(jvm.pid, &watch.settings));
+    }
+    if evidence.terrace.is_some() && evidence.refills.is_none() {
+        evidence.missing.push(missing::of_refill_times());
+    }
     if watch.perf.is_none() {
-        evidence.missing.push("HotSpot's own counters (start without -XX:-UsePerfData)".into());
+        evidence.missing.push(missing::of_counters(&evidence.jvm.flags));
     } else if last.perf.is_none() {
         let ended = "HotSpot's own counters: the program ended while it was watched; use a shorter --seconds, or a program that runs longer";
         evidence.missing.push(ended.into());

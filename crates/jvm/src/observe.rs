@@ -279,8 +279,8 @@ impl Jvms {
     pub fn uncounted(&self) -> Option<String> {
         let unread = self.found.iter().any(|jvm| jvm.allocated.is_none());
         unread.then(|| {
-            "allocated bytes could not be read from the JVM's memory: permit access to it (kernel.yama.ptrace_scope 0 or 1, the same \
-             user, CAP_SYS_PTRACE in a container)"
+            "allocated bytes could not be read from the JVM's memory: permit access to it (the same user; kernel.yama.ptrace_scope=0, \
+             or 1 for a program that terrace starts; CAP_SYS_PTRACE in a container)"
                 .into()
         })
     }

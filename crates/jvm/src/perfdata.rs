@@ -155,6 +155,13 @@ impl PerfData {
         Some(self.seconds("sun.rt.safepointTime")? + reaching.unwrap_or(0.0))
     }
 
+    /// Seconds so far in the pauses of all collectors. Shenandoah counts its concurrent phases as well (`ShenandoahMonitoringSupport`). `None`
+    /// where there are no such counters.
+    pub fn collecting_seconds(&self) -> Option<f64> {
+        let of_one = |number| self.seconds(&format!("sun.gc.collector.{number}.time"));
+        (0..4).filter_map(of_one).reduce(|sum, seconds| sum + seconds)
+    }
+
     /// Seconds, of a counter in the JVM's ticks.
     pub fn seconds(&self, name: &str) -> Option<f64> {
         let frequency = self.get("sun.os.hrt.frequency").filter(|frequency| *frequency > 0)?;
@@ -251,6 +258,17 @@ mod tests {
         assert_eq!(stopped("25", "sun.rt.safepointSyncTime"), Some(2.0));
         assert_eq!(stopped("1.8", "sun.rt.safepointSyncTime"), Some(1.5), "it has both");
         assert_eq!(stopped("25", "none"), Some(1.5));
+    }
+
+    #[test]
+    fn the_time_of_all_collectors_is_summed() {
+        let entries = [
+            entry("sun.os.hrt.frequency", b'J', 1000),
+            entry("sun.gc.collector.0.time", b'J', 1500),
+            entry("sun.gc.collector.2.time", b'J', 500),
+        ];
+        let seconds = |count: usize| PerfData::parse(file(&entries[..count])).unwrap().collecting_seconds();
+        assert_eq!((seconds(3), seconds(1)), (Some(2.0), None));
     }
 
     #[test]

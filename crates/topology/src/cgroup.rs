@@ -70,20 +70,51 @@ pub fn cpuset(root: &Path, process: Process) -> Option<String> {
     })
 }
 
-/// Bytes that a process's group may still use, or `None` without a limit. What its files have in the page cache counts as used, although the kernel
-/// would give it back.
-pub fn memory_left(root: &Path, process: Process) -> Option<u64> {
-    let left = groups(root, process, "memory").into_iter().flat_map(|(version, folders)| {
+/// What a process's group may still use of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLeft {
+    /// No group on the way up has a limit.
+    Unlimited,
+    /// Bytes up to the limit of the tightest group. What its files have in the page cache counts as used, although the kernel would give it back.
+    Bytes(u64),
+    /// The group is not visible from here, as that of a container beside ours: it may have a limit.
+    Unseen,
+}
+
+/// What the group of a process, and those around it, may still use of memory.
+pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
+    let hierarchies = groups(root, process, MEMORY);
+    let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
+    let left = hierarchies.iter().flat_map(|(version, folders)| {
         let [limit, used] = match version {
             Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
             Version::Two => ["memory.max", "memory.current"],
         };
-        let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
-        folders.into_iter().filter_map(move |folder| {
-            Some(number(folder.join(limit))?.saturating_sub(number(folder.join(used))?))
+        folders.iter().filter_map(move |folder| {
+            let limit = number(folder.join(limit))?;
+            Some(limit.saturating_sub(number(folder.join(used)).unwrap_or(limit)))
         })
     });
-    left.min()
+    match left.min() {
+        Some(bytes) => MemoryLeft::Bytes(bytes),
+        None if is_memory_group_visible(root, process, &hierarchies) => MemoryLeft::Unlimited,
+        None => MemoryLeft::Unseen,
+    }
+}
+
+const MEMORY: &str = "memory";
+
+/// Whether the folder of the group is there that would have the limit. Where version 1 has the controller, version 2 has not.
+fn is_memory_group_visible(root: &Path, process: Process, hierarchies: &[(Version, Vec<PathBuf>)]) -> bool {
+    let Some(groups) = groups_of(root, process) else { return false };
+    let is_in = |version| groups.lines().any(|line| group_of_line(line, version, MEMORY).is_some());
+    let Some(version) = [Version::One, Version::Two].into_iter().find(|version| is_in(*version)) else {
+        // The kernel does not limit memory at all.
+        return true;
+    };
+    let mut own =
+        hierarchies.iter().filter(|(of, _)| *of == version).filter_map(|(_, folders)| folders.first());
+    own.any(|folder| folder.is_dir())
 }
 
 /// The lowest limit, and the folder of the group that it is set in.
@@ -99,7 +130,7 @@ fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
 }
 
 /// Of control groups.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
     Two,
@@ -107,14 +138,19 @@ enum Version {
 
 /// The folders of a process's group and of those around it, from the inside, in every hierarchy that may have this controller.
 fn groups(root: &Path, process: Process, controller: &str) -> Vec<(Version, Vec<PathBuf>)> {
+    let groups = groups_of(root, process).unwrap_or_default();
+    let mounts = read_text(&root.join("proc/self/mountinfo")).unwrap_or_default();
+    let own = process == Process::Own;
+    mounts.lines().filter_map(|line| of_mount(root, line, &groups, controller, own)).collect()
+}
+
+/// `/proc/PID/cgroup`.
+fn groups_of(root: &Path, process: Process) -> Option<String> {
     let number = match process {
         Process::Own => "self".to_owned(),
         Process::Id(number) => number.to_string(),
     };
-    let groups = read_text(&root.join("proc").join(number).join("cgroup")).unwrap_or_default();
-    let mounts = read_text(&root.join("proc/self/mountinfo")).unwrap_or_default();
-    let own = process == Process::Own;
-    mounts.lines().filter_map(|line| of_mount(root, line, &groups, controller, own)).collect()
+    read_text(&root.join("proc").join(number).join("cgroup"))
 }
 
 /// A line of mountinfo is `id parent device root point options ... - type source superoptions`.

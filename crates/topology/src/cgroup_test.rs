@@ -176,7 +176,7 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
         ("sys/fs/cgroup/pod/app/memory.max", "max"),
         ("sys/fs/cgroup/pod/app/memory.current", "300"),
     ];
-    assert_eq!(left(&two), Some(600));
+    assert_eq!(left(&two), MemoryLeft::Bytes(600));
     let mount = "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
     let one = [
         ("proc/self/cgroup", "4:memory:/app"),
@@ -184,6 +184,26 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
         ("sys/fs/cgroup/memory/app/memory.limit_in_bytes", "500"),
         ("sys/fs/cgroup/memory/app/memory.usage_in_bytes", "700"),
     ];
-    assert_eq!(left(&one), Some(0), "a limit that was lowered");
-    assert_eq!(left(&two[..2]), None);
+    assert_eq!(left(&one), MemoryLeft::Bytes(0), "a limit that was lowered");
+    assert_eq!(left(&one[..3]), MemoryLeft::Bytes(0), "nobody knows how much of it is left");
+}
+
+#[test]
+fn no_limit_of_memory_is_told_from_one_that_cannot_be_seen() {
+    let left = |files: &[(&str, &str)]| memory_left(tree(files).path(), Process::Id(7));
+    let two = ("proc/self/mountinfo", V2);
+    let max = ("sys/fs/cgroup/app/memory.max", "max");
+    assert_eq!(left(&[two, ("proc/7/cgroup", "0::/app"), max]), MemoryLeft::Unlimited);
+    let host = [two, ("proc/7/cgroup", "0::/"), ("sys/fs/cgroup/cgroup.controllers", "cpu memory")];
+    assert_eq!(left(&host), MemoryLeft::Unlimited, "the root group has no files of a limit");
+    let beside = [two, ("proc/7/cgroup", "0::/../elsewhere"), max];
+    assert_eq!(left(&beside), MemoryLeft::Unseen, "a container beside ours");
+    assert_eq!(left(&[two, ("proc/7/cgroup", "0::/app")]), MemoryLeft::Unseen, "another tree is mounted");
+    assert_eq!(left(&[("proc/7/cgroup", "0::/app")]), MemoryLeft::Unseen, "no tree is mounted");
+    assert_eq!(left(&[two]), MemoryLeft::Unseen, "it has ended");
+    // Version 2 is there as well, but has no memory controller.
+    let both = [("proc/7/cgroup", "4:memory:/app\n0::/app"), two, ("sys/fs/cgroup/app/cgroup.procs", "7")];
+    assert_eq!(left(&both), MemoryLeft::Unseen, "version 1 has it, and is not mounted");
+    let disabled = [two, ("proc/7/cgroup", "3:cpu:/app")];
+    assert_eq!(left(&disabled), MemoryLeft::Unlimited, "the kernel limits none");
 }

@@ -3,6 +3,8 @@
 use super::sick::{churning, ergonomic, flags, full_of_humongous_objects, healthy};
 use super::*;
 use crate::evidence::CpuLimits;
+use crate::finding::Effect;
+use jvm::vm_flags::VmFlags;
 
 fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
     let mut evidence = healthy();
@@ -35,24 +37,97 @@ fn larger_regions_are_advised_as_far_as_the_heap_has_enough_of_them() {
     assert!(chosen.is_empty(), "somebody had a reason");
 }
 
+/// Of a flag such as `-Xmx100m`, in bytes.
+fn size(flag: &str) -> u64 {
+    flag[4..flag.len() - 1].parse::<u64>().unwrap() << 20
+}
+
 #[test]
 fn a_larger_young_generation_leaves_the_old_one_its_size() {
     let heap: u64 = 4 << 30;
     let sized = |available: u64| {
         flags_advised(|e| {
-            e.eden.stopped = Some(1.0);
+            e.eden.collecting = Some(1.0);
             e.memory.available = Some(available);
             e.jvm.flags = flags(&format!("MaxHeapSize={heap}"));
         })
     };
-    let number = |flag: &String| flag[4..flag.len() - 1].parse::<u64>().unwrap() << 20;
-    for available in [4 << 30, 64 << 30] {
+    for available in [8 << 30, 64 << 30] {
         let found = sized(available);
         let [young, all] = &found[..] else { panic!("{found:?}") };
         assert!(young.starts_with("-Xmn") && all.starts_with("-Xmx"), "{found:?}");
-        let grown = number(all) - heap;
-        assert!(grown > 0 && grown <= available / 2 + (1 << 20) && grown < number(young), "{found:?}");
+        let grown = size(all) - heap;
+        assert!(grown > 0 && grown <= (available - heap) / 2 + (1 << 20) && grown < size(young), "{found:?}");
     }
+}
+
+/// What the present heap has not touched yet is not to be had for a larger one.
+#[test]
+fn a_larger_heap_fits_the_limit_with_all_of_it_in_use() {
+    let mb = |number: u64| number << 20;
+    // A container of 2 GB; the heap in use, what else is in memory, and the most that the heap may have.
+    let advised = |limit: u64, [used, others, most]: [u64; 3], chosen: &str| {
+        let found = flags_advised(|e| {
+            e.jvm.collector = "G1".into();
+            e.eden.collecting = Some(1.0);
+            let eden = mb(400) as f64;
+            (e.eden.bytes, e.eden.mean_bytes) = (Some(eden), Some(eden));
+            e.allocation.as_mut().unwrap().used = 10.0 * eden;
+            e.memory.resident = Some(mb(used + others));
+            e.memory.available = Some(mb(limit - used - others));
+            e.memory.heap_committed = Some(mb(most));
+            e.memory.heap_used = Some(mb(used - 400));
+            e.jvm.flags = flags(&format!("MaxHeapSize={} {chosen}", mb(most)));
+        });
+        found.last().map(|all| size(all) >> 20)
+    };
+    for (used, others, most) in [(800, 224, 1536), (500, 100, 1536), (800, 224, 900), (500, 100, 600)] {
+        for limit in [2048, 4096, 64 << 10] {
+            let heap = advised(limit, [used, others, most], "");
+            assert!(heap.is_none_or(|heap| heap + others <= limit), "{heap:?} of {limit}");
+        }
+    }
+    assert_eq!(advised(2048, [800, 224, 1536], ""), None, "the present heap takes nearly all of it");
+    assert!(advised(2048, [500, 100, 600], "").is_some());
+    // All that is committed is in memory, whether it was used or not.
+    assert_eq!(advised(2048, [500, 600, 1500], ""), None);
+    assert!(advised(3000, [500, 1500, 1500], "AlwaysPreTouch=true").is_some());
+}
+
+#[test]
+fn no_size_is_advised_where_the_limit_or_the_heap_is_unknown() {
+    let advice = |change: fn(&mut Evidence)| {
+        let mut evidence = healthy();
+        evidence.eden.collecting = Some(1.0);
+        change(&mut evidence);
+        let found = examine(&evidence).remove(0).advice.remove(0);
+        (found.remedy.text(), found.effect)
+    };
+    assert!(advice(|_| ()).0.starts_with("-Xmn"));
+    for change in
+        [|e: &mut Evidence| e.memory.available = None, |e: &mut Evidence| e.jvm.flags = VmFlags::default()]
+    {
+        let (text, effect) = advice(change);
+        assert!(text.starts_with("a larger young generation"), "{text}");
+        assert!(!text.contains(|letter: char| letter.is_ascii_digit()), "{text}");
+        assert_eq!(effect, Effect::default());
+    }
+}
+
+#[test]
+fn a_heap_is_touched_at_the_start_only_where_it_fits() {
+    let touched = |initial: u64, available: Option<u64>, used: u64| {
+        flags_advised(|e| {
+            e.memory.first_touches = Some(2_000_000);
+            e.memory.available = available;
+            (e.memory.heap_used, e.memory.heap_committed) = (Some(used), Some(initial));
+            e.jvm.flags = flags(&format!("InitialHeapSize={initial}"));
+        })
+    };
+    assert_eq!(touched(2 << 30, Some(3 << 30), 0), ["-XX:+AlwaysPreTouch"]);
+    assert!(touched(2 << 30, Some(1 << 30), 1 << 20).is_empty());
+    assert_eq!(touched(2 << 30, Some(1 << 30), 3 << 29), ["-XX:+AlwaysPreTouch"], "most of it is in memory");
+    assert!(touched(2 << 30, None, 0).is_empty(), "a program's remedy: if it fits");
 }
 
 #[test]
@@ -83,7 +158,7 @@ fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
 fn flags_that_may_be_set_already_are_not_given_as_such() {
     let mut evidence = healthy();
     evidence.machine.nodes = 2;
-    evidence.jvm.flags = jvm::vm_flags::VmFlags::default();
+    evidence.jvm.flags = VmFlags::default();
     let remedy = examine(&evidence)[0].advice[0].remedy.clone();
     assert_eq!(remedy, Remedy::Program("-XX:+UseNUMA, unless it is set".into()));
 }
@@ -92,13 +167,34 @@ fn flags_that_may_be_set_already_are_not_given_as_such() {
 fn a_young_generation_leaves_room_for_the_old_one_and_references_their_size() {
     let sized = |heap: u64, more: &str| {
         flags_advised(|e| {
-            e.eden.stopped = Some(1.0);
-            e.memory.available = Some(64 << 30);
+            e.eden.collecting = Some(1.0);
+            (e.eden.bytes, e.eden.mean_bytes) = (Some(4e9), Some(4e9));
+            e.allocation.as_mut().unwrap().used = 4e10;
+            e.memory.available = Some(256 << 30);
             e.jvm.flags = flags(&format!("MaxHeapSize={heap} {more}"));
         })
     };
-    assert!(sized(4 << 30, "").len() == 2);
+    assert!(sized(16 << 30, "").len() == 2);
     assert!(sized(100 << 20, "").is_empty(), "nearly all of the heap would be young");
     assert!(sized(32 << 30, "UseCompressedOops=true").is_empty(), "references would be larger");
     assert!(sized(32 << 30, "UseCompressedOops=false").len() == 2);
+    // HotSpot's own limit is below 32 GB: G1 of JDK 25 has small references with -Xmx32736m, and large ones with -Xmx32738m.
+    let bound = |more: &str| size(&sized(20 << 30, &format!("UseCompressedOops=true {more}"))[1]) >> 20;
+    assert!((20 << 10..32_256).contains(&bound("")), "{}", bound(""));
+    assert!(bound("ObjectAlignmentInBytes=16") > 32_768);
+}
+
+/// Before JEP 345 the flag spreads G1's heap over all nodes, whoever allocates.
+#[test]
+fn g1_takes_notice_of_nodes_from_jdk_14_on() {
+    let advised = |collector: &str, version: &str| {
+        let found = flags_advised(|e| {
+            e.machine.nodes = 2;
+            (e.jvm.collector, e.jvm.version) = (collector.into(), version.into());
+        });
+        !found.is_empty()
+    };
+    let of_g1 = ["11.0.33", "13.0.2", "14", "25.0.3", "of unknown version"].map(|jdk| advised("G1", jdk));
+    assert_eq!(of_g1, [false, false, true, true, false]);
+    assert!(advised("Parallel", "11.0.33"));
 }

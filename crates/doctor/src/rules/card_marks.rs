@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use crate::need::Need;
 use present::numbers::significant;
 
 /// CPUs at work from which on false sharing is known to show.
@@ -12,16 +13,22 @@ const STORE_CARDS: [&str; 2] = ["Parallel", "Serial"];
 pub const RULE: Rule = Rule {
     name: "card marks",
     source: "Dice, False sharing induced by card table marking (2011); java -XX:+UseCondCardMark",
+    needs,
     examine,
 };
+
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    if stores_cards(evidence) { &[Need::CpuTime] } else { &[] }
+}
+
+fn stores_cards(evidence: &Evidence) -> bool {
+    STORE_CARDS.contains(&evidence.jvm.collector.as_str())
+}
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let busy = evidence.application_cpu? / evidence.seconds;
     let flags = &evidence.jvm.flags;
-    if busy < FEWEST_BUSY
-        || flags.is_on("UseCondCardMark")
-        || !STORE_CARDS.contains(&evidence.jvm.collector.as_str())
-    {
+    if busy < FEWEST_BUSY || flags.is_on("UseCondCardMark") || !stores_cards(evidence) {
         return None;
     }
     Some(Found {

@@ -2,13 +2,12 @@
 
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::{FEWEST_ENDED, Need};
 use jvm::vm_flags::VmFlags;
 use present::numbers::{bytes, count, human, share};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
-/// Fewer threads a second are no churn.
-const FEWEST_STARTED: f64 = 1.0;
 /// Native code has attached most of the new threads.
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
@@ -29,22 +28,23 @@ const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 pub const RULE: Rule = Rule {
     name: "ended threads",
     source: "HotSpot: ThreadLocalAllocBuffer::initial_desired_size, JavaThread::exit; docs/results.md, workload churn",
+    needs: |_| &[Need::EndedThreads],
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let allocation = evidence.allocation.as_ref()?;
-    let started = evidence.threads.started? as f64;
+    let ended = evidence.threads.ended? as f64;
     let lost = allocation.waste_ended / allocation.used;
-    if lost < LEAST_SHARE || started / evidence.seconds < FEWEST_STARTED {
+    if lost < LEAST_SHARE || ended / evidence.seconds < FEWEST_ENDED {
         return None;
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
         "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. Remedies make more of it resident.",
-        count(started / evidence.seconds),
+        count(ended / evidence.seconds),
         human(own),
-        human((allocation.waste_ended / started) + own),
+        human((allocation.waste_ended / ended) + own),
         share(lost),
     );
     let reserve = reserve(&evidence.jvm.flags);
@@ -53,8 +53,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // HotSpot does not start with a TLAB below its least one, and keeps every thread's at this size where it does not resize.
     let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
-    let with_flag = effect(evidence, allocation, started * unused_of_fixed(own, FIRST_TLAB, reserve));
-    let stopped = evidence.stopped_share();
+    let with_flag = effect(evidence, allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
+    let stopped = evidence.collecting_share();
     // A concurrent collector works while threads run.
     let concurrent = evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / cpus(evidence));
     let collecting = stopped.map(|share| share.max(concurrent));
@@ -90,9 +90,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         note,
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
-    let with_terrace = effect(evidence, allocation, started * unused_of_growing(own, reserve));
+    let with_terrace = effect(evidence, allocation, ended * unused_of_growing(own, reserve));
     let pays = pays(evidence, allocation, &with_terrace, stopped);
-    if !chosen && pays && allocation.waste_ended / started + own > SMALL_OF_TERRACE {
+    if !chosen && pays && allocation.waste_ended / ended + own > SMALL_OF_TERRACE {
         advice.push(Advice {
             remedy: Remedy::Terrace(vec![]),
             effect: with_terrace,

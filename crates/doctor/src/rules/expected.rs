@@ -35,7 +35,7 @@ fn fewer_collections_are_predicted_from_what_would_be_used_up() {
 fn a_larger_young_generation_saves_no_collections_of_other_causes() {
     let expected = |others: u64| {
         let mut evidence = healthy();
-        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collecting = Some(2.0);
         evidence.eden.collections = Some(20);
         evidence.eden.causes.add("Allocation Failure", 20 - others);
         evidence.eden.causes.add("Metadata GC Threshold", others);
@@ -53,7 +53,7 @@ fn collections_for_humongous_objects_are_expected_to_stay_at_most() {
     let note = |humongous: u64| {
         let mut evidence = healthy();
         evidence.jvm.collector = "G1".into();
-        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collecting = Some(2.0);
         evidence.eden.collections = Some(20);
         evidence.eden.causes.add("G1 Evacuation Pause", 20 - humongous);
         evidence.eden.causes.add("G1 Humongous Allocation", humongous);
@@ -71,7 +71,7 @@ fn a_young_generation_is_as_much_larger_than_eden_as_it_is_now() {
         evidence.jvm.collector = collector.into();
         evidence.jvm.flags = ergonomic("MaxHeapSize=1073741824");
         evidence.memory.available = Some(64 << 30);
-        evidence.eden.stopped = Some(2.0);
+        evidence.eden.collecting = Some(2.0);
         evidence.eden.collections = Some(100);
         let mb = f64::from(1 << 20);
         evidence.allocation.as_mut().unwrap().used = 100.0 * 100.0 * mb;

@@ -1,7 +1,9 @@
 //! The heap is still being touched for the first time.
 
+use super::room;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time.
@@ -10,6 +12,7 @@ const LEAST_SHARE: f64 = 0.02;
 pub const RULE: Rule = Rule {
     name: "first touch",
     source: "java -XX:+AlwaysPreTouch; Linux page faults, measured here; experiment pages",
+    needs: |_| &[Need::FirstTouches, Need::CpuTime],
     examine,
 };
 
@@ -22,6 +25,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if cpu <= 0.0 || heap * spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
         return None;
     }
+    let remedy = remedy(evidence)?;
     Some(Found {
         evidence: format!(
             "{} pages/s were touched for the first time, {} each on this machine: {} of the threads' time.",
@@ -30,7 +34,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             share(heap * spent / cpu),
         ),
         advice: vec![Advice {
-            remedy: Remedy::flag("-XX:+AlwaysPreTouch"),
+            remedy,
             effect: Effect {
                 collections: None,
                 speed: Some(1.0 / (1.0 - (heap * spent / cpu).min(0.5))),
@@ -39,6 +43,17 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note: "while eden grows or is new; the JVM starts later, and all of -Xms is resident at once",
         }],
     })
+}
+
+/// `None` where all of -Xms does not fit in memory.
+fn remedy(evidence: &Evidence) -> Option<Remedy> {
+    let (flag, flags) = ("-XX:+AlwaysPreTouch", &evidence.jvm.flags);
+    let Some((initial, available)) = flags.number("InitialHeapSize").zip(evidence.memory.available) else {
+        let unless = if flags.is_known() { "" } else { " unless it is set," };
+        return Some(Remedy::Program(format!("{flag},{unless} if all of -Xms fits in memory")));
+    };
+    let more = initial as f64 - room::touched(evidence, 0.0);
+    (more <= available as f64).then(|| Remedy::flag(flag))
 }
 
 /// What a thread touches of its stack and of the JVM's own structures: measured with the workload churn.

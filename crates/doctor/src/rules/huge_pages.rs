@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use crate::need::Need;
 use present::numbers::{human, share};
 
 /// Below this the processor's tables reach.
@@ -11,6 +12,7 @@ const MOST_HUGE: f64 = 0.5;
 pub const RULE: Rule = Rule {
     name: "small pages",
     source: "java -XX:+UseTransparentHugePages; docs/results.md, experiment pages",
+    needs: |_| &[Need::Resident],
     examine,
 };
 

@@ -3,6 +3,7 @@
 use crate::causes::Rates;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{bytes, human, quantity, share};
 
 /// As HotSpot says it.
@@ -20,12 +21,13 @@ const LARGEST: u64 = 32 << 20;
 pub const RULE: Rule = Rule {
     name: "humongous objects",
     source: "HotSpot: G1CollectedHeap::attempt_allocation_humongous; java -XX:G1HeapRegionSize",
+    needs,
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (part, rates) = (evidence.share_of_cause(CAUSE), evidence.collection_rates()?);
-    let stopped = evidence.stopped_share()? * part;
+    let stopped = evidence.collecting_share()? * part;
     if stopped < LEAST_STOPPED {
         return None;
     }
@@ -69,6 +71,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         note: "-Xlog:gc+humongous=debug names their sizes at each collection",
     };
     Some(Found { evidence: text, advice: sized.into_iter().chain([program]).collect() })
+}
+
+/// Other collectors have none.
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    if evidence.jvm.collector == "G1" { &[Need::Collections] } else { &[] }
 }
 
 /// The largest one that is not larger; 1 for 0.

@@ -9,6 +9,7 @@ mod no_thread_buffers;
 mod outside_buffers;
 mod refill_waste;
 mod remote_nodes;
+mod room;
 mod shared_refills;
 mod throttled;
 mod young_generation;
@@ -18,7 +19,7 @@ mod advised_flags;
 #[cfg(test)]
 mod expected;
 #[cfg(test)]
-mod sick;
+pub(crate) mod sick;
 
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};
@@ -38,6 +39,12 @@ pub const ALL: [Rule; 12] = [
     remote_nodes::RULE,
     card_marks::RULE,
 ];
+
+/// The rules that miss something without which they cannot say that there is nothing to find.
+pub fn unjudged(evidence: &Evidence) -> Vec<&'static str> {
+    let misses = |rule: &&Rule| !(rule.needs)(evidence).iter().all(|need| need.is_met(evidence));
+    ALL.iter().filter(misses).map(|rule| rule.name).collect()
+}
 
 pub fn examine(evidence: &Evidence) -> Vec<Finding> {
     let found = |rule: &Rule| {

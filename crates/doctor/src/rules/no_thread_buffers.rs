@@ -2,12 +2,17 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 
 /// Of the threads' CPU time; nobody allocates all the time.
 const MOST: f64 = 0.95;
 
-pub const RULE: Rule =
-    Rule { name: "no TLABs", source: "java -XX:-UseTLAB; docs/results.md, experiment tlab", examine };
+pub const RULE: Rule = Rule {
+    name: "no TLABs",
+    source: "java -XX:-UseTLAB; docs/results.md, experiment tlab",
+    needs: |_| &[Need::Flags],
+    examine,
+};
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let flag = evidence.jvm.flags.get("UseTLAB")?;

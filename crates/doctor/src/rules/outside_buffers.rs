@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time.
@@ -14,6 +15,7 @@ const USUAL: u64 = 1;
 pub const RULE: Rule = Rule {
     name: "objects outside TLABs",
     source: "HotSpot: MemAllocator::mem_allocate_outside_tlab, ThreadLocalAllocBuffer::refill_waste_limit",
+    needs: |_| &[Need::Refills, Need::CpuTime],
     examine,
 };
 

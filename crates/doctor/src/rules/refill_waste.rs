@@ -2,6 +2,8 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
+use jvm::vm_flags::VmFlags;
 use present::numbers::{human, share};
 
 /// Of eden.
@@ -12,15 +14,14 @@ const FRACTION: f64 = 64.0;
 pub const RULE: Rule = Rule {
     name: "refill waste",
     source: "HotSpot: ThreadLocalAllocBuffer::compute_size, TLABRefillWasteFraction",
+    needs,
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (allocation, flags) = (evidence.allocation.as_ref()?, &evidence.jvm.flags);
     let lost = allocation.waste_refill / allocation.used;
-    // Of TLABs that HotSpot sizes itself so much is never lost for long.
-    let chosen: Vec<&str> =
-        ["-XX:TLABSize", "-XX:-ResizeTLAB"].into_iter().filter(|flag| flags.is_chosen(name(flag))).collect();
+    let chosen: Vec<&str> = chosen(flags).collect();
     if lost < LEAST_SHARE || chosen.is_empty() {
         return None;
     }
@@ -43,6 +44,18 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note: "HotSpot then chooses the sizes itself",
         }],
     })
+}
+
+/// Of TLABs that HotSpot sizes itself so much is never lost for long.
+fn chosen(flags: &VmFlags) -> impl Iterator<Item = &'static str> {
+    ["-XX:TLABSize", "-XX:-ResizeTLAB"].into_iter().filter(|flag| flags.is_chosen(name(flag)))
+}
+
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    match chosen(&evidence.jvm.flags).next() {
+        Some(_) => &[Need::WasteCauses],
+        None => &[Need::Flags],
+    }
 }
 
 /// Of a flag as it is written.

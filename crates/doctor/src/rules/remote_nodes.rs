@@ -1,18 +1,21 @@
 //! Several memory nodes, and a heap that takes no notice of them.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Jvm};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use present::numbers::share;
 
 /// Of the memory, far from its threads.
 const LEAST_SHARE: f64 = 0.05;
 const AWARE: [&str; 3] = ["Parallel", "G1", "Z"];
+/// From this JDK on G1 allocates on the thread's own node (JEP 345); before, the flag only spreads its heap over all.
+const FIRST_WITH_G1: u32 = 14;
 
-pub const RULE: Rule = Rule { name: "memory nodes", source: "java -XX:+UseNUMA (JEP 345 for G1)", examine };
+pub const RULE: Rule =
+    Rule { name: "memory nodes", source: "java -XX:+UseNUMA (JEP 345 for G1)", needs: |_| &[], examine };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let nodes = evidence.machine.nodes;
-    if nodes < 2 || evidence.jvm.flags.is_on("UseNUMA") || !AWARE.contains(&evidence.jvm.collector.as_str()) {
+    if nodes < 2 || evidence.jvm.flags.is_on("UseNUMA") || !is_aware(&evidence.jvm) {
         return None;
     }
     let found = match &evidence.placement {
@@ -33,4 +36,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note: "TLABs from the thread's own node; the alternative is to bind the process to one node",
         }],
     })
+}
+
+/// Whether the collector takes threads' nodes into account where it is asked to.
+fn is_aware(jvm: &Jvm) -> bool {
+    let is_recent = || jvm.feature().is_some_and(|feature| feature >= FIRST_WITH_G1);
+    AWARE.contains(&jvm.collector.as_str()) && (jvm.collector != "G1" || is_recent())
 }

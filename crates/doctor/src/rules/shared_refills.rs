@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time; less cannot be told from noise.
@@ -14,6 +15,7 @@ const SMALLEST_REGION: u64 = 256 << 10;
 pub const RULE: Rule = Rule {
     name: "shared refills",
     source: "HotSpot: CollectedHeap::allocate_new_tlab; docs/results.md, only allocation with small TLABs",
+    needs: |_| &[Need::Refills, Need::CpuTime],
     examine,
 };
 

@@ -8,7 +8,7 @@ use jvm::vm_flags::VmFlags;
 pub(super) const SECONDS: f64 = 10.0;
 
 /// A program that allocates 1 GB/s in a few threads, well.
-pub(super) fn healthy() -> Evidence {
+pub(crate) fn healthy() -> Evidence {
     let times = |count| Times {
         count,
         total_ns: count as f64 * 130.0,
@@ -28,6 +28,7 @@ pub(super) fn healthy() -> Evidence {
             most_bytes: Some(2e9),
             collections: Some(10),
             stopped: Some(0.1),
+            collecting: Some(0.1),
             ..Eden::default()
         },
         allocation: Some(Allocation {
@@ -38,13 +39,20 @@ pub(super) fn healthy() -> Evidence {
             ..Allocation::default()
         }),
         refills: Some(Refills { quick: times(10_000), ..Refills::default() }),
-        threads: Threads { alive: Some(20), started: Some(2), allocating: Some(8), ..Threads::default() },
+        threads: Threads {
+            alive: Some(20),
+            started: Some(2),
+            ended: Some(2),
+            allocating: Some(8),
+            ..Threads::default()
+        },
         memory: Memory {
             resident: Some(3e9 as u64),
             huge: Some(2e9 as u64),
             transparent: Some("madvise".into()),
             first_touches: Some(100),
-            available: Some(8e9 as u64),
+            available: Some(64 << 30),
+            ..Memory::default()
         },
         machine: CpuLimits { cpus: 2, nodes: 1, ..CpuLimits::default() },
         costs: crate::evidence::Costs {
@@ -57,7 +65,7 @@ pub(super) fn healthy() -> Evidence {
     }
 }
 
-/// `UseTLAB=true` and these on the command line, `NAME=VALUE` each.
+/// What HotSpot chooses, of which these are on the command line, `NAME=VALUE` each.
 pub(super) fn flags(chosen: &str) -> VmFlags {
     flags_by("command line", chosen)
 }
@@ -73,7 +81,10 @@ fn flags_by(origin: &str, values: &str) -> VmFlags {
         format!("uintx {name} = {value} {{product}} {{{origin}}}\n")
     };
     let text: String = values.split_whitespace().map(line).collect();
-    VmFlags::parse(&format!("bool UseTLAB = true {{product}} {{default}}\n{text}"))
+    let others = "bool UseTLAB = true {product} {default}\n\
+                  size_t InitialHeapSize = 268435456 {product} {ergonomic}\n\
+                  size_t MaxHeapSize = 4294967296 {product} {ergonomic}\n";
+    VmFlags::parse(&format!("{others}{text}"))
 }
 
 fn rules_for(change: impl FnOnce(&mut Evidence)) -> Vec<&'static str> {
@@ -118,7 +129,7 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
         }),
         ["objects outside TLABs"]
     );
-    assert_eq!(found(|e| e.eden.stopped = Some(1.0)), ["small young generation"]);
+    assert_eq!(found(|e| e.eden.collecting = Some(1.0)), ["small young generation"]);
     assert_eq!(found(full_of_humongous_objects), ["humongous objects"]);
     assert_eq!(
         found(|e| e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
@@ -134,7 +145,7 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
 pub(super) fn full_of_humongous_objects(evidence: &mut Evidence) {
     evidence.jvm.collector = "G1".into();
     evidence.jvm.flags = ergonomic("G1HeapRegionSize=1048576 MaxHeapSize=1073741824");
-    evidence.eden.stopped = Some(1.0);
+    evidence.eden.collecting = Some(1.0);
     evidence.eden.collections = Some(50);
     evidence.eden.causes.add("G1 Humongous Allocation", 8);
     evidence.eden.causes.add("G1 Evacuation Pause", 2);
@@ -164,8 +175,8 @@ fn waiting_for_who_has_no_cpu_is_no_cost_of_refills() {
 
 /// 1,000 threads a second that allocate 4 KB each from TLABs of 1 MB.
 pub(super) fn churning(evidence: &mut Evidence) {
-    evidence.threads.started = Some(10_000);
-    evidence.eden.stopped = Some(0.025 * SECONDS);
+    (evidence.threads.started, evidence.threads.ended) = (Some(10_000), Some(10_000));
+    evidence.eden.collecting = Some(0.025 * SECONDS);
     evidence.allocation = Some(Allocation {
         used: 1e10,
         objects: 4e7,
@@ -185,12 +196,12 @@ fn terrace_is_advised_only_where_it_changes_tlabs() {
         examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
     };
     assert!(terrace(|_| ()));
-    assert!(!terrace(|e| e.eden.stopped = Some(0.003 * SECONDS)), "collections that cost little");
+    assert!(!terrace(|e| e.eden.collecting = Some(0.003 * SECONDS)), "collections that cost little");
     // Of 250 MB/s, 0.2 ns for each byte are 2.5 % of two CPUs.
     let much = |stopped: f64| {
         let mut evidence = healthy();
         churning(&mut evidence);
-        evidence.eden.stopped = Some(stopped * SECONDS);
+        evidence.eden.collecting = Some(stopped * SECONDS);
         evidence.allocation.as_mut().unwrap().objects = 2.5e8 * SECONDS;
         examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
     };
@@ -226,7 +237,7 @@ fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
         advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>()
     };
     let mut evidence = healthy();
-    evidence.threads.started = Some(20_000);
+    (evidence.threads.started, evidence.threads.ended) = (Some(20_000), Some(20_000));
     let (objects, waste_ended) = (20_000.0 * 22_100.0, 20_000.0 * 2_300.0);
     evidence.allocation = Some(Allocation {
         used: objects + waste_ended,
@@ -239,7 +250,7 @@ fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
     // A collector that stops nobody works all the same.
     let mut evidence = healthy();
     churning(&mut evidence);
-    evidence.eden.stopped = Some(0.003 * SECONDS);
+    evidence.eden.collecting = Some(0.003 * SECONDS);
     assert_eq!(remedies(&evidence), ["use a pool of threads"]);
     evidence.collector_cpu = Some(2.0);
     assert_eq!(remedies(&evidence), ["-XX:TLABSize=4k", "use a pool of threads"]);
@@ -273,7 +284,7 @@ fn zgc_is_advised_nothing_that_it_does_not_have() {
     let advised = |collector: &str| {
         let mut evidence = healthy();
         churning(&mut evidence);
-        evidence.eden.stopped = Some(1.0);
+        evidence.eden.collecting = Some(1.0);
         let bytes = evidence.allocation.as_mut().unwrap();
         bytes.waste_ended = 0.3 * bytes.used;
         evidence.jvm.collector = collector.into();
@@ -323,20 +334,21 @@ fn native_threads_are_told_not_to_detach() {
 
 #[test]
 fn no_advice_is_made_for_memory_that_is_not_there() {
-    assert!(
+    let with = |change: fn(&mut Evidence)| {
         rules_for(|e| {
-            e.eden.stopped = Some(1.0);
             e.memory.available = Some(1 << 20);
+            change(e);
         })
-        .is_empty()
-    );
+    };
+    assert!(with(|e| e.eden.collecting = Some(1.0)).is_empty());
+    assert!(with(|e| e.memory.first_touches = Some(2_000_000)).is_empty(), "-Xms is 256 MB");
 }
 
 #[test]
 fn only_g1_is_said_to_have_a_pause_time_goal() {
     let note = |collector: &str| {
         let mut evidence = healthy();
-        evidence.eden.stopped = Some(1.0);
+        evidence.eden.collecting = Some(1.0);
         let bytes = evidence.allocation.as_mut().unwrap();
         bytes.waste_ended = 0.3 * bytes.used;
         evidence.jvm.collector = collector.into();
@@ -350,11 +362,21 @@ fn an_eden_that_ended_threads_leave_unused_is_not_too_small() {
     let stopped = |unused: f64| {
         rules_for(|e| {
             churning(e);
-            e.eden.stopped = Some(1.0);
+            e.eden.collecting = Some(1.0);
             let bytes = e.allocation.as_mut().unwrap();
             bytes.waste_ended = unused * bytes.used;
         })
     };
     assert_eq!(stopped(0.9), ["ended threads"]);
     assert_eq!(stopped(0.2), ["ended threads", "small young generation"]);
+}
+
+/// One collection a second of 3 ms, and a monitoring tool whose thread dumps stop threads for 5 % of the time.
+#[test]
+fn threads_that_stop_for_something_else_need_no_larger_eden() {
+    let stopped = |all: f64, collecting: f64| {
+        rules_for(|e| (e.eden.stopped, e.eden.collecting) = (Some(all), Some(collecting)))
+    };
+    assert_eq!(stopped(0.053 * SECONDS, 0.003 * SECONDS), [""; 0]);
+    assert_eq!(stopped(0.053 * SECONDS, 0.05 * SECONDS), ["small young generation"]);
 }

@@ -7,8 +7,12 @@ use present::numbers::{share, significant};
 /// Of the periods.
 const LEAST_SHARE: f64 = 0.05;
 
-pub const RULE: Rule =
-    Rule { name: "throttled", source: "Linux: Documentation/scheduler/sched-bwc.rst, cpu.stat", examine };
+pub const RULE: Rule = Rule {
+    name: "throttled",
+    source: "Linux: Documentation/scheduler/sched-bwc.rst, cpu.stat",
+    needs: |_| &[],
+    examine,
+};
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let throttled = evidence.machine.throttled.filter(|share| *share >= LEAST_SHARE)?;

@@ -1,0 +1,38 @@
+//! HotSpot's counters as a test wants them.
+
+use jvm::perfdata::PerfData;
+
+/// The file that a JVM would have with these: whole numbers, on this machine.
+pub(crate) fn counters(values: &[(&str, i64)]) -> PerfData {
+    let mut bytes = vec![0xca, 0xfe, 0xc0, 0xc0, cfg!(target_endian = "little") as u8, 2, 0, 1];
+    bytes.resize(24, 0);
+    for word in [32, values.len() as i32] {
+        bytes.extend(word.to_ne_bytes());
+    }
+    for (name, value) in values {
+        let (start, data) = (bytes.len(), (20 + name.len() + 1).next_multiple_of(8));
+        for word in [data as i32 + 8, 20, 0] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        bytes.extend([b'J', 0, 1, 1]);
+        bytes.extend((data as i32).to_ne_bytes());
+        bytes.extend(name.as_bytes());
+        bytes.resize(start + data, 0);
+        bytes.extend(value.to_ne_bytes());
+    }
+    PerfData::parse(bytes).unwrap()
+}
+
+#[test]
+fn a_heap_is_as_large_as_its_generations() {
+    let perf = counters(&[
+        ("sun.gc.generation.0.capacity", 100),
+        ("sun.gc.generation.1.capacity", 900),
+        ("sun.gc.generation.0.space.0.used", 0),
+        ("sun.gc.generation.0.space.2.used", 7),
+        ("sun.gc.generation.1.space.0.used", 500),
+    ]);
+    assert_eq!((crate::heap::committed(&perf), crate::heap::used(&perf)), (Some(1000), Some(507)));
+    let none = counters(&[]);
+    assert_eq!((crate::heap::committed(&none), crate::heap::used(&none)), (None, None));
+}

@@ -1,0 +1,87 @@
+//! Why something could not be seen, and what makes it visible.
+
+use jvm::os;
+use jvm::vm_flags::VmFlags;
+use serde_json::Value;
+use std::io;
+use topology::cgroup::MemoryLeft;
+
+/// Of what the control group may still use.
+pub(crate) fn of_memory_left(left: MemoryLeft) -> Option<String> {
+    let hidden = "what its control group may still use of memory, so that no size of a heap is advised (run the doctor in the same container, or on the host)";
+    (left == MemoryLeft::Unseen).then(|| hidden.into())
+}
+
+/// Of HotSpot's own counters: what switches them off.
+pub(crate) fn of_counters(flags: &VmFlags) -> String {
+    let off = flags.get("UsePerfData").is_some_and(|flag| flag.value == "false");
+    let remedy = match (off, flags.is_on("PerfDisableSharedMem"), flags.is_known()) {
+        (true, ..) => "start without -XX:-UsePerfData",
+        (false, true, _) => "start without -XX:+PerfDisableSharedMem",
+        (false, false, true) => "their file is not in /tmp/hsperfdata_USER: keep /tmp from being cleaned up",
+        (false, false, false) => "start without -XX:-UsePerfData and -XX:+PerfDisableSharedMem",
+    };
+    format!("HotSpot's own counters ({remedy})")
+}
+
+/// Of what threads have allocated: the agent says where it is, and we read it.
+pub(crate) fn of_accounts(pid: u32, settings: &Value) -> String {
+    let why = match settings["accounts"]["list"].as_u64() {
+        None => "the agent did not find what threads have allocated in this JVM".to_owned(),
+        Some(list) => match os::read_memory(pid, &[list as usize], &mut [0]) {
+            Ok(()) => {
+                "the list of threads changed each time that it was read; watch for longer (--seconds)".into()
+            }
+            Err(error) => unreadable(&error),
+        },
+    };
+    format!("the use of eden: {why}")
+}
+
+fn unreadable(error: &io::Error) -> String {
+    // Yama lets a user read the memory of his own processes' children only, by default.
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            ": run the doctor as root or with CAP_SYS_PTRACE, set kernel.yama.ptrace_scope=0, or have it start the program ('terrace doctor -- java ...')"
+        }
+        _ => "",
+    };
+    format!("the JVM's memory cannot be read ({error}){remedy}")
+}
+
+/// Of how long refills take: buffers count them only.
+pub(crate) fn of_refill_times() -> String {
+    "how long refills take: Terrace's buffers are in this JVM, and do not time them (watch one without Terrace)".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_flag_that_is_set_is_named() {
+        let of = |flags: &str| of_counters(&VmFlags::parse(flags));
+        let line = |name: &str, value: bool| format!("bool {name} = {value} {{product}} {{command line}}\n");
+        let shared = line("UsePerfData", true) + &line("PerfDisableSharedMem", true);
+        assert!(of(&shared).ends_with("(start without -XX:+PerfDisableSharedMem)"));
+        assert!(of(&line("UsePerfData", false)).ends_with("(start without -XX:-UsePerfData)"));
+        let none = of(&line("UsePerfData", true));
+        assert!(none.contains("hsperfdata") && !none.contains("-XX"), "{none}");
+        assert!(of("").contains("-UsePerfData and -XX:+PerfDisableSharedMem"), "nobody knows which");
+    }
+
+    #[test]
+    fn memory_that_may_not_be_read_has_a_remedy() {
+        let denied = unreadable(&io::Error::from_raw_os_error(1));
+        for remedy in ["root", "CAP_SYS_PTRACE", "kernel.yama.ptrace_scope=0", "terrace doctor -- java"] {
+            assert!(denied.contains(remedy), "{denied}");
+        }
+        let word = 7_u64;
+        let at =
+            |address: usize| of_accounts(std::process::id(), &json!({ "accounts": { "list": address } }));
+        assert!(at(std::ptr::from_ref(&word) as usize).contains("changed each time"));
+        assert!(at(8).contains("cannot be read") && !at(8).contains("ptrace_scope"), "{}", at(8));
+        assert!(of_accounts(1, &json!({})).contains("did not find"));
+    }
+}

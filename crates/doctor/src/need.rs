@@ -1,0 +1,51 @@
+//! What has to be known of a program before a rule can say that there is nothing to find.
+
+use crate::evidence::Evidence;
+
+/// Of eden: less of unknown cause changes no answer.
+const LEAST_SHARE: f64 = 0.05;
+/// Fewer threads that end a second leave nothing that counts.
+pub(crate) const FEWEST_ENDED: f64 = 1.0;
+
+/// Something that may not have been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The JVM's flags.
+    Flags,
+    /// Threads that ended, and if there were many, what they allocated and left unused.
+    EndedThreads,
+    /// Why parts of eden stayed unused.
+    WasteCauses,
+    /// How long requests to the heap took.
+    Refills,
+    /// The program's CPU time.
+    CpuTime,
+    /// Collections, and their time.
+    Collections,
+    /// First touches of pages.
+    FirstTouches,
+    /// Resident memory.
+    Resident,
+}
+
+impl Need {
+    pub fn is_met(self, evidence: &Evidence) -> bool {
+        let causes_are_known = || {
+            let allocation = evidence.allocation.as_ref();
+            allocation.is_some_and(|bytes| bytes.waste_unknown < LEAST_SHARE * bytes.used)
+        };
+        match self {
+            Need::Flags => evidence.jvm.flags.is_known(),
+            Need::EndedThreads => evidence.threads.ended.is_some_and(|ended| {
+                let own = evidence.allocation.as_ref().and_then(|bytes| bytes.of_ended_thread);
+                (ended as f64) < FEWEST_ENDED * evidence.seconds || (own.is_some() && causes_are_known())
+            }),
+            Need::WasteCauses => causes_are_known(),
+            Need::Refills => evidence.refills.is_some(),
+            Need::CpuTime => evidence.application_cpu.is_some(),
+            Need::Collections => evidence.eden.collections.and(evidence.eden.collecting).is_some(),
+            Need::FirstTouches => evidence.memory.first_touches.is_some(),
+            Need::Resident => evidence.memory.resident.is_some(),
+        }
+    }
+}

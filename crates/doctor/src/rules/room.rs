@@ -1,0 +1,38 @@
+//! How much larger a heap may become before the process runs out of memory.
+
+use crate::evidence::Evidence;
+use jvm::vm_flags::VmFlags;
+
+/// References stay small in a heap of at most so many times what objects are aligned to, less what HotSpot keeps in front of it for itself: a page, aligned
+/// as the heap may have to be (`Arguments::max_heap_for_compressed_oops`, 512 MB at most).
+const SMALL_REFERENCES: u64 = 1 << 32;
+const USUAL_ALIGNMENT: u64 = 8;
+const KEPT: u64 = 1 << 30;
+
+/// Bytes by which the heap may grow: half of what is left when all of the present one is in memory. `None` where its size or what is left is unknown.
+pub(super) fn of_heap(evidence: &Evidence, eden: f64) -> Option<f64> {
+    let flags = &evidence.jvm.flags;
+    let most = flags.number("MaxHeapSize")? as f64;
+    let left = evidence.memory.available? as f64 - (most - touched(evidence, eden)).max(0.0);
+    Some((left.max(0.0) / 2.0).min(below_large_references(flags, most)))
+}
+
+/// Bytes of the heap that are in memory for certain, where `eden` has been filled: what is committed may never have been touched.
+pub(super) fn touched(evidence: &Evidence, eden: f64) -> f64 {
+    let memory = &evidence.memory;
+    let committed = memory.heap_committed.unwrap_or(0) as f64;
+    let known = match evidence.jvm.flags.is_on("AlwaysPreTouch") {
+        true => committed,
+        false => (memory.heap_used.unwrap_or(0) as f64 + eden).min(committed),
+    };
+    known.min(memory.resident.unwrap_or(0) as f64)
+}
+
+/// A heap that grows past it would have larger references.
+fn below_large_references(flags: &VmFlags, heap: f64) -> f64 {
+    if !flags.is_on("UseCompressedOops") {
+        return f64::INFINITY;
+    }
+    let alignment = flags.number("ObjectAlignmentInBytes").unwrap_or(USUAL_ALIGNMENT);
+    (SMALL_REFERENCES.saturating_mul(alignment).saturating_sub(KEPT) as f64 - heap).max(0.0)
+}
