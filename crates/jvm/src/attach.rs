@@ -7,8 +7,9 @@
 
 mod connection;
 mod copy;
+mod folder;
 
-use crate::{Error, Result, loadable, os};
+use crate::{Error, Result, loadable, os, printable};
 use connection::{Silence, Waiting};
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -244,7 +245,7 @@ impl Attached {
         let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
         let answer = connection::exchange(&self.socket(), &request, &mut waiting)
             .map_err(|silence| self.unanswered(silence, command))?;
-        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let answer = printable::lines(&String::from_utf8_lossy(&answer));
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
             None if answer.is_empty() => {

@@ -1,5 +1,6 @@
 //! One line that says what went wrong and what to do about it.
 
+use crate::printable;
 use std::fmt;
 
 /// The result of everything here.
@@ -45,7 +46,7 @@ impl Error {
         // What a child wrote may have found its way in here: one line it stays.
         let text =
             text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
-        Error { kind, text: text.join(" | ") }
+        Error { kind, text: printable::line(&text.join(" | ")) }
     }
 
     /// Whether a signal asked for it.
@@ -97,6 +98,10 @@ mod tests {
         assert_eq!(
             Error::failed("java failed:\n  first\r\n\nsecond\n").to_string(),
             "java failed: | first | second"
+        );
+        assert_eq!(
+            Error::failed("the JVM refused load: \u{1b}[2J").to_string(),
+            "the JVM refused load:  [2J"
         );
         assert_eq!(Error::usage("x").exit_code(), 2);
         assert_eq!(Error::failed("x").exit_code(), 1);
