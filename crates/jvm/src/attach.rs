@@ -1,27 +1,29 @@
 //! HotSpot's attach mechanism (`attachListener_posix.cpp`), spoken directly: no JDK is needed beside the JVM, and none of its version.
 //!
 //! A JVM that gets SIGQUIT looks for a file `.attach_pidN` in its current folder and in /tmp, where N is its number in its own PID
-//! namespace. If the file is there and belongs to the JVM's user or to root, it listens on `/tmp/.java_pidN` of its own mount
-//! namespace; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
+//! namespace. If the file is there and belongs to the JVM's user or to root, as they are seen from its user namespace, it listens on
+//! `/tmp/.java_pidN` of its own mount namespace, to the same two; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
 //! each; the answer begins with a line that has the return code.
 
 mod connection;
 mod copy;
 mod folder;
+mod owner;
+mod trigger;
 
 use crate::{Error, Result, loadable, os, printable};
 use connection::{Silence, Waiting};
+use owner::Owner;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use trigger::Asking;
 
-/// How often the JVM is asked again, and looked at.
+/// How often the JVM is looked at.
 const STEP: Duration = Duration::from_millis(20);
-/// Steps between two signals: a JVM that is late is not asked to print its threads.
-const STEPS_PER_SIGNAL: u32 = 100;
 
 /// The way into one JVM.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub struct Attached {
     pid: u32,
     temporary: Temporary,
     own_pid: u32,
+    owner: Owner,
     patience: Duration,
     /// Whether a signal that asks us to stop ends a request.
     heeds_signals: bool,
@@ -72,7 +75,7 @@ pub enum Loaded {
 struct Target {
     /// `/proc/PID`.
     directory: PathBuf,
-    owner: u32,
+    owner: Owner,
     own_pid: u32,
     /// Whether it handles SIGQUIT: one that does not would be ended by it.
     listens: bool,
@@ -82,10 +85,10 @@ impl Target {
     fn of(pid: u32) -> Result<Target> {
         let directory = PathBuf::from(format!("/proc/{pid}"));
         let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
-        let owner = directory.metadata().map_err(gone)?.uid();
-        if os::user() != 0 && owner != os::user() {
+        let visible = directory.metadata().map_err(gone)?.uid();
+        if os::user() != 0 && visible != os::user() {
             return Err(Error::failed(format!(
-                "process {pid} belongs to another user (UID {owner}); run this command as that user, or as root"
+                "process {pid} belongs to another user (UID {visible}); run this command as that user, or as root"
             )));
         }
         let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
@@ -98,6 +101,7 @@ impl Target {
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
         let listens = os::catches(pid, os::QUIT);
+        let owner = Owner::of(&status).unwrap_or(Owner::us());
         Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
     }
 
@@ -115,37 +119,6 @@ impl Target {
             );
         }
         (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
-    }
-
-    /// The file that makes it listen, for as long as this is needed.
-    fn ask(&self, temporary: &Temporary) -> Result<Asking> {
-        let name = format!(".attach_pid{}", self.own_pid);
-        let mut why = None;
-        // /tmp first: while it starts, a JVM is in its folder of performance data for a moment, and removes what it finds there.
-        for folder in [temporary.path(), self.directory.join("cwd")] {
-            let path = folder.join(&name);
-            let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-            match file {
-                // It may be another's that asks at this moment: as good as ours.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Asking(None)),
-                Ok(_) => return Ok(Asking(Some(path))),
-                Err(error) => why = Some(error),
-            }
-        }
-        let why = why.map(|error| error.to_string()).unwrap_or_default();
-        Err(Error::failed(format!(
-            "cannot start the JVM's attach listener: {name}: {why}; make its current directory or its /tmp writable"
-        )))
-    }
-}
-
-struct Asking(Option<PathBuf>);
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            let _ = fs::remove_file(path);
-        }
     }
 }
 
@@ -168,8 +141,9 @@ impl Attached {
                 "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
             ))
         })?;
-        let attached = Attached { pid, temporary, own_pid: target.own_pid, patience, heeds_signals };
-        if attached.is_there(target.owner) {
+        let Target { own_pid, owner, .. } = target;
+        let attached = Attached { pid, temporary, own_pid, owner, patience, heeds_signals };
+        if attached.is_there()? {
             return Ok(attached);
         }
         if let Some(why) = target.deaf() {
@@ -181,25 +155,25 @@ impl Attached {
                  with 'terrace run'"
             )));
         }
-        let mut waiting = Waiting::new(pid, patience, heeds_signals);
-        let mut asking = None;
-        for step in 0.. {
-            if attached.is_there(target.owner) {
-                break;
-            }
-            waiting.look().map_err(|silence| attached.unanswered(silence, "attach"))?;
+        attached.have_it_listen()?;
+        Ok(attached)
+    }
+
+    /// Asks for the socket, and waits for it.
+    fn have_it_listen(&self) -> Result<()> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let mut asking = Asking::default();
+        while !self.is_there()? {
+            waiting.look().map_err(|silence| self.unanswered(silence, "attach"))?;
             // Looked at again: the process may have ended, and its number gone to another.
-            let again = Target::of(pid)?;
+            let again = Target::of(self.pid)?;
             // One that is stopped would take the signal when it goes on, find nobody asking, and print its threads.
-            if step % STEPS_PER_SIGNAL == 0 && again.listens && !os::is_stopped(pid) {
-                // Anew each time, and the old file first: it may lie in a folder that the JVM has left meanwhile.
-                drop(asking.take());
-                asking = Some(again.ask(&attached.temporary)?);
-                os::signal(pid, os::QUIT);
+            if again.listens && !os::is_stopped(self.pid) {
+                asking.ask(self.pid, &again, &self.temporary)?;
             }
             std::thread::sleep(STEP);
         }
-        Ok(attached)
+        Ok(())
     }
 
     fn socket(&self) -> PathBuf {
@@ -207,14 +181,20 @@ impl Attached {
     }
 
     /// Whether the socket is there, and the JVM's own or root's.
-    fn is_there(&self, owner: u32) -> bool {
+    fn is_there(&self) -> Result<bool> {
         let found = fs::symlink_metadata(self.socket());
-        found.is_ok_and(|found| !found.is_symlink() && [owner, 0].contains(&found.uid()))
-            && match connection::connect(&self.socket()) {
-                // So many wait already.
-                Err(error) => error.kind() == ErrorKind::WouldBlock,
-                Ok(_) => true,
-            }
+        if !found.is_ok_and(|found| !found.is_symlink() && [self.owner.uid, 0].contains(&found.uid())) {
+            return Ok(false);
+        }
+        match connection::connect(&self.socket(), self.owner) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::failed(format!(
+                "cannot connect to process {}: {error}; run this command as that process's user",
+                self.pid
+            ))),
+            // So many wait already.
+            Err(error) => Ok(error.kind() == ErrorKind::WouldBlock),
+            Ok(_) => Ok(true),
+        }
     }
 
     /// Why there is no answer, and what can be done about it.
@@ -243,7 +223,7 @@ impl Attached {
             request.push(0);
         }
         let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
-        let answer = connection::exchange(&self.socket(), &request, &mut waiting)
+        let answer = connection::exchange(&self.socket(), self.owner, &request, &mut waiting)
             .map_err(|silence| self.unanswered(silence, command))?;
         let answer = printable::lines(&String::from_utf8_lossy(&answer));
         match answer.split_once('\n') {
@@ -334,7 +314,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let temporary = Temporary::of(folder.path()).unwrap();
         let (pid, patience) = (ended.id(), Duration::from_secs(1));
-        let attached = Attached { pid, temporary, own_pid: pid, patience, heeds_signals: true };
+        let owner = Owner::us();
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
         // Listed until somebody waits for it, which is nobody while this waits.
         while attached.is_running() {
             std::thread::sleep(STEP);

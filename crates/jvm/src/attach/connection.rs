@@ -4,6 +4,7 @@
 //! those that have been given up. So neither connecting nor reading may wait for the JVM without an end.
 
 use super::STEP;
+use super::owner::Owner;
 use crate::os;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -70,7 +71,12 @@ impl Waiting {
 }
 
 /// Connects without waiting. `WouldBlock` from a socket whose queue is full: somebody listens, but takes nobody in.
-pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
+/// The kernel tells the JVM who connects, whoever writes then.
+pub(super) fn connect(socket: &Path, owner: Owner) -> io::Result<UnixStream> {
+    owner.act(|| connect_here(socket))
+}
+
+fn connect_here(socket: &Path) -> io::Result<UnixStream> {
     // SAFETY: socket has no memory preconditions.
     let made = unsafe {
         libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0)
@@ -100,10 +106,15 @@ pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
 }
 
 /// Sends a request, and reads the answer to its end.
-pub(super) fn exchange(socket: &Path, request: &[u8], waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
+pub(super) fn exchange(
+    socket: &Path,
+    owner: Owner,
+    request: &[u8],
+    waiting: &mut Waiting,
+) -> Result<Vec<u8>, Silence> {
     let mut stream = loop {
         waiting.look()?;
-        match connect(socket) {
+        match connect(socket, owner) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(STEP),
             other => break other?,
         }
@@ -147,7 +158,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(50);
 
     fn ask(socket: &Path) -> Result<Vec<u8>, Silence> {
-        exchange(socket, b"request", &mut Waiting::new(std::process::id(), SHORT, true))
+        exchange(socket, Owner::us(), b"request", &mut Waiting::new(std::process::id(), SHORT, true))
     }
 
     #[test]
@@ -159,7 +170,7 @@ mod tests {
         // The kernel keeps them until somebody takes them in, up to the listener's own limit.
         let mut queue = Vec::new();
         let full = loop {
-            match connect(&socket) {
+            match connect(&socket, Owner::us()) {
                 Ok(stream) => queue.push(stream),
                 Err(error) => break error,
             }
@@ -192,7 +203,7 @@ mod tests {
             }
         });
         let mut waiting = Waiting::new(std::process::id(), Duration::from_secs(600), true);
-        let answer = exchange(&socket, b"request", &mut waiting).unwrap();
+        let answer = exchange(&socket, Owner::us(), b"request", &mut waiting).unwrap();
         assert!(answer.starts_with(b"requestx") && answer.len() == 100_007, "{} bytes", answer.len());
         answers.join().unwrap();
     }

@@ -2,6 +2,7 @@
 
 use super::Attached;
 use super::folder::Folder;
+use super::owner::Owner;
 use crate::{Error, Result, loaded};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ impl Attached {
     /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace, a copy's in the JVM's /tmp, which goes
     /// when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
     /// its name, although the file has gone.
-    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<Folder>)> {
+    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<Copied>)> {
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
         if namespace("self") == namespace(&self.pid.to_string()) {
             return Ok((file.to_owned(), None));
@@ -45,8 +46,27 @@ impl Attached {
             ))
         };
         let name = file.file_name().unwrap_or_default();
-        let folder = copy(&self.temporary.0, &build, name, &content).map_err(failed)?;
-        Ok((Path::new("/tmp").join(folder.name()).join(name), Some(folder)))
+        let folder = self.owner.act(|| copy(&self.temporary.0, &build, name, &content)).map_err(failed)?;
+        let path = Path::new("/tmp").join(folder.name()).join(name);
+        Ok((path, Some(Copied { folder: Some(folder), owner: self.owner })))
+    }
+}
+
+/// A copy, which goes when this is dropped.
+#[derive(Debug)]
+pub struct Copied {
+    folder: Option<Folder>,
+    owner: Owner,
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let folder = self.folder.take();
+        // Where root may not act as the user any more it stays.
+        let _ = self.owner.act(|| {
+            drop(folder);
+            Ok(())
+        });
     }
 }
 
