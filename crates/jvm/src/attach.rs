@@ -2,13 +2,14 @@
 //!
 //! A JVM that gets SIGQUIT looks for a file `.attach_pidN` in its current folder and in /tmp, where N is its number in its own PID
 //! namespace. If the file is there and belongs to the JVM's user or to root, as they are seen from its user namespace, it listens on
-//! `/tmp/.java_pidN` of its own mount namespace, to the same two; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
-//! each; the answer begins with a line that has the return code.
+//! `/tmp/.java_pidN` of its own mount namespace, to the same two; otherwise it prints its threads. A request is the protocol's version and
+//! four strings that end with 0, a connection each; the answer begins with a line that has the return code.
 
 mod connection;
 mod copy;
 mod folder;
 mod owner;
+mod target;
 mod trigger;
 
 use crate::{Error, Result, loadable, os, printable};
@@ -18,8 +19,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use target::Target;
 use trigger::Asking;
 
 /// How often the JVM is looked at.
@@ -69,57 +72,6 @@ pub enum Loaded {
     Refused,
     /// The JVM is still starting. Older ones ask the agent all the same, which then has to refuse.
     TooEarly,
-}
-
-/// What a JVM is, without asking it.
-struct Target {
-    /// `/proc/PID`.
-    directory: PathBuf,
-    owner: Owner,
-    own_pid: u32,
-    /// Whether it handles SIGQUIT: one that does not would be ended by it.
-    listens: bool,
-}
-
-impl Target {
-    fn of(pid: u32) -> Result<Target> {
-        let directory = PathBuf::from(format!("/proc/{pid}"));
-        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
-        let visible = directory.metadata().map_err(gone)?.uid();
-        if os::user() != 0 && visible != os::user() {
-            return Err(Error::failed(format!(
-                "process {pid} belongs to another user (UID {visible}); run this command as that user, or as root"
-            )));
-        }
-        let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
-        if !maps.contains("libjvm.so") {
-            return Err(Error::failed(format!(
-                "process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)"
-            )));
-        }
-        let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
-        let listens = os::catches(pid, os::QUIT);
-        let owner = Owner::of(&status).unwrap_or(Owner::us());
-        Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
-    }
-
-    /// Why it will never listen, if its own words say so.
-    fn deaf(&self) -> Option<&'static str> {
-        let words =
-            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
-        let refuses = words.iter().any(|text| {
-            let option = b"-XX:+DisableAttachMechanism";
-            text.windows(option.len()).any(|window| window == option)
-        });
-        if refuses {
-            return Some(
-                "was started with -XX:+DisableAttachMechanism; start it without that flag, or with 'terrace run'",
-            );
-        }
-        (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
-    }
 }
 
 impl Attached {
@@ -215,17 +167,44 @@ impl Attached {
         }
     }
 
+    /// Why it is not known whether an agent was loaded. The JVM has the request, and reads it when it can.
+    fn may_still_load(&self, silence: Silence) -> Error {
+        let pid = self.pid;
+        let text = match silence {
+            Silence::Stopped => format!("process {pid} is stopped; 'kill -CONT {pid}' resumes it"),
+            Silence::TooLong => format!(
+                "process {pid} has not answered in {} s (load): it is stuck, frozen or too busy",
+                self.patience.as_secs()
+            ),
+            silence => return self.unanswered(silence, "load"),
+        };
+        let text = format!("{text}; it may still load the agent when it runs: 'terrace off {pid}' ends that");
+        match os::stopped_by() {
+            Some(signal) => Error::interrupted_late(signal, text),
+            None => Error::unanswered(text),
+        }
+    }
+
     /// A command with its arguments; the JVM's answer behind the return code.
     fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let failed = |silence| self.unanswered(silence, command);
+        let stream = self.send(command, arguments, &mut waiting)?;
+        self.understood(command, &connection::receive(stream, &mut waiting).map_err(failed)?)
+    }
+
+    fn send(&self, command: &str, arguments: [&str; 3], waiting: &mut Waiting) -> Result<UnixStream> {
         let mut request = format!("1\0{command}\0").into_bytes();
         for argument in arguments {
             request.extend_from_slice(argument.as_bytes());
             request.push(0);
         }
-        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
-        let answer = connection::exchange(&self.socket(), self.owner, &request, &mut waiting)
-            .map_err(|silence| self.unanswered(silence, command))?;
-        let answer = printable::lines(&String::from_utf8_lossy(&answer));
+        connection::send(&self.socket(), self.owner, &request, waiting)
+            .map_err(|silence| self.unanswered(silence, command))
+    }
+
+    fn understood(&self, command: &str, answer: &[u8]) -> Result<String> {
+        let answer = printable::lines(&String::from_utf8_lossy(answer));
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
             None if answer.is_empty() => {
@@ -240,23 +219,21 @@ impl Attached {
         self.ask("jcmd", [command, "", ""])
     }
 
-    /// Loads a native agent. An error if it did not get as far as the agent's own decision.
+    /// Loads a native agent, or tells one that is there something. An error if it did not get as far as the agent's own decision.
     pub fn load(&self, library: &Path, options: &str) -> Result<Loaded> {
-        // Where the loader does not take it, its words stand behind HotSpot's own.
-        let answer = self.ask("load", [&library.to_string_lossy(), "true", options]).map_err(|error| {
-            match error.to_string().split_once("was not loaded.") {
-                Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
-                None => error,
-            }
-        })?;
-        // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
-        let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
-        match code {
-            Ok(0) => Ok(Loaded::Yes),
-            Ok(_) => Ok(Loaded::Refused),
-            Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
-            Err(_) => Err(loadable::refusal(library, &answer)),
-        }
+        loaded(library, self.ask("load", [&library.to_string_lossy(), "true", options]))
+    }
+
+    /// Loads an agent that is not there. Once the JVM has been asked, a signal that asks us to stop waits for the answer, so that the agent can be withdrawn: who
+    /// sends one is told so.
+    pub fn load_new(&self, library: &Path, options: &str, tell: &dyn Fn(&str)) -> Result<Loaded> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let stream = self.send("load", [&library.to_string_lossy(), "true", options], &mut waiting)?;
+        let waits = || tell("waiting for the JVM, which has been asked to load the agent already");
+        waiting.insist(&waits);
+        let answer =
+            connection::receive(stream, &mut waiting).map_err(|silence| self.may_still_load(silence))?;
+        loaded(library, self.understood("load", &answer))
     }
 
     /// Whether the process is there.
@@ -282,6 +259,23 @@ impl Attached {
         number
             .and_then(|number| number.parse().ok())
             .ok_or_else(|| Error::failed(format!("process {} does not report its JDK: {said}", self.pid)))
+    }
+}
+
+/// What a JVM's answer to `load` means.
+fn loaded(library: &Path, answer: Result<String>) -> Result<Loaded> {
+    // Where the loader does not take it, its words stand behind HotSpot's own.
+    let answer = answer.map_err(|error| match error.to_string().split_once("was not loaded.") {
+        Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
+        None => error,
+    })?;
+    // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
+    let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
+    match code {
+        Ok(0) => Ok(Loaded::Yes),
+        Ok(_) => Ok(Loaded::Refused),
+        Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
+        Err(_) => Err(loadable::refusal(library, &answer)),
     }
 }
 
@@ -322,6 +316,36 @@ mod tests {
         }
         assert!(Path::new(&format!("/proc/{}", ended.id())).exists());
         ended.wait().unwrap();
+    }
+
+    #[test]
+    fn who_does_not_say_whether_he_loaded_may_still_do_so() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let (idle, temporary) = (Idle::start(), Temporary::of(folder.path()).unwrap());
+        let (pid, patience) = (idle.pid(), Duration::from_millis(50));
+        let owner = Owner::us();
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let library = Path::new("/libterrace.so");
+        let load = || attached.load_new(library, "levels=none", &|_| ()).unwrap_err();
+        assert!(!load().ends_asking(), "nobody listens");
+        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
+        let remedy = format!("it may still load the agent when it runs: 'terrace off {pid}' ends that");
+        for stopped in [false, true] {
+            if stopped {
+                os::signal(pid, libc::SIGSTOP);
+                while !os::is_stopped(pid) {
+                    std::thread::sleep(STEP);
+                }
+            }
+            let error = load();
+            let said = error.to_string();
+            assert!(error.ends_asking() && said.contains(&remedy), "{said}");
+            assert_eq!(said.contains("is stopped"), stopped, "{said}");
+        }
+        // An agent that is there is told something: nothing comes of that later.
+        assert!(!attached.load(library, "withdraw=true").unwrap_err().to_string().contains(&remedy));
+        drop(listens);
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl Error {
         Error::new(Kind::Interrupted(signal), "stopped by a signal; all child processes were stopped".into())
     }
 
+    /// The same, and something of it is left.
+    pub fn interrupted_late(signal: i32, text: impl Into<String>) -> Error {
+        Error::new(Kind::Interrupted(signal), text.into())
+    }
+
     fn new(kind: Kind, text: String) -> Error {
         // What a child wrote may have found its way in here: one line it stays.
         let text =
