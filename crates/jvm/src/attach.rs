@@ -138,15 +138,22 @@ impl Attached {
         if !found.is_ok_and(|found| !found.is_symlink() && [self.owner.uid, 0].contains(&found.uid())) {
             return Ok(false);
         }
-        match connection::connect(&self.socket(), self.owner) {
+        match connection::connect(&self.socket(), self.caller()) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::failed(format!(
-                "cannot connect to process {}: {error}; run this command as that process's user",
-                self.pid
+                "cannot connect to process {}: /tmp/.java_pid{}: {error}; run this command as that process's user, or remove the file if \
+                 an ended JVM left it",
+                self.pid, self.own_pid
             ))),
             // So many wait already.
             Err(error) => Ok(error.kind() == ErrorKind::WouldBlock),
             Ok(_) => Ok(true),
         }
+    }
+
+    /// Who connects: the JVM's user, but for a socket that only root may use. A JVM that began as root has one, or an ended one left it.
+    fn caller(&self) -> Owner {
+        let is_roots = fs::symlink_metadata(self.socket()).is_ok_and(|found| found.uid() == 0);
+        if is_roots { Owner::us() } else { self.owner }
     }
 
     /// Why there is no answer, and what can be done about it.
@@ -199,7 +206,7 @@ impl Attached {
             request.extend_from_slice(argument.as_bytes());
             request.push(0);
         }
-        connection::send(&self.socket(), self.owner, &request, waiting)
+        connection::send(&self.socket(), self.caller(), &request, waiting)
             .map_err(|silence| self.unanswered(silence, command))
     }
 
@@ -316,6 +323,27 @@ mod tests {
         }
         assert!(Path::new(&format!("/proc/{}", ended.id())).exists());
         ended.wait().unwrap();
+    }
+
+    #[test]
+    fn a_socket_of_roots_is_roots_to_use() {
+        if os::user() != 0 {
+            skips::skip!("sockets of another user: only root makes them");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let (owner, temporary) = (Owner { uid: 4711, gid: 4711 }, Temporary::of(folder.path()).unwrap());
+        let (pid, patience) = (std::process::id(), Duration::from_millis(50));
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
+        assert_eq!((attached.caller(), attached.is_there()), (Owner::us(), Ok(true)));
+        std::os::unix::fs::chown(attached.socket(), Some(4711), Some(4711)).unwrap();
+        assert_eq!(attached.caller(), owner);
+        // An ended JVM's, whose number this one has got.
+        drop(listens);
+        std::os::unix::fs::chown(attached.socket(), Some(0), Some(0)).unwrap();
+        assert_eq!(attached.is_there(), Ok(false));
     }
 
     #[test]
