@@ -6,7 +6,7 @@ mod installed;
 mod running;
 
 use installed::{output, stderr};
-use running::{Jvm, container, status};
+use running::{Jvm, container, rootless, status};
 
 #[test]
 fn buffers_come_into_a_running_jvm_and_are_switched() {
@@ -122,6 +122,25 @@ fn a_container_of_another_user() {
     let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(0) && said.contains("installed"), "{said}");
     assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+    assert_eq!(jvm.ask("off", &[]).0, Some(0));
+}
+
+/// HotSpot prints its threads when it is asked to listen by a file that is not its user's or root's.
+fn thread_dumps(jvm: &Jvm) -> usize {
+    let printed = std::fs::read_to_string(format!("/proc/{}/root/tmp/printed", jvm.pid)).unwrap();
+    printed.matches("Full thread dump").count()
+}
+
+#[test]
+fn a_container_with_users_of_its_own() {
+    let Some(jvm) = rootless() else { return };
+    let (code, said) = jvm.ask("attach", &["levels=none"]);
+    assert!(code == Some(0) && said.contains("observing"), "{said}");
+    assert_eq!(jvm.ask("off", &[]), (Some(0), "observer withdrawn\n".into()));
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
+    assert!(code == Some(0) && said.contains("installed"), "{said}");
+    assert_eq!((jvm.left_in_tmp(), thread_dumps(&jvm)), (Vec::new(), 0));
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
     assert_eq!(jvm.ask("off", &[]).0, Some(0));
 }

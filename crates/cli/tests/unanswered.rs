@@ -5,13 +5,15 @@ mod installed;
 #[path = "common/jvm.rs"]
 mod running;
 
+use control::{Control, State};
 use installed::{Busy, output, stderr, stdout, terrace};
 use running::Jvm;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 fn stop(jvm: &Jvm) {
     jvm::os::signal(jvm.pid, libc::SIGSTOP);
@@ -73,15 +75,19 @@ fn a_jvm_that_was_stopped_after_somebody_attached() {
     assert_eq!(code, Some(0), "{said}");
 }
 
-/// This process, as it looks to others: a JVM with an open attach socket. It answers nothing.
+/// This process, as it looks to others: a JVM with an open attach socket. It answers nothing of its own accord.
 struct Mute {
     listens: UnixListener,
     socket: String,
+    /// There is one process, so one socket.
+    _alone: MutexGuard<'static, ()>,
     _folder: tempfile::TempDir,
 }
 
 impl Mute {
     fn new() -> Mute {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libjvm.so");
         std::fs::write(&path, [0; 4096]).unwrap();
@@ -93,7 +99,7 @@ impl Mute {
         assert_ne!(mapped, libc::MAP_FAILED);
         let socket = format!("/tmp/.java_pid{}", std::process::id());
         let _ = std::fs::remove_file(&socket);
-        Mute { listens: UnixListener::bind(&socket).unwrap(), socket, _folder: folder }
+        Mute { listens: UnixListener::bind(&socket).unwrap(), socket, _alone: alone, _folder: folder }
     }
 
     /// Who asks for something, and for what.
@@ -111,6 +117,22 @@ impl Mute {
             if !request.is_empty() {
                 return (stream, String::from_utf8(request).unwrap().replace('\0', " "));
             }
+        }
+    }
+}
+
+impl Mute {
+    /// Answers what is asked before, and leaves open who asks it to load the agent.
+    fn asked_to_load(&self) -> UnixStream {
+        loop {
+            let (mut stream, request) = self.asked();
+            let answer = match request.split(' ').collect::<Vec<_>>()[..] {
+                [_, "load", ..] => return stream,
+                [_, "jcmd", "VM.version", ..] => "JDK 17.0.1",
+                [_, "jcmd", "VM.uptime", ..] => "100.000 s",
+                _ => "",
+            };
+            stream.write_all(format!("0\n{answer}\n").as_bytes()).unwrap();
         }
     }
 }
@@ -143,4 +165,38 @@ fn who_waits_for_an_answer_can_be_stopped() {
         assert_eq!(status.code(), Some(130), "{command}: {said}");
         assert!(said.starts_with("terrace: stopped by a signal") && stdout(&answer).is_empty(), "{said}");
     }
+}
+
+#[test]
+fn an_observer_that_comes_when_the_doctor_has_been_stopped_is_withdrawn() {
+    if installed::installed().is_none() {
+        return;
+    }
+    let mute = Mute::new();
+    let us = std::process::id().to_string();
+    let doctor = terrace(&["doctor", &us]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut doctor = Busy(doctor);
+    let mut errors = BufReader::new(doctor.0.stderr.take().unwrap());
+    let mut load = mute.asked_to_load();
+    jvm::os::signal(doctor.0.id(), libc::SIGINT);
+    let mut said = String::new();
+    while !said.contains("waiting for the JVM, which has been asked to load the agent already") {
+        assert!(errors.read_line(&mut said).unwrap() > 0, "it did not wait: {said}");
+    }
+    // The agent comes, late.
+    let control = Control::shared(&[1]).unwrap();
+    control.set_settings(r#"{"levels":"none"}"#);
+    control.set_state(State::Observing);
+    load.write_all(b"0\nreturn code: 0\n").unwrap();
+    drop(load);
+    while !control.is_to_withdraw() {
+        let ended = doctor.0.try_wait().unwrap();
+        assert!(ended.is_none(), "the observer is left: {ended:?} {said}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    control.set_state(State::Withdrawn);
+    let status = doctor.0.wait().unwrap();
+    errors.read_to_string(&mut said).unwrap();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(said.contains("terrace: stopped by a signal"), "{said}");
 }

@@ -181,7 +181,7 @@ fn program(words: &[String]) -> String {
     }
     let name = found.map_or("?", String::as_str);
     let name = name.rsplit('/').next().unwrap_or(name);
-    name.replace(char::is_control, " ")
+    jvm::printable::line(name)
 }
 
 #[cfg(test)]

@@ -1,26 +1,32 @@
 //! HotSpot's attach mechanism (`attachListener_posix.cpp`), spoken directly: no JDK is needed beside the JVM, and none of its version.
 //!
 //! A JVM that gets SIGQUIT looks for a file `.attach_pidN` in its current folder and in /tmp, where N is its number in its own PID
-//! namespace. If the file is there and belongs to the JVM's user or to root, it listens on `/tmp/.java_pidN` of its own mount
-//! namespace; otherwise it prints its threads. A request is the protocol's version and four strings that end with 0, a connection
-//! each; the answer begins with a line that has the return code.
+//! namespace. If the file is there and belongs to the JVM's user or to root, as they are seen from its user namespace, it listens on
+//! `/tmp/.java_pidN` of its own mount namespace, to the same two; otherwise it prints its threads. A request is the protocol's version and
+//! four strings that end with 0, a connection each; the answer begins with a line that has the return code.
 
 mod connection;
 mod copy;
+mod folder;
+mod owner;
+mod target;
+mod trigger;
 
-use crate::{Error, Result, loadable, os};
+use crate::{Error, Result, loadable, os, printable};
 use connection::{Silence, Waiting};
+use owner::Owner;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use target::Target;
+use trigger::Asking;
 
-/// How often the JVM is asked again, and looked at.
+/// How often the JVM is looked at.
 const STEP: Duration = Duration::from_millis(20);
-/// Steps between two signals: a JVM that is late is not asked to print its threads.
-const STEPS_PER_SIGNAL: u32 = 100;
 
 /// The way into one JVM.
 #[derive(Debug)]
@@ -28,6 +34,7 @@ pub struct Attached {
     pid: u32,
     temporary: Temporary,
     own_pid: u32,
+    owner: Owner,
     patience: Duration,
     /// Whether a signal that asks us to stop ends a request.
     heeds_signals: bool,
@@ -67,87 +74,6 @@ pub enum Loaded {
     TooEarly,
 }
 
-/// What a JVM is, without asking it.
-struct Target {
-    /// `/proc/PID`.
-    directory: PathBuf,
-    owner: u32,
-    own_pid: u32,
-    /// Whether it handles SIGQUIT: one that does not would be ended by it.
-    listens: bool,
-}
-
-impl Target {
-    fn of(pid: u32) -> Result<Target> {
-        let directory = PathBuf::from(format!("/proc/{pid}"));
-        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
-        let owner = directory.metadata().map_err(gone)?.uid();
-        if os::user() != 0 && owner != os::user() {
-            return Err(Error::failed(format!(
-                "process {pid} belongs to another user (UID {owner}); run this command as that user, or as root"
-            )));
-        }
-        let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
-        if !maps.contains("libjvm.so") {
-            return Err(Error::failed(format!(
-                "process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)"
-            )));
-        }
-        let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
-        let listens = os::catches(pid, os::QUIT);
-        Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
-    }
-
-    /// Why it will never listen, if its own words say so.
-    fn deaf(&self) -> Option<&'static str> {
-        let words =
-            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
-        let refuses = words.iter().any(|text| {
-            let option = b"-XX:+DisableAttachMechanism";
-            text.windows(option.len()).any(|window| window == option)
-        });
-        if refuses {
-            return Some(
-                "was started with -XX:+DisableAttachMechanism; start it without that flag, or with 'terrace run'",
-            );
-        }
-        (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
-    }
-
-    /// The file that makes it listen, for as long as this is needed.
-    fn ask(&self, temporary: &Temporary) -> Result<Asking> {
-        let name = format!(".attach_pid{}", self.own_pid);
-        let mut why = None;
-        // /tmp first: while it starts, a JVM is in its folder of performance data for a moment, and removes what it finds there.
-        for folder in [temporary.path(), self.directory.join("cwd")] {
-            let path = folder.join(&name);
-            let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-            match file {
-                // It may be another's that asks at this moment: as good as ours.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Asking(None)),
-                Ok(_) => return Ok(Asking(Some(path))),
-                Err(error) => why = Some(error),
-            }
-        }
-        let why = why.map(|error| error.to_string()).unwrap_or_default();
-        Err(Error::failed(format!(
-            "cannot start the JVM's attach listener: {name}: {why}; make its current directory or its /tmp writable"
-        )))
-    }
-}
-
-struct Asking(Option<PathBuf>);
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
 impl Attached {
     /// Opens it, and waits at most so long for the JVM, then and for each answer. Other mount and PID namespaces are seen through
     /// `/proc`; another user's JVM answers root.
@@ -167,8 +93,9 @@ impl Attached {
                 "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
             ))
         })?;
-        let attached = Attached { pid, temporary, own_pid: target.own_pid, patience, heeds_signals };
-        if attached.is_there(target.owner) {
+        let Target { own_pid, owner, .. } = target;
+        let attached = Attached { pid, temporary, own_pid, owner, patience, heeds_signals };
+        if attached.is_there()? {
             return Ok(attached);
         }
         if let Some(why) = target.deaf() {
@@ -180,25 +107,25 @@ impl Attached {
                  with 'terrace run'"
             )));
         }
-        let mut waiting = Waiting::new(pid, patience, heeds_signals);
-        let mut asking = None;
-        for step in 0.. {
-            if attached.is_there(target.owner) {
-                break;
-            }
-            waiting.look().map_err(|silence| attached.unanswered(silence, "attach"))?;
+        attached.have_it_listen()?;
+        Ok(attached)
+    }
+
+    /// Asks for the socket, and waits for it.
+    fn have_it_listen(&self) -> Result<()> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let mut asking = Asking::default();
+        while !self.is_there()? {
+            waiting.look().map_err(|silence| self.unanswered(silence, "attach"))?;
             // Looked at again: the process may have ended, and its number gone to another.
-            let again = Target::of(pid)?;
+            let again = Target::of(self.pid)?;
             // One that is stopped would take the signal when it goes on, find nobody asking, and print its threads.
-            if step % STEPS_PER_SIGNAL == 0 && again.listens && !os::is_stopped(pid) {
-                // Anew each time, and the old file first: it may lie in a folder that the JVM has left meanwhile.
-                drop(asking.take());
-                asking = Some(again.ask(&attached.temporary)?);
-                os::signal(pid, os::QUIT);
+            if again.listens && !os::is_stopped(self.pid) {
+                asking.ask(self.pid, &again, &self.temporary)?;
             }
             std::thread::sleep(STEP);
         }
-        Ok(attached)
+        Ok(())
     }
 
     fn socket(&self) -> PathBuf {
@@ -206,14 +133,27 @@ impl Attached {
     }
 
     /// Whether the socket is there, and the JVM's own or root's.
-    fn is_there(&self, owner: u32) -> bool {
+    fn is_there(&self) -> Result<bool> {
         let found = fs::symlink_metadata(self.socket());
-        found.is_ok_and(|found| !found.is_symlink() && [owner, 0].contains(&found.uid()))
-            && match connection::connect(&self.socket()) {
-                // So many wait already.
-                Err(error) => error.kind() == ErrorKind::WouldBlock,
-                Ok(_) => true,
-            }
+        if !found.is_ok_and(|found| !found.is_symlink() && [self.owner.uid, 0].contains(&found.uid())) {
+            return Ok(false);
+        }
+        match connection::connect(&self.socket(), self.caller()) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::failed(format!(
+                "cannot connect to process {}: /tmp/.java_pid{}: {error}; run this command as that process's user, or remove the file if \
+                 an ended JVM left it",
+                self.pid, self.own_pid
+            ))),
+            // So many wait already.
+            Err(error) => Ok(error.kind() == ErrorKind::WouldBlock),
+            Ok(_) => Ok(true),
+        }
+    }
+
+    /// Who connects: the JVM's user, but for a socket that only root may use. A JVM that began as root has one, or an ended one left it.
+    fn caller(&self) -> Owner {
+        let is_roots = fs::symlink_metadata(self.socket()).is_ok_and(|found| found.uid() == 0);
+        if is_roots { Owner::us() } else { self.owner }
     }
 
     /// Why there is no answer, and what can be done about it.
@@ -234,17 +174,44 @@ impl Attached {
         }
     }
 
+    /// Why it is not known whether an agent was loaded. The JVM has the request, and reads it when it can.
+    fn may_still_load(&self, silence: Silence) -> Error {
+        let pid = self.pid;
+        let text = match silence {
+            Silence::Stopped => format!("process {pid} is stopped; 'kill -CONT {pid}' resumes it"),
+            Silence::TooLong => format!(
+                "process {pid} has not answered in {} s (load): it is stuck, frozen or too busy",
+                self.patience.as_secs()
+            ),
+            silence => return self.unanswered(silence, "load"),
+        };
+        let text = format!("{text}; it may still load the agent when it runs: 'terrace off {pid}' ends that");
+        match os::stopped_by() {
+            Some(signal) => Error::interrupted_late(signal, text),
+            None => Error::unanswered(text),
+        }
+    }
+
     /// A command with its arguments; the JVM's answer behind the return code.
     fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let failed = |silence| self.unanswered(silence, command);
+        let stream = self.send(command, arguments, &mut waiting)?;
+        self.understood(command, &connection::receive(stream, &mut waiting).map_err(failed)?)
+    }
+
+    fn send(&self, command: &str, arguments: [&str; 3], waiting: &mut Waiting) -> Result<UnixStream> {
         let mut request = format!("1\0{command}\0").into_bytes();
         for argument in arguments {
             request.extend_from_slice(argument.as_bytes());
             request.push(0);
         }
-        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
-        let answer = connection::exchange(&self.socket(), &request, &mut waiting)
-            .map_err(|silence| self.unanswered(silence, command))?;
-        let answer = String::from_utf8_lossy(&answer).into_owned();
+        connection::send(&self.socket(), self.caller(), &request, waiting)
+            .map_err(|silence| self.unanswered(silence, command))
+    }
+
+    fn understood(&self, command: &str, answer: &[u8]) -> Result<String> {
+        let answer = printable::lines(&String::from_utf8_lossy(answer));
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
             None if answer.is_empty() => {
@@ -259,23 +226,21 @@ impl Attached {
         self.ask("jcmd", [command, "", ""])
     }
 
-    /// Loads a native agent. An error if it did not get as far as the agent's own decision.
+    /// Loads a native agent, or tells one that is there something. An error if it did not get as far as the agent's own decision.
     pub fn load(&self, library: &Path, options: &str) -> Result<Loaded> {
-        // Where the loader does not take it, its words stand behind HotSpot's own.
-        let answer = self.ask("load", [&library.to_string_lossy(), "true", options]).map_err(|error| {
-            match error.to_string().split_once("was not loaded.") {
-                Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
-                None => error,
-            }
-        })?;
-        // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
-        let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
-        match code {
-            Ok(0) => Ok(Loaded::Yes),
-            Ok(_) => Ok(Loaded::Refused),
-            Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
-            Err(_) => Err(loadable::refusal(library, &answer)),
-        }
+        loaded(library, self.ask("load", [&library.to_string_lossy(), "true", options]))
+    }
+
+    /// Loads an agent that is not there. Once the JVM has been asked, a signal that asks us to stop waits for the answer, so that the agent can be withdrawn: who
+    /// sends one is told so.
+    pub fn load_new(&self, library: &Path, options: &str, tell: &dyn Fn(&str)) -> Result<Loaded> {
+        let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
+        let stream = self.send("load", [&library.to_string_lossy(), "true", options], &mut waiting)?;
+        let waits = || tell("waiting for the JVM, which has been asked to load the agent already");
+        waiting.insist(&waits);
+        let answer =
+            connection::receive(stream, &mut waiting).map_err(|silence| self.may_still_load(silence))?;
+        loaded(library, self.understood("load", &answer))
     }
 
     /// Whether the process is there.
@@ -301,6 +266,23 @@ impl Attached {
         number
             .and_then(|number| number.parse().ok())
             .ok_or_else(|| Error::failed(format!("process {} does not report its JDK: {said}", self.pid)))
+    }
+}
+
+/// What a JVM's answer to `load` means.
+fn loaded(library: &Path, answer: Result<String>) -> Result<Loaded> {
+    // Where the loader does not take it, its words stand behind HotSpot's own.
+    let answer = answer.map_err(|error| match error.to_string().split_once("was not loaded.") {
+        Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
+        None => error,
+    })?;
+    // "return code: N" since 9, the number alone before; anything else is the loader's own complaint.
+    let code = answer.strip_prefix("return code: ").unwrap_or(&answer).parse::<i32>();
+    match code {
+        Ok(0) => Ok(Loaded::Yes),
+        Ok(_) => Ok(Loaded::Refused),
+        Err(_) if answer.contains("live phase") => Ok(Loaded::TooEarly),
+        Err(_) => Err(loadable::refusal(library, &answer)),
     }
 }
 
@@ -333,13 +315,65 @@ mod tests {
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let temporary = Temporary::of(folder.path()).unwrap();
         let (pid, patience) = (ended.id(), Duration::from_secs(1));
-        let attached = Attached { pid, temporary, own_pid: pid, patience, heeds_signals: true };
+        let owner = Owner::us();
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
         // Listed until somebody waits for it, which is nobody while this waits.
         while attached.is_running() {
             std::thread::sleep(STEP);
         }
         assert!(Path::new(&format!("/proc/{}", ended.id())).exists());
         ended.wait().unwrap();
+    }
+
+    #[test]
+    fn a_socket_of_roots_is_roots_to_use() {
+        if os::user() != 0 {
+            skips::skip!("sockets of another user: only root makes them");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let (owner, temporary) = (Owner { uid: 4711, gid: 4711 }, Temporary::of(folder.path()).unwrap());
+        let (pid, patience) = (std::process::id(), Duration::from_millis(50));
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
+        assert_eq!((attached.caller(), attached.is_there()), (Owner::us(), Ok(true)));
+        std::os::unix::fs::chown(attached.socket(), Some(4711), Some(4711)).unwrap();
+        assert_eq!(attached.caller(), owner);
+        // An ended JVM's, whose number this one has got.
+        drop(listens);
+        std::os::unix::fs::chown(attached.socket(), Some(0), Some(0)).unwrap();
+        assert_eq!(attached.is_there(), Ok(false));
+    }
+
+    #[test]
+    fn who_does_not_say_whether_he_loaded_may_still_do_so() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let (idle, temporary) = (Idle::start(), Temporary::of(folder.path()).unwrap());
+        let (pid, patience) = (idle.pid(), Duration::from_millis(50));
+        let owner = Owner::us();
+        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let library = Path::new("/libterrace.so");
+        let load = || attached.load_new(library, "levels=none", &|_| ()).unwrap_err();
+        assert!(!load().ends_asking(), "nobody listens");
+        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
+        let remedy = format!("it may still load the agent when it runs: 'terrace off {pid}' ends that");
+        for stopped in [false, true] {
+            if stopped {
+                os::signal(pid, libc::SIGSTOP);
+                while !os::is_stopped(pid) {
+                    std::thread::sleep(STEP);
+                }
+            }
+            let error = load();
+            let said = error.to_string();
+            assert!(error.ends_asking() && said.contains(&remedy), "{said}");
+            assert_eq!(said.contains("is stopped"), stopped, "{said}");
+        }
+        // An agent that is there is told something: nothing comes of that later.
+        assert!(!attached.load(library, "withdraw=true").unwrap_err().to_string().contains(&remedy));
+        drop(listens);
     }
 
     #[test]

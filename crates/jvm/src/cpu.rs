@@ -19,31 +19,98 @@ enum Kind {
     Application,
 }
 
-/// Names as HotSpot 17 to 25 gives them; Linux keeps 15 bytes of a name.
-const COLLECTORS: [&str; 8] =
-    ["GC Thread", "G1 ", "VM Thread", "Shenandoah", "ShenControl", "ParGC", "Parallel GC", "Gang worker"];
-const SERVICES: [&str; 12] = [
-    "C1 Compiler",
-    "C2 Compiler",
+/// How names begin that HotSpot 11 to 28 gives its threads (`set_name`, and `name()` of a thread's class). `CMS ` is in 11, `Gang worker` in 8.
+const COLLECTORS: [&str; 13] = [
+    "GC Thread",
+    "G1 ",
+    "VM Thread",
+    "Shenandoah",
+    "Shenandoah GC Threads",
+    "Shenandoah Control Thread",
+    "Shenandoah Regulator Thread",
+    "Shenandoah Uncommit Thread",
+    "ShenControl",
+    "ParGC",
+    "Parallel GC",
+    "Gang worker",
+    "CMS ",
+];
+/// Whole names, but for a number: programs have threads whose names begin so. Those with X are of the collector without generations, which 21 to
+/// 23 have beside the other one (`gc/x`).
+const ZGC: [&str; 16] = [
+    "ZWorker",
+    "ZWorkerYoung",
+    "ZWorkerOld",
+    "ZDriver",
+    "ZDriverMinor",
+    "ZDriverMajor",
+    "ZDirector",
+    "ZStat",
+    "ZUncommitter",
+    "ZUnmapper",
+    "XWorker",
+    "XDriver",
+    "XDirector",
+    "XStat",
+    "XUncommitter",
+    "XUnmapper",
+];
+/// As [`COLLECTORS`].
+const SERVICES: [&str; 23] = [
+    "C1 CompilerThread",
+    "C2 CompilerThread",
     "JVMCI",
     "Sweeper thread",
-    "VM Periodic Tas",
-    "Signal Dispatch",
+    "VM Periodic Task Thread",
+    "Signal Dispatcher",
     "Service Thread",
-    "Monitor Deflati",
-    "Notification Th",
+    "Monitor Deflation Thread",
+    "Notification Thread",
     "Attach Listener",
     "StringDedup",
-    "Safepoint Clean",
+    "StringDedupProcessor",
+    "StringDedupThread",
+    "Safepoint Cleanup Thread",
+    // ZGC's, for safepoints and heap dumps.
+    "RuntimeWorker#",
+    "AsyncLog Thread",
+    "Archive Worker Thread",
+    "Training replay thread",
+    // Not all that begin with JFR: event streams run code of the program's.
+    "JFR Recorder Thread",
+    "JFR Periodic Tasks",
+    "JFR Sampler Thread",
+    "JFR CPU Sampler Thread",
+    "JFR Thread Sampler",
 ];
+/// Linux keeps so many bytes of a name.
+const KEPT: usize = 15;
 
 fn kind(name: &str) -> Kind {
-    let begins = |names: &[&str]| names.iter().any(|known| name.starts_with(known));
+    let begins = |full: &&str| name.starts_with(&full[..full.len().min(KEPT)]) || is_shortened(name, full);
     match () {
-        () if begins(&COLLECTORS) => Kind::Collector,
-        () if begins(&SERVICES) => Kind::Service,
+        () if COLLECTORS.iter().any(begins) => Kind::Collector,
+        () if ZGC.iter().any(|full| is_numbered(name, full) || is_shortened(name, full)) => Kind::Collector,
+        () if SERVICES.iter().any(begins) => Kind::Service,
         () => Kind::Application,
     }
+}
+
+/// `ZStat`, `ZWorkerOld#1`.
+fn is_numbered(name: &str, full: &str) -> bool {
+    let number = name.strip_prefix(full);
+    number.is_some_and(|number| {
+        number.strip_prefix('#').unwrap_or(number).bytes().all(|digit| digit.is_ascii_digit())
+    })
+}
+
+/// From 26 on HotSpot itself shortens names, in the middle (JDK-8368124): `C2 Comp..read12`.
+fn is_shortened(name: &str, full: &str) -> bool {
+    let halves = name.split_at_checked(7).and_then(|(head, rest)| Some((head, rest.strip_prefix("..")?)));
+    halves.is_some_and(|(head, tail)| {
+        let end = tail.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '#');
+        tail.len() == 6 && full.starts_with(head) && full.ends_with(end)
+    })
 }
 
 /// CPU time used so far.
@@ -95,7 +162,7 @@ impl Threads {
                 continue;
             }
             let Some(name) = read(self.pid, thread, "comm") else { continue };
-            match kind(&name) {
+            match kind(name.trim_end()) {
                 Kind::Application => {
                     let again = self.others.contains_key(&thread);
                     self.others.insert(thread, again);
@@ -149,14 +216,28 @@ mod tests {
 
     #[test]
     fn threads_are_told_apart_by_their_names() {
-        for name in ["GC Thread#0", "G1 Main Marker", "G1 Refine#0", "VM Thread", "Shenandoah GC T"] {
-            assert_eq!(kind(name), Kind::Collector, "{name}");
-        }
-        for name in ["C2 CompilerThre", "C1 CompilerThre", "VM Periodic Tas", "Notification Th"] {
-            assert_eq!(kind(name), Kind::Service, "{name}");
-        }
-        for name in ["java", "alloc-0", "terrace-task", "G1", "GCThing", "main"] {
-            assert_eq!(kind(name), Kind::Application, "{name}");
+        let collectors = "GC Thread#0,G1 Main Marker,G1 Refine#0,G1 Service,G1 Conc#0,VM Thread,Shenandoah GC T,Shenandoah Cont,\
+                          Shenandoah Regu,Shenandoah Unco,CMS Main Thread";
+        let zgc = "ZWorker#0,ZWorkerYoung#0,ZWorkerYoung#12,ZWorkerOld#0,ZDriver,ZDriverMinor,ZDriverMajor,ZDirector,ZStat,\
+                   ZUncommitter,ZUncommitter#0,ZUnmapper,XWorker#1,XDriver,XDirector,XStat,XUncommitter,XUnmapper";
+        let services = "C2 CompilerThre,C1 CompilerThre,JVMCI-native Co,VM Periodic Tas,Notification Th,RuntimeWorker#0,\
+                        AsyncLog Thread,Monitor Deflati,JFR Thread Samp,JFR Sampler Thr,JFR CPU Sampler,Safepoint Clean";
+        let shortened_collectors = "Shenand..eads#0,Shenand..Thread,ZWorker..ng#100,G1 Refi..ontrol";
+        let shortened_services = "C2 Comp..hread0,C1 Comp..read12,VM Peri..Thread,Signal ..atcher,Monitor..Thread,Notific..Thread,\
+                                  StringD..cessor,Safepoi..read#3,JFR CPU..Thread";
+        let application = "java,alloc-0,terrace-task,G1,GCThing,main,ZStatsd,XWorkerPool#1,ZWorker#a,Worker#0,ZDriver-1,CMS,JFR,\
+                           Monitor..acme-1,Foreign..Thread,JFR Event Strea,JFR Eve..ream 1,C2 Comp..hrea-0,ZWorkers,..,Shenand..";
+        for (names, expected) in [
+            (collectors, Kind::Collector),
+            (zgc, Kind::Collector),
+            (shortened_collectors, Kind::Collector),
+            (services, Kind::Service),
+            (shortened_services, Kind::Service),
+            (application, Kind::Application),
+        ] {
+            for name in names.split(',') {
+                assert_eq!(kind(name), expected, "{name}");
+            }
         }
         assert_eq!(schedstat("123456 789 10\n"), Some(Duration::from_nanos(123_456)));
         assert_eq!(schedstat(""), None);

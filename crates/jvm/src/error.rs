@@ -1,5 +1,6 @@
 //! One line that says what went wrong and what to do about it.
 
+use crate::printable;
 use std::fmt;
 
 /// The result of everything here.
@@ -41,11 +42,16 @@ impl Error {
         Error::new(Kind::Interrupted(signal), "stopped by a signal; all child processes were stopped".into())
     }
 
+    /// The same, and something of it is left.
+    pub fn interrupted_late(signal: i32, text: impl Into<String>) -> Error {
+        Error::new(Kind::Interrupted(signal), text.into())
+    }
+
     fn new(kind: Kind, text: String) -> Error {
         // What a child wrote may have found its way in here: one line it stays.
         let text =
             text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
-        Error { kind, text: text.join(" | ") }
+        Error { kind, text: printable::line(&text.join(" | ")) }
     }
 
     /// Whether what was asked for cannot be: trying again is in vain.
@@ -102,6 +108,10 @@ mod tests {
         assert_eq!(
             Error::failed("java failed:\n  first\r\n\nsecond\n").to_string(),
             "java failed: | first | second"
+        );
+        assert_eq!(
+            Error::failed("the JVM refused load: \u{1b}[2J").to_string(),
+            "the JVM refused load:  [2J"
         );
         assert_eq!(Error::usage("x").exit_code(), 2);
         assert_eq!(Error::failed("x").exit_code(), 1);

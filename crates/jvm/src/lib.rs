@@ -15,7 +15,7 @@
 //! | [`counter_values`], [`counts`], [`mod@size`], [`show`], [`why`] | what was counted, sizes that users write, a status as a table, why sizes are what they are |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
-//! | [`os`], [`error`] | what we need from Linux; errors as one line |
+//! | [`os`], [`error`], [`printable`] | what we need from Linux; errors as one line; texts of others without control characters |
 
 #![allow(missing_docs, reason = "not published")]
 
@@ -45,6 +45,7 @@ pub mod observer;
 pub mod os;
 pub mod perfdata;
 mod primitive;
+pub mod printable;
 pub mod progress_file;
 pub mod refills;
 pub mod resident;

@@ -5,7 +5,7 @@ use crate::agent::{AgentOptions, BufferSize, Levels};
 use crate::counts::{Counts, Requests, Waste};
 use crate::cpu::{CpuTime, Threads};
 use crate::stops::{Stop, StopLog};
-use crate::{Error, Result, os};
+use crate::{Error, Result, os, printable};
 use control::{Asked, Control, Mode, State, View};
 use hab::{Counter, Counters};
 use serde_json::Value;
@@ -65,12 +65,12 @@ pub fn settings(control: &View) -> Value {
     in_force(written(control.settings()), control)
 }
 
-/// The settings as the agent has written them.
+/// The settings as the agent has written them, but for control characters.
 pub(crate) fn written(text: String) -> Value {
     if text.is_empty() {
         return Value::Null;
     }
-    serde_json::from_str(&text).unwrap_or(Value::String(text))
+    printable::value(serde_json::from_str(&text).unwrap_or(Value::String(text)))
 }
 
 /// With the sizes of buffers that are in force now.

@@ -36,6 +36,13 @@ fn jvms_are_found_as_they_come_and_are_switched_alike() {
 }
 
 #[test]
+fn settings_have_nothing_that_a_terminal_obeys() {
+    let control = Control::anonymous(&[1]).unwrap();
+    control.set_settings(r#"{"jdk":"25\u001b[2J"}"#);
+    assert_eq!(settings(&control)["jdk"], "25 [2J");
+}
+
+#[test]
 fn the_sizes_are_those_in_force() {
     let control = Control::anonymous(&[1, 1]).unwrap();
     control.set_settings(

@@ -1,13 +1,15 @@
 //! HotSpot's own counters of a running JVM, from the file that it keeps mapped for `jstat` (`perfMemory.hpp`): no JDK is asked, and
 //! the JVM does nothing for it.
 
+use crate::printable;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The first word of the file, big-endian on every machine.
@@ -24,9 +26,9 @@ pub struct PerfData {
     texts: Vec<(Range<usize>, Range<usize>)>,
 }
 
-/// Where a JVM's counters are.
+/// A JVM's counters, held open: what gets its name later is not read.
 #[derive(Clone, Debug)]
-pub struct PerfFile(PathBuf);
+pub struct PerfFile(Arc<File>);
 
 impl PerfFile {
     /// Of a process, whatever its mount and PID namespaces. `None` with `-XX:-UsePerfData`, and for what is no JVM.
@@ -34,9 +36,24 @@ impl PerfFile {
         PerfFolders::default().file_of(pid)
     }
 
-    /// The counters now. `None` when the JVM has ended.
+    /// A plain file of this owner. Others write to the folders that it lies in: it may be a link to a file that only we can read, or a pipe
+    /// that nobody writes to.
+    fn open(path: &Path, owner: u32) -> Option<PerfFile> {
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+        let found = file.metadata().ok()?;
+        (found.is_file() && found.uid() == owner).then(|| PerfFile(Arc::new(file)))
+    }
+
+    /// The counters now. `None` when the JVM has ended, which then removes the file.
     pub fn read(&self) -> Option<PerfData> {
-        PerfData::parse(fs::read(&self.0).ok()?)
+        let found = self.0.metadata().ok()?;
+        if found.nlink() == 0 || found.len() > MOST_BYTES {
+            return None;
+        }
+        let mut bytes = vec![0; found.len() as usize];
+        self.0.read_exact_at(&mut bytes, 0).ok()?;
+        PerfData::parse(bytes)
     }
 }
 
@@ -67,8 +84,8 @@ impl PerfFolders {
             .last()?
             .to_owned();
         let parent = process.join("root/tmp");
-        let mut found = self.names(&parent)?.iter().map(|name| parent.join(name).join(&own));
-        let file = PerfFile(found.find(|path| is_owned(path, owner))?);
+        let mut folders = self.names(&parent)?.iter().map(|name| parent.join(name));
+        let file = folders.find_map(|folder| PerfFile::open(&folder.join(&own), owner))?;
         file.read().map(|_| file)
     }
 
@@ -87,15 +104,9 @@ impl PerfFolders {
     }
 }
 
-/// A plain file of this owner: another user's must not have us read whatever he likes.
-fn is_owned(path: &Path, owner: u32) -> bool {
-    fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_file() && found.uid() == owner && found.len() <= MOST_BYTES)
-}
-
 impl PerfData {
     /// `None` if these are no counters, of a version that we know, or they are not complete yet.
-    pub fn parse(bytes: Vec<u8>) -> Option<PerfData> {
+    pub fn parse(mut bytes: Vec<u8>) -> Option<PerfData> {
         let [order, major] = [*bytes.get(4)?, *bytes.get(5)?];
         // Written by a JVM of this machine, so in its order; 2 is the only version since 5.0.
         if bytes.get(..4)? != MAGIC || (order == 1) != cfg!(target_endian = "little") || major != 2 {
@@ -118,6 +129,9 @@ impl PerfData {
                 texts.push((named, at + data..at + data + length));
             }
             at = at.checked_add(length)?;
+        }
+        for (_, place) in &texts {
+            printable::in_place(&mut bytes[place.clone()]);
         }
         Some(PerfData { bytes, entries, texts })
     }
@@ -289,6 +303,57 @@ mod tests {
         assert_eq!(data.collections_of_each(), [3, 2, 0, 0]);
         assert_eq!((data.text("sun.gc.lastCause"), data.text("none")), (Some("Allocation Failure"), None));
         assert_eq!(data.text("sun.gc.tlab.fills"), None, "a number is no text");
+    }
+
+    #[test]
+    fn texts_have_nothing_that_a_terminal_obeys() {
+        let bytes = file(&[text("sun.gc.lastCause", "G1\u{1b}[2J\u{9b}1m \u{e9}", 64)]);
+        let data = PerfData::parse(bytes).unwrap();
+        assert_eq!(data.text("sun.gc.lastCause"), Some("G1 [2J  1m \u{e9}"));
+    }
+
+    fn of_us(path: &Path) -> Option<PerfFile> {
+        PerfFile::open(path, crate::os::user())
+    }
+
+    #[test]
+    fn what_gets_the_name_of_a_file_later_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, away) = (folder.path().join("1"), folder.path().join("away"));
+        fs::write(&path, file(&[entry("a", b'J', 1)])).unwrap();
+        let counters = of_us(&path).unwrap();
+        fs::rename(&path, &away).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert_eq!(counters.read().unwrap().get("a"), Some(1));
+        fs::remove_file(&away).unwrap();
+        assert!(counters.read().is_none(), "its JVM has ended");
+    }
+
+    #[test]
+    fn only_plain_files_of_the_owner_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), file(&[])).unwrap();
+        assert!(of_us(&path("file")).is_some());
+        assert!(PerfFile::open(&path("file"), crate::os::user() + 1).is_none(), "another user's");
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        // Whoever waits for a writer waits for ever.
+        let made = std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+        assert!(made.success());
+        for name in ["link", "pipe", "none"] {
+            assert!(of_us(&path(name)).is_none(), "{name}");
+        }
+        assert!(of_us(Path::new("/dev/zero")).is_none());
+    }
+
+    #[test]
+    fn a_file_that_has_grown_too_large_is_not_read() {
+        let mut found = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut found, &file(&[])).unwrap();
+        let counters = of_us(found.path()).unwrap();
+        assert!(counters.read().is_some());
+        found.as_file().set_len(MOST_BYTES + 1).unwrap();
+        assert!(counters.read().is_none());
     }
 
     #[test]

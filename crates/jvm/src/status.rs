@@ -8,7 +8,7 @@ use crate::why::{self, Sizing};
 use crate::{Error, Result, os};
 use control::{Mode, View};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -105,7 +105,7 @@ impl Reader {
     pub fn read(&mut self, control: &View) -> Status {
         let text = control.settings();
         if text != self.text {
-            self.written = printable(written(text.clone()));
+            self.written = written(text.clone());
             self.text = text;
         }
         status(control, in_force(self.written.clone(), control))
@@ -146,21 +146,6 @@ fn status(control: &View, settings: Value) -> Status {
         sizing: why::read(control, &settings),
         total: CounterValues::of(|counter| control.total(counter)),
         settings,
-    }
-}
-
-/// The process may have written anything, and a terminal would obey it.
-fn printable(value: Value) -> Value {
-    let clean = |text: String| text.replace(char::is_control, " ");
-    match value {
-        Value::String(text) => clean(text).into(),
-        Value::Array(values) => values.into_iter().map(printable).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(key, value)| (clean(key), printable(value)))
-            .collect::<Map<_, _>>()
-            .into(),
-        other => other,
     }
 }
 

@@ -61,7 +61,7 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
     }
     let (path, _copy) = jvm.reachable(library)?;
     let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
-    let loaded = load(&jvm, &path, &options.text()?)?;
+    let loaded = load(&jvm, &path, &options.text()?, &tell)?;
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,
         (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
@@ -87,7 +87,7 @@ fn warns(jvm: &Attached) -> Result<bool> {
 }
 
 /// Waits for a JVM that has only begun to start.
-fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
+fn load(jvm: &Attached, library: &Path, options: &str, tell: &dyn Fn(&str)) -> Result<Loaded> {
     let since = Instant::now();
     loop {
         let uptime = jvm.uptime()?;
@@ -106,7 +106,7 @@ fn load(jvm: &Attached, library: &Path, options: &str) -> Result<Loaded> {
         pause()?;
     }
     loop {
-        let loaded = jvm.load(library, options)?;
+        let loaded = jvm.load_new(library, options, tell)?;
         if loaded != Loaded::TooEarly || jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) {
             return Ok(loaded);
         }

@@ -1,7 +1,7 @@
 //! The threads of a running JVM with what each has allocated, from its extended thread dump (`Thread.print -e`).
 
-use crate::Result;
 use crate::attach::Attached;
+use crate::{Result, printable};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JavaThread {
@@ -78,7 +78,7 @@ fn head(line: &str) -> Option<JavaThread> {
     Some(JavaThread {
         number: number.parse().ok()?,
         // It may be shown on a terminal.
-        name: name.replace(char::is_control, " "),
+        name: printable::line(name),
         id: u64::from_str_radix(field("tid")?.trim_start_matches("0x"), 16).ok()?,
         allocated: field("allocated").and_then(bytes),
         exactly: None,

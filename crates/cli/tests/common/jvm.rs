@@ -85,13 +85,25 @@ pub fn status(jvm: &Jvm, ready: impl Fn(&serde_json::Value) -> bool) -> serde_js
 
 /// A JVM of another user in other mount and PID namespaces, as in a container. Only root makes them.
 pub fn container() -> Option<Jvm> {
+    let setting =
+        "mount -t tmpfs none /tmp && cd / && exec setpriv --reuid 4711 --regid 4711 --clear-groups \"$@\"";
+    isolated(&["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", setting, "sh"])
+}
+
+/// The same in a user namespace as well: the user is root there, and root is nobody. What the JVM prints is in its `/tmp/printed`.
+pub fn rootless() -> Option<Jvm> {
+    let setting = "mount -t tmpfs none /tmp && cd / && exec \"$@\" > /tmp/printed 2>&1";
+    let namespaces = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
+    isolated(&[&ANOTHER_USER[..], &namespaces, &["sh", "-c", setting, "sh"]].concat())
+}
+
+const ANOTHER_USER: [&str; 6] = ["setpriv", "--reuid", "4711", "--regid", "4711", "--clear-groups"];
+
+fn isolated(before: &[&str]) -> Option<Jvm> {
     if jvm::os::user() != 0 {
         skips::skip!("namespaces and another user: only root makes them");
         return None;
     }
-    let setting =
-        "mount -t tmpfs none /tmp && cd / && exec setpriv --reuid 4711 --regid 4711 --clear-groups \"$@\"";
-    let before = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", setting, "sh"];
     let works = Command::new(before[0]).args(&before[1..]).arg("true").stderr(Stdio::null()).status();
     if !works.is_ok_and(|status| status.success()) {
         skips::skip!("namespaces and another user: unshare, mount and setpriv are not allowed or not there");
@@ -99,15 +111,14 @@ pub fn container() -> Option<Jvm> {
     }
     // The programs of this test may lie where only root looks.
     let readable = |path: &str| {
-        Command::new("setpriv")
-            .args(["--reuid", "4711", "--regid", "4711", "--clear-groups", "test", "-r", path])
-            .status()
-            .is_ok_and(|status| status.success())
+        let mut command = Command::new(ANOTHER_USER[0]);
+        command.args(&ANOTHER_USER[1..]).args(["test", "-r", path]);
+        command.status().is_ok_and(|status| status.success())
     };
     let folder = installed()?;
     if !readable(&java()) || !readable(&jar(&folder)) || jar(&folder).starts_with("/tmp/") {
         skips::skip!("namespaces and another user: java or the workloads lie where another user cannot read");
         return None;
     }
-    Jvm::start(&before, &[])
+    Jvm::start(before, &[])
 }

@@ -4,6 +4,7 @@
 //! those that have been given up. So neither connecting nor reading may wait for the JVM without an end.
 
 use super::STEP;
+use super::owner::Owner;
 use crate::os;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -35,25 +36,35 @@ impl From<io::Error> for Silence {
 }
 
 /// Waits for a process, and knows when that is in vain.
-pub(super) struct Waiting {
+pub(super) struct Waiting<'a> {
     pid: u32,
     patience: Duration,
     /// Whether a signal that asks us to stop ends it.
     heeds_signals: bool,
+    /// Who sends one all the same is told why it does not.
+    tell: Option<&'a dyn Fn()>,
     since: Instant,
     running: Instant,
 }
 
-impl Waiting {
-    pub(super) fn new(pid: u32, patience: Duration, heeds_signals: bool) -> Waiting {
+impl<'a> Waiting<'a> {
+    pub(super) fn new(pid: u32, patience: Duration, heeds_signals: bool) -> Waiting<'a> {
         let now = Instant::now();
-        Waiting { pid, patience, heeds_signals, since: now, running: now }
+        Waiting { pid, patience, heeds_signals, tell: None, since: now, running: now }
+    }
+
+    /// From now on no signal ends it; `tell` is called at the first.
+    pub(super) fn insist(&mut self, tell: &'a dyn Fn()) {
+        self.heeds_signals = false;
+        self.tell = Some(tell);
     }
 
     /// Whether there is any sense in waiting on.
     pub(super) fn look(&mut self) -> Result<(), Silence> {
-        if let Some(signal) = os::stopped_by().filter(|_| self.heeds_signals) {
-            return Err(Silence::Signal(signal));
+        match os::stopped_by() {
+            Some(signal) if self.heeds_signals => return Err(Silence::Signal(signal)),
+            Some(_) => self.tell.take().into_iter().for_each(|tell| tell()),
+            None => {}
         }
         if !os::is_stopped(self.pid) {
             self.running = Instant::now();
@@ -70,7 +81,12 @@ impl Waiting {
 }
 
 /// Connects without waiting. `WouldBlock` from a socket whose queue is full: somebody listens, but takes nobody in.
-pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
+/// The kernel tells the JVM who connects, whoever writes then.
+pub(super) fn connect(socket: &Path, owner: Owner) -> io::Result<UnixStream> {
+    owner.act(|| connect_here(socket))
+}
+
+fn connect_here(socket: &Path) -> io::Result<UnixStream> {
     // SAFETY: socket has no memory preconditions.
     let made = unsafe {
         libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0)
@@ -99,11 +115,16 @@ pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
     }
 }
 
-/// Sends a request, and reads the answer to its end.
-pub(super) fn exchange(socket: &Path, request: &[u8], waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
+/// Sends a request. From then on the JVM has it, also when nobody waits for the answer any more.
+pub(super) fn send(
+    socket: &Path,
+    owner: Owner,
+    request: &[u8],
+    waiting: &mut Waiting,
+) -> Result<UnixStream, Silence> {
     let mut stream = loop {
         waiting.look()?;
-        match connect(socket) {
+        match connect(socket, owner) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(STEP),
             other => break other?,
         }
@@ -117,6 +138,11 @@ pub(super) fn exchange(socket: &Path, request: &[u8], waiting: &mut Waiting) -> 
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(stream)
+}
+
+/// Reads the answer to its end.
+pub(super) fn receive(mut stream: UnixStream, waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
     let (mut answer, mut bytes) = (Vec::new(), [0; 8192]);
     loop {
         match stream.read(&mut bytes) {
@@ -146,8 +172,13 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(50);
 
+    fn exchange(socket: &Path, waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
+        let stream = send(socket, Owner::us(), b"request", waiting)?;
+        receive(stream, waiting)
+    }
+
     fn ask(socket: &Path) -> Result<Vec<u8>, Silence> {
-        exchange(socket, b"request", &mut Waiting::new(std::process::id(), SHORT, true))
+        exchange(socket, &mut Waiting::new(std::process::id(), SHORT, true))
     }
 
     #[test]
@@ -159,7 +190,7 @@ mod tests {
         // The kernel keeps them until somebody takes them in, up to the listener's own limit.
         let mut queue = Vec::new();
         let full = loop {
-            match connect(&socket) {
+            match connect(&socket, Owner::us()) {
                 Ok(stream) => queue.push(stream),
                 Err(error) => break error,
             }
@@ -192,7 +223,7 @@ mod tests {
             }
         });
         let mut waiting = Waiting::new(std::process::id(), Duration::from_secs(600), true);
-        let answer = exchange(&socket, b"request", &mut waiting).unwrap();
+        let answer = exchange(&socket, &mut waiting).unwrap();
         assert!(answer.starts_with(b"requestx") && answer.len() == 100_007, "{} bytes", answer.len());
         answers.join().unwrap();
     }

@@ -1,8 +1,11 @@
 //! Files of ours for a JVM that has other mounts than we.
 
 use super::Attached;
+use super::folder::Folder;
+use super::owner::Owner;
 use crate::{Error, Result, loaded};
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -13,19 +16,17 @@ impl Attached {
     /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace, a copy's in the JVM's /tmp, which goes
     /// when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
     /// its name, although the file has gone.
-    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+    pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<Copied>)> {
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
         if namespace("self") == namespace(&self.pid.to_string()) {
             return Ok((file.to_owned(), None));
         }
-        let content = format!(
-            "-{:016x}",
-            digest(&fs::read(file).map_err(|error| {
-                Error::failed(format!("{} cannot be read: {error}; reinstall terrace", file.display()))
-            })?)
-        );
+        let content = fs::read(file).map_err(|error| {
+            Error::failed(format!("{} cannot be read: {error}; reinstall terrace", file.display()))
+        })?;
+        let build = format!("-{:016x}", digest(&content));
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        if let Some(copy) = loaded_copy(&maps, &content) {
+        if let Some(copy) = loaded_copy(&maps, &build) {
             return Ok((copy, None));
         }
         if self.temporary.is(libc::ST_NOEXEC) {
@@ -44,22 +45,36 @@ impl Attached {
                 file.display()
             ))
         };
-        let folder = tempfile::Builder::new()
-            .prefix(COPIES)
-            .suffix(&content)
-            .tempdir_in(self.temporary.path())
-            .map_err(failed)?;
-        let (name, inside) =
-            (file.file_name().unwrap_or_default(), folder.path().file_name().unwrap_or_default());
-        let copy = folder.path().join(name);
-        fs::copy(file, &copy).map_err(failed)?;
-        // The JVM may run as another user.
-        for path in [folder.path(), &copy] {
-            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            fs::set_permissions(path, permissions).map_err(failed)?;
-        }
-        Ok((Path::new("/tmp").join(inside).join(name), Some(folder)))
+        let name = file.file_name().unwrap_or_default();
+        let folder = self.owner.act(|| copy(&self.temporary.0, &build, name, &content)).map_err(failed)?;
+        let path = Path::new("/tmp").join(folder.name()).join(name);
+        Ok((path, Some(Copied { folder: Some(folder), owner: self.owner })))
     }
+}
+
+/// A copy, which goes when this is dropped.
+#[derive(Debug)]
+pub struct Copied {
+    folder: Option<Folder>,
+    owner: Owner,
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let folder = self.folder.take();
+        // Where root may not act as the user any more it stays.
+        let _ = self.owner.act(|| {
+            drop(folder);
+            Ok(())
+        });
+    }
+}
+
+fn copy(temporary: &File, build: &str, name: &OsStr, content: &[u8]) -> std::io::Result<Folder> {
+    let mut folder = Folder::make(temporary, COPIES, build)?;
+    folder.fill(name, content)?;
+    folder.publish()?;
+    Ok(folder)
 }
 
 /// Tells one build of the library from another.

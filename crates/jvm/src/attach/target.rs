@@ -1,0 +1,58 @@
+//! What is known of a JVM without asking it.
+
+use super::Owner;
+use crate::{Error, Result, os};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// What a JVM is, without asking it.
+pub(super) struct Target {
+    /// `/proc/PID`.
+    pub(super) directory: PathBuf,
+    pub(super) owner: Owner,
+    pub(super) own_pid: u32,
+    /// Whether it handles SIGQUIT: one that does not would be ended by it.
+    pub(super) listens: bool,
+}
+
+impl Target {
+    pub(super) fn of(pid: u32) -> Result<Target> {
+        let directory = PathBuf::from(format!("/proc/{pid}"));
+        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
+        let visible = directory.metadata().map_err(gone)?.uid();
+        if os::user() != 0 && visible != os::user() {
+            return Err(Error::failed(format!(
+                "process {pid} belongs to another user (UID {visible}); run this command as that user, or as root"
+            )));
+        }
+        let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
+        if !maps.contains("libjvm.so") {
+            return Err(Error::failed(format!(
+                "process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)"
+            )));
+        }
+        let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        let listens = os::catches(pid, os::QUIT);
+        let owner = Owner::of(&status).unwrap_or(Owner::us());
+        Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
+    }
+
+    /// Why it will never listen, if its own words say so.
+    pub(super) fn deaf(&self) -> Option<&'static str> {
+        let words =
+            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
+        let refuses = words.iter().any(|text| {
+            let option = b"-XX:+DisableAttachMechanism";
+            text.windows(option.len()).any(|window| window == option)
+        });
+        if refuses {
+            return Some(
+                "was started with -XX:+DisableAttachMechanism; start it without that flag, or with 'terrace run'",
+            );
+        }
+        (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
+    }
+}
