@@ -5,7 +5,8 @@ use crate::{Check, Experiment, Measured, MeasuredCell, Quantity};
 
 /// A cell whose values lie within a hundredth around these.
 pub fn cell(parameters: Parameters, metrics: &[(&str, f64)]) -> MeasuredCell {
-    let near = |value: f64| Quantity::of(vec![value * 0.99, value, value * 1.01], "");
+    let near =
+        |value: f64| Quantity::of([0.99, 0.995, 1.0, 1.005, 1.01].map(|factor| value * factor).into(), "");
     let metrics = metrics.iter().map(|(key, value)| ((*key).to_owned(), near(*value))).collect();
     MeasuredCell { parameters, metrics, ..MeasuredCell::default() }
 }

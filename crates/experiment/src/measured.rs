@@ -15,7 +15,7 @@ pub const NO_ANSWER: &str = "It could not be measured here; see the cells for th
 #[serde(untagged)]
 pub enum Quantity {
     Known {
-        /// The median of all values with its bootstrap 95 % interval; of estimates see [`Quantity::of_runs`].
+        /// The median of all values with its 95 % interval ([`bootstrap`]); of estimates see [`Quantity::of_runs`].
         #[serde(flatten)]
         interval: Interval,
         /// The values in the order in which they were measured.
@@ -31,8 +31,12 @@ impl Quantity {
     pub fn of(values: Vec<f64>, reason: &str) -> Quantity {
         match bootstrap(&values, 1) {
             Some(interval) => Quantity::Known { interval, values },
-            None => Quantity::Unavailable { unavailable: reason.to_owned() },
+            None => Quantity::unavailable(reason.to_owned()),
         }
+    }
+
+    pub fn unavailable(reason: String) -> Quantity {
+        Quantity::Unavailable { unavailable: reason }
     }
 
     /// From what whole runs say. Of several: their geometric mean, with an interval that has in it what differs from run to run. Of one:

@@ -75,7 +75,7 @@ mod tests {
     fn values_of_one_jvm_are_one_estimate_and_those_of_several_are_not() {
         let of = |processes| {
             let sample = Sample { processes, ..Sample::default() };
-            sample.value("ns", 4.0).value("ns", 6.0).value("ns", 5.0)
+            [4.0, 4.5, 5.0, 5.5, 6.0].iter().fold(sample, |sample, value| sample.value("ns", *value))
         };
         let whole = of(1).whole("ns").unwrap();
         assert_eq!((whole.median, whole.low, whole.high), (5.0, 4.0, 6.0));

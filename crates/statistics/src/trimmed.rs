@@ -72,6 +72,12 @@ pub fn geometric(values: &[f64]) -> Option<Interval> {
     Some(Interval { median: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
 }
 
+/// The sum of 12 uniform numbers is nearly normal, with deviation 1.
+#[cfg(test)]
+pub(crate) fn normal(random: &mut crate::Random) -> f64 {
+    (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>() - 6.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,11 +111,6 @@ mod tests {
         {
             assert!((student(freedom) - expected).abs() < 0.005, "{freedom}: {}", student(freedom));
         }
-    }
-
-    /// The sum of 12 uniform numbers is nearly normal, with deviation 1.
-    fn normal(random: &mut Random) -> f64 {
-        (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>() - 6.0
     }
 
     #[test]

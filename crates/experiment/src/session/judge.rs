@@ -93,8 +93,12 @@ pub fn findings(
 
 fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
     let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
-    if !estimates.is_empty() {
+    if estimates.len() == samples.len() && !estimates.is_empty() {
         return Quantity::of_runs(&estimates);
+    }
+    if !estimates.is_empty() {
+        // Those that have it are not like those that have not: a percentile takes many operations, so that only the fastest would count.
+        return Quantity::unavailable(format!("in {} of {} runs only", estimates.len(), samples.len()));
     }
     let values: Vec<f64> = samples
         .iter()
@@ -237,5 +241,16 @@ mod tests {
         let cell = MeasuredCell { processes: 1, ..MeasuredCell::default() };
         assert!(noise("ns", std::slice::from_ref(&cell))[0].starts_with("one process: in 1 of 1 cells"));
         assert!(noise("ns", &[MeasuredCell { processes: 2, ..cell }]).is_empty());
+    }
+
+    #[test]
+    fn a_metric_that_only_some_runs_have_is_not_that_of_all() {
+        let run = |speed| Sample { processes: 1, ..Sample::default() }.value("speed", speed);
+        let runs = [run(1.0).value("p99", 2.0), run(1.1), run(1.2).value("p99", 3.0)];
+        let samples: Vec<&Sample> = runs.iter().collect();
+        let of = |metric| together(metric, &samples, "not run");
+        assert!(of("speed").interval().is_some());
+        assert_eq!(of("p99"), Quantity::unavailable("in 2 of 3 runs only".into()));
+        assert_eq!(of("p50"), Quantity::unavailable("not measured in this cell".into()));
     }
 }

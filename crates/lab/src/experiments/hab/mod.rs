@@ -314,7 +314,8 @@ mod tests {
         over_growing(&mut cells);
         let of = |cell: &MeasuredCell| cell.metrics["over_growing"].interval().unwrap().median;
         assert_eq!((of(&cells[0]), of(&cells[1])), (1.0, 1.05));
-        let mut wide = [cell("1k", &[90.0, 110.0], &[50.0]), cell(GROWING, &[105.0], &[80.0, 120.0])];
+        let (rate, off) = ([90.0, 95.0, 100.0, 105.0, 110.0], [80.0, 90.0, 100.0, 110.0, 120.0]);
+        let mut wide = [cell("1k", &rate, &[50.0]), cell(GROWING, &[105.0], &off)];
         over_growing(&mut wide);
         let found = wide[0].metrics["over_growing"].interval().unwrap();
         assert_eq!((found.low, found.high), (90.0 / 120.0, 110.0 / 80.0), "the scatter of both");
