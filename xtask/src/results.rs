@@ -155,6 +155,7 @@ fn summary(run: &Value) -> Map<String, Value> {
             }
         }
         kept.insert("processes".into(), cell["processes"].clone());
+        kept.insert(STARTED.into(), run[STARTED].clone());
         for (metric, found) in cell["metrics"].as_object().into_iter().flatten() {
             let interval = ["median", "low", "high"].map(|end| rounded(&found[end]));
             // `heap` is how much there is, and how much of it was used up.
@@ -184,21 +185,31 @@ fn cells(experiment: Option<&Value>) -> Vec<Value> {
     experiment.and_then(|found| found["cells"].as_array()).cloned().unwrap_or_default()
 }
 
+/// When the run of a cell began: an experiment's cells are of several.
+const STARTED: &str = "started_unix";
+/// How often a cell was measured before: who measures only losses again finds fewer of them than there are.
+const REPLACED: &str = "replaced";
+const NO_PARAMETERS: [&str; 3] = ["processes", STARTED, REPLACED];
+
 /// Old cells, each replaced by a new one of the same parameters, and the other new ones behind them. What an interrupted run has not measured takes
 /// nothing's place.
 fn joined(mut old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
     let is_measured = |cell: &Value| cell.as_object().is_some_and(|cell| cell.values().any(Value::is_array));
-    // Metrics are arrays, or objects with the reason why they lack; how many processes there were is no parameter.
+    // Metrics are arrays, or objects with the reason why they lack; how many processes there were, and when, is no parameter.
     let parameters = |cell: &Value| -> Map<String, Value> {
-        let is =
-            |(key, value): &(&String, &Value)| !value.is_array() && !value.is_object() && *key != "processes";
+        let is = |(key, value): &(&String, &Value)| {
+            !value.is_array() && !value.is_object() && !NO_PARAMETERS.contains(&key.as_str())
+        };
         let all = cell.as_object().into_iter().flatten();
         all.filter(is).map(|(key, value)| (key.clone(), value.clone())).collect()
     };
     let first = old.is_empty();
-    for cell in new.into_iter().filter(|cell| first || is_measured(cell)) {
+    for mut cell in new.into_iter().filter(|cell| first || is_measured(cell)) {
         match old.iter_mut().find(|old| parameters(old) == parameters(&cell)) {
-            Some(old) => *old = cell,
+            Some(old) => {
+                cell[REPLACED] = json!(old[REPLACED].as_u64().unwrap_or(0) + 1);
+                *old = cell;
+            }
             None => old.push(cell),
         }
     }
@@ -267,7 +278,8 @@ mod tests {
         let shown = [Interval("speed", 3), Median("collections", 3)].map(|column| column.of(&kept));
         assert_eq!(shown, ["unavailable: failed: a / b", "unavailable"]);
         let measured = json!({ "remedy": "terrace", "processes": 1, "speed": [1.0, 0.9, 1.1] });
-        assert_eq!(joined(vec![kept], vec![measured.clone()]), [measured], "the same parameters");
+        let found = joined(vec![kept], vec![measured]);
+        assert_eq!((found.len(), &found[0]["speed"][0]), (1, &json!(1.0)), "the same parameters");
     }
 
     #[test]
@@ -290,9 +302,12 @@ mod tests {
     #[test]
     fn cells_of_the_same_parameters_are_replaced_and_others_added() {
         let cell = |jdk: u32, speed: f64| json!({ "jdk": jdk, "processes": 2, "speed": [speed, 0.9, 1.1] });
-        let other = json!({ "jdk": 17, "processes": 7, "speed": [3.0, 0.9, 1.1] });
-        let all = joined(vec![cell(17, 1.0), cell(25, 1.0)], vec![other.clone(), cell(21, 2.0)]);
-        assert_eq!(all, [other, cell(25, 1.0), cell(21, 2.0)]);
+        let other = |started: u64| json!({ "jdk": 17, "processes": 7, "started_unix": started, "speed": [3.0, 0.9, 1.1] });
+        let all = joined(vec![cell(17, 1.0), cell(25, 1.0)], vec![other(5), cell(21, 2.0)]);
+        let mut again = other(5);
+        again["replaced"] = json!(1);
+        assert_eq!(all, [again, cell(25, 1.0), cell(21, 2.0)]);
+        assert_eq!(joined(all, vec![other(6)])[0]["replaced"], 2, "who measures again is told");
         let interrupted = json!({ "jdk": 25, "processes": 0 });
         assert_eq!(joined(vec![cell(25, 1.0)], vec![interrupted.clone()]), [cell(25, 1.0)]);
         assert_eq!(

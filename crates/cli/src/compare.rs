@@ -84,9 +84,9 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
     fork_seconds: Duration,
 
-    /// Seed for the random order and the bootstrap.
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measurement")]
-    seed: u64,
+    /// Seed for the random order and the bootstrap [default: another one in each run]
+    #[arg(long, value_name = "N", help_heading = "Measurement")]
+    seed: Option<u64>,
 
     /// Output format.
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
@@ -175,7 +175,7 @@ impl Compare {
                 .warmup
                 .unwrap_or(Duration::from_secs(self.program.workload.map_or(3, Workload::usual_warmup))),
             duration: self.duration.unwrap_or(Duration::from_secs(usual)),
-            seed: self.seed,
+            seed: self.seed.unwrap_or_else(compare::another_seed),
             show: self.verbose,
             install: Install::here()?,
         };

@@ -109,7 +109,7 @@ impl Doctor {
                         flags: &flags,
                         warmup,
                         duration: self.duration,
-                        seed: 1,
+                        seed: compare::another_seed(),
                         schedule: self.forks.unwrap_or_else(|| self.program.usual_schedule()),
                         install: &install,
                     };

@@ -61,6 +61,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// For an order that no other run has: one for all would favour the same side in all of them where something recurs at the same time after
+/// a program's start.
+pub fn another_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64
+}
+
 #[derive(Clone, Debug)]
 pub enum Program {
     Workload(Workload, Parameters, Jdk),

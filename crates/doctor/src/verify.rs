@@ -55,7 +55,7 @@ pub fn in_place(
             }
         })?;
     }
-    let estimate = compare::in_place::measure(pid, duration, 1, progress);
+    let estimate = compare::in_place::measure(pid, duration, compare::another_seed(), progress);
     // Whatever came of it, also if the user has stopped us, it is not left on.
     let note = leave(pid, present.map(|buffers| buffers.on));
     if let Some(signal) = os::stopped_by() {

@@ -110,22 +110,12 @@ pub fn cell(
 ) -> Cell {
     let runner = match comparison {
         Err(error) => Runner::Unavailable(error.to_string()),
-        Ok(comparison) => {
-            let round = std::cell::Cell::new(0);
-            Runner::native(move || {
-                round.set(round.get() + 1);
-                let comparison = Comparison { seed: seed(round.get()), ..comparison.clone() };
-                Ok(sample(&comparison.run(&Progress::none())?))
-            })
-        }
+        Ok(comparison) => Runner::native(move || {
+            let comparison = Comparison { seed: compare::another_seed(), ..comparison.clone() };
+            Ok(sample(&comparison.run(&Progress::none())?))
+        }),
     };
     Cell { parameters, seconds, runner }
-}
-
-/// Another one in each cell and each run of it: one order for all would favour the same side in all of them where a program gets faster.
-fn seed(round: u64) -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    (now.as_nanos() as u64).wrapping_add(round.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// The plan of these cells; without a JDK the one cell that says so.

@@ -10,6 +10,7 @@ use control::{Asked, Control, Mode, State, View};
 use hab::{Counter, Counters};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// What serves a thread is counted here; what serves a buffer from the level above it is not.
@@ -120,18 +121,22 @@ impl Jvm {
         Jvm { path, pid, control, cpu: None, threads: Threads::of(pid), accounts: None, allocated: None }
     }
 
-    /// What objects took, by HotSpot's own accounts. Reserved bytes would count the waste of thread buffers, too, in which the
-    /// sides differ.
-    fn allocated(&mut self) -> u64 {
+    /// What objects took, by HotSpot's own accounts, tried for so long at most; what was read last where they cannot be read. Reserved bytes
+    /// would count the waste of thread buffers, too, in which the sides differ.
+    fn allocated_within(&mut self, limit: Duration) -> u64 {
         if self.accounts.is_none()
             && matches!(self.control.state(), Some(State::Installed | State::Observing))
         {
             self.accounts = Accounts::from_settings(self.pid, &settings(&self.control));
         }
-        self.allocated = self.accounts.as_mut().and_then(Accounts::read).or(self.allocated);
+        let read = self.accounts.as_mut().and_then(|accounts| accounts.read_within(limit));
+        self.allocated = read.or(self.allocated);
         self.allocated.unwrap_or_default()
     }
 }
+
+/// For accounts whose threads change while they are read.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
 pub struct Jvms {
@@ -328,7 +333,7 @@ impl Jvms {
     /// Reads what threads have allocated so far, for the time when the JVM has ended.
     pub fn read_accounts(&mut self) {
         self.found.iter_mut().for_each(|jvm| {
-            jvm.allocated();
+            jvm.allocated_within(Duration::ZERO);
         });
     }
 
@@ -337,11 +342,20 @@ impl Jvms {
         self.found.iter_mut().for_each(|jvm| jvm.threads.refresh());
     }
 
+    /// As [`Jvms::counts`], at the end or the beginning of something long: where thousands of threads a second come and go, one attempt to read what
+    /// they have allocated often fails, and what was read last, or nothing, would stand for it.
+    pub fn counts_patiently(&mut self) -> Counts {
+        for jvm in &mut self.found {
+            jvm.allocated_within(PATIENCE);
+        }
+        self.counts()
+    }
+
     /// The counters of all of them at this moment. The counters of one that has ended stay.
     pub fn counts(&mut self) -> Counts {
         let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
         for jvm in &mut self.found {
-            counts.bytes += jvm.allocated();
+            counts.bytes += jvm.allocated_within(Duration::ZERO);
             jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
             let cpu = jvm.cpu.unwrap_or_default();
             counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);

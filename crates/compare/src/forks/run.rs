@@ -181,12 +181,12 @@ fn commands(
     pass(&mut all, since + warmup)?;
     if all.iter().any(|started| started.ended.is_none()) {
         for started in &mut all {
-            started.first = started.jvms.counts();
+            started.first = started.jvms.counts_patiently();
         }
         pass(&mut all, since + warmup + window)?;
     }
     // All are counted before the first is ended: who is left alone has the machine for itself.
-    let counts: Vec<Counts> = all.iter_mut().map(|started| started.jvms.counts()).collect();
+    let counts: Vec<Counts> = all.iter_mut().map(|started| started.jvms.counts_patiently()).collect();
     all.into_iter().zip(counts).map(|(started, counts)| of_command(started, &counts)).collect()
 }
 
