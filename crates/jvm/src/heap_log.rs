@@ -30,13 +30,25 @@ pub fn used_up(path: &Path, from: Duration, to: Duration) -> Option<f64> {
 
 /// The sum over several JVMs' logs, whose names begin like this. `None` unless each JVM's is known.
 pub fn used_up_by_all(directory: &Path, prefix: &str, from: Duration, to: Duration) -> Option<f64> {
-    let entries = std::fs::read_dir(directory).ok()?;
-    let paths: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-        .map(|entry| entry.path())
-        .collect();
+    let paths = logs(directory, prefix)?;
     (!paths.is_empty()).then(|| paths.iter().map(|path| used_up(path, from, to)).sum::<Option<f64>>())?
+}
+
+/// What JVMs that have ended used up in all their time, up to the last collection of each. One without collections used up less than its eden, and
+/// counts nothing. `None` where there were fewer than two collections in all.
+pub fn used_up_in_whole_runs(directory: &Path, prefix: &str) -> Option<f64> {
+    let logs: Vec<Vec<Collected>> = logs(directory, prefix)?.iter().filter_map(|path| read(path)).collect();
+    let of_one = |collections: &Vec<Collected>| {
+        let first = collections.first().map_or(0.0, |first| first.before);
+        first + between(collections)
+    };
+    (logs.iter().map(Vec::len).sum::<usize>() >= 2).then(|| logs.iter().map(of_one).sum())
+}
+
+fn logs(directory: &Path, prefix: &str) -> Option<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(directory).ok()?.flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    Some(named.map(|entry| entry.path()).collect())
 }
 
 fn read(path: &Path) -> Option<Vec<Collected>> {
@@ -50,9 +62,14 @@ fn rate(collections: &[Collected], from: Duration, to: Duration) -> Option<f64> 
     let early = collections.iter().take_while(|found| found.at < from).count();
     let first = if ended - early == 1 { early.saturating_sub(1) } else { early };
     let within = &collections[first..ended];
-    let used: f64 = within.windows(2).map(|pair| (pair[1].before - pair[0].after).max(0.0)).sum();
+    let used = between(within);
     let time = within.last()?.at.saturating_sub(within.first()?.at).as_secs_f64();
     (time > 0.0).then_some(used / time)
+}
+
+/// Bytes that were used up between these collections.
+fn between(collections: &[Collected]) -> f64 {
+    collections.windows(2).map(|pair| (pair[1].before - pair[0].after).max(0.0)).sum()
 }
 
 /// `[1966204102650ns] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 2.345ms` (17, 21, 25). Also the collections and parts
@@ -130,5 +147,22 @@ mod tests {
         std::fs::write(directory.path().join("heap-9"), "").unwrap();
         assert_eq!(used_up_by_all(directory.path(), "heap-", seconds(2), seconds(4)), None);
         assert_eq!(used_up(&directory.path().join("none"), seconds(2), seconds(4)), None);
+    }
+
+    #[test]
+    fn of_a_whole_run_each_jvm_counts_for_its_own_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = || used_up_in_whole_runs(directory.path(), "heap-").map(|bytes| bytes / MB);
+        let log = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+        log("heap-1", "[1000000000ns] GC(0) Pause Young (x) 60M->10M(100M) 1ms\n");
+        assert_eq!(of(), None, "one collection says hardly anything");
+        // One that lived for a second, one for a minute, one that never collected.
+        log(
+            "heap-2",
+            "[60000000000ns] GC(0) Pause Young (x) 30M->10M(100M) 1ms\n[61000000000ns] GC(1) Pause Young (x) 40M->10M(100M) 1ms\n",
+        );
+        log("heap-3", "[1ns] Using G1\n");
+        log("other", "[1ns] GC(0) Pause Young (x) 1M->0M(100M) 1ms\n");
+        assert_eq!(of(), Some(60.0 + 30.0 + 30.0));
     }
 }

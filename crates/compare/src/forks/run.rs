@@ -196,7 +196,7 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
         Some((exit, time)) => {
             had_agent(&mut running, &mut jvms)?;
             let whole = Measure::between(&Counts::default(), &jvms.counts());
-            let heap_used = used_up(&jvms, os::monotonic().saturating_sub(time));
+            let heap_used = heap_log::used_up_in_whole_runs(jvms.directory(), HEAP_LOG);
             let cpu_seconds = Some(exit.cpu.as_secs_f64());
             // The accounts of a JVM that has ended are gone, and a run is a run.
             (
