@@ -1,8 +1,9 @@
 //! `terrace export`.
 
 use clap::Args;
-use fleet::export::{Protocol, export, write};
+use fleet::export::{Protocol, export};
 use jvm::Result;
+use jvm::out_file::OutFile;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ impl Export {
         loop {
             let text = export(&self.processes, protocol)?;
             match &self.out {
-                Some(path) => write(path, &text)?,
+                Some(path) => OutFile::open(path)?.write(&text)?,
                 None => print!("{text}"),
             }
             match self.every {

@@ -2,11 +2,10 @@
 
 use crate::metrics::{Metric, Point, Resource};
 use crate::survey::{Survey, age};
-use jvm::{Error, Result};
+use jvm::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +31,6 @@ pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             format!("{}\n", open_telemetry(&resources, now.as_nanos()))
         }
-    })
-}
-
-/// Writes a file in one step: who collects it never sees half of it.
-pub fn write(path: &Path, text: &str) -> Result<()> {
-    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
-    let name =
-        path.file_name().ok_or_else(|| Error::usage(format!("{} is not a file name", path.display())))?;
-    // Collectors take *.prom.
-    let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&draft);
-        failed(error)
     })
 }
 
@@ -198,19 +183,5 @@ mod tests {
         // 7 ticks after the machine, which has been up for 100 s.
         assert_eq!(point["startTimeUnixNano"], "100070000000");
         assert!(find("terrace.buffers.enabled")["gauge"]["dataPoints"][0]["asInt"] == "1");
-    }
-
-    #[test]
-    fn a_file_is_replaced_in_one_step() {
-        let folder = std::env::temp_dir().join(format!("terrace-export-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("terrace.prom");
-        for text in ["one\n", "two\n"] {
-            write(&path, text).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-        }
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert!(write(&path, "").unwrap_err().to_string().contains("terrace.prom"));
     }
 }
