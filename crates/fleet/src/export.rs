@@ -1,8 +1,8 @@
 //! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
 
 use crate::metrics::{Metric, Point, Resource};
-use crate::survey::{Survey, age};
-use jvm::Result;
+use crate::survey::{Look, Survey, age};
+use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,22 +16,61 @@ pub enum Protocol {
     OpenTelemetry,
 }
 
-/// What the agents of these processes count; of all JVMs with one, if none is named.
-pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
-    let looks = Survey::of(processes).look()?;
-    for look in looks.iter().filter(|look| look.agent.is_none() && processes.contains(&look.pid)) {
-        // Says why, and what to do.
-        jvm::status::of(look.pid)?;
+/// Exports as often as it is asked, and keeps what it knows of the machine's processes.
+pub struct Exporter {
+    survey: Survey,
+    protocol: Protocol,
+    is_named: bool,
+}
+
+/// What was exported at one moment.
+pub struct Exported {
+    pub text: String,
+    /// Why JVMs were left out that should not have been, each with what to do.
+    pub omitted: Vec<Error>,
+}
+
+impl Exporter {
+    /// Of these processes; of all JVMs with an agent, if none is named.
+    pub fn of(processes: &[u32], protocol: Protocol) -> Exporter {
+        Exporter { survey: Survey::of(processes), protocol, is_named: !processes.is_empty() }
     }
-    let resources: Vec<Resource> =
-        looks.iter().filter_map(|look| Resource::of(look, age(look.started))).collect();
-    Ok(match protocol {
-        Protocol::Prometheus => prometheus(&resources),
-        Protocol::OpenTelemetry => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            format!("{}\n", open_telemetry(&resources, now.as_nanos()))
+
+    /// What the agents count. For the first time: an error if a process that is named has none.
+    pub fn first(&mut self) -> Result<Exported> {
+        let mut exported = self.export()?;
+        match self.is_named && !exported.omitted.is_empty() {
+            true => Err(exported.omitted.swap_remove(0)),
+            false => Ok(exported),
         }
-    })
+    }
+
+    /// What the agents of those count that still run.
+    pub fn export(&mut self) -> Result<Exported> {
+        let looks = self.survey.look()?;
+        let omitted = looks.iter().filter_map(|look| self.omitted(look)).collect();
+        let resources: Vec<Resource> =
+            looks.iter().filter_map(|look| Resource::of(look, age(look.started))).collect();
+        let text = match self.protocol {
+            Protocol::Prometheus => prometheus(&resources),
+            Protocol::OpenTelemetry => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                format!("{}\n", open_telemetry(&resources, now.as_nanos()))
+            }
+        };
+        Ok(Exported { text, omitted })
+    }
+
+    /// Why there is nothing of a JVM that was named.
+    fn omitted(&self, look: &Look) -> Option<Error> {
+        let is_missing = look.agent.is_none() && self.is_named;
+        is_missing.then(|| jvm::status::of(look.pid).err()).flatten()
+    }
+
+    /// Whether all that were named have ended.
+    pub fn have_ended(&self) -> bool {
+        self.survey.have_ended()
+    }
 }
 
 /// The name that OpenTelemetry's compatibility rules give: underscores, the unit, `_total`.

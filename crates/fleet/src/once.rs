@@ -4,7 +4,7 @@ use crate::draw::{draw, height};
 use crate::survey::Survey;
 use crate::view::View;
 use crate::{Request, activity::Activity};
-use jvm::Result;
+use jvm::{Error, Result};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub fn frame(request: &Request) -> Result<Frame> {
     view.update(survey.look()?);
     std::thread::sleep(request.refresh);
     view.update(survey.look()?);
+    if survey.have_ended() {
+        return Err(Error::failed("the process ended meanwhile; specify one that runs ('jps' lists them)"));
+    }
     Ok(Frame { schema: 1, seconds: request.refresh.as_secs_f64(), jvms: view.jvms.clone(), view })
 }
 

@@ -18,8 +18,8 @@ const TICK: f64 = 0.01;
 
 /// The JVMs that are known.
 pub struct Survey {
-    /// Empty: all.
-    wanted: Vec<u32>,
+    /// Those that have not ended; `None`: all.
+    wanted: Option<Vec<u32>>,
     jvms: BTreeMap<u32, Jvm>,
     others: Others,
     folders: PerfFolders,
@@ -50,7 +50,7 @@ pub struct Look {
 impl Survey {
     pub fn of(wanted: &[u32]) -> Survey {
         Survey {
-            wanted: wanted.to_owned(),
+            wanted: (!wanted.is_empty()).then(|| wanted.to_owned()),
             jvms: BTreeMap::new(),
             others: Others::default(),
             folders: PerfFolders::default(),
@@ -58,15 +58,21 @@ impl Survey {
         }
     }
 
-    /// All that run now. An error only where a process was named that is no JVM, or may not be looked into.
+    /// All that run now. An error only where a process was named that is no JVM, or may not be looked into; one that has ended since
+    /// the first look is left out.
     pub fn look(&mut self) -> Result<Vec<Look>> {
         self.find();
-        for pid in &self.wanted {
+        for pid in self.wanted.iter().flatten() {
             if !self.jvms.contains_key(pid) {
                 return Err(no_jvm(*pid));
             }
         }
         Ok(self.jvms.iter_mut().map(|(pid, jvm)| jvm.look(*pid)).collect())
+    }
+
+    /// Whether all that were named have ended.
+    pub fn have_ended(&self) -> bool {
+        self.wanted.as_ref().is_some_and(Vec::is_empty)
     }
 
     fn find(&mut self) {
@@ -76,14 +82,19 @@ impl Survey {
             self.looked_again = Some(now);
             self.others.forget(now);
         }
-        let all: Vec<u32> = match self.wanted.is_empty() {
-            true => processes().collect(),
-            false => self.wanted.clone(),
-        };
+        let all = self.wanted.clone().unwrap_or_else(|| processes().collect());
         let candidates = all.into_iter().filter(|pid| !self.others.has(*pid));
         let running: BTreeMap<u32, u64> = candidates.filter_map(|pid| Some((pid, started(pid)?))).collect();
-        self.jvms.retain(|pid, jvm| running.get(pid) == Some(&jvm.started));
+        let ended = self.jvms.extract_if(.., |pid, jvm| running.get(pid) != Some(&jvm.started));
+        let ended: Vec<u32> = ended.map(|(pid, _)| pid).collect();
+        if let Some(wanted) = &mut self.wanted {
+            // Another process that gets the number later was not meant.
+            wanted.retain(|pid| !ended.contains(pid));
+        }
         for (pid, started) in running {
+            if self.wanted.is_some() && ended.contains(&pid) {
+                continue;
+            }
             match self.jvms.get_mut(&pid) {
                 Some(jvm) if again && !jvm.agent.as_ref().is_some_and(serves) => jvm.agent = agent(pid),
                 Some(_) => {}
@@ -141,9 +152,11 @@ fn processes() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// When a process started (proc(5), field 22 of `stat`).
+/// When a process started (proc(5), field 22 of `stat`). `None` for one that has ended, if nobody has waited for it yet, too.
 fn started(pid: u32) -> Option<u64> {
-    os::stat(pid, 22)
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let has_ended = matches!(os::stat_field(&line, 3), Some('Z' | 'X'));
+    os::stat_field(&line, 22).filter(|_| !has_ended)
 }
 
 /// How long a process runs that started then.
