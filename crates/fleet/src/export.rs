@@ -205,6 +205,33 @@ mod tests {
         assert_eq!(prometheus(&[]), "");
     }
 
+    /// Without settings no level has a name.
+    #[test]
+    fn no_sample_of_a_refused_or_starting_agent_stands_twice() {
+        let control = Control::anonymous(&[2, 1]).unwrap();
+        let said = || {
+            let look = look(Instant::now(), 5, Some(&control));
+            prometheus(&[Resource::of(&look, Duration::ZERO).unwrap()])
+        };
+        let check = |text: String| {
+            let samples = text.lines().filter(|line| !line.starts_with('#'));
+            let names: Vec<&str> = samples.map(|line| line.rsplit_once(' ').unwrap().0).collect();
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{text}");
+            text.contains("terrace_level=")
+        };
+        for state in [State::Refused, State::Starting, State::Installed] {
+            control.set_state(state);
+            assert!(!check(said()), "{}", state.name());
+        }
+        for levels in ["core+processor", "core", "private", "core+core"] {
+            control.set_settings(&format!(r#"{{"levels":"{levels}"}}"#));
+            control.set_state(State::Ended);
+            assert!(check(said()), "{levels}");
+            control.set_state(State::Refused);
+            assert!(!check(said()), "{levels}");
+        }
+    }
+
     #[test]
     fn open_telemetry_takes_it() {
         let told = open_telemetry(&resources(), 200_000_000_000);

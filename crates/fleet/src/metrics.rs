@@ -178,12 +178,20 @@ fn metrics(status: &Status) -> Vec<Metric> {
         is_counter: true,
         points: points(status, counted),
     }));
+    all.retain(|metric| !metric.points.is_empty());
     all
+}
+
+/// Whether the counters are of levels that have names. The memory has counters before its settings are written, and whoever is refused
+/// before that has none.
+fn is_settled(status: &Status) -> bool {
+    matches!(status.state.as_str(), "installed" | "observing" | "withdrawn" | "ended")
+        && status.settings["levels"].is_string()
 }
 
 fn points(status: &Status, counted: &Counted) -> Vec<Point> {
     let mut points = Vec::new();
-    for level in &status.levels {
+    for level in status.levels.iter().filter(|_| is_settled(status)) {
         for (number, domain) in level.domains.iter().enumerate() {
             for (counter, attribute) in counted.of {
                 let place = [("terrace.level", level.name.clone()), ("terrace.domain", number.to_string())];
