@@ -114,7 +114,7 @@ fn what_an_agent_counts_is_exported() {
     let line = stdout(&output(&["export", "--otlp"]));
     let told: serde_json::Value = serde_json::from_str(&line).unwrap();
     let of =
-        |resource: &serde_json::Value| resource["resource"]["attributes"][0]["value"]["stringValue"] == *pid;
+        |resource: &serde_json::Value| resource["resource"]["attributes"][0]["value"]["intValue"] == *pid;
     assert!(told["resourceMetrics"].as_array().unwrap().iter().any(of), "{told}");
 
     // For node_exporter: again and again.

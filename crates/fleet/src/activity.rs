@@ -158,6 +158,7 @@ pub(crate) mod tests {
             at,
             pid,
             started: 7,
+            began: Duration::from_millis(100_070),
             program: "App".into(),
             counters: None,
             agent: agent.map(|agent| jvm::status::read(agent)),

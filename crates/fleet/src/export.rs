@@ -1,7 +1,7 @@
 //! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
 
-use crate::metrics::{Metric, Point, Resource};
-use crate::survey::{Look, Survey, age};
+use crate::metrics::{Attribute, Metric, Point, Resource};
+use crate::survey::{Look, Survey};
 use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -49,8 +49,7 @@ impl Exporter {
     pub fn export(&mut self) -> Result<Exported> {
         let looks = self.survey.look()?;
         let omitted = looks.iter().filter_map(|look| self.omitted(look)).collect();
-        let resources: Vec<Resource> =
-            looks.iter().filter_map(|look| Resource::of(look, age(look.started))).collect();
+        let resources: Vec<Resource> = looks.iter().filter_map(Resource::of).collect();
         let text = match self.protocol {
             Protocol::Prometheus => prometheus(&resources),
             Protocol::OpenTelemetry => {
@@ -104,7 +103,8 @@ fn prometheus(resources: &[Resource]) -> String {
 
 fn sample(family: &mut String, name: &str, resource: &Resource, point: &Point) {
     let labels = resource.attributes.iter().chain(&point.attributes);
-    let labels = labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(value)));
+    let labels =
+        labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(&value.to_string())));
     let _ = writeln!(family, "{name}{{{}}} {}", labels.collect::<Vec<_>>().join(","), point.value);
 }
 
@@ -113,8 +113,13 @@ fn escaped(value: &str) -> String {
 }
 
 fn open_telemetry(resources: &[Resource], now: u128) -> Value {
-    let attributes = |all: &[(&str, String)]| -> Value {
-        all.iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
+    let value = |value: &Attribute| match value {
+        Attribute::Text(text) => json!({"stringValue": text}),
+        // 64-bit numbers are texts in the JSON of protocol buffers.
+        Attribute::Number(number) => json!({"intValue": number.to_string()}),
+    };
+    let attributes = |all: &[(&str, Attribute)]| -> Value {
+        all.iter().map(|(key, said)| json!({"key": key, "value": value(said)})).collect()
     };
     let metric = |metric: &Metric, start: u128| {
         let points: Value = (metric.points.iter())
@@ -138,7 +143,8 @@ fn open_telemetry(resources: &[Resource], now: u128) -> Value {
         told
     };
     let resource = |resource: &Resource| {
-        let start = now.saturating_sub((resource.age * 1e9) as u128);
+        // Another start would mean that the counters began anew.
+        let start = resource.began.as_nanos();
         let metrics: Value = resource.metrics.iter().map(|one| metric(one, start)).collect();
         json!({
             "resource": {"attributes": attributes(&resource.attributes)},
@@ -155,6 +161,7 @@ fn open_telemetry(resources: &[Resource], now: u128) -> Value {
 mod tests {
     use super::*;
     use crate::activity::tests::look;
+    use crate::agents::Agent;
     use control::{Control, Mode, State};
     use hab::Counter;
     use std::collections::BTreeSet;
@@ -172,8 +179,8 @@ mod tests {
             look.program = "a \"b\" \\ c".into();
             look
         });
-        assert!(Resource::of(&look(Instant::now(), 7, None), Duration::ZERO).is_none());
-        looks.iter().map(|look| Resource::of(look, Duration::from_millis(99_930)).unwrap()).collect()
+        assert!(Resource::of(&look(Instant::now(), 7, None)).is_none());
+        looks.iter().map(|look| Resource::of(look).unwrap()).collect()
     }
 
     /// The rules of the text format: one HELP and one TYPE before the samples of a metric, and no sample twice.
@@ -205,13 +212,31 @@ mod tests {
         assert_eq!(prometheus(&[]), "");
     }
 
+    #[test]
+    fn the_start_is_the_same_in_each_export() {
+        let agent = Agent::start(&[1]);
+        let start = |exporter: &mut Exporter| -> String {
+            let told: Value = serde_json::from_str(&exporter.first().unwrap().text).unwrap();
+            let metrics = &told["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
+            let sum = metrics.as_array().unwrap().iter().find(|metric| metric["sum"].is_object()).unwrap();
+            sum["sum"]["dataPoints"][0]["startTimeUnixNano"].as_str().unwrap().to_owned()
+        };
+        let new = || Exporter::of(&[agent.pid()], Protocol::OpenTelemetry);
+        let (mut one, mut starts) = (new(), BTreeSet::new());
+        for _ in 0..5 {
+            starts.extend([start(&mut one), start(&mut new())]);
+            std::thread::sleep(Duration::from_millis(7));
+        }
+        assert_eq!(starts.len(), 1, "{starts:?}");
+    }
+
     /// Without settings no level has a name.
     #[test]
     fn no_sample_of_a_refused_or_starting_agent_stands_twice() {
         let control = Control::anonymous(&[2, 1]).unwrap();
         let said = || {
             let look = look(Instant::now(), 5, Some(&control));
-            prometheus(&[Resource::of(&look, Duration::ZERO).unwrap()])
+            prometheus(&[Resource::of(&look).unwrap()])
         };
         let check = |text: String| {
             let samples = text.lines().filter(|line| !line.starts_with('#'));
@@ -238,7 +263,7 @@ mod tests {
         let first = &told["resourceMetrics"][0];
         assert_eq!(
             first["resource"]["attributes"][0],
-            json!({"key": "process.pid", "value": {"stringValue": "5"}})
+            json!({"key": "process.pid", "value": {"intValue": "5"}})
         );
         let metrics = first["scopeMetrics"][0]["metrics"].as_array().unwrap();
         let find = |name: &str| metrics.iter().find(|metric| metric["name"] == name).unwrap();
@@ -246,7 +271,6 @@ mod tests {
         assert_eq!((&bytes["unit"], &bytes["sum"]["isMonotonic"]), (&"By".into(), &true.into()));
         let point = &bytes["sum"]["dataPoints"][1];
         assert_eq!((&point["asInt"], &point["timeUnixNano"]), (&"4096".into(), &"200000000000".into()));
-        // 7 ticks after the machine, which has been up for 100 s.
         assert_eq!(point["startTimeUnixNano"], "100070000000");
         assert!(find("terrace.buffers.enabled")["gauge"]["dataPoints"][0]["asInt"] == "1");
     }

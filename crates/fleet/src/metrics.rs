@@ -3,7 +3,24 @@
 use crate::survey::Look;
 use hab::Counter;
 use jvm::status::Status;
+use std::fmt;
 use std::time::Duration;
+
+/// What an attribute says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    Text(String),
+    Number(u32),
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Attribute::Text(text) => f.write_str(text),
+            Attribute::Number(number) => number.fmt(f),
+        }
+    }
+}
 
 /// A metric with its points, one JVM's.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,16 +36,16 @@ pub struct Metric {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    pub attributes: Vec<(&'static str, String)>,
+    pub attributes: Vec<(&'static str, Attribute)>,
     pub value: u64,
 }
 
 /// What a JVM with an agent says.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    pub attributes: Vec<(&'static str, String)>,
-    /// Seconds since the JVM's start.
-    pub age: f64,
+    pub attributes: Vec<(&'static str, Attribute)>,
+    /// The JVM's start, since 1970.
+    pub began: Duration,
     pub metrics: Vec<Metric>,
 }
 
@@ -123,15 +140,15 @@ const COUNTED: [Counted; 15] = [
 ];
 
 impl Resource {
-    /// After so long since its start. `None` for a JVM without an agent.
-    pub fn of(look: &Look, age: Duration) -> Option<Resource> {
+    /// `None` for a JVM without an agent.
+    pub fn of(look: &Look) -> Option<Resource> {
         let status = look.agent.as_ref()?;
         Some(Resource {
             attributes: vec![
-                ("process.pid", look.pid.to_string()),
-                ("terrace.program", look.program.clone()),
+                ("process.pid", Attribute::Number(look.pid)),
+                ("terrace.program", Attribute::Text(look.program.clone())),
             ],
-            age: age.as_secs_f64(),
+            began: look.began,
             metrics: metrics(status),
         })
     }
@@ -145,12 +162,12 @@ fn metrics(status: &Status) -> Vec<Metric> {
         is_counter,
         points: vec![Point { attributes: Vec::new(), value }],
     };
-    let text = |name: &str| status.settings[name].as_str().unwrap_or("").to_owned();
+    let text = |name: &str| Attribute::Text(status.settings[name].as_str().unwrap_or("").to_owned());
     let information = Metric {
         points: vec![Point {
             attributes: vec![
-                ("terrace.state", status.state.clone()),
-                ("terrace.mode", status.mode.clone()),
+                ("terrace.state", Attribute::Text(status.state.clone())),
+                ("terrace.mode", Attribute::Text(status.mode.clone())),
                 ("terrace.levels", text("levels")),
                 ("terrace.version", text("terrace")),
             ],
@@ -196,8 +213,9 @@ fn points(status: &Status, counted: &Counted) -> Vec<Point> {
             for (counter, attribute) in counted.of {
                 let place = [("terrace.level", level.name.clone()), ("terrace.domain", number.to_string())];
                 let more = attribute.map(|(name, value)| (name, value.to_owned()));
+                let texts = place.into_iter().chain(more);
                 points.push(Point {
-                    attributes: place.into_iter().chain(more).collect(),
+                    attributes: texts.map(|(name, text)| (name, Attribute::Text(text))).collect(),
                     value: domain.get(*counter),
                 });
             }

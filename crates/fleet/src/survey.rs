@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// How often what was not there is looked for again: a shell may have become a JVM, and an agent may have been attached.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Seconds that clock ticks are, to user space on every Linux that terrace runs on.
-const TICK: f64 = 0.01;
+/// Of a clock tick, to user space on every Linux that terrace runs on.
+const TICK_MILLISECONDS: u64 = 10;
 
 /// The JVMs that are known.
 pub struct Survey {
@@ -29,6 +29,7 @@ pub struct Survey {
 struct Jvm {
     /// In clock ticks since the machine's start: another process may get the number later.
     started: u64,
+    began: Duration,
     program: String,
     counters: Option<PerfFile>,
     agent: Option<View>,
@@ -41,6 +42,8 @@ pub struct Look {
     pub at: Instant,
     pub pid: u32,
     pub started: u64,
+    /// The same since 1970: once found out for a process, it stays.
+    pub began: Duration,
     /// The main class, or the jar.
     pub program: String,
     pub counters: Option<PerfData>,
@@ -126,6 +129,7 @@ impl Jvm {
             line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         (counters.is_some() || agent.is_some()).then(|| Jvm {
             started,
+            began: boot() + since_boot(started),
             program: program(&words),
             counters,
             agent,
@@ -139,6 +143,7 @@ impl Jvm {
             at: Instant::now(),
             pid,
             started: self.started,
+            began: self.began,
             program: self.program.clone(),
             counters: self.counters.as_ref().and_then(PerfFile::read),
             agent: agent.map(|status| Status { pid, ..status }),
@@ -159,11 +164,24 @@ fn started(pid: u32) -> Option<u64> {
     os::stat_field(&line, 22).filter(|_| !has_ended)
 }
 
+fn since_boot(started: u64) -> Duration {
+    Duration::from_millis(started.saturating_mul(TICK_MILLISECONDS))
+}
+
 /// How long a process runs that started then.
-pub(crate) fn age(started: u64) -> Duration {
+fn age(started: u64) -> Duration {
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let uptime = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
-    Duration::from_secs_f64((uptime - started as f64 * TICK).max(0.0))
+    let up = Duration::try_from_secs_f64(uptime).unwrap_or_default();
+    up.saturating_sub(since_boot(started))
+}
+
+/// When the machine started, since 1970, to the second (proc(5), `btime`). Unlike now less the time that it has been up, it changes only
+/// when somebody sets the clock.
+fn boot() -> Duration {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("btime "));
+    Duration::from_secs(line.and_then(|seconds| seconds.trim().parse().ok()).unwrap_or(0))
 }
 
 fn no_jvm(pid: u32) -> Error {
@@ -200,6 +218,8 @@ fn program(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::Agent;
+    use std::time::{SystemTime, UNIX_EPOCH};
 
     fn named(line: &str) -> String {
         program(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
@@ -212,6 +232,15 @@ mod tests {
         assert_eq!(named("java -m shop/com.acme.Main"), "com.acme.Main");
         assert_eq!(named("java @options Main\u{1b}[2J"), "Main [2J");
         assert_eq!(named("java -version"), "?");
+    }
+
+    /// To the second that the machine's start is known to.
+    #[test]
+    fn a_start_is_when_it_was() {
+        let child = Agent::start(&[1]);
+        let began = Survey::of(&[child.pid()]).look().unwrap()[0].began;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        assert!(began < now && now - began < Duration::from_secs(60), "{began:?} {now:?}");
     }
 
     #[test]
