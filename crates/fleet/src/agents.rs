@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Child, Command};
 
 /// Where numbers stand in the memory's header.
+const FORMAT: u64 = 8;
 const PID: u64 = 12;
 const DESCRIPTOR: u64 = 24;
 
@@ -13,6 +14,7 @@ const DESCRIPTOR: u64 = 24;
 pub struct Agent {
     pub control: Control,
     child: Child,
+    memory: File,
 }
 
 impl Agent {
@@ -30,12 +32,28 @@ impl Agent {
         let link = format!("/proc/self/fd/{}", u32::from_ne_bytes(descriptor));
         let memory = File::options().read(true).write(true).open(link).unwrap();
         let child = Command::new("sleep").arg("600").stdin(memory.try_clone().unwrap()).spawn().unwrap();
-        memory.write_all_at(&child.id().to_ne_bytes(), PID).unwrap();
-        Agent { control, child }
+        let agent = Agent { control, child, memory };
+        agent.write(PID, agent.pid());
+        agent
     }
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Becomes an agent of the next version.
+    pub fn is_newer(&self) {
+        self.write(FORMAT, control::FORMAT + 1);
+    }
+
+    /// Has memory of this version, which is another process's.
+    pub fn is_of(&self, pid: u32) {
+        self.write(FORMAT, control::FORMAT);
+        self.write(PID, pid);
+    }
+
+    fn write(&self, at: u64, number: u32) {
+        self.memory.write_all_at(&number.to_ne_bytes(), at).unwrap();
     }
 
     /// Waits until it has ended, and leaves it as it is then: listed, until somebody waits for it.

@@ -60,8 +60,11 @@ impl Exporter {
         Ok(Exported { text, omitted })
     }
 
-    /// Why there is nothing of a JVM that was named.
+    /// Why there is nothing of a JVM that was named, or has an agent.
     fn omitted(&self, look: &Look) -> Option<Error> {
+        if look.other_version.is_some() {
+            return look.other_version.clone();
+        }
         let is_missing = look.agent.is_none() && self.is_named;
         is_missing.then(|| jvm::status::of(look.pid).err()).flatten()
     }
@@ -228,6 +231,21 @@ mod tests {
             std::thread::sleep(Duration::from_millis(7));
         }
         assert_eq!(starts.len(), 1, "{starts:?}");
+    }
+
+    #[test]
+    fn an_agent_of_another_version_is_told() {
+        let (ours, other) = (Agent::start(&[1]), Agent::start(&[1]));
+        other.is_newer();
+        for _ in 0..2 {
+            let exported = Exporter::of(&[], Protocol::Prometheus).first().unwrap();
+            let has = |agent: &Agent| exported.text.contains(&format!("process_pid=\"{}\"", agent.pid()));
+            assert!(has(&ours) && !has(&other), "{}", exported.text);
+            let name = format!("in process {} has another version", other.pid());
+            assert!(exported.omitted.iter().any(|error| error.to_string().contains(&name)));
+        }
+        let error = Exporter::of(&[other.pid()], Protocol::Prometheus).first().err().unwrap();
+        assert!(error.to_string().contains("the terrace command of the same release"), "{error}");
     }
 
     /// Without settings no level has a name.

@@ -32,7 +32,7 @@ struct Jvm {
     began: Duration,
     program: String,
     counters: Option<PerfFile>,
-    agent: Option<View>,
+    agent: Agent,
     reader: Reader,
 }
 
@@ -48,6 +48,32 @@ pub struct Look {
     pub program: String,
     pub counters: Option<PerfData>,
     pub agent: Option<Status>,
+    /// Why an agent of another version cannot be read.
+    pub other_version: Option<Error>,
+}
+
+/// What of ours a JVM has.
+enum Agent {
+    Ours(View),
+    OtherVersion(Error),
+    Absent,
+}
+
+impl Agent {
+    fn of(pid: u32) -> Agent {
+        match View::of_process(pid) {
+            Ok(Some(view)) => Agent::Ours(view),
+            Err(error) if error.is_of_other_version() => Agent::OtherVersion(error.into()),
+            // Another user's process, or one that has just ended.
+            Ok(None) | Err(_) => Agent::Absent,
+        }
+    }
+
+    /// Not one that was refused or has withdrawn: another may have come since.
+    fn serves(&self) -> bool {
+        let Agent::Ours(view) = self else { return false };
+        matches!(view.state(), Some(control::State::Installed | control::State::Observing))
+    }
 }
 
 impl Survey {
@@ -99,7 +125,7 @@ impl Survey {
                 continue;
             }
             match self.jvms.get_mut(&pid) {
-                Some(jvm) if again && !jvm.agent.as_ref().is_some_and(serves) => jvm.agent = agent(pid),
+                Some(jvm) if again && !jvm.agent.serves() => jvm.agent = Agent::of(pid),
                 Some(_) => {}
                 None => match Jvm::of(pid, started, &mut self.folders) {
                     Some(jvm) => drop(self.jvms.insert(pid, jvm)),
@@ -107,38 +133,42 @@ impl Survey {
                 },
             }
         }
+        if self.wanted.is_none() {
+            // A child of a JVM has the memory of an agent of another version, too, until it becomes another program.
+            self.jvms.retain(|_, jvm| jvm.is_one());
+        }
     }
-}
-
-/// Not one that was refused or has withdrawn: another may have come since.
-fn serves(agent: &View) -> bool {
-    matches!(agent.state(), Some(control::State::Installed | control::State::Observing))
-}
-
-fn agent(pid: u32) -> Option<View> {
-    View::of_process(pid).ok().flatten()
 }
 
 impl Jvm {
     /// `None` if it is no JVM, or another user's.
     fn of(pid: u32, started: u64, folders: &mut PerfFolders) -> Option<Jvm> {
         let counters = folders.file_of(pid);
-        let agent = agent(pid);
+        let agent = Agent::of(pid);
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let words: Vec<String> =
             line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        (counters.is_some() || agent.is_some()).then(|| Jvm {
+        let jvm = Jvm {
             started,
             began: boot() + since_boot(started),
             program: program(&words),
             counters,
             agent,
             reader: Reader::default(),
-        })
+        };
+        jvm.is_one().then_some(jvm)
+    }
+
+    fn is_one(&self) -> bool {
+        self.counters.is_some() || !matches!(self.agent, Agent::Absent)
     }
 
     fn look(&mut self, pid: u32) -> Look {
-        let agent = self.agent.as_ref().map(|agent| self.reader.read(agent));
+        let (agent, other_version) = match &self.agent {
+            Agent::Ours(view) => (Some(self.reader.read(view)), None),
+            Agent::OtherVersion(error) => (None, Some(error.clone())),
+            Agent::Absent => (None, None),
+        };
         Look {
             at: Instant::now(),
             pid,
@@ -147,6 +177,7 @@ impl Jvm {
             program: self.program.clone(),
             counters: self.counters.as_ref().and_then(PerfFile::read),
             agent: agent.map(|status| Status { pid, ..status }),
+            other_version,
         }
     }
 }
@@ -218,7 +249,7 @@ fn program(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Agent;
+    use crate::agents;
     use std::time::{SystemTime, UNIX_EPOCH};
 
     fn named(line: &str) -> String {
@@ -237,16 +268,32 @@ mod tests {
     /// To the second that the machine's start is known to.
     #[test]
     fn a_start_is_when_it_was() {
-        let child = Agent::start(&[1]);
+        let child = agents::Agent::start(&[1]);
         let began = Survey::of(&[child.pid()]).look().unwrap()[0].began;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         assert!(began < now && now - began < Duration::from_secs(60), "{began:?} {now:?}");
     }
 
     #[test]
-    fn this_process_is_none() {
-        let mut survey = Survey::of(&[std::process::id()]);
-        let error = survey.look().unwrap_err().to_string();
+    fn who_had_an_agent_of_another_version_as_a_child_is_forgotten() {
+        let child = agents::Agent::start(&[1]);
+        let mut survey = Survey::of(&[]);
+        let mut knows = || {
+            survey.looked_again = None;
+            survey.look().unwrap().iter().any(|look| look.pid == child.pid())
+        };
+        child.is_newer();
+        assert!(knows());
+        child.is_of(1);
+        assert!(!knows());
+    }
+
+    #[test]
+    fn another_program_is_none() {
+        // Not this process, which has the memory of the tests beside this one.
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let error = Survey::of(&[child.id()]).look().unwrap_err().to_string();
+        child.kill().and_then(|()| child.wait()).unwrap();
         assert!(error.contains("is not a JVM"), "{error}");
         assert!(started(std::process::id()).unwrap() >= started(1).unwrap());
     }
