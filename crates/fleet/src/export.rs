@@ -1,6 +1,6 @@
 //! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
 
-use crate::metrics::{Attribute, Metric, Point, Resource};
+use crate::metrics::{Attribute, Metric, Point, Resource, possible_cpus};
 use crate::survey::{Look, Survey};
 use jvm::{Error, Result};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ pub struct Exporter {
     survey: Survey,
     protocol: Protocol,
     is_named: bool,
+    cpus: usize,
 }
 
 /// What was exported at one moment.
@@ -33,7 +34,12 @@ pub struct Exported {
 impl Exporter {
     /// Of these processes; of all JVMs with an agent, if none is named.
     pub fn of(processes: &[u32], protocol: Protocol) -> Exporter {
-        Exporter { survey: Survey::of(processes), protocol, is_named: !processes.is_empty() }
+        Exporter {
+            survey: Survey::of(processes),
+            protocol,
+            is_named: !processes.is_empty(),
+            cpus: possible_cpus(),
+        }
     }
 
     /// What the agents count. For the first time: an error if a process that is named has none.
@@ -49,7 +55,8 @@ impl Exporter {
     pub fn export(&mut self) -> Result<Exported> {
         let looks = self.survey.look()?;
         let omitted = looks.iter().filter_map(|look| self.omitted(look)).collect();
-        let resources: Vec<Resource> = looks.iter().filter_map(Resource::of).collect();
+        let resources: Vec<Resource> =
+            looks.iter().filter_map(|look| Resource::of(look, self.cpus)).collect();
         let text = match self.protocol {
             Protocol::Prometheus => prometheus(&resources),
             Protocol::OpenTelemetry => {
@@ -182,8 +189,8 @@ mod tests {
             look.program = "a \"b\" \\ c".into();
             look
         });
-        assert!(Resource::of(&look(Instant::now(), 7, None)).is_none());
-        looks.iter().map(|look| Resource::of(look).unwrap()).collect()
+        assert!(Resource::of(&look(Instant::now(), 7, None), 2).is_none());
+        looks.iter().map(|look| Resource::of(look, 2).unwrap()).collect()
     }
 
     /// The rules of the text format: one HELP and one TYPE before the samples of a metric, and no sample twice.
@@ -248,13 +255,40 @@ mod tests {
         assert!(error.to_string().contains("the terrace command of the same release"), "{error}");
     }
 
+    /// What one process has written reaches everybody's collector.
+    #[test]
+    fn a_hostile_process_spoils_nothing() {
+        let control = Control::anonymous(&[2, 8192, 8192]).unwrap();
+        control.set_settings(r#"{"levels":"core+processor","terrace":"0.1.0"}"#);
+        control.set_state(State::Installed);
+        for level in 0..3 {
+            let counters = control.counters(level);
+            counters.iter().take(2).for_each(|domain| domain.add(Counter::BufferBytes, u64::MAX));
+        }
+        let hostile = Resource::of(&look(Instant::now(), 5, Some(&control)), possible_cpus().max(2)).unwrap();
+        let text = prometheus(std::slice::from_ref(&hostile));
+        let most = 17 * (possible_cpus().max(2) * 3) + 4;
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        assert!(samples.clone().count() <= most);
+        let sum = r#"terrace_buffer_tlab_bytes_total{process_pid="5",terrace_program="App",terrace_level="processor"} 9223372036854775807"#;
+        assert!(text.lines().any(|line| line == sum), "{text}");
+        assert!(
+            samples.clone().all(|line| line.rsplit(' ').next().unwrap().parse::<i64>().is_ok()),
+            "{text}"
+        );
+        let told = open_telemetry(&[hostile], 1).to_string();
+        assert!(told.contains(r#""asInt":"9223372036854775807""#));
+        let numbers = told.split(r#""asInt":""#).skip(1).map(|rest| rest.split('"').next().unwrap());
+        assert!(numbers.into_iter().all(|number| number.parse::<i64>().is_ok()));
+    }
+
     /// Without settings no level has a name.
     #[test]
     fn no_sample_of_a_refused_or_starting_agent_stands_twice() {
         let control = Control::anonymous(&[2, 1]).unwrap();
         let said = || {
             let look = look(Instant::now(), 5, Some(&control));
-            prometheus(&[Resource::of(&look).unwrap()])
+            prometheus(&[Resource::of(&look, 2).unwrap()])
         };
         let check = |text: String| {
             let samples = text.lines().filter(|line| !line.starts_with('#'));
