@@ -4,13 +4,13 @@ use crate::arguments::{
     BufferArguments, ProgramArguments, milliseconds, percent, seconds, some_milliseconds, some_seconds,
 };
 use crate::format::{Format, json};
-use crate::out_file::OutFile;
 use clap::Args;
 use compare::forks::Schedule;
 use compare::stopping::Precision;
 use compare::{Comparison, Method, words};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
+use jvm::out_file::OutFile;
 use jvm::workload::Workload;
 use jvm::{Error, Result};
 use present::progress::Progress;

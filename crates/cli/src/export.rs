@@ -1,8 +1,10 @@
 //! `terrace export`.
 
 use clap::Args;
-use fleet::export::{Protocol, export, write};
+use fleet::export::{Exporter, Protocol};
+use fleet::repeat::Repeat;
 use jvm::Result;
+use jvm::out_file::OutFile;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,7 +35,8 @@ pub struct Export {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Repeat at this interval until stopped; needs --out.
+    /// Repeat at this interval; needs --out. Later errors are reported once and do not end it: JVMs that end are left
+    /// out; when all that were named have ended, FILE is emptied and the command exits with 0.
     #[arg(long, value_name = "TIME", value_parser = crate::arguments::some_seconds, requires = "out")]
     every: Option<Duration>,
 }
@@ -41,16 +44,21 @@ pub struct Export {
 impl Export {
     pub fn execute(self) -> Result<()> {
         let protocol = if self.otlp { Protocol::OpenTelemetry } else { Protocol::Prometheus };
-        loop {
-            let text = export(&self.processes, protocol)?;
-            match &self.out {
-                Some(path) => write(path, &text)?,
-                None => print!("{text}"),
-            }
-            match self.every {
-                Some(period) => std::thread::sleep(period),
-                None => return Ok(()),
-            }
+        let mut exporter = Exporter::of(&self.processes, protocol);
+        if let (Some(path), Some(every)) = (&self.out, self.every) {
+            return Repeat::run(exporter, path.clone(), every, |what| tell(what));
         }
+        let exported = exporter.first()?;
+        exported.omitted.iter().for_each(tell);
+        match &self.out {
+            Some(path) => OutFile::open(path)?.write(&exported.text)?,
+            None => print!("{}", exported.text),
+        }
+        Ok(())
     }
+}
+
+/// What is left out, or went wrong and may pass.
+fn tell(what: impl std::fmt::Display) {
+    eprintln!("terrace: {what}");
 }

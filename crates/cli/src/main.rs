@@ -9,7 +9,6 @@ mod export;
 mod format;
 #[cfg(feature = "lab")]
 mod lab;
-mod out_file;
 #[cfg(feature = "simulator")]
 mod plan;
 mod run;

@@ -114,7 +114,7 @@ fn what_an_agent_counts_is_exported() {
     let line = stdout(&output(&["export", "--otlp"]));
     let told: serde_json::Value = serde_json::from_str(&line).unwrap();
     let of =
-        |resource: &serde_json::Value| resource["resource"]["attributes"][0]["value"]["stringValue"] == *pid;
+        |resource: &serde_json::Value| resource["resource"]["attributes"][0]["value"]["intValue"] == *pid;
     assert!(told["resourceMetrics"].as_array().unwrap().iter().any(of), "{told}");
 
     // For node_exporter: again and again.
@@ -134,6 +134,38 @@ fn what_an_agent_counts_is_exported() {
     exporter.kill().unwrap();
     exporter.wait().unwrap();
     assert!(later > sum(&text));
+}
+
+#[test]
+fn exporting_goes_on_until_the_last_jvm_has_ended() {
+    let Some(one) = Jvm::start(&[], &[]) else { return };
+    let two = Jvm::start(&[], &[]).unwrap();
+    for jvm in [&one, &two] {
+        assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    }
+    let (first, second) = (one.pid.to_string(), two.pid.to_string());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("terrace.prom");
+    let words = ["export", &first, &second, "--out", file.to_str().unwrap(), "--every", "100ms"];
+    let mut exporter = installed::terrace(&words).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let until = std::time::Instant::now() + installed::PATIENCE;
+    let mut shows = |wanted: [bool; 2]| {
+        let has = |text: &str, pid: &str| text.contains(&format!("process_pid=\"{pid}\""));
+        while !std::fs::read_to_string(&file)
+            .is_ok_and(|text| [has(&text, &first), has(&text, &second)] == wanted)
+        {
+            assert!(std::time::Instant::now() < until);
+            assert!(exporter.try_wait().unwrap().is_none(), "it has ended");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    shows([true, true]);
+    drop(one);
+    shows([false, true]);
+    drop(two);
+    let ended = exporter.wait_with_output().unwrap();
+    assert!(ended.status.success() && stderr(&ended).is_empty(), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
 }
 
 #[test]

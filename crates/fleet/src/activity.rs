@@ -6,6 +6,9 @@ use jvm::counter_values::CounterValues;
 use jvm::status::{Level, Status};
 use serde::Serialize;
 
+/// The buffers of a JVM whose agent this command cannot read.
+pub(crate) const OTHER_VERSION: &str = "other version";
+
 /// Rates are for each second.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Activity {
@@ -14,7 +17,7 @@ pub struct Activity {
     #[serde(skip)]
     pub started: u64,
     pub program: String,
-    /// stock, on, off, bound, counts (an observer), or what the agent says of itself: refused, withdrawn.
+    /// stock, on, off, bound, counts (an observer), other version, or what the agent says of itself: refused, withdrawn.
     pub buffers: String,
     /// Bytes. Of a stock JVM: what its collections freed of eden, which is known with each collection only.
     pub allocated: Option<f64>,
@@ -82,7 +85,7 @@ impl Activity {
             pid: now.pid,
             started: now.started,
             program: now.program.clone(),
-            buffers: "stock".into(),
+            buffers: if now.other_version.is_some() { OTHER_VERSION } else { "stock" }.into(),
             allocated: collections().and_then(|rate| Some(rate * eden()? as f64)),
             is_estimate: true,
             tlabs: None,
@@ -158,9 +161,11 @@ pub(crate) mod tests {
             at,
             pid,
             started: 7,
+            began: Duration::from_millis(100_070),
             program: "App".into(),
             counters: None,
             agent: agent.map(|agent| jvm::status::read(agent)),
+            other_version: None,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Colours are the terminal's own sixteen, on its own background, so that they can be read on a light one and on a dark one; what a
 //! colour says stands there in words, too.
 
-use crate::activity::{Activity, Domain, Share};
+use crate::activity::{Activity, Domain, OTHER_VERSION, Share};
 use crate::order::Order;
 use crate::view::View;
 use present::numbers::{count, percent, quantity, significant};
@@ -104,8 +104,11 @@ impl Painter {
         });
         let header = Row::new(right_aligned(header)).style(Modifier::UNDERLINED);
         let rows = view.jvms.iter().map(|jvm| self.row(jvm));
-        let widths = COLUMNS.map(|(_, _, width)| match width {
+        let longest = view.jvms.iter().map(|jvm| jvm.buffers.len() as u16).max().unwrap_or(0);
+        let widths = COLUMNS.map(|(name, _, width)| match width {
             0 => Constraint::Fill(1),
+            // Few JVMs have a long word there.
+            width if name == "BUFFERS" => Constraint::Length(width.max(longest)),
             width => Constraint::Length(width),
         });
         let table =
@@ -129,7 +132,7 @@ impl Painter {
         let style = match jvm.buffers.as_str() {
             "on" => self.colour(Color::Green),
             "off" | "counts" => self.colour(Color::Yellow),
-            "refused" => self.colour(Color::Red),
+            "refused" | OTHER_VERSION => self.colour(Color::Red),
             _ => Style::new(),
         };
         let mut cells = right_aligned(cells);
@@ -216,6 +219,9 @@ fn without(jvm: &Activity) -> String {
         "stock" => format!(
             "no buffers: 'terrace doctor {pid}' says whether they would help, 'terrace attach {pid}' adds them"
         ),
+        OTHER_VERSION => {
+            format!("an agent of another version, with other counters: 'terrace status {pid}' says which")
+        }
         "counts" => "an observer: it counts, and there are no buffers".to_owned(),
         _ => format!("'terrace status {pid}' says why"),
     }

@@ -1,12 +1,11 @@
 //! Metrics for those who collect them: Prometheus' text format, or OpenTelemetry's JSON.
 
-use crate::metrics::{Metric, Point, Resource};
-use crate::survey::{Survey, age};
+use crate::metrics::{Attribute, Metric, Point, Resource, possible_cpus};
+use crate::survey::{Look, Survey};
 use jvm::{Error, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,36 +16,70 @@ pub enum Protocol {
     OpenTelemetry,
 }
 
-/// What the agents of these processes count; of all JVMs with one, if none is named.
-pub fn export(processes: &[u32], protocol: Protocol) -> Result<String> {
-    let looks = Survey::of(processes).look()?;
-    for look in looks.iter().filter(|look| look.agent.is_none() && processes.contains(&look.pid)) {
-        // Says why, and what to do.
-        jvm::status::of(look.pid)?;
-    }
-    let resources: Vec<Resource> =
-        looks.iter().filter_map(|look| Resource::of(look, age(look.started))).collect();
-    Ok(match protocol {
-        Protocol::Prometheus => prometheus(&resources),
-        Protocol::OpenTelemetry => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            format!("{}\n", open_telemetry(&resources, now.as_nanos()))
-        }
-    })
+/// Exports as often as it is asked, and keeps what it knows of the machine's processes.
+pub struct Exporter {
+    survey: Survey,
+    protocol: Protocol,
+    is_named: bool,
+    cpus: usize,
 }
 
-/// Writes a file in one step: who collects it never sees half of it.
-pub fn write(path: &Path, text: &str) -> Result<()> {
-    let failed = |error: std::io::Error| Error::failed(format!("{}: {error}", path.display()));
-    let name =
-        path.file_name().ok_or_else(|| Error::usage(format!("{} is not a file name", path.display())))?;
-    // Collectors take *.prom.
-    let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&draft);
-        failed(error)
-    })
+/// What was exported at one moment.
+pub struct Exported {
+    pub text: String,
+    /// Why JVMs were left out that should not have been, each with what to do.
+    pub omitted: Vec<Error>,
+}
+
+impl Exporter {
+    /// Of these processes; of all JVMs with an agent, if none is named.
+    pub fn of(processes: &[u32], protocol: Protocol) -> Exporter {
+        Exporter {
+            survey: Survey::of(processes),
+            protocol,
+            is_named: !processes.is_empty(),
+            cpus: possible_cpus(),
+        }
+    }
+
+    /// What the agents count. For the first time: an error if a process that is named has none.
+    pub fn first(&mut self) -> Result<Exported> {
+        let mut exported = self.export()?;
+        match self.is_named && !exported.omitted.is_empty() {
+            true => Err(exported.omitted.swap_remove(0)),
+            false => Ok(exported),
+        }
+    }
+
+    /// What the agents of those count that still run.
+    pub fn export(&mut self) -> Result<Exported> {
+        let looks = self.survey.look()?;
+        let omitted = looks.iter().filter_map(|look| self.omitted(look)).collect();
+        let resources: Vec<Resource> =
+            looks.iter().filter_map(|look| Resource::of(look, self.cpus)).collect();
+        let text = match self.protocol {
+            Protocol::Prometheus => prometheus(&resources),
+            Protocol::OpenTelemetry => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                format!("{}\n", open_telemetry(&resources, now.as_nanos()))
+            }
+        };
+        Ok(Exported { text, omitted })
+    }
+
+    /// Why there is nothing of a JVM that was named, or has an agent.
+    fn omitted(&self, look: &Look) -> Option<Error> {
+        if look.other_version.is_some() {
+            return look.other_version.clone();
+        }
+        let is_missing = look.agent.is_none() && self.is_named;
+        is_missing.then(|| jvm::status::of(look.pid).err()).flatten()
+    }
+
+    /// Whether all that were named have ended.
+    pub fn have_ended(&self) -> bool {
+        self.survey.have_ended()
+    }
 }
 
 /// The name that OpenTelemetry's compatibility rules give: underscores, the unit, `_total`.
@@ -80,7 +113,8 @@ fn prometheus(resources: &[Resource]) -> String {
 
 fn sample(family: &mut String, name: &str, resource: &Resource, point: &Point) {
     let labels = resource.attributes.iter().chain(&point.attributes);
-    let labels = labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(value)));
+    let labels =
+        labels.map(|(key, value)| format!("{}=\"{}\"", key.replace('.', "_"), escaped(&value.to_string())));
     let _ = writeln!(family, "{name}{{{}}} {}", labels.collect::<Vec<_>>().join(","), point.value);
 }
 
@@ -89,8 +123,13 @@ fn escaped(value: &str) -> String {
 }
 
 fn open_telemetry(resources: &[Resource], now: u128) -> Value {
-    let attributes = |all: &[(&str, String)]| -> Value {
-        all.iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
+    let value = |value: &Attribute| match value {
+        Attribute::Text(text) => json!({"stringValue": text}),
+        // 64-bit numbers are texts in the JSON of protocol buffers.
+        Attribute::Number(number) => json!({"intValue": number.to_string()}),
+    };
+    let attributes = |all: &[(&str, Attribute)]| -> Value {
+        all.iter().map(|(key, said)| json!({"key": key, "value": value(said)})).collect()
     };
     let metric = |metric: &Metric, start: u128| {
         let points: Value = (metric.points.iter())
@@ -114,7 +153,8 @@ fn open_telemetry(resources: &[Resource], now: u128) -> Value {
         told
     };
     let resource = |resource: &Resource| {
-        let start = now.saturating_sub((resource.age * 1e9) as u128);
+        // Another start would mean that the counters began anew.
+        let start = resource.began.as_nanos();
         let metrics: Value = resource.metrics.iter().map(|one| metric(one, start)).collect();
         json!({
             "resource": {"attributes": attributes(&resource.attributes)},
@@ -131,6 +171,7 @@ fn open_telemetry(resources: &[Resource], now: u128) -> Value {
 mod tests {
     use super::*;
     use crate::activity::tests::look;
+    use crate::agents::Agent;
     use control::{Control, Mode, State};
     use hab::Counter;
     use std::collections::BTreeSet;
@@ -148,8 +189,8 @@ mod tests {
             look.program = "a \"b\" \\ c".into();
             look
         });
-        assert!(Resource::of(&look(Instant::now(), 7, None), Duration::ZERO).is_none());
-        looks.iter().map(|look| Resource::of(look, Duration::from_millis(99_930)).unwrap()).collect()
+        assert!(Resource::of(&look(Instant::now(), 7, None), 2).is_none());
+        looks.iter().map(|look| Resource::of(look, 2).unwrap()).collect()
     }
 
     /// The rules of the text format: one HELP and one TYPE before the samples of a metric, and no sample twice.
@@ -182,12 +223,99 @@ mod tests {
     }
 
     #[test]
+    fn the_start_is_the_same_in_each_export() {
+        let agent = Agent::start(&[1]);
+        let start = |exporter: &mut Exporter| -> String {
+            let told: Value = serde_json::from_str(&exporter.first().unwrap().text).unwrap();
+            let metrics = &told["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
+            let sum = metrics.as_array().unwrap().iter().find(|metric| metric["sum"].is_object()).unwrap();
+            sum["sum"]["dataPoints"][0]["startTimeUnixNano"].as_str().unwrap().to_owned()
+        };
+        let new = || Exporter::of(&[agent.pid()], Protocol::OpenTelemetry);
+        let (mut one, mut starts) = (new(), BTreeSet::new());
+        for _ in 0..5 {
+            starts.extend([start(&mut one), start(&mut new())]);
+            std::thread::sleep(Duration::from_millis(7));
+        }
+        assert_eq!(starts.len(), 1, "{starts:?}");
+    }
+
+    #[test]
+    fn an_agent_of_another_version_is_told() {
+        let (ours, other) = (Agent::start(&[1]), Agent::start(&[1]));
+        other.is_newer();
+        for _ in 0..2 {
+            let exported = Exporter::of(&[], Protocol::Prometheus).first().unwrap();
+            let has = |agent: &Agent| exported.text.contains(&format!("process_pid=\"{}\"", agent.pid()));
+            assert!(has(&ours) && !has(&other), "{}", exported.text);
+            let name = format!("in process {} has another version", other.pid());
+            assert!(exported.omitted.iter().any(|error| error.to_string().contains(&name)));
+        }
+        let error = Exporter::of(&[other.pid()], Protocol::Prometheus).first().err().unwrap();
+        assert!(error.to_string().contains("the terrace command of the same release"), "{error}");
+    }
+
+    /// What one process has written reaches everybody's collector.
+    #[test]
+    fn a_hostile_process_spoils_nothing() {
+        let control = Control::anonymous(&[2, 8192, 8192]).unwrap();
+        control.set_settings(r#"{"levels":"core+processor","terrace":"0.1.0"}"#);
+        control.set_state(State::Installed);
+        for level in 0..3 {
+            let counters = control.counters(level);
+            counters.iter().take(2).for_each(|domain| domain.add(Counter::BufferBytes, u64::MAX));
+        }
+        let hostile = Resource::of(&look(Instant::now(), 5, Some(&control)), possible_cpus().max(2)).unwrap();
+        let text = prometheus(std::slice::from_ref(&hostile));
+        let most = 17 * (possible_cpus().max(2) * 3) + 4;
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        assert!(samples.clone().count() <= most);
+        let sum = r#"terrace_buffer_tlab_bytes_total{process_pid="5",terrace_program="App",terrace_level="processor"} 9223372036854775807"#;
+        assert!(text.lines().any(|line| line == sum), "{text}");
+        assert!(
+            samples.clone().all(|line| line.rsplit(' ').next().unwrap().parse::<i64>().is_ok()),
+            "{text}"
+        );
+        let told = open_telemetry(&[hostile], 1).to_string();
+        assert!(told.contains(r#""asInt":"9223372036854775807""#));
+        let numbers = told.split(r#""asInt":""#).skip(1).map(|rest| rest.split('"').next().unwrap());
+        assert!(numbers.into_iter().all(|number| number.parse::<i64>().is_ok()));
+    }
+
+    /// Without settings no level has a name.
+    #[test]
+    fn no_sample_of_a_refused_or_starting_agent_stands_twice() {
+        let control = Control::anonymous(&[2, 1]).unwrap();
+        let said = || {
+            let look = look(Instant::now(), 5, Some(&control));
+            prometheus(&[Resource::of(&look, 2).unwrap()])
+        };
+        let check = |text: String| {
+            let samples = text.lines().filter(|line| !line.starts_with('#'));
+            let names: Vec<&str> = samples.map(|line| line.rsplit_once(' ').unwrap().0).collect();
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{text}");
+            text.contains("terrace_level=")
+        };
+        for state in [State::Refused, State::Starting, State::Installed] {
+            control.set_state(state);
+            assert!(!check(said()), "{}", state.name());
+        }
+        for levels in ["core+processor", "core", "private", "core+core"] {
+            control.set_settings(&format!(r#"{{"levels":"{levels}"}}"#));
+            control.set_state(State::Ended);
+            assert!(check(said()), "{levels}");
+            control.set_state(State::Refused);
+            assert!(!check(said()), "{levels}");
+        }
+    }
+
+    #[test]
     fn open_telemetry_takes_it() {
         let told = open_telemetry(&resources(), 200_000_000_000);
         let first = &told["resourceMetrics"][0];
         assert_eq!(
             first["resource"]["attributes"][0],
-            json!({"key": "process.pid", "value": {"stringValue": "5"}})
+            json!({"key": "process.pid", "value": {"intValue": "5"}})
         );
         let metrics = first["scopeMetrics"][0]["metrics"].as_array().unwrap();
         let find = |name: &str| metrics.iter().find(|metric| metric["name"] == name).unwrap();
@@ -195,22 +323,7 @@ mod tests {
         assert_eq!((&bytes["unit"], &bytes["sum"]["isMonotonic"]), (&"By".into(), &true.into()));
         let point = &bytes["sum"]["dataPoints"][1];
         assert_eq!((&point["asInt"], &point["timeUnixNano"]), (&"4096".into(), &"200000000000".into()));
-        // 7 ticks after the machine, which has been up for 100 s.
         assert_eq!(point["startTimeUnixNano"], "100070000000");
         assert!(find("terrace.buffers.enabled")["gauge"]["dataPoints"][0]["asInt"] == "1");
-    }
-
-    #[test]
-    fn a_file_is_replaced_in_one_step() {
-        let folder = std::env::temp_dir().join(format!("terrace-export-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("terrace.prom");
-        for text in ["one\n", "two\n"] {
-            write(&path, text).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-        }
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert!(write(&path, "").unwrap_err().to_string().contains("terrace.prom"));
     }
 }

@@ -10,10 +10,13 @@
 //! | [`draw`] | a view as lines of a terminal |
 //! | [`live`], [`once`] | the terminal, until somebody has seen enough; one frame |
 //! | [`metrics`], [`export`] | what the agents count, by OpenTelemetry's names; for Prometheus, and as OTLP |
+//! | [`repeat`] | the same as a file, again and again |
 
 #![allow(missing_docs, reason = "not published")]
 
 pub mod activity;
+#[cfg(test)]
+mod agents;
 mod draw;
 pub mod export;
 mod history;
@@ -22,6 +25,7 @@ pub mod metrics;
 pub mod once;
 pub mod order;
 mod others;
+pub mod repeat;
 pub mod survey;
 mod view;
 

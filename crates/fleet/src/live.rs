@@ -54,11 +54,9 @@ fn follow(
             let left = next.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 next = Instant::now() + request.refresh;
-                match survey.look() {
-                    Ok(looks) => view.update(looks),
-                    // Those that were named have ended.
-                    Err(_) if !request.processes.is_empty() => return Ok(()),
-                    Err(error) => return Err(error),
+                view.update(survey.look()?);
+                if survey.have_ended() {
+                    return Ok(());
                 }
                 break;
             }

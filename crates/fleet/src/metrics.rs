@@ -2,8 +2,25 @@
 
 use crate::survey::Look;
 use hab::Counter;
-use jvm::status::Status;
+use jvm::status::{Level, Status};
+use std::fmt;
 use std::time::Duration;
+
+/// What an attribute says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    Text(String),
+    Number(u32),
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Attribute::Text(text) => f.write_str(text),
+            Attribute::Number(number) => number.fmt(f),
+        }
+    }
+}
 
 /// A metric with its points, one JVM's.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,16 +36,32 @@ pub struct Metric {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    pub attributes: Vec<(&'static str, String)>,
+    pub attributes: Vec<(&'static str, Attribute)>,
     pub value: u64,
+}
+
+impl Point {
+    fn new(attributes: Vec<(&'static str, Attribute)>, value: u64) -> Point {
+        // What OTLP's integers can be: a collector that meets a larger one rejects what all JVMs say.
+        Point { attributes, value: value.min(i64::MAX as u64) }
+    }
+}
+
+/// How many CPUs this machine can have, and with them domains of a level.
+pub fn possible_cpus() -> usize {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    match topology::parse_cpu_list(&text) {
+        Ok(cpus) if !cpus.is_empty() => cpus.len(),
+        _ => std::thread::available_parallelism().map_or(1, usize::from),
+    }
 }
 
 /// What a JVM with an agent says.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    pub attributes: Vec<(&'static str, String)>,
-    /// Seconds since the JVM's start.
-    pub age: f64,
+    pub attributes: Vec<(&'static str, Attribute)>,
+    /// The JVM's start, since 1970.
+    pub began: Duration,
     pub metrics: Vec<Metric>,
 }
 
@@ -123,39 +156,39 @@ const COUNTED: [Counted; 15] = [
 ];
 
 impl Resource {
-    /// After so long since its start. `None` for a JVM without an agent.
-    pub fn of(look: &Look, age: Duration) -> Option<Resource> {
+    /// With at most so many domains of a level. `None` for a JVM without an agent.
+    pub fn of(look: &Look, cpus: usize) -> Option<Resource> {
         let status = look.agent.as_ref()?;
         Some(Resource {
             attributes: vec![
-                ("process.pid", look.pid.to_string()),
-                ("terrace.program", look.program.clone()),
+                ("process.pid", Attribute::Number(look.pid)),
+                ("terrace.program", Attribute::Text(look.program.clone())),
             ],
-            age: age.as_secs_f64(),
-            metrics: metrics(status),
+            began: look.began,
+            metrics: metrics(status, cpus),
         })
     }
 }
 
-fn metrics(status: &Status) -> Vec<Metric> {
+fn metrics(status: &Status, cpus: usize) -> Vec<Metric> {
     let one = |name, unit, is_counter, value, description| Metric {
         name,
         unit,
         description,
         is_counter,
-        points: vec![Point { attributes: Vec::new(), value }],
+        points: vec![Point::new(Vec::new(), value)],
     };
-    let text = |name: &str| status.settings[name].as_str().unwrap_or("").to_owned();
+    let text = |name: &str| Attribute::Text(status.settings[name].as_str().unwrap_or("").to_owned());
     let information = Metric {
-        points: vec![Point {
-            attributes: vec![
-                ("terrace.state", status.state.clone()),
-                ("terrace.mode", status.mode.clone()),
+        points: vec![Point::new(
+            vec![
+                ("terrace.state", Attribute::Text(status.state.clone())),
+                ("terrace.mode", Attribute::Text(status.mode.clone())),
                 ("terrace.levels", text("levels")),
                 ("terrace.version", text("terrace")),
             ],
-            value: 1,
-        }],
+            1,
+        )],
         ..one("terrace.agent", "", false, 1, "The agent's state and settings; always 1.")
     };
     let on = u64::from(status.state == "installed" && status.mode != "off");
@@ -176,24 +209,47 @@ fn metrics(status: &Status) -> Vec<Metric> {
         unit: counted.unit,
         description: counted.description,
         is_counter: true,
-        points: points(status, counted),
+        points: points(status, counted, cpus),
     }));
+    all.retain(|metric| !metric.points.is_empty());
     all
 }
 
-fn points(status: &Status, counted: &Counted) -> Vec<Point> {
+/// Whether the counters are of levels that have names. The memory has counters before its settings are written, and whoever is refused
+/// before that has none.
+fn is_settled(status: &Status) -> bool {
+    matches!(status.state.as_str(), "installed" | "observing" | "withdrawn" | "ended")
+        && status.settings["levels"].is_string()
+}
+
+fn points(status: &Status, counted: &Counted, cpus: usize) -> Vec<Point> {
     let mut points = Vec::new();
-    for level in &status.levels {
-        for (number, domain) in level.domains.iter().enumerate() {
-            for (counter, attribute) in counted.of {
-                let place = [("terrace.level", level.name.clone()), ("terrace.domain", number.to_string())];
-                let more = attribute.map(|(name, value)| (name, value.to_owned()));
-                points.push(Point {
-                    attributes: place.into_iter().chain(more).collect(),
-                    value: domain.get(*counter),
-                });
+    for level in status.levels.iter().filter(|_| is_settled(status)) {
+        for (counter, cause) in counted.of {
+            let values = level.domains.iter().map(|domain| domain.get(*counter));
+            // Private buffers are threads', and a hostile process may have written any number of domains.
+            if level.domains.len() > cpus {
+                let sum = values.fold(0, u64::saturating_add);
+                points.push(Point::new(place(level, None, *cause), sum));
+            } else {
+                let each = values.enumerate();
+                points.extend(
+                    each.map(|(domain, value)| Point::new(place(level, Some(domain), *cause), value)),
+                );
             }
         }
     }
     points
+}
+
+fn place(
+    level: &Level,
+    domain: Option<usize>,
+    cause: Option<(&'static str, &'static str)>,
+) -> Vec<(&'static str, Attribute)> {
+    let level = Some(("terrace.level", level.name.clone()));
+    let domain = domain.map(|domain| ("terrace.domain", domain.to_string()));
+    let cause = cause.map(|(name, value)| (name, value.to_owned()));
+    let all = [level, domain, cause].into_iter().flatten();
+    all.map(|(name, text)| (name, Attribute::Text(text))).collect()
 }

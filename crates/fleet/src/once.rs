@@ -4,7 +4,7 @@ use crate::draw::{draw, height};
 use crate::survey::Survey;
 use crate::view::View;
 use crate::{Request, activity::Activity};
-use jvm::Result;
+use jvm::{Error, Result};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub fn frame(request: &Request) -> Result<Frame> {
     view.update(survey.look()?);
     std::thread::sleep(request.refresh);
     view.update(survey.look()?);
+    if survey.have_ended() {
+        return Err(Error::failed("the process ended meanwhile; specify one that runs ('jps' lists them)"));
+    }
     Ok(Frame { schema: 1, seconds: request.refresh.as_secs_f64(), jvms: view.jvms.clone(), view })
 }
 
@@ -51,6 +54,7 @@ impl Frame {
 mod tests {
     use super::*;
     use crate::activity::tests::look;
+    use crate::agents::Agent;
     use crate::order::Order;
     use control::{Control, Mode, State};
     use hab::Counter;
@@ -100,6 +104,25 @@ mod tests {
         assert!(help.contains("levels=none") && help.contains("an observer"), "{help}");
         let stock = frame(&[KeyCode::End]).text(120);
         assert!(stock.contains("'terrace doctor 5'"), "{stock}");
+    }
+
+    #[test]
+    fn an_agent_of_another_version_is_not_stock() {
+        let agent = Agent::start(&[1]);
+        agent.is_newer();
+        let request = crate::Request {
+            processes: vec![agent.pid()],
+            refresh: Duration::from_millis(1),
+            order: Order::Pid,
+        };
+        let mut frame = super::frame(&request).unwrap();
+        let text = frame.text(80);
+        for part in ["1 JVM, 1 with terrace", " other version ", "'terrace status"] {
+            assert!(text.contains(part), "'{part}' in\n{text}");
+        }
+        assert!(!text.contains("attach") && present::table::widest(&text) <= 80, "{text}");
+        frame.view.key(KeyCode::Char('o'));
+        assert!(frame.view.message.contains("another version"), "{}", frame.view.message);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is selected and shown, and what a key does to it.
 
-use crate::activity::Activity;
+use crate::activity::{Activity, OTHER_VERSION};
 use crate::history::History;
 use crate::order::Order;
 use crate::survey::Look;
@@ -92,6 +92,10 @@ impl View {
         match jvm.buffers.as_str() {
             "on" | "bound" => Wish::Switch(pid, Mode::Off),
             "off" => Wish::Switch(pid, Mode::On),
+            OTHER_VERSION => {
+                self.message = format!("{pid} has another version of terrace; use that release's command");
+                Wish::Nothing
+            }
             _ => {
                 self.message = format!("{pid} has no buffers; 'terrace attach {pid}' adds them");
                 Wish::Nothing

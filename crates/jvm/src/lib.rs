@@ -15,7 +15,7 @@
 //! | [`counter_values`], [`counts`], [`mod@size`], [`show`], [`why`] | what was counted, sizes that users write, a status as a table, why sizes are what they are |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
-//! | [`os`], [`error`], [`printable`] | what we need from Linux; errors as one line; texts of others without control characters |
+//! | [`os`], [`out_file`], [`error`], [`printable`] | what we need from Linux; a file for a result; errors as one line; texts of others without control characters |
 
 #![allow(missing_docs, reason = "not published")]
 
@@ -43,6 +43,7 @@ mod loaded;
 pub mod observe;
 pub mod observer;
 pub mod os;
+pub mod out_file;
 pub mod perfdata;
 mod primitive;
 pub mod printable;

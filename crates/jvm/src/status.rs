@@ -122,14 +122,17 @@ fn status(control: &View, settings: Value) -> Status {
     let mut names = named.split('+').filter(|name| !name.is_empty());
     // A level that no name stands for has the private buffers.
     let bound = control.levels() > names.clone().count().max(1);
-    let levels = (0..control.levels()).map(|level| Level {
-        name: names.next().unwrap_or("private").to_owned(),
-        domains: control
-            .counters(level)
-            .iter()
-            .map(|domain| CounterValues::of(|counter| domain.get(counter)))
-            .collect(),
-    });
+    let mut levels = Vec::new();
+    for level in 0..control.levels() {
+        levels.push(Level {
+            name: unique(names.next().unwrap_or("private"), &levels),
+            domains: control
+                .counters(level)
+                .iter()
+                .map(|domain| CounterValues::of(|counter| domain.get(counter)))
+                .collect(),
+        });
+    }
     Status {
         schema: 2,
         pid: control.pid(),
@@ -142,11 +145,18 @@ fn status(control: &View, settings: Value) -> Status {
         served_bytes: served(control, bound),
         waste: waste(control, bound),
         times: RefillTimes::read(control).map(|times| times.summaries()),
-        levels: levels.collect(),
+        levels,
         sizing: why::read(control, &settings),
         total: CounterValues::of(|counter| control.total(counter)),
         settings,
     }
+}
+
+/// A name that no level before has: whoever starts has not written any yet, and a process may have written one twice.
+fn unique(name: &str, before: &[Level]) -> String {
+    let is_free = |name: &String| before.iter().all(|level| level.name != *name);
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -189,6 +199,15 @@ mod tests {
         assert_eq!(json["levels"][0]["domains"][1]["buffer_bytes"], 4096);
         assert_eq!((&json["pauses"], &json["parsability"]), (&1.into(), &0.into()));
         assert_eq!(json["first_tlab"], 20480);
+    }
+
+    #[test]
+    fn no_two_levels_have_one_name() {
+        let control = Control::anonymous(&[1, 1, 1]).unwrap();
+        let names = || read(&control).levels.into_iter().map(|level| level.name).collect::<Vec<_>>();
+        assert_eq!(names(), ["private", "private-2", "private-3"]);
+        control.set_settings(r#"{"levels":"core-2+core+core"}"#);
+        assert_eq!(names(), ["core-2", "core", "core-3"]);
     }
 
     #[test]
