@@ -129,6 +129,7 @@ fn places(cases: &mut Vec<Case>) {
         let launch = collecting().by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
         launch.unreported().says("no directory for libterrace.so (")
     });
+    not_ascii(cases);
     // What stands for a machine that the jar was not built for, and for a C library that the library does not fit.
     matrix(cases, "jar::of_another_processor", JDKS, ANY, |setting| {
         changed(setting, "this terrace.jar has no library for linux-", |libraries| {
@@ -142,6 +143,35 @@ fn places(cases: &mut Vec<Case>) {
             write(&folder.join("libterrace.so.sha256"), "f".repeat(64).as_bytes())?;
             write(&folder.join("libterrace.so"), b"\x7fELF of another machine")
         })
+    });
+}
+
+/// A cache that has no path in a JVM whose locale knows ASCII only.
+fn not_ascii(cases: &mut Vec<Case>) {
+    let surroundings = || Surroundings::variable("XDG_CACHE_HOME", "/home/jürgen/.cache").with("LC_ALL", "C");
+    const NOWHERE: &str = "-Djava.io.tmpdir=/proc/none";
+    hazard(cases, "jar::not_ascii", JDKS, ANY, move |_| {
+        by_jar(collecting()).within(surroundings()).flags("-Djava.io.tmpdir=.")
+    });
+    hazard(cases, "jar::not_ascii_nor_elsewhere", JDKS, ANY, move |_| {
+        let launch = by_jar(Launch::bare("Hello")).within(surroundings()).flags(NOWHERE).unreported();
+        launch.says("no directory for libterrace.so (").prints(&["hello"])
+    });
+    hazard(cases, "jar::not_ascii_by_api", JDKS, ANY, move |_| {
+        let launch = Launch::bare("Api").within(surroundings()).stock().flags(NOWHERE);
+        launch.args(&["start=core=64k"]).prints(&["inactive: no directory for libterrace.so (", "done"])
+    });
+    matrix(cases, "jar::not_ascii_by_command", JDKS, ANY, move |setting| {
+        let mut command = surroundings().command(&setting.jdk.java());
+        let output = command.args([NOWHERE, "-jar"]).arg(jar()).arg("library").output();
+        let output = output.map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("WARNING")).collect();
+        let is_reason = |line: &str| line.starts_with("terrace: no directory for libterrace.so (");
+        if output.status.code() == Some(1) && lines.len() == 1 && is_reason(lines[0]) {
+            return Ok(Outcome::Passed);
+        }
+        Err(format!("{}: {said}", output.status))
     });
 }
 

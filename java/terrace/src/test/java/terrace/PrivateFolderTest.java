@@ -65,9 +65,16 @@ class PrivateFolderTest {
     @Test
     void theCacheOfTheUserComesFirst() {
         String last = "/tmp/terrace-" + System.getProperty("user.name");
-        assertEquals(List.of(Path.of("/c/terrace"), Path.of(last)), PrivateFolder.candidates("/c", "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates(null, "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates("relative", "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of(last)), PrivateFolder.candidates("", "?", "/tmp"));
+        assertEquals(List.of("/c/terrace", last), PrivateFolder.candidates("/c", "/home/u", "/tmp"));
+        assertEquals(List.of("/home/u/.cache/terrace", last), PrivateFolder.candidates(null, "/home/u", "/tmp"));
+        assertEquals(List.of("/home/u/.cache/terrace", last), PrivateFolder.candidates("relative", "/home/u", "/tmp"));
+        assertEquals(List.of(last), PrivateFolder.candidates("", "?", "/tmp"));
+        assertEquals(List.of("/c/terrace"), PrivateFolder.candidates("/c", null, null));
+    }
+
+    @Test
+    void whatIsNoPathIsOnlyUnusable() {
+        String said = assertThrows(IOException.class, () -> PrivateFolder.keep("/c\0/terrace", LIBRARY, "it.so")).getMessage();
+        assertTrue(said.startsWith("Nul character not allowed"), said);
     }
 }
