@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix, since};
+use crate::matrix::{JDKS, MAIN, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
@@ -59,6 +59,10 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = by_jar(Launch::bare("Hello")).agent("core=64k,strict=true").flags(ZGC).unreported();
         let launch = launch.prints(&[]).never("hello");
         run(&launch.says("strict=true: not starting").exit(Exit::Code(1)), setting.jdk)
+    });
+    hazard(cases, "jar::released", MAIN, USUAL, |_| {
+        let launch = Launch::bare("Released").within(cache()).stock();
+        launch.prints(&["began: installed, on", "value released", "loader released", "done"])
     });
     matrix(cases, "jar::jmx", &[17, 21, 25], USUAL, managed);
     matrix(cases, "jar::without_modules", &[17], USUAL, without_modules);

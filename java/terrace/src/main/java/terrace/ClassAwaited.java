@@ -3,6 +3,7 @@ package terrace;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
+import terrace.threads.Daemon;
 
 /**
  * Has a thread do something when the JVM loads a class of its own for the first time, or at once if it has it already.
@@ -61,8 +62,6 @@ abstract class ClassAwaited implements ClassFileTransformer, Runnable {
             return;
         }
         begun = true;
-        Thread thread = new Thread(this, "terrace " + name.substring(name.lastIndexOf('/') + 1));
-        thread.setDaemon(true);
-        thread.start();
+        Daemon.begin("terrace " + name.substring(name.lastIndexOf('/') + 1), this, 0);
     }
 }

@@ -1,6 +1,7 @@
 package terrace.jfr;
 
 import jdk.jfr.FlightRecorder;
+import terrace.threads.Daemon;
 
 /**
  * Waits for the first recording of the Flight Recorder.
@@ -23,10 +24,12 @@ public final class FirstRecording implements Runnable {
         if (awaited) {
             return;
         }
-        awaited = true;
-        Thread thread = new Thread(null, new FirstRecording(), "Terrace waits for recordings", 1 << 16);
-        thread.setDaemon(true);
-        thread.start();
+        try {
+            Daemon.begin("Terrace waits for recordings", new FirstRecording(), 1 << 16);
+            awaited = true;
+        } catch (OutOfMemoryError | SecurityException none) {
+            // No thread can be had: only the events are missing then.
+        }
     }
 
     @Override
