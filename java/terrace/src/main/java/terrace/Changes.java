@@ -32,7 +32,7 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
         super.addNotificationListener(listener, filter, handback);
         listeners.merge(listener, 1, Integer::sum);
         if (looking == null) {
-            looking = Daemon.begin("terrace notifications", this, 0);
+            looking = Daemon.begin("terrace notifications", this);
         }
     }
 

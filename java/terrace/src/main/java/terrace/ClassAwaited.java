@@ -62,6 +62,6 @@ abstract class ClassAwaited implements ClassFileTransformer, Runnable {
             return;
         }
         begun = true;
-        Daemon.begin("terrace " + name.substring(name.lastIndexOf('/') + 1), this, 0);
+        Daemon.begin("terrace " + name.substring(name.lastIndexOf('/') + 1), this);
     }
 }

@@ -25,7 +25,7 @@ public final class FirstRecording implements Runnable {
             return;
         }
         try {
-            Daemon.begin("Terrace waits for recordings", new FirstRecording(), 1 << 16);
+            Daemon.begin("Terrace waits for recordings", new FirstRecording());
             awaited = true;
         } catch (OutOfMemoryError | SecurityException none) {
             // No thread can be had: only the events are missing then.
@@ -40,8 +40,8 @@ public final class FirstRecording implements Runnable {
                 Thread.sleep(looks < OFTEN ? OFTEN_MILLIS : AT_TIMES_MILLIS);
             }
             Recordings.begin();
-        } catch (InterruptedException | IllegalStateException | SecurityException end) {
-            // Somebody wants it to end, or this JVM has no Flight Recorder for it.
+        } catch (InterruptedException | RuntimeException | LinkageError end) {
+            // Somebody wants it to end, or this JVM has no Flight Recorder for it. A program may end for what no thread catches.
             return;
         }
     }

@@ -11,18 +11,16 @@ import java.security.PrivilegedAction;
 public final class Daemon implements PrivilegedAction<Thread> {
     private final String name;
     private final Runnable task;
-    private final long stackBytes;
 
-    private Daemon(String name, Runnable task, long stackBytes) {
+    private Daemon(String name, Runnable task) {
         this.name = name;
         this.task = task;
-        this.stackBytes = stackBytes;
     }
 
-    /** A thread that does this, begun; with as much stack as others with 0. */
-    public static Thread begin(String name, Runnable task, long stackBytes) {
+    /** A thread that does this, begun. It has as much stack as all others: agents in Java transform on it the classes that it loads. */
+    public static Thread begin(String name, Runnable task) {
         // Only this class's own protection domain is inherited so.
-        return AccessController.doPrivileged(new Daemon(name, task, stackBytes));
+        return AccessController.doPrivileged(new Daemon(name, task));
     }
 
     @Override
@@ -31,7 +29,7 @@ public final class Daemon implements PrivilegedAction<Thread> {
         while (group.getParent() != null) {
             group = group.getParent();
         }
-        Thread thread = new Thread(group, task, name, stackBytes, false);
+        Thread thread = new Thread(group, task, name, 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(ClassLoader.getSystemClassLoader());
         thread.start();
