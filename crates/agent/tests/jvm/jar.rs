@@ -64,6 +64,9 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = Launch::bare("Released").within(cache()).stock();
         launch.prints(&["began: installed, on", "value released", "loader released", "done"])
     });
+    hazard(cases, "jar::no_platform_server", MAIN, ANY, |_| {
+        by_jar(Launch::bare("Servers")).prints(&["own server: 1 bean", "done"])
+    });
     matrix(cases, "jar::jmx", &[17, 21, 25], USUAL, managed);
     matrix(cases, "jar::without_modules", &[17], USUAL, without_modules);
     places(cases);

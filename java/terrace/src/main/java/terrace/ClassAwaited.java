@@ -48,12 +48,20 @@ abstract class ClassAwaited implements ClassFileTransformer, Runnable {
     }
 
     /** The class is there, or about to be. */
-    abstract void came();
+    abstract void came() throws InterruptedException;
 
     @Override
     public final void run() {
-        instrumentation.removeTransformer(this);
-        came();
+        try {
+            instrumentation.removeTransformer(this);
+            came();
+        } catch (InterruptedException end) {
+            // Somebody wants it to end.
+            return;
+        } catch (RuntimeException | LinkageError unexpected) {
+            // A program may end for what no thread catches.
+            System.err.println("terrace: " + Thread.currentThread().getName() + ": " + unexpected);
+        }
     }
 
     /** Apart: whoever loads the class may hold locks that it needs. */

@@ -2,6 +2,7 @@ package terrace.jfr;
 
 import jdk.jfr.FlightRecorder;
 import terrace.threads.Daemon;
+import terrace.threads.Looks;
 
 /**
  * Waits for the first recording of the Flight Recorder.
@@ -10,11 +11,6 @@ import terrace.threads.Daemon;
  * then on the Flight Recorder calls.
  */
 public final class FirstRecording implements Runnable {
-    private static final long OFTEN_MILLIS = 20;
-    private static final long AT_TIMES_MILLIS = 1000;
-    /** How often at first: for ten seconds. */
-    private static final int OFTEN = 500;
-
     private static boolean awaited;
 
     private FirstRecording() {}
@@ -36,8 +32,9 @@ public final class FirstRecording implements Runnable {
     public void run() {
         try {
             // The one that a JVM starts with begins soon, and `jfr view` knows only events that are registered when JFR first writes, a second later.
-            for (int looks = 0; !FlightRecorder.isInitialized(); looks++) {
-                Thread.sleep(looks < OFTEN ? OFTEN_MILLIS : AT_TIMES_MILLIS);
+            Looks looks = new Looks();
+            while (!FlightRecorder.isInitialized()) {
+                looks.pause();
             }
             Recordings.begin();
         } catch (InterruptedException | RuntimeException | LinkageError end) {
