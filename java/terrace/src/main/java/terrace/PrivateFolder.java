@@ -45,12 +45,7 @@ final class PrivateFolder {
         } catch (InvalidPathException unknown) {
             throw new IOException(unknown.getMessage(), unknown);
         }
-        try {
-            return keep(path, library, name);
-        } catch (UnsupportedOperationException unknown) {
-            // A file system of the program's, in place of the JDK's.
-            throw new IOException(folder + ": its file system does not tell owners and modes (" + unknown.getMessage() + ")", unknown);
-        }
+        return keep(path, library, name);
     }
 
     /**
@@ -58,6 +53,15 @@ final class PrivateFolder {
      * loaded sees it change.
      */
     static Path keep(Path folder, Packed library, String name) throws IOException {
+        try {
+            return kept(folder, library, name);
+        } catch (UnsupportedOperationException unknown) {
+            // A file system of the program's, in place of the JDK's.
+            throw new IOException(folder + ": its file system has no owners or modes (" + unknown.getMessage() + ")", unknown);
+        }
+    }
+
+    private static Path kept(Path folder, Packed library, String name) throws IOException {
         Path place = folder.resolve(library.digest);
         if (!Files.isDirectory(place)) {
             Files.createDirectories(place, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
