@@ -16,6 +16,7 @@ use jvm::attach::Attached;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What an event of a level says, and the report's name for it.
@@ -273,6 +274,23 @@ fn observes(finished: &Finished) -> Result<(), String> {
     if right { Ok(()) } else { Err(format!("{last:#}")) }
 }
 
+/// A jar of the agent in Java that needs some stack for each class.
+fn deep() -> Result<PathBuf, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let build = || {
+        let (jar, manifest) = (artifacts::scratch().join("deep.jar"), artifacts::scratch().join("deep.mf"));
+        std::fs::write(&manifest, "Premain-Class: Deep\n").map_err(text)?;
+        let tool = jdk::compiler().ok_or("no JDK with a compiler")?.with_file_name("jar");
+        let mut command = Command::new(tool);
+        command.args(["--create", "--file"]).arg(&jar).arg("--manifest").arg(&manifest);
+        command.arg("-C").arg(artifacts::classes()?).arg("Deep.class");
+        let output = command.output().map_err(text)?;
+        let said = || String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(jar) } else { Err(said()) }
+    };
+    BUILT.get_or_init(build).clone()
+}
+
 const ALL: &str = "+terrace.Refill#enabled=true,+terrace.Refill#threshold=0ns";
 const SLOW: &str = "+terrace.Refill#enabled=true +terrace.Refill#threshold=1us";
 
@@ -293,6 +311,20 @@ pub fn cases(cases: &mut Vec<Case>) {
         recorded(setting.collector, options, "")
             .beside(|running| record(running, Some(SLOW)))
             .after(|finished| agrees(finished, &["core", "processor"], 0.99e-6))
+    });
+    hazard(cases, "flight::beside_an_agent_that_needs_stack", MAIN, USUAL, |setting| {
+        recorded(setting.collector, "core=128k", "")
+            .flags(&format!("-javaagent:{}", deep().unwrap_or_else(|why| panic!("{why}")).display()))
+            .never("NO STACK")
+            .never("Exception in thread")
+            .beside(|running| {
+                if !running.wait_for("running") {
+                    return Err("the program ended before it began".into());
+                }
+                diagnose(running, "JFR.start")?;
+                dump_with(running, ["BufferStatistics"], 2)
+            })
+            .prints(&["transformed terrace/jfr/BufferStatistics", "done"])
     });
     hazard(cases, "flight::overflow", MAIN, USUAL, |setting| {
         let rarely = format!("{ALL},+terrace.Refill#period=1h");

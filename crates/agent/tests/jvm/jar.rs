@@ -3,7 +3,7 @@
 use crate::artifacts;
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix, since};
+use crate::matrix::{JDKS, MAIN, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
@@ -59,6 +59,13 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = by_jar(Launch::bare("Hello")).agent("core=64k,strict=true").flags(ZGC).unreported();
         let launch = launch.prints(&[]).never("hello");
         run(&launch.says("strict=true: not starting").exit(Exit::Code(1)), setting.jdk)
+    });
+    hazard(cases, "jar::released", MAIN, USUAL, |_| {
+        let launch = Launch::bare("Released").within(cache()).stock();
+        launch.prints(&["began: installed, on", "value released", "loader released", "done"])
+    });
+    hazard(cases, "jar::no_platform_server", MAIN, ANY, |_| {
+        by_jar(Launch::bare("Servers")).prints(&["own server: 1 bean", "done"])
     });
     matrix(cases, "jar::jmx", &[17, 21, 25], USUAL, managed);
     matrix(cases, "jar::without_modules", &[17], USUAL, without_modules);
@@ -129,6 +136,7 @@ fn places(cases: &mut Vec<Case>) {
         let launch = collecting().by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
         launch.unreported().says("no directory for libterrace.so (")
     });
+    not_ascii(cases);
     // What stands for a machine that the jar was not built for, and for a C library that the library does not fit.
     matrix(cases, "jar::of_another_processor", JDKS, ANY, |setting| {
         changed(setting, "this terrace.jar has no library for linux-", |libraries| {
@@ -142,6 +150,35 @@ fn places(cases: &mut Vec<Case>) {
             write(&folder.join("libterrace.so.sha256"), "f".repeat(64).as_bytes())?;
             write(&folder.join("libterrace.so"), b"\x7fELF of another machine")
         })
+    });
+}
+
+/// A cache that has no path in a JVM whose locale knows ASCII only.
+fn not_ascii(cases: &mut Vec<Case>) {
+    let surroundings = || Surroundings::variable("XDG_CACHE_HOME", "/home/jürgen/.cache").with("LC_ALL", "C");
+    const NOWHERE: &str = "-Djava.io.tmpdir=/proc/none";
+    hazard(cases, "jar::not_ascii", JDKS, ANY, move |_| {
+        by_jar(collecting()).within(surroundings()).flags("-Djava.io.tmpdir=.")
+    });
+    hazard(cases, "jar::not_ascii_nor_elsewhere", JDKS, ANY, move |_| {
+        let launch = by_jar(Launch::bare("Hello")).within(surroundings()).flags(NOWHERE).unreported();
+        launch.says("no directory for libterrace.so (").prints(&["hello"])
+    });
+    hazard(cases, "jar::not_ascii_by_api", JDKS, ANY, move |_| {
+        let launch = Launch::bare("Api").within(surroundings()).stock().flags(NOWHERE);
+        launch.args(&["start=core=64k"]).prints(&["inactive: no directory for libterrace.so (", "done"])
+    });
+    matrix(cases, "jar::not_ascii_by_command", JDKS, ANY, move |setting| {
+        let mut command = surroundings().command(&setting.jdk.java());
+        let output = command.args([NOWHERE, "-jar"]).arg(jar()).arg("library").output();
+        let output = output.map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("WARNING")).collect();
+        let is_reason = |line: &str| line.starts_with("terrace: no directory for libterrace.so (");
+        if output.status.code() == Some(1) && lines.len() == 1 && is_reason(lines[0]) {
+            return Ok(Outcome::Passed);
+        }
+        Err(format!("{}: {said}", output.status))
     });
 }
 

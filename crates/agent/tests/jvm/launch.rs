@@ -56,6 +56,9 @@ const VERIFIED: [&str; 5] = [
 /// Small buffers of a fixed size: many refills.
 const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
 
+/// Programs that use `terrace.jar` (`tests/jar`).
+const OF_JAR: [&str; 2] = ["Api", "Released"];
+
 impl Launch {
     /// A program with heap verification, small TLABs and the agent's buffers of 64 KB, which prints `done`.
     pub fn new(main: &'static str) -> Launch {
@@ -235,7 +238,7 @@ impl Launch {
     /// Programs that use `terrace.jar` find it there.
     fn class_path(&self) -> Result<OsString, String> {
         let classes = artifacts::classes()?.as_os_str().to_owned();
-        if self.main != "Api" {
+        if !OF_JAR.contains(&self.main) {
             return Ok(classes);
         }
         let jar = self.jar.clone().map_or_else(artifacts::jar, Ok)?;

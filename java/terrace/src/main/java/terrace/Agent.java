@@ -17,15 +17,23 @@ final class Agent {
     }
 
     private static void begin(String options, Instrumentation instrumentation, int manner) {
-        Terrace terrace = Terrace.install(options == null ? "" : options, manner);
-        if (terrace.missing() != null) {
-            System.err.println("terrace: " + terrace.missing() + " (running without buffers)");
+        // Whatever left this would end the JVM.
+        String missing;
+        try {
+            missing = Terrace.install(options == null ? "" : options, manner).missing();
+        } catch (Throwable unexpected) {
+            missing = unexpected.toString();
+        }
+        if (missing != null) {
+            System.err.println("terrace: " + missing + " (running without buffers)");
             return;
         }
         try {
             ClassAwaited.await(instrumentation, new Management(), new FlightRecording());
         } catch (SecurityException forbidden) {
             // Only the bean and the events are missing then.
+        } catch (Throwable unexpected) {
+            System.err.println("terrace: " + unexpected + " (running without the bean and events)");
         }
     }
 }

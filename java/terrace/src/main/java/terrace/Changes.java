@@ -9,6 +9,7 @@ import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.NotificationFilter;
 import javax.management.NotificationListener;
+import terrace.threads.Daemon;
 
 /** Tells of changes. The agent calls no Java, so a thread looks for them, as long as somebody listens. */
 final class Changes extends NotificationBroadcasterSupport implements Runnable {
@@ -31,9 +32,7 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
         super.addNotificationListener(listener, filter, handback);
         listeners.merge(listener, 1, Integer::sum);
         if (looking == null) {
-            looking = new Thread(this, "terrace notifications");
-            looking.setDaemon(true);
-            looking.start();
+            looking = Daemon.begin("terrace notifications", this);
         }
     }
 

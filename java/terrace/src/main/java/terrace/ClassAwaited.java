@@ -3,6 +3,7 @@ package terrace;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
+import terrace.threads.Daemon;
 
 /**
  * Has a thread do something when the JVM loads a class of its own for the first time, or at once if it has it already.
@@ -47,12 +48,20 @@ abstract class ClassAwaited implements ClassFileTransformer, Runnable {
     }
 
     /** The class is there, or about to be. */
-    abstract void came();
+    abstract void came() throws InterruptedException;
 
     @Override
     public final void run() {
-        instrumentation.removeTransformer(this);
-        came();
+        try {
+            instrumentation.removeTransformer(this);
+            came();
+        } catch (InterruptedException end) {
+            // Somebody wants it to end.
+            return;
+        } catch (RuntimeException | LinkageError unexpected) {
+            // A program may end for what no thread catches.
+            System.err.println("terrace: " + Thread.currentThread().getName() + ": " + unexpected);
+        }
     }
 
     /** Apart: whoever loads the class may hold locks that it needs. */
@@ -61,8 +70,6 @@ abstract class ClassAwaited implements ClassFileTransformer, Runnable {
             return;
         }
         begun = true;
-        Thread thread = new Thread(this, "terrace " + name.substring(name.lastIndexOf('/') + 1));
-        thread.setDaemon(true);
-        thread.start();
+        Daemon.begin("terrace " + name.substring(name.lastIndexOf('/') + 1), this);
     }
 }

@@ -22,12 +22,14 @@ final class Library {
     /** Why it cannot be used, or null. */
     static synchronized String missing() {
         if (!tried) {
-            tried = true;
             try {
                 missing = bring();
             } catch (SecurityException forbidden) {
                 missing = "the security manager forbids it (" + forbidden.getMessage() + "): grant terrace.jar java.security.AllPermission";
+            } catch (RuntimeException | LinkageError unexpected) {
+                missing = NAME + " cannot be used: " + unexpected.toString().replace('\n', ' ') + ": load it with -agentpath";
             }
+            tried = true;
         }
         return missing;
     }
@@ -72,7 +74,7 @@ final class Library {
         List<String> reasons = new ArrayList<>();
         try {
             Packed library = packed();
-            for (Path folder : PrivateFolder.candidates()) {
+            for (String folder : PrivateFolder.candidates()) {
                 try {
                     System.load(PrivateFolder.keep(folder, library, NAME).toString());
                     return null;
@@ -98,7 +100,7 @@ final class Library {
     static Path unpacked() throws IOException {
         List<String> reasons = new ArrayList<>();
         Packed library = packed();
-        for (Path folder : PrivateFolder.candidates()) {
+        for (String folder : PrivateFolder.candidates()) {
             try {
                 return PrivateFolder.keep(folder, library, NAME);
             } catch (IOException unusable) {

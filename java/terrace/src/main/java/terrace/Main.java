@@ -45,6 +45,9 @@ final class Main {
         } catch (IOException refused) {
             System.err.println("terrace: " + refused.getMessage());
             return 1;
+        } catch (RuntimeException unexpected) {
+            System.err.println("terrace: " + unexpected);
+            return 1;
         }
         System.err.print((arguments.length == 0 ? "" : "terrace: unknown command: " + String.join(" ", arguments) + "\n") + USAGE);
         return 2;

@@ -2,6 +2,7 @@ package terrace;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,19 +19,33 @@ final class PrivateFolder {
     private PrivateFolder() {}
 
     /** Folders to try, the best first. */
-    static List<Path> candidates() {
+    static List<String> candidates() {
         return candidates(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home"), System.getProperty("java.io.tmpdir"));
     }
 
-    static List<Path> candidates(String cache, String home, String temporary) {
-        List<Path> found = new ArrayList<>();
+    /** Names: not all that an environment has are paths in the JVM's locale. */
+    static List<String> candidates(String cache, String home, String temporary) {
+        List<String> found = new ArrayList<>();
         if (cache != null && cache.startsWith("/")) {
-            found.add(Path.of(cache, "terrace"));
+            found.add(cache + "/terrace");
         } else if (home != null && home.startsWith("/")) {
-            found.add(Path.of(home, ".cache", "terrace"));
+            found.add(home + "/.cache/terrace");
         }
-        found.add(Path.of(temporary, "terrace-" + System.getProperty("user.name")));
+        if (temporary != null) {
+            found.add(temporary + "/terrace-" + System.getProperty("user.name"));
+        }
         return found;
+    }
+
+    /** A copy of the library in the folder of this name. */
+    static Path keep(String folder, Packed library, String name) throws IOException {
+        Path path;
+        try {
+            path = Path.of(folder);
+        } catch (InvalidPathException unknown) {
+            throw new IOException(unknown.getMessage(), unknown);
+        }
+        return keep(path, library, name);
     }
 
     /**
@@ -38,6 +53,15 @@ final class PrivateFolder {
      * loaded sees it change.
      */
     static Path keep(Path folder, Packed library, String name) throws IOException {
+        try {
+            return kept(folder, library, name);
+        } catch (UnsupportedOperationException unknown) {
+            // A file system of the program's, in place of the JDK's.
+            throw new IOException(folder + ": its file system has no owners or modes (" + unknown.getMessage() + ")", unknown);
+        }
+    }
+
+    private static Path kept(Path folder, Packed library, String name) throws IOException {
         Path place = folder.resolve(library.digest);
         if (!Files.isDirectory(place)) {
             Files.createDirectories(place, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));

@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,9 +69,24 @@ class PrivateFolderTest {
     @Test
     void theCacheOfTheUserComesFirst() {
         String last = "/tmp/terrace-" + System.getProperty("user.name");
-        assertEquals(List.of(Path.of("/c/terrace"), Path.of(last)), PrivateFolder.candidates("/c", "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates(null, "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of("/home/u/.cache/terrace"), Path.of(last)), PrivateFolder.candidates("relative", "/home/u", "/tmp"));
-        assertEquals(List.of(Path.of(last)), PrivateFolder.candidates("", "?", "/tmp"));
+        assertEquals(List.of("/c/terrace", last), PrivateFolder.candidates("/c", "/home/u", "/tmp"));
+        assertEquals(List.of("/home/u/.cache/terrace", last), PrivateFolder.candidates(null, "/home/u", "/tmp"));
+        assertEquals(List.of("/home/u/.cache/terrace", last), PrivateFolder.candidates("relative", "/home/u", "/tmp"));
+        assertEquals(List.of(last), PrivateFolder.candidates("", "?", "/tmp"));
+        assertEquals(List.of("/c/terrace"), PrivateFolder.candidates("/c", null, null));
+    }
+
+    @Test
+    void whatIsNoPathIsOnlyUnusable() {
+        String said = assertThrows(IOException.class, () -> PrivateFolder.keep("/c\0/terrace", LIBRARY, "it.so")).getMessage();
+        assertTrue(said.startsWith("Nul character not allowed"), said);
+    }
+
+    @Test
+    void aFileSystemWithoutOwnersIsOnlyUnusable() throws IOException {
+        try (FileSystem zip = FileSystems.newFileSystem(URI.create("jar:" + folder.resolve("it.zip").toUri()), Map.of("create", "true"))) {
+            String said = assertThrows(IOException.class, () -> PrivateFolder.keep(zip.getPath("/c"), LIBRARY, "it.so")).getMessage();
+            assertTrue(said.startsWith("/c: its file system has no owners or modes ("), said);
+        }
     }
 }

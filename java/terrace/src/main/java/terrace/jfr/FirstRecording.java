@@ -1,6 +1,8 @@
 package terrace.jfr;
 
 import jdk.jfr.FlightRecorder;
+import terrace.threads.Daemon;
+import terrace.threads.Looks;
 
 /**
  * Waits for the first recording of the Flight Recorder.
@@ -9,11 +11,6 @@ import jdk.jfr.FlightRecorder;
  * then on the Flight Recorder calls.
  */
 public final class FirstRecording implements Runnable {
-    private static final long OFTEN_MILLIS = 20;
-    private static final long AT_TIMES_MILLIS = 1000;
-    /** How often at first: for ten seconds. */
-    private static final int OFTEN = 500;
-
     private static boolean awaited;
 
     private FirstRecording() {}
@@ -23,22 +20,25 @@ public final class FirstRecording implements Runnable {
         if (awaited) {
             return;
         }
-        awaited = true;
-        Thread thread = new Thread(null, new FirstRecording(), "Terrace waits for recordings", 1 << 16);
-        thread.setDaemon(true);
-        thread.start();
+        try {
+            Daemon.begin("Terrace waits for recordings", new FirstRecording());
+            awaited = true;
+        } catch (OutOfMemoryError | SecurityException none) {
+            // No thread can be had: only the events are missing then.
+        }
     }
 
     @Override
     public void run() {
         try {
             // The one that a JVM starts with begins soon, and `jfr view` knows only events that are registered when JFR first writes, a second later.
-            for (int looks = 0; !FlightRecorder.isInitialized(); looks++) {
-                Thread.sleep(looks < OFTEN ? OFTEN_MILLIS : AT_TIMES_MILLIS);
+            Looks looks = new Looks();
+            while (!FlightRecorder.isInitialized()) {
+                looks.pause();
             }
             Recordings.begin();
-        } catch (InterruptedException | IllegalStateException | SecurityException end) {
-            // Somebody wants it to end, or this JVM has no Flight Recorder for it.
+        } catch (InterruptedException | RuntimeException | LinkageError end) {
+            // Somebody wants it to end, or this JVM has no Flight Recorder for it. A program may end for what no thread catches.
             return;
         }
     }
