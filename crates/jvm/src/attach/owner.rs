@@ -38,10 +38,12 @@ impl Owner {
         }
         // The kernel has the rights of each thread. This one begins with ours and ends with the user's: nothing has to give them back, and
         // no other thread ever has them.
-        let done = std::thread::scope(|scope| {
-            scope.spawn(|| self.become_on_this_thread().and_then(|()| what())).join()
-        });
-        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        std::thread::scope(|scope| {
+            let body = || self.become_on_this_thread().and_then(|()| what());
+            // Where no thread can be had (a limit of the control group), that is an error like any other.
+            let thread = std::thread::Builder::new().spawn_scoped(scope, body)?;
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// The effective rights only: by the others the thread remains root's, and the user can neither send it signals nor trace it.
