@@ -25,14 +25,14 @@ const LARGE: [Case; 3] = [
 ];
 
 const AARCH64: [Case; 3] = [
-    ("graviton2-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
+    ("graviton2-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "pauses and copying"),
     ("graviton3-64", 64, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
     ("ampere-altra-80", 80, 256, Chain::Heap, "growing", Bound::Memory, "line transfers"),
 ];
 /// Their crowded cases take minutes: these are the ones that each run of the tests can afford.
 const LARGE_EDENS: [Case; 2] = [
     ("paper-4x10x2", 80, 8192, Chain::Heap, "growing", Bound::Work, "refill's call"),
-    ("epyc-9754-2x128x2", 128, 8192, Chain::Heap, "growing", Bound::Cluster, "clock"),
+    ("epyc-9754-2x128x2", 128, 8192, Chain::Heap, "growing", Bound::Cluster, "line transfers"),
 ];
 /// With much contention, and long to simulate.
 const CROWDED: [Case; 3] = [
