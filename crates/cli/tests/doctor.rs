@@ -356,11 +356,13 @@ fn on_screen(pid: u32, rows: u16) -> String {
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {
     // Collections take enough of the time that fewer of them pay for small TLABs.
-    let flags = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn96m"];
+    let flags = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn16m"];
     let Some(jvm) = start(&flags, &["churn"]) else { return };
     let pays = |report: &Value| report.to_string().contains("-XX:TLABSize=4k");
     report_when(jvm.0.id(), pays);
-    let text = on_screen(jvm.0.id(), 24);
+    // A machine that is busy for two seconds has a program that allocates too little for it.
+    let text = (0..20).map(|_| on_screen(jvm.0.id(), 24)).find(|text| text.contains("-XX:TLABSize=4k"));
+    let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
     let names = ["use of eden", "collections", "TLAB refills", "threads", "memory", "machine"];
     assert!(names.iter().all(|name| text.lines().any(|line| line.starts_with(name))), "{text}");
