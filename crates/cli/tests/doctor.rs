@@ -361,7 +361,7 @@ fn the_whole_answer_fits_a_small_terminal() {
     let pays = |report: &Value| report.to_string().contains("-XX:TLABSize=4k");
     report_when(jvm.0.id(), pays);
     // A machine that is busy for two seconds has a program that allocates too little for it.
-    let text = (0..20).map(|_| on_screen(jvm.0.id(), 24)).find(|text| text.contains("-XX:TLABSize=4k"));
+    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(|text| text.contains("-XX:TLABSize=4k"));
     let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
     let names = ["use of eden", "collections", "TLAB refills", "threads", "memory", "machine"];
