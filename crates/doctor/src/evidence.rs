@@ -177,7 +177,7 @@ pub struct Threads {
     pub ended: Option<u64>,
     /// That had a TLAB between two collections.
     pub allocating: Option<u64>,
-    /// Of the threads seen that were younger than the watching: the share that native code has attached.
+    /// Of the threads seen that came and went in the watching, and whose frames tell who began them: the share that native code has attached.
     pub attached: Option<f64>,
     /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,

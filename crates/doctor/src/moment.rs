@@ -178,8 +178,8 @@ pub(crate) fn threads(
     let started = both("java.threads.started").map(|(from, to)| to.saturating_sub(from));
     let living = both("java.threads.live");
     let young = young(looks, seconds);
-    let with_frames = young.iter().filter(|thread| thread.outermost.is_some()).count();
-    let attached = young.iter().filter(|thread| thread.is_called_from_native()).count();
+    let told: Vec<bool> = young.iter().filter_map(|thread| thread.is_attached()).collect();
+    let attached = told.iter().filter(|attached| **attached).count();
     Threads {
         alive: counter(last, "java.threads.live"),
         started,
@@ -187,7 +187,7 @@ pub(crate) fn threads(
         ended: started.zip(living).map(|(started, (from, to))| (started + from).saturating_sub(to)),
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
-        attached: (with_frames > 0).then(|| attached as f64 / with_frames as f64),
+        attached: (!told.is_empty()).then(|| attached as f64 / told.len() as f64),
         groups: groups(looks),
         of_ended: None,
     }

@@ -23,13 +23,18 @@ pub struct JavaThread {
 }
 
 impl JavaThread {
-    /// Whether its outermost Java frame is a method that native code has called: neither a thread's `run`, nor `main`, nor what HotSpot calls when
-    /// a thread ends (`Thread.exit`, `Thread.dispatchUncaughtException`).
-    pub fn is_called_from_native(&self) -> bool {
-        let is_own = |frame: &String| {
-            frame.starts_with("java.lang.Thread.") || [".run", ".main"].iter().any(|own| frame.ends_with(own))
-        };
-        self.outermost.as_ref().is_some_and(|frame| !is_own(frame))
+    /// Whether native code has attached it, by its outermost Java frame: a method that native code has called, or the constructor of its own
+    /// `java.lang.Thread`, which HotSpot runs in a thread that is being attached (`JavaThread::allocate_threadObj`); a thread that Java has started
+    /// begins in `run`, or in `main`. `None` where the frames do not tell: there are none, or HotSpot is ending the thread (`Thread.exit`,
+    /// `Thread.dispatchUncaughtException`).
+    pub fn is_attached(&self) -> Option<bool> {
+        let frame = self.outermost.as_deref()?;
+        match frame.strip_prefix("java.lang.Thread.") {
+            Some("<init>") => Some(true),
+            Some("run") => Some(false),
+            Some(_) => None,
+            None => Some(![".run", ".main"].iter().any(|own| frame.ends_with(own))),
+        }
     }
 
     /// The name without what tells threads of a kind apart: numbers.
@@ -129,12 +134,13 @@ mod tests {
         assert_eq!(threads.iter().map(|thread| thread.number).collect::<Vec<_>>(), [3, 14, 20]);
         assert_eq!(threads[0].allocated, Some(2242 << 10));
         assert_eq!((threads[0].cpu, threads[0].elapsed), (0.20892, 4.36));
-        assert_eq!(
-            threads.iter().map(JavaThread::is_called_from_native).collect::<Vec<_>>(),
-            [false, false, true]
-        );
-        let ending = JavaThread { outermost: Some("java.lang.Thread.exit".into()), ..threads[2].clone() };
-        assert!(!ending.is_called_from_native());
+        let outermost = |frame: &str| JavaThread { outermost: Some(frame.into()), ..threads[2].clone() };
+        let attached = threads.iter().map(JavaThread::is_attached).collect::<Vec<_>>();
+        assert_eq!(attached, [Some(false), Some(false), Some(true)]);
+        assert_eq!(outermost("java.lang.Thread.<init>").is_attached(), Some(true));
+        assert_eq!(outermost("java.lang.Thread.exit").is_attached(), None);
+        assert_eq!(outermost("app.Worker.run").is_attached(), Some(false));
+        assert_eq!(JavaThread { outermost: None, ..threads[2].clone() }.is_attached(), None);
         assert_eq!(threads[1].group(), "pool-N-thread-N");
         assert_eq!(threads[0].group(), "main");
     }
