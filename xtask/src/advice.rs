@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 36, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
 
-    /// Go on with the last run: programs that have a report are not run again.
+    /// Go on with the last run: programs that have a report by this build are not run again.
     #[arg(long)]
     resume: bool,
 }
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         for patient in patients(arguments, &jdk, collector, scratch.path())? {
             let name = format!("{} {} {}", patient.name, collector.name(), patient.heap);
             let kept = reports.join(format!("{}.json", name.replace(' ', "-")));
-            if !(arguments.resume && kept.is_file()) {
+            if !(arguments.resume && is_of_this_build(&kept, &folder().join("terrace"))) {
                 eprintln!("{name}");
                 match examine(&patient, arguments.seconds) {
                     Ok(report) => write(&kept, report)?,
@@ -114,6 +114,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         println!("{line}");
     }
     Ok(())
+}
+
+/// Whether the report is newer than the doctor: one of another build's rules is no answer of this one's.
+fn is_of_this_build(report: &Path, doctor: &Path) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    modified(report).zip(modified(doctor)).is_some_and(|(report, doctor)| report > doctor)
 }
 
 fn patients(arguments: &Arguments, jdk: &Jdk, collector: Collector, scratch: &Path) -> Result<Vec<Patient>> {
@@ -259,6 +265,20 @@ fn text_of(value: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_of_an_older_build_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str, second: u64| {
+            let path = folder.path().join(name);
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(second);
+            std::fs::File::create(&path).and_then(|file| file.set_modified(time)).unwrap();
+            path
+        };
+        let (older, doctor, newer) = (at("older", 1), at("doctor", 2), at("newer", 3));
+        assert!(is_of_this_build(&newer, &doctor) && !is_of_this_build(&older, &doctor));
+        assert!(!is_of_this_build(&folder.path().join("none"), &doctor));
+    }
 
     #[test]
     fn a_trial_stands_beside_what_was_expected_of_it() {
