@@ -16,8 +16,6 @@ const ERGONOMICS: &str = "Ergonomics";
 const OF_EDEN: &str = "Allocation Failure";
 /// After these eden is as full as it was before, or was empty already.
 const FOLLOWING: [&str; 2] = [CONCURRENT, ERGONOMICS];
-/// Collectors that count phases, not collections.
-const OF_PHASES: [&str; 2] = ["Shenandoah", "Z"];
 
 /// How many collections came for each cause. Empty where nobody said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -115,9 +113,7 @@ pub(crate) struct Counting {
 
 impl Counting {
     pub(crate) fn add(&mut self, perf: &PerfData) {
-        let named = |number: u32| perf.text(&format!("sun.gc.collector.{number}.name"));
-        let counts_phases = |name: &str| OF_PHASES.iter().any(|collector| name.starts_with(collector));
-        if (0..4).filter_map(named).any(counts_phases) {
+        if perf.counts_phases() {
             return;
         }
         let now = perf.collections_of_each();

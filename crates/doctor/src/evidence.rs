@@ -77,6 +77,21 @@ pub struct Eden {
     pub stopped: Option<f64>,
     /// Of these, seconds for collections.
     pub collecting: Option<f64>,
+    /// The same by what was collected; `None` where the collector counts phases, or nobody counted.
+    pub pauses: Option<Pauses>,
+}
+
+/// Seconds in which all threads stood still, or were about to, for collections of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Pauses {
+    /// Of the young generation, G1's mixed ones with it.
+    pub young: f64,
+    /// How many of these came.
+    pub young_count: u64,
+    /// Of the whole heap.
+    pub full: f64,
+    /// Of G1's concurrent cycle.
+    pub concurrent: f64,
 }
 
 /// Where eden went, in bytes.
@@ -233,6 +248,8 @@ pub struct CpuLimits {
     pub nodes: usize,
     /// CPUs' worth of time that its control group may use.
     pub quota: Option<f64>,
+    /// Whether it may have a quota that cannot be seen from here.
+    pub may_have_quota: bool,
     /// Share of the periods in which the quota held the process back.
     pub throttled: Option<f64>,
     /// CPU-seconds for which it held threads of this process back that could run.
@@ -320,9 +337,31 @@ impl Evidence {
         }
     }
 
-    /// Speed when collections come `ratio` times as often, each with its pause: from the time in which threads stood still for them.
+    /// Share of the time in which they stood still for collections of so many a second, of the young generation's.
+    pub fn share_of_young(&self, rate: f64) -> Option<f64> {
+        let pauses = self.eden.pauses?;
+        let all = pauses.young_count as f64 / self.seconds;
+        let part = if all > 0.0 { (rate / all).min(1.0) } else { 0.0 };
+        Some((pauses.young / self.seconds).clamp(0.0, 1.0) * part)
+    }
+
+    /// Share of the time in which they stood still because eden was full. A full collection's pause is as long whatever eden's size is.
+    pub fn full_eden_share(&self) -> Option<f64> {
+        let (all, rates) = (self.collecting_share()?, self.collection_rates()?);
+        // Where nobody knows better, all pauses are alike.
+        let alike = || if rates.all() > 0.0 { all * rates.full / rates.all() } else { 0.0 };
+        Some(self.share_of_young(rates.full).unwrap_or_else(alike))
+    }
+
+    /// Speed when eden is full `ratio` times as often, each time with its pause: from the time in which threads stood still for it.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
-        Some(1.0 / (1.0 - self.collecting_share()? * (1.0 - ratio)))
+        Some(1.0 / (1.0 - self.full_eden_share()? * (1.0 - ratio)))
+    }
+
+    /// CPUs' worth of time that the process can use.
+    pub fn usable_cpus(&self) -> f64 {
+        let cpus = self.machine.cpus.max(1) as f64;
+        self.machine.quota.filter(|quota| *quota > 0.0).map_or(cpus, |quota| cpus.min(quota))
     }
 }
 

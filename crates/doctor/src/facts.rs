@@ -151,7 +151,7 @@ fn threads(evidence: &Evidence) -> String {
     let attached = threads
         .attached
         .filter(|share| *share > 0.0)
-        .map(|part| format!("{} of these by native code", share(part)));
+        .map(|part| format!("about {} of these by native code", share(part)));
     let parts = [number(threads.alive, "alive"), number(threads.allocating, "allocating"), started, attached];
     let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let living: u64 = threads.groups.iter().map(|group| group.bytes).sum();
@@ -173,7 +173,8 @@ fn threads(evidence: &Evidence) -> String {
 
 fn memory(evidence: &Evidence) -> String {
     let (memory, flags) = (&evidence.memory, &evidence.jvm.flags);
-    let resident = memory.resident.map(|bytes| format!("{} resident", human(bytes as f64)));
+    let without = if evidence.jvm.collector == "Z" { " without the heap" } else { "" };
+    let resident = memory.resident.map(|bytes| format!("{} resident{without}", human(bytes as f64)));
     let huge = memory.resident.zip(memory.huge).filter(|(resident, _)| *resident > 0);
     let huge = huge.map(|(resident, huge)| format!("{} on huge pages", share(huge as f64 / resident as f64)));
     let pages = memory.transparent.as_ref().map(|mode| {
@@ -227,6 +228,7 @@ fn placement(evidence: &Evidence) -> String {
     }
     parts.push(match machine.quota {
         Some(quota) => format!("quota of {} CPUs", significant(quota)),
+        None if machine.may_have_quota => "a quota could not be observed".into(),
         None => "no quota".into(),
     });
     if let Some(throttled) = machine.throttled {

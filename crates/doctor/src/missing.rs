@@ -12,6 +12,11 @@ pub(crate) fn of_memory_left(left: MemoryLeft) -> Option<String> {
     (left == MemoryLeft::Unseen).then(|| hidden.into())
 }
 
+/// Of its control group's quota.
+pub(crate) fn of_quota() -> String {
+    "the quota of its control group, and whether it throttles the process (run the doctor in the same container, or on the host)".into()
+}
+
 /// Of HotSpot's own counters: what switches them off.
 pub(crate) fn of_counters(flags: &VmFlags) -> String {
     let off = flags.get("UsePerfData").is_some_and(|flag| flag.value == "false");

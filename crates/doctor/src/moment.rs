@@ -1,7 +1,7 @@
 //! A JVM's counters at two moments, and what follows from them.
 
 use crate::causes::Causes;
-use crate::evidence::{Allocation, Buffers, Eden, Evidence, Group, Refills, Threads, Times};
+use crate::evidence::{Allocation, Buffers, Eden, Evidence, Group, Pauses, Refills, Threads, Times};
 use crate::placement::Periods;
 use control::times::{Kind, Way};
 use control::{Mode, View};
@@ -149,6 +149,7 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
         stopped,
         collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
+        pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),
         causes: Causes::default(),
         mean_bytes: None,
     }
@@ -158,12 +159,29 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
 /// safepoints were collections. The others are for thread dumps, walks of the heap, or code that is given up.
 fn collecting(first: &PerfData, last: &PerfData) -> Option<f64> {
     let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
-    let pauses = between(&PerfData::collecting_seconds)?;
+    let collections = last.collections().saturating_sub(first.collections());
+    Some(between(&PerfData::collecting_seconds)? + reaching(first, last, collections))
+}
+
+/// Seconds in which threads were being stopped for so many of the safepoints.
+fn reaching(first: &PerfData, last: &PerfData, count: u64) -> f64 {
+    let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
     let reaching = between(&|perf| perf.seconds("sun.rt.safepointSyncTime")).unwrap_or(0.0);
     let safepoints = between(&|perf| perf.get("sun.rt.safepoints").map(|count| count as f64));
-    let collections = (last.collections() - first.collections()) as f64;
-    let part = safepoints.filter(|count| *count > 0.0).map_or(1.0, |count| (collections / count).min(1.0));
-    Some(pauses + reaching * part)
+    reaching * safepoints.filter(|all| *all > 0.0).map_or(1.0, |all| (count as f64 / all).min(1.0))
+}
+
+/// What of [`collecting`] is for which collections.
+fn pauses(first: Option<&PerfData>, last: Option<&PerfData>) -> Option<Pauses> {
+    let (first, last) = (first?, last?);
+    let (from, to) = (first.collecting_seconds_of_each()?, last.collecting_seconds_of_each()?);
+    let (before, after) = (first.collections_of_each(), last.collections_of_each());
+    let count = |of: usize| after[of].saturating_sub(before[of]);
+    let seconds = |of: usize| match count(of) {
+        0 => to[of] - from[of],
+        count => to[of] - from[of] + reaching(first, last, count),
+    };
+    Some(Pauses { young: seconds(0), young_count: count(0), full: seconds(1), concurrent: seconds(2) })
 }
 
 pub(crate) fn threads(
@@ -178,8 +196,6 @@ pub(crate) fn threads(
     let started = both("java.threads.started").map(|(from, to)| to.saturating_sub(from));
     let living = both("java.threads.live");
     let young = young(looks, seconds);
-    let told: Vec<bool> = young.iter().filter_map(|thread| thread.is_attached()).collect();
-    let attached = told.iter().filter(|attached| **attached).count();
     Threads {
         alive: counter(last, "java.threads.live"),
         started,
@@ -187,10 +203,28 @@ pub(crate) fn threads(
         ended: started.zip(living).map(|(started, (from, to))| (started + from).saturating_sub(to)),
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
-        attached: (!told.is_empty()).then(|| attached as f64 / told.len() as f64),
+        attached: attached(&young, looks.len(), seconds, started),
         groups: groups(looks),
         of_ended: None,
     }
+}
+
+/// An age that a dump does not tell from none, in seconds.
+const YOUNGEST: f64 = 1e-4;
+/// Of the threads that started, those seen have to stand for so many.
+const ENOUGH_SEEN: f64 = 0.5;
+
+/// The share of the threads that started which native code has attached, by those seen whose frames tell. Who lives long is seen often: one that is `age` old
+/// when it is seen lives for twice that on average, and stands for all that were not seen. `None` where those seen stand for too few.
+fn attached(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -> Option<f64> {
+    let stands_for = |thread: &JavaThread| seconds / (looks as f64 * 2.0 * thread.elapsed.max(YOUNGEST));
+    let (mut all, mut attached) = (0.0, 0.0);
+    for (thread, is_attached) in seen.iter().filter_map(|thread| Some((thread, thread.is_attached()?))) {
+        all += stands_for(thread);
+        attached += if is_attached { stands_for(thread) } else { 0.0 };
+    }
+    let is_enough = started.is_none_or(|started| all >= ENOUGH_SEEN * started as f64);
+    (all > 0.0 && is_enough).then(|| attached / all)
 }
 
 /// Each thread once that came or went in the `seconds` of watching: who stays is no trouble, however it came. One that is there
@@ -267,7 +301,14 @@ pub(crate) fn allocation(
     let rest = lost - at_collection - at_refill;
     // Of collections that were not looked at, and of counters that are not there, nobody knows what they lost.
     let is_counted = waste.collections > 0 || evidence.eden.collections == Some(0);
-    let ended_share = evidence.threads.ended_share().filter(|_| is_counted);
+    let threads = &evidence.threads;
+    let ended_share = match evidence.eden.collections {
+        // No collection has retired the TLABs of those who stay and have long been there: each still has his.
+        Some(0) => threads.ended_share().zip(threads.ended).map(|(share, ended)| {
+            share.min(ended as f64 / ended.saturating_add(threads.alive.unwrap_or(0)) as f64)
+        }),
+        _ => threads.ended_share().filter(|_| is_counted),
+    };
     let known = if ended_share.is_some() { rest } else { 0.0 };
     let waste_ended = known * ended_share.unwrap_or(0.0);
     let ended = evidence.threads.of_ended.zip(evidence.threads.ended);

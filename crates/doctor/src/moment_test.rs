@@ -158,10 +158,72 @@ fn threads_that_come_and_stay_have_not_ended() {
     let mixed = grown(3000, 300);
     let bytes = mixed.allocation.as_ref().unwrap();
     assert_eq!((mixed.threads.ended, bytes.of_ended_thread), (Some(2700), Some(3e8 / 2700.0)));
-    assert!((bytes.waste_ended / 2.43e9 - 1.0).abs() < 1e-9 && bytes.held > 0.0, "{bytes:?}");
+    // No collection came: who was there before may have a TLAB, too.
+    let expected = 2.7e9 * 2700.0 / (2700.0 + 320.0);
+    assert!((bytes.waste_ended / expected - 1.0).abs() < 1e-9 && bytes.held > 0.0, "{bytes:?}");
     assert!(crate::rules::examine(&mixed).iter().any(|found| found.rule == "ended threads"));
     // Those that were there before have ended, too.
     assert_eq!((grown(10, -15).threads.ended, grown(0, 0).threads.ended), (Some(25), Some(0)));
+}
+
+#[test]
+fn threads_of_a_pool_that_was_there_hold_their_tlabs() {
+    let mut first = grown(30, 0);
+    let waste = |evidence: &Evidence| {
+        let at = |used| Moment { used, objects: Some(0), ..moment(None) };
+        allocation(&at(0), &at(1000), &Waste::default(), evidence).unwrap().waste_ended
+    };
+    (first.threads.ended, first.threads.alive, first.eden.collections) = (Some(30), Some(90), Some(0));
+    assert_eq!(waste(&first), 250.0);
+}
+
+/// Callbacks of microseconds, and native threads that live for seconds, each with the age at which it is met.
+#[test]
+fn who_lives_long_stands_for_few_that_started() {
+    let seen = |all: &[(f64, &str)]| {
+        let all = all.iter().enumerate();
+        all.map(|(number, (age, frame))| thread("t", number as u64, *age, frame)).collect::<Vec<_>>()
+    };
+    let share =
+        |all: &[(f64, &str)], started| attached(&seen(all).iter().collect::<Vec<_>>(), 4, 30.0, started);
+    let native = (1.0, "Callbacks.called");
+    assert_eq!(share(&[native; 3], Some(30_000)), None, "threads of a tenth of a millisecond were not met");
+    assert_eq!(share(&[native; 3], Some(12)), Some(1.0));
+    assert_eq!(share(&[(0.0, "Callbacks.called")], Some(60_000)), Some(1.0));
+    let mixed = share(&[(0.01, "java.lang.Thread.run"), native], Some(100)).unwrap();
+    assert!((mixed - 1.0 / 101.0).abs() < 1e-9, "{mixed}");
+    assert_eq!((share(&[(0.0, "java.lang.Thread.exit")], Some(1)), share(&[], None)), (None, None));
+}
+
+/// Ten young collections of 20 ms, and two of the whole heap that somebody asked for, of a second each.
+#[test]
+fn a_full_collections_pause_does_not_make_eden_small() {
+    let at = |[young, full, times]: [i64; 3]| Moment {
+        perf: Some(counters(&[
+            ("sun.os.hrt.frequency", 1000),
+            ("sun.rt.safepointTime", 20 * young + 1000 * full),
+            ("sun.gc.generation.0.space.0.capacity", 1_000_000_000),
+            ("sun.gc.collector.0.time", 20 * young),
+            ("sun.gc.collector.0.invocations", young),
+            ("sun.gc.collector.1.time", 1000 * full),
+            ("sun.gc.collector.1.invocations", full),
+            ("sun.gc.collector.2.time", times),
+        ])),
+        ..moment(None)
+    };
+    let mut evidence = healthy();
+    evidence.jvm.collector = "G1".into();
+    evidence.eden = eden(&at([5, 1, 0]), &at([15, 3, 7]));
+    evidence.eden.causes.add("G1 Evacuation Pause", 10);
+    evidence.eden.causes.add("System.gc()", 2);
+    let pauses = evidence.eden.pauses.unwrap();
+    assert!((pauses.young - 0.2).abs() < 1e-9 && (pauses.full - 2.0).abs() < 1e-9, "{pauses:?}");
+    assert_eq!(pauses.young_count, 10);
+    assert!((evidence.full_eden_share().unwrap() - 0.02).abs() < 1e-9, "{:?}", evidence.eden);
+    assert_eq!(crate::rules::examine(&evidence), []);
+    // With all pauses alike it was 18 % of the time.
+    evidence.eden.pauses = None;
+    assert!((evidence.full_eden_share().unwrap() - 0.22 / 1.2).abs() < 1e-9);
 }
 
 #[test]

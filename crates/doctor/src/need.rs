@@ -24,8 +24,10 @@ pub enum Need {
     Collections,
     /// First touches of pages.
     FirstTouches,
-    /// Resident memory.
+    /// Resident memory, the heap's with it.
     Resident,
+    /// The quota of its control group, if it has one.
+    Quota,
 }
 
 impl Need {
@@ -45,7 +47,9 @@ impl Need {
             Need::CpuTime => evidence.application_cpu.is_some(),
             Need::Collections => evidence.eden.collections.and(evidence.eden.collecting).is_some(),
             Need::FirstTouches => evidence.memory.first_touches.is_some(),
-            Need::Resident => evidence.memory.resident.is_some(),
+            // ZGC's heap is memory of a file's, which others are not.
+            Need::Resident => evidence.memory.resident.is_some() && evidence.jvm.collector != "Z",
+            Need::Quota => evidence.machine.quota.is_some() || !evidence.machine.may_have_quota,
         }
     }
 }

@@ -50,6 +50,7 @@ impl System {
             cpuset: cgroup::cpuset(&self.root, Process::Id(pid)),
             nodes: with_cpus.count().max(1),
             quota: cgroup::quota(&self.root, Process::Id(pid)),
+            may_have_quota: !cgroup::is_quota_visible(&self.root, Process::Id(pid)),
             throttled: None,
             held_back: None,
         }

@@ -120,6 +120,9 @@ fn a_container_beside_ours_may_have_a_limit() {
     fs::write(root.path().join("sys/fs/cgroup/a/b/memory.max"), "300\n").unwrap();
     fs::write(root.path().join("sys/fs/cgroup/a/b/memory.current"), "100\n").unwrap();
     assert_eq!(left(), MemoryLeft::Bytes(200));
+    assert!(!System::at(root.path()).machine(7).may_have_quota);
     fs::write(root.path().join("proc/7/cgroup"), "0::/../x\n").unwrap();
     assert_eq!(left(), MemoryLeft::Unseen);
+    let machine = System::at(root.path()).machine(7);
+    assert!(machine.may_have_quota && machine.quota.is_none(), "{machine:?}");
 }

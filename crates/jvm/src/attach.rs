@@ -5,6 +5,7 @@
 //! `/tmp/.java_pidN` of its own mount namespace, to the same two; otherwise it prints its threads. A request is the protocol's version and
 //! four strings that end with 0, a connection each; the answer begins with a line that has the return code.
 
+mod answers;
 mod connection;
 mod copy;
 mod folder;
@@ -21,6 +22,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 use target::Target;
 use trigger::Asking;
@@ -38,6 +40,8 @@ pub struct Attached {
     patience: Duration,
     /// Whether a signal that asks us to stop ends a request.
     heeds_signals: bool,
+    /// How it is asked for diagnostic commands, once that is known.
+    diagnoses_by: OnceLock<&'static str>,
 }
 
 /// The /tmp that a JVM sees, held open: where it leads cannot be changed meanwhile.
@@ -94,7 +98,15 @@ impl Attached {
             ))
         })?;
         let Target { own_pid, owner, .. } = target;
-        let attached = Attached { pid, temporary, own_pid, owner, patience, heeds_signals };
+        let attached = Attached {
+            pid,
+            temporary,
+            own_pid,
+            owner,
+            patience,
+            heeds_signals,
+            diagnoses_by: OnceLock::new(),
+        };
         if attached.is_there()? {
             return Ok(attached);
         }
@@ -221,11 +233,6 @@ impl Attached {
         }
     }
 
-    /// A diagnostic command, such as `GC.class_histogram`, and what it says.
-    pub fn diagnose(&self, command: &str) -> Result<String> {
-        self.ask("jcmd", [command, "", ""])
-    }
-
     /// Loads a native agent, or tells one that is there something. An error if it did not get as far as the agent's own decision.
     pub fn load(&self, library: &Path, options: &str) -> Result<Loaded> {
         loaded(library, self.ask("load", [&library.to_string_lossy(), "true", options]))
@@ -295,6 +302,11 @@ mod tests {
         Attached::to(pid, Duration::from_secs(1)).unwrap_err().to_string()
     }
 
+    fn attached(temporary: Temporary, pid: u32, owner: Owner, patience: Duration) -> Attached {
+        let diagnoses_by = OnceLock::new();
+        Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true, diagnoses_by }
+    }
+
     #[test]
     fn a_jvms_tmp_that_leads_elsewhere_is_not_followed() {
         let process = tempfile::tempdir().unwrap();
@@ -316,7 +328,7 @@ mod tests {
         let temporary = Temporary::of(folder.path()).unwrap();
         let (pid, patience) = (ended.id(), Duration::from_secs(1));
         let owner = Owner::us();
-        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let attached = attached(temporary, pid, owner, patience);
         // Listed until somebody waits for it, which is nobody while this waits.
         while attached.is_running() {
             std::thread::sleep(STEP);
@@ -335,7 +347,7 @@ mod tests {
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let (owner, temporary) = (Owner { uid: 4711, gid: 4711 }, Temporary::of(folder.path()).unwrap());
         let (pid, patience) = (std::process::id(), Duration::from_millis(50));
-        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let attached = attached(temporary, pid, owner, patience);
         let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
         assert_eq!((attached.caller(), attached.is_there()), (Owner::us(), Ok(true)));
         std::os::unix::fs::chown(attached.socket(), Some(4711), Some(4711)).unwrap();
@@ -353,7 +365,7 @@ mod tests {
         let (idle, temporary) = (Idle::start(), Temporary::of(folder.path()).unwrap());
         let (pid, patience) = (idle.pid(), Duration::from_millis(50));
         let owner = Owner::us();
-        let attached = Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true };
+        let attached = attached(temporary, pid, owner, patience);
         let library = Path::new("/libterrace.so");
         let load = || attached.load_new(library, "levels=none", &|_| ()).unwrap_err();
         assert!(!load().ends_asking(), "nobody listens");

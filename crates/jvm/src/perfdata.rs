@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The first word of the file, big-endian on every machine.
+/// Collectors that count phases, not collections.
+const OF_PHASES: [&str; 2] = ["Shenandoah", "Z"];
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 /// More than any JVM has (`PerfDataMemorySize` is 32 KB).
 const MOST_BYTES: u64 = 4 << 20;
@@ -176,6 +178,18 @@ impl PerfData {
         (0..4).filter_map(of_one).reduce(|sum, seconds| sum + seconds)
     }
 
+    /// The same for the young collector, the full one, and G1's concurrent cycle. `None` where the collector counts phases.
+    pub fn collecting_seconds_of_each(&self) -> Option<[f64; 3]> {
+        self.collecting_seconds().filter(|_| !self.counts_phases())?;
+        Some([0, 1, 2].map(|number| self.seconds(&format!("sun.gc.collector.{number}.time")).unwrap_or(0.0)))
+    }
+
+    /// Whether what is counted as collections are phases of concurrent ones.
+    pub fn counts_phases(&self) -> bool {
+        let named = |number: u32| self.text(&format!("sun.gc.collector.{number}.name"));
+        (0..4).filter_map(named).any(|name| OF_PHASES.iter().any(|collector| name.starts_with(collector)))
+    }
+
     /// Seconds, of a counter in the JVM's ticks.
     pub fn seconds(&self, name: &str) -> Option<f64> {
         let frequency = self.get("sun.os.hrt.frequency").filter(|frequency| *frequency > 0)?;
@@ -283,6 +297,12 @@ mod tests {
         ];
         let seconds = |count: usize| PerfData::parse(file(&entries[..count])).unwrap().collecting_seconds();
         assert_eq!((seconds(3), seconds(1)), (Some(2.0), None));
+        let named = |name: &str| {
+            let name = [text("sun.gc.collector.0.name", name, 32)];
+            PerfData::parse(file(&[&entries[..], &name[..]].concat())).unwrap()
+        };
+        let each = |name: &str| named(name).collecting_seconds_of_each();
+        assert_eq!((each("G1 young"), each("ZGC minor")), (Some([1.5, 0.0, 0.5]), None));
     }
 
     #[test]

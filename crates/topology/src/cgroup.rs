@@ -86,30 +86,42 @@ pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
     let hierarchies = groups(root, process, MEMORY);
     let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
     let left = hierarchies.iter().flat_map(|(version, folders)| {
-        let [limit, used] = match version {
-            Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
-            Version::Two => ["memory.max", "memory.current"],
+        // From `memory.high` on the kernel slows the group down and takes pages from it: for who asks that is a limit, too.
+        let (limits, used): (&[&str], _) = match version {
+            Version::One => (&["memory.limit_in_bytes"], "memory.usage_in_bytes"),
+            Version::Two => (&["memory.max", "memory.high"], "memory.current"),
         };
         folders.iter().filter_map(move |folder| {
-            let limit = number(folder.join(limit))?;
+            let limit = limits.iter().filter_map(|limit| number(folder.join(limit))).min()?;
             Some(limit.saturating_sub(number(folder.join(used)).unwrap_or(limit)))
         })
     });
     match left.min() {
         Some(bytes) => MemoryLeft::Bytes(bytes),
-        None if is_memory_group_visible(root, process, &hierarchies) => MemoryLeft::Unlimited,
+        None if is_group_visible(root, process, MEMORY, &hierarchies) => MemoryLeft::Unlimited,
         None => MemoryLeft::Unseen,
     }
 }
 
 const MEMORY: &str = "memory";
+const CPU: &str = "cpu";
+
+/// Whether the group is visible from here that may have a quota, as that of a container beside ours is not.
+pub fn is_quota_visible(root: &Path, process: Process) -> bool {
+    is_group_visible(root, process, CPU, &groups(root, process, CPU))
+}
 
 /// Whether the folder of the group is there that would have the limit. Where version 1 has the controller, version 2 has not.
-fn is_memory_group_visible(root: &Path, process: Process, hierarchies: &[(Version, Vec<PathBuf>)]) -> bool {
+fn is_group_visible(
+    root: &Path,
+    process: Process,
+    controller: &str,
+    hierarchies: &[(Version, Vec<PathBuf>)],
+) -> bool {
     let Some(groups) = groups_of(root, process) else { return false };
-    let is_in = |version| groups.lines().any(|line| group_of_line(line, version, MEMORY).is_some());
+    let is_in = |version| groups.lines().any(|line| group_of_line(line, version, controller).is_some());
     let Some(version) = [Version::One, Version::Two].into_iter().find(|version| is_in(*version)) else {
-        // The kernel does not limit memory at all.
+        // The kernel sets no such limit at all.
         return true;
     };
     let mut own =
@@ -119,7 +131,7 @@ fn is_memory_group_visible(root: &Path, process: Process, hierarchies: &[(Versio
 
 /// The lowest limit, and the folder of the group that it is set in.
 fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
-    let limits = groups(root, process, "cpu").into_iter().flat_map(|(version, folders)| {
+    let limits = groups(root, process, CPU).into_iter().flat_map(|(version, folders)| {
         let read = match version {
             Version::One => read_v1,
             Version::Two => read_v2,

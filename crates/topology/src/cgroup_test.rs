@@ -177,6 +177,8 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
         ("sys/fs/cgroup/pod/app/memory.current", "300"),
     ];
     assert_eq!(left(&two), MemoryLeft::Bytes(600));
+    let high = [&two[..], &[("sys/fs/cgroup/pod/app/memory.high", "800")]].concat();
+    assert_eq!(left(&high), MemoryLeft::Bytes(500), "from there on the kernel takes pages back");
     let mount = "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
     let one = [
         ("proc/self/cgroup", "4:memory:/app"),
@@ -186,6 +188,16 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
     ];
     assert_eq!(left(&one), MemoryLeft::Bytes(0), "a limit that was lowered");
     assert_eq!(left(&one[..3]), MemoryLeft::Bytes(0), "nobody knows how much of it is left");
+}
+
+#[test]
+fn no_quota_is_told_from_one_that_cannot_be_seen() {
+    let visible = |group: &str| {
+        let files =
+            [("proc/7/cgroup", group), ("proc/self/mountinfo", V2), ("sys/fs/cgroup/app/cpu.max", "max 1")];
+        is_quota_visible(tree(&files).path(), Process::Id(7))
+    };
+    assert!(visible("0::/app") && !visible("0::/../elsewhere") && !visible("0::/another"));
 }
 
 #[test]

@@ -124,10 +124,84 @@ fn a_heap_is_touched_at_the_start_only_where_it_fits() {
             e.jvm.flags = flags(&format!("InitialHeapSize={initial}"));
         })
     };
-    assert_eq!(touched(2 << 30, Some(3 << 30), 0), ["-XX:+AlwaysPreTouch"]);
-    assert!(touched(2 << 30, Some(1 << 30), 1 << 20).is_empty());
-    assert_eq!(touched(2 << 30, Some(1 << 30), 3 << 29), ["-XX:+AlwaysPreTouch"], "most of it is in memory");
-    assert!(touched(2 << 30, None, 0).is_empty(), "a program's remedy: if it fits");
+    assert_eq!(touched(3 << 30, Some(4 << 30), 0), ["-XX:+AlwaysPreTouch"]);
+    assert!(touched(3 << 30, Some(1 << 30), 1 << 20).is_empty());
+    assert_eq!(touched(3 << 30, Some(1 << 30), 5 << 29), ["-XX:+AlwaysPreTouch"], "most of it is in memory");
+    assert!(touched(3 << 30, None, 0).is_empty(), "a program's remedy: if it fits");
+}
+
+/// The flag touches what the heap begins with, once: the rest when it grows, and what was given back when it is used again.
+#[test]
+fn no_more_is_touched_at_the_start_than_the_heap_begins_with() {
+    let touched = |committed: u64| {
+        flags_advised(|e| {
+            e.memory.first_touches = Some(2_000_000);
+            e.memory.heap_committed = Some(committed);
+        })
+    };
+    assert_eq!(touched(4 << 30), ["-Xms4096m", "-XX:+AlwaysPreTouch"]);
+    assert!(touched(256 << 20).is_empty(), "of 8 GB that were touched 256 MB are the heap's");
+}
+
+/// As a container with one CPU starts.
+#[test]
+fn serial_begins_with_the_heap_that_its_young_generation_needs() {
+    let advised = |collector: &str, initial: u64| {
+        let flags = flags_advised(|e| {
+            e.jvm.collector = collector.into();
+            e.jvm.flags = ergonomic(&format!("InitialHeapSize={initial} MaxHeapSize=1073741824"));
+            e.eden.bytes = Some(1e8);
+            e.eden.collecting = Some(1.0);
+            e.eden.collections = Some(100);
+        });
+        flags.join(" ")
+    };
+    let heap = |flags: String| flags.split_once("-Xms").map(|(_, heap)| heap.to_owned());
+    let small = advised("Serial", 32 << 20);
+    assert!(small.contains(&format!("-Xmx{}", heap(small.clone()).unwrap())), "{small}");
+    assert_eq!(heap(advised("Serial", 1 << 30)), None);
+    assert_eq!(heap(advised("Parallel", 32 << 20)), None, "grows by its own policy");
+}
+
+#[test]
+fn a_chosen_pause_goal_is_not_defeated() {
+    let remedy = |chosen: &str, collector: &str| {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.jvm.flags = flags(chosen);
+        evidence.eden.collecting = Some(1.0);
+        examine(&evidence)[0].advice[0].remedy.text()
+    };
+    assert!(remedy("MaxGCPauseMillis=50", "G1").starts_with("a longer -XX:MaxGCPauseMillis"));
+    assert!(
+        remedy("", "G1").starts_with("-Xmn") && remedy("MaxGCPauseMillis=50", "Parallel").starts_with("-Xmn")
+    );
+}
+
+#[test]
+fn a_quota_never_leaves_one_processor() {
+    let advised = |quota: f64, chosen: &str| {
+        flags_advised(|e| {
+            e.machine = CpuLimits { quota: Some(quota), throttled: Some(0.5), ..e.machine.clone() };
+            e.jvm.flags = flags(chosen);
+        })
+    };
+    assert!(advised(0.5, "ActiveProcessorCount=2").is_empty());
+    assert_eq!(advised(0.5, "ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
+    assert_eq!(advised(2.5, "ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=3"]);
+}
+
+#[test]
+fn tlabs_that_hotspot_resizes_are_not_advised_to_be_larger() {
+    let advised = |chosen: &str| {
+        flags_advised(|e| {
+            e.jvm.flags = flags(chosen);
+            let refills = e.refills.as_mut().unwrap();
+            (refills.quick.count, refills.quick.total_ns) = (5_000_000, 5e6 * 400.0);
+        })
+    };
+    assert!(advised("TLABSize=4096").is_empty());
+    assert_eq!(advised("TLABSize=4096 ResizeTLAB=false"), ["-XX:TLABSize=32k"]);
 }
 
 #[test]

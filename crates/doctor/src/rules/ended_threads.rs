@@ -54,9 +54,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
     let with_flag = effect(evidence, allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
-    let stopped = evidence.collecting_share();
+    let stopped = evidence.full_eden_share();
     // A concurrent collector works while threads run.
-    let concurrent = evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / cpus(evidence));
+    let concurrent =
+        evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / evidence.usable_cpus());
     let collecting = stopped.map(|share| share.max(concurrent));
     if !flags.is_chosen("TLABSize")
         && accepted
@@ -105,13 +106,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 /// Whether fewer collections, which take such a share of the time, save more than small TLABs cost a thread that allocates densely. Where nobody knows
 /// that share it is not ruled out.
 fn pays(evidence: &Evidence, allocation: &Allocation, effect: &Effect, collecting: Option<f64>) -> bool {
-    let dense = allocation.objects * NS_FOR_BYTE / (evidence.seconds * 1e9) / cpus(evidence);
+    let dense = allocation.objects * NS_FOR_BYTE / (evidence.seconds * 1e9) / evidence.usable_cpus();
     let saved = effect.collections.zip(collecting);
     saved.is_none_or(|(collections, share)| share * (1.0 - collections) >= LEAST_GAIN + dense)
-}
-
-fn cpus(evidence: &Evidence) -> f64 {
-    evidence.machine.cpus.max(1) as f64
 }
 
 /// Bytes at a TLAB's end that hold no objects: what the processor may fetch ahead (HotSpot 17 to 25,

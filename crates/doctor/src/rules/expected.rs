@@ -2,7 +2,7 @@
 
 use super::sick::{SECONDS, churning, ergonomic, flags, full_of_humongous_objects, healthy};
 use super::*;
-use crate::evidence::{CpuLimits, Times};
+use crate::evidence::{CpuLimits, Pauses, Times};
 use crate::finding::{Effect, Sure};
 use jvm::vm_flags::VmFlags;
 
@@ -81,7 +81,7 @@ fn a_young_generation_is_as_much_larger_than_eden_as_it_is_now() {
         advice.remedy.text()
     };
     assert_eq!(advised("Parallel", Some(101.0)), "-Xmn404m -Xmx1327m");
-    assert_eq!(advised("Serial", Some(125.0)), "-Xmn500m -Xmx1399m");
+    assert_eq!(advised("Serial", Some(125.0)), "-Xmn500m -Xmx1399m -Xms1399m");
     assert_eq!(advised("Serial", None), advised("Serial", Some(125.0)), "nobody has seen it");
     assert_eq!(advised("G1", Some(200.0)), advised("G1", Some(101.0)), "regions as they are needed");
 }
@@ -103,6 +103,28 @@ fn objects_that_are_not_humongous_any_more_fill_eden() {
     };
     let others = 5.0 / 50.0;
     near(effects(disturbed)[0].collections, (others + others / f64::exp_m1(others)) / 5.0);
+    // 40 of the 50 young collections, of 8 ms each; the whole heap's pauses stay.
+    let with_pauses = |e: &mut Evidence| {
+        collecting(e);
+        e.eden.collecting = Some(1.0);
+        e.eden.pauses = Some(Pauses { young: 0.4, young_count: 50, full: 0.6, concurrent: 0.0 });
+    };
+    near(effects(with_pauses)[0].speed, 1.0 / (1.0 - 0.04 * 0.8));
+}
+
+/// Where the JVM's memory may not be read, or its flags are not known.
+#[test]
+fn humongous_objects_are_found_whatever_else_is_not_seen() {
+    let found = |change: fn(&mut Evidence)| {
+        let mut evidence = healthy();
+        full_of_humongous_objects(&mut evidence);
+        change(&mut evidence);
+        let found = examine(&evidence).into_iter().find(|found| found.rule == "humongous objects").unwrap();
+        found.advice.into_iter().map(|advice| (advice.remedy.text(), advice.effect)).collect::<Vec<_>>()
+    };
+    let unread = found(|e| e.allocation = None);
+    assert_eq!((unread.len(), unread[0].1), (2, Effect::default()), "{unread:?}");
+    assert_eq!(found(|e| e.jvm.flags = VmFlags::default()).len(), 1);
 }
 
 #[test]

@@ -21,17 +21,20 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let spent = touches * evidence.costs.first_touch_ns / 1e9;
     // Threads that start touch pages as well, their stacks: those are no heap's, and no flag helps.
     let stacks = evidence.threads.started.unwrap_or(0) as f64 * STACK_PAGES;
-    let heap = (touches - stacks).max(0.0) / touches.max(1.0);
+    // What is touched at the start is touched once: no more pages than the heap has. Others are given back and touched again, or are no heap's.
+    let size = initial(evidence);
+    let pages = size.map_or(f64::INFINITY, |bytes| bytes as f64 / SMALL_PAGE);
+    let heap = (touches - stacks).clamp(0.0, pages) / touches.max(1.0);
     if cpu <= 0.0 || heap * spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
         return None;
     }
-    let remedy = remedy(evidence)?;
+    let remedy = remedy(evidence, size)?;
     Some(Found {
         evidence: format!(
             "{} pages/s were touched for the first time, {} each on this machine: {} of the threads' time.",
             count(touches / evidence.seconds),
             quantity(evidence.costs.first_touch_ns, "ns"),
-            share(heap * spent / cpu),
+            share(spent / cpu),
         ),
         advice: vec![Advice {
             remedy,
@@ -45,16 +48,27 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     })
 }
 
-/// `None` where all of -Xms does not fit in memory.
-fn remedy(evidence: &Evidence) -> Option<Remedy> {
+/// What the heap has to begin with, in bytes, so that its pages are touched at the start: what it has come to, for the flag touches no more than -Xms then,
+/// and what the heap grows by while it grows.
+fn initial(evidence: &Evidence) -> Option<u64> {
+    let initial = evidence.jvm.flags.number("InitialHeapSize")?;
+    Some(initial.max(evidence.memory.heap_committed.unwrap_or(0)))
+}
+
+/// `None` where a heap of `size` bytes does not fit in memory.
+fn remedy(evidence: &Evidence, size: Option<u64>) -> Option<Remedy> {
     let (flag, flags) = ("-XX:+AlwaysPreTouch", &evidence.jvm.flags);
-    let Some((initial, available)) = flags.number("InitialHeapSize").zip(evidence.memory.available) else {
+    let Some((size, available)) = size.zip(evidence.memory.available) else {
         let unless = if flags.is_known() { "" } else { " unless it is set," };
         return Some(Remedy::Program(format!("{flag},{unless} if all of -Xms fits in memory")));
     };
-    let more = initial as f64 - room::touched(evidence, 0.0);
-    (more <= available as f64).then(|| Remedy::flag(flag))
+    let more = size as f64 - room::touched(evidence, 0.0);
+    let larger = flags.number("InitialHeapSize").is_some_and(|initial| initial < size);
+    let larger = larger.then(|| format!("-Xms{}m", size.div_ceil(1 << 20)));
+    (more <= available as f64).then(|| Remedy::Flags(larger.into_iter().chain([flag.into()]).collect()))
 }
+
+const SMALL_PAGE: f64 = 4096.0;
 
 /// What a thread touches of its stack and of the JVM's own structures: measured with the workload churn.
 const STACK_PAGES: f64 = 3.0;

@@ -22,7 +22,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let chosen = flags.is_on("UseTransparentHugePages") || flags.is_on("UseLargePages");
     let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode != "never");
     let part = huge as f64 / resident.max(1) as f64;
-    if resident < LEAST_RESIDENT || chosen || !possible || part > MOST_HUGE {
+    // Where ZGC's heap is, nobody has looked.
+    let is_seen = evidence.jvm.collector != "Z";
+    if !is_seen || resident < LEAST_RESIDENT || chosen || !possible || part > MOST_HUGE {
         return None;
     }
     Some(Found {

@@ -27,41 +27,32 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (part, rates) = (evidence.share_of_cause(CAUSE), evidence.collection_rates()?);
-    let stopped = evidence.collecting_share()? * part;
+    let rate = rates.all() * part;
+    let stopped = match evidence.share_of_young(rate) {
+        Some(share) => share,
+        None => evidence.collecting_share()? * part,
+    };
     if stopped < LEAST_STOPPED {
         return None;
     }
     let flags = &evidence.jvm.flags;
-    let region = flags.number("G1HeapRegionSize").filter(|size| *size > 0)?;
+    let region = flags.number("G1HeapRegionSize").filter(|size| *size > 0);
     let text = format!(
-        "{} collections/s come for humongous objects, larger than half a region ({}): threads are stopped for {} of the time.",
-        quantity(rates.all() * part, ""),
-        human(region as f64 / 2.0),
+        "{} collections/s come for humongous objects, larger than half a region{}: threads are stopped for {} of the time.",
+        quantity(rate, ""),
+        region.map_or(String::new(), |region| format!(" ({})", human(region as f64 / 2.0))),
         share(stopped),
     );
-    let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX) / FEWEST_REGIONS;
-    let larger = region.saturating_mul(LARGER).min(LARGEST).min(power_of_two(most));
-    // Objects that are not humongous any more fill eden with all others: `used` has the bytes of both.
-    let eden = evidence.eden.mean_bytes.or(evidence.eden.bytes)?;
-    let fill = eden * evidence.seconds / evidence.allocation.as_ref()?.used;
-    // Concurrent cycles come with them, and go.
-    let kept = 1.0 - (rates.all() * part / (rates.full + rates.others)).min(1.0);
-    let without = Rates {
-        following: rates.following * kept,
-        ..Rates::in_eden(fill, rates.others - rates.all() * part)
-    };
-    let collections = without.all() / rates.all();
-    if !collections.is_finite() || collections > MOST_LEFT {
+    let effect = without(evidence, rates, rate);
+    if effect.collections.is_some_and(|left| left > MOST_LEFT) {
         return None;
     }
-    let effect = Effect {
-        collections: Some(collections),
-        speed: evidence.speed_with_collections(collections),
-        sure: Sure::Estimated,
-    };
+    let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX) / FEWEST_REGIONS;
+    let larger = |region: u64| region.saturating_mul(LARGER).min(LARGEST).min(power_of_two(most));
     // Who chose a size may have had a reason.
-    let sized = (larger > region && !flags.is_chosen("G1HeapRegionSize")).then(|| Advice {
-        remedy: Remedy::flag(format!("-XX:G1HeapRegionSize={}", bytes(larger as f64))),
+    let region = region.filter(|region| larger(*region) > *region && !flags.is_chosen("G1HeapRegionSize"));
+    let sized = region.map(|region| Advice {
+        remedy: Remedy::flag(format!("-XX:G1HeapRegionSize={}", bytes(larger(region) as f64))),
         effect,
         note: "at best: if they fit in half of such a region",
     });
@@ -71,6 +62,36 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         note: "-Xlog:gc+humongous=debug names their sizes at each collection",
     };
     Some(Found { evidence: text, advice: sized.into_iter().chain([program]).collect() })
+}
+
+/// When none of these `rate` collections a second comes any more. Untold where nobody knows what fills eden then.
+fn without(evidence: &Evidence, rates: Rates, rate: f64) -> Effect {
+    // Objects that are not humongous any more fill eden with all others: `used` has the bytes of both.
+    let eden = evidence.eden.mean_bytes.or(evidence.eden.bytes);
+    let Some((eden, allocation)) = eden.zip(evidence.allocation.as_ref()) else { return Effect::default() };
+    // Concurrent cycles come with them, and go.
+    let kept = 1.0 - (rate / (rates.full + rates.others)).min(1.0);
+    let left = Rates {
+        following: rates.following * kept,
+        ..Rates::in_eden(eden * evidence.seconds / allocation.used, rates.others - rate)
+    };
+    let collections = left.all() / rates.all();
+    if !collections.is_finite() {
+        return Effect::default();
+    }
+    let saved = match evidence.eden.pauses {
+        Some(pauses) => {
+            let young = pauses.young_count as f64 / evidence.seconds;
+            let fewer = (1.0 - (left.full + left.others) / young).max(0.0);
+            (pauses.young * fewer + pauses.concurrent * (1.0 - kept)) / evidence.seconds
+        }
+        None => evidence.collecting_share().unwrap_or(0.0) * (1.0 - collections),
+    };
+    Effect {
+        collections: Some(collections),
+        speed: Some(1.0 / (1.0 - saved.min(0.9))),
+        sure: Sure::Estimated,
+    }
 }
 
 /// Other collectors have none.

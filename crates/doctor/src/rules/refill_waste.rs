@@ -10,6 +10,8 @@ use present::numbers::{human, share};
 const LEAST_SHARE: f64 = 0.05;
 /// HotSpot gives up at most one part in so many of a TLAB (`TLABRefillWasteFraction`).
 const FRACTION: f64 = 64.0;
+/// Of eden, at each collection, where it sizes them (`TLABWasteTargetPercent`).
+const USUAL_AT_COLLECTION: f64 = 0.01;
 
 pub const RULE: Rule = Rule {
     name: "refill waste",
@@ -20,19 +22,31 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (allocation, flags) = (evidence.allocation.as_ref()?, &evidence.jvm.flags);
-    let lost = allocation.waste_refill / allocation.used;
     let chosen: Vec<&str> = chosen(flags).collect();
+    let at_refill = allocation.waste_refill / allocation.used;
+    // Of TLABs that HotSpot resizes what is unused at a collection is its own choice.
+    let of_fixed =
+        if is_off(flags, "ResizeTLAB") { allocation.waste_collection / allocation.used } else { 0.0 };
+    let at_collection = (of_fixed - USUAL_AT_COLLECTION).max(0.0);
+    let lost = at_refill + at_collection;
     if lost < LEAST_SHARE || chosen.is_empty() {
         return None;
     }
-    let size = flags.number("TLABSize").unwrap_or(0) as f64;
-    let kept = 1.0 - lost + lost.min(1.0 / FRACTION);
-    Some(Found {
-        evidence: format!(
-            "{} of eden is left over in TLABs of {} when they are refilled: the next object did not fit.",
-            share(lost),
-            human(size)
+    let size = flags.number("TLABSize").filter(|size| *size > 0);
+    let size = size.map_or(String::new(), |size| format!(" of {}", human(size as f64)));
+    let kept = 1.0 - lost + at_refill.min(1.0 / FRACTION);
+    let text = match at_refill >= at_collection {
+        true => format!(
+            "{} of eden is left over in TLABs{size} when they are refilled: the next object did not fit.",
+            share(at_refill),
         ),
+        false => format!(
+            "{} of eden is unused in TLABs{size} when a collection comes: threads allocate less than that between two.",
+            share(of_fixed),
+        ),
+    };
+    Some(Found {
+        evidence: text,
         advice: vec![Advice {
             // No flag says it: HotSpot refuses to start with TLABSize=0.
             remedy: Remedy::Program(format!("leave out {}", chosen.join(" and "))),
@@ -48,7 +62,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 
 /// Of TLABs that HotSpot sizes itself so much is never lost for long.
 fn chosen(flags: &VmFlags) -> impl Iterator<Item = &'static str> {
-    ["-XX:TLABSize", "-XX:-ResizeTLAB"].into_iter().filter(|flag| flags.is_chosen(name(flag)))
+    let size = flags.is_chosen("TLABSize").then_some("-XX:TLABSize");
+    let fixed = (flags.is_chosen("ResizeTLAB") && is_off(flags, "ResizeTLAB")).then_some("-XX:-ResizeTLAB");
+    size.into_iter().chain(fixed)
+}
+
+fn is_off(flags: &VmFlags, name: &str) -> bool {
+    flags.get(name).is_some_and(|flag| flag.value == "false")
 }
 
 fn needs(evidence: &Evidence) -> &'static [Need] {
@@ -56,9 +76,4 @@ fn needs(evidence: &Evidence) -> &'static [Need] {
         Some(_) => &[Need::WasteCauses],
         None => &[Need::Flags],
     }
-}
-
-/// Of a flag as it is written.
-fn name(flag: &str) -> &str {
-    flag.trim_start_matches("-XX:").trim_start_matches('-')
 }

@@ -56,7 +56,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         sure: Sure::Estimated,
     };
     // TLABs as large as the program's own rate wants need a refill so much more rarely.
-    let small = flags.number("TLABSize").filter(|_| flags.is_chosen("TLABSize"));
+    // Where HotSpot resizes them, the flag is a new thread's first TLAB only.
+    let is_kept = flags.get("ResizeTLAB").is_some_and(|flag| flag.value == "false");
+    let small = flags.number("TLABSize").filter(|_| is_kept && flags.is_chosen("TLABSize"));
     if let Some(size) = small {
         let larger = size
             .saturating_mul(LARGER)

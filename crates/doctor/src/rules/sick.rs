@@ -116,6 +116,18 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     );
     assert_eq!(
         found(|e| {
+            e.jvm.flags = flags("TLABSize=1048576 ResizeTLAB=false");
+            e.allocation.as_mut().unwrap().waste_collection = 6e9;
+        }),
+        ["refill waste"]
+    );
+    assert_eq!(
+        found(|e| e.allocation.as_mut().unwrap().waste_collection = 6e9),
+        [""; 0],
+        "HotSpot's own choice"
+    );
+    assert_eq!(
+        found(|e| {
             let refills = e.refills.as_mut().unwrap();
             refills.quick.count = 5_000_000;
             refills.quick.total_ns = 5e6 * 400.0;
@@ -135,10 +147,15 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
         found(|e| e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
         ["throttled"]
     );
-    assert_eq!(found(|e| e.memory.first_touches = Some(2_000_000)), ["first touch"]);
+    assert_eq!(found(touching), ["first touch"]);
     assert_eq!(found(|e| e.memory.huge = Some(0)), ["small pages"]);
     assert_eq!(found(|e| e.machine.nodes = 2), ["memory nodes"]);
     assert_eq!(found(|e| e.application_cpu = Some(160.0)), ["card marks"]);
+}
+
+/// 8 GB in 10 s, in a heap that has grown to 4 GB.
+fn touching(evidence: &mut Evidence) {
+    (evidence.memory.first_touches, evidence.memory.heap_committed) = (Some(2_000_000), Some(4 << 30));
 }
 
 /// Eight of ten collections come for them, in a heap of 1 GB with regions of 1 MB.
@@ -256,6 +273,23 @@ fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
     assert_eq!(remedies(&evidence), ["-XX:TLABSize=4k", "use a pool of threads"]);
 }
 
+/// A quota of two CPUs on a machine with many: what dense use costs is a share of the two.
+#[test]
+fn a_quota_is_all_that_threads_have() {
+    let remedies = |limits: CpuLimits| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        evidence.eden.collecting = Some(0.02 * SECONDS);
+        evidence.allocation.as_mut().unwrap().objects = 2.2e8 * SECONDS;
+        evidence.machine = limits;
+        let found = examine(&evidence);
+        found[0].advice.iter().map(|advice| advice.remedy.text()).collect::<Vec<_>>()
+    };
+    let cpus = |cpus, quota| CpuLimits { cpus, nodes: 1, quota, ..CpuLimits::default() };
+    assert_eq!(remedies(cpus(64, Some(2.0))), remedies(cpus(2, None)));
+    assert_ne!(remedies(cpus(64, None)), remedies(cpus(2, None)));
+}
+
 #[test]
 fn what_is_already_chosen_is_not_advised_again() {
     let flag_of = |change: fn(&mut Evidence)| {
@@ -273,7 +307,7 @@ fn what_is_already_chosen_is_not_advised_again() {
             e.jvm.flags = flags(name);
         })
     };
-    assert!(chosen("AlwaysPreTouch=true", |e| e.memory.first_touches = Some(2_000_000)).is_empty());
+    assert!(chosen("AlwaysPreTouch=true", touching).is_empty());
     assert!(chosen("UseTransparentHugePages=true", |e| e.memory.huge = Some(0)).is_empty());
     assert!(chosen("UseNUMA=true", |e| e.machine.nodes = 2).is_empty());
     assert!(chosen("UseCondCardMark=true", |e| e.application_cpu = Some(160.0)).is_empty());
@@ -341,7 +375,7 @@ fn no_advice_is_made_for_memory_that_is_not_there() {
         })
     };
     assert!(with(|e| e.eden.collecting = Some(1.0)).is_empty());
-    assert!(with(|e| e.memory.first_touches = Some(2_000_000)).is_empty(), "-Xms is 256 MB");
+    assert!(with(touching).is_empty(), "the heap has 4 GB");
 }
 
 #[test]

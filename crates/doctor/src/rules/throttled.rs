@@ -2,28 +2,35 @@
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
 use present::numbers::{share, significant};
 
 /// Of the periods.
 const LEAST_SHARE: f64 = 0.05;
+/// Processors with which HotSpot chooses as on a server (`os::is_server_class_machine`).
+const FEWEST: usize = 2;
 
 pub const RULE: Rule = Rule {
     name: "throttled",
     source: "Linux: Documentation/scheduler/sched-bwc.rst, cpu.stat",
-    needs: |_| &[],
+    needs: |_| &[Need::Quota],
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let throttled = evidence.machine.throttled.filter(|share| *share >= LEAST_SHARE)?;
     let quota = evidence.machine.quota?;
-    let processors = (quota.ceil() as usize).max(1);
+    // With one HotSpot would no longer choose G1, nor run the common pool's tasks beside each other.
+    let processors = (quota.ceil() as usize).max(FEWEST);
     let flags = &evidence.jvm.flags;
     // In a container HotSpot counts so many by itself.
     let counts_more =
         match flags.number("ActiveProcessorCount").filter(|_| flags.is_chosen("ActiveProcessorCount")) {
             Some(chosen) => chosen > processors as u64,
-            None => flags.get("UseContainerSupport").is_some_and(|flag| flag.value == "false"),
+            None => {
+                let ignores = flags.get("UseContainerSupport").is_some_and(|flag| flag.value == "false");
+                ignores && evidence.machine.cpus > processors
+            }
         };
     let fewer = counts_more.then(|| Advice {
         remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),

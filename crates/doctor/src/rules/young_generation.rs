@@ -33,7 +33,7 @@ pub const RULE: Rule = Rule {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (eden, rates) = (evidence.bytes_of_eden()?, evidence.collection_rates()?);
-    let stopped = evidence.collecting_share().filter(|_| is_sizable(evidence))? * rates.full / rates.all();
+    let stopped = evidence.full_eden_share().filter(|_| is_sizable(evidence))?;
     if stopped < LEAST_STOPPED || rates.full < FEWEST_A_SECOND {
         return None;
     }
@@ -48,6 +48,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         share(stopped),
     );
     let advice = match room::of_heap(evidence, eden) {
+        _ if has_pause_goal(evidence) => for_pause_goal(),
         Some(room) => larger(evidence, eden, rates, room)?,
         None => of_unknown_size(),
     };
@@ -71,26 +72,50 @@ fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Adv
     let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64 + (factor - 1.0) * young;
     let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
     let (young, heap) = (megabytes(factor * young), megabytes(heap));
+    let mut flags = vec![format!("-Xmn{young}m"), format!("-Xmx{heap}m")];
+    if starts_smaller(evidence, young << 20) {
+        flags.push(format!("-Xms{heap}m"));
+    }
     // What does not leave an old generation is no young one.
     if factor < LEAST_FACTOR || young as f64 > MOST_YOUNG * heap as f64 {
         return None;
     }
-    let collections = rates.with_larger_eden(factor).all() / rates.all();
+    let fewer = rates.with_larger_eden(factor);
     Some(Advice {
-        remedy: Remedy::Flags(vec![format!("-Xmn{young}m"), format!("-Xmx{heap}m")]),
+        remedy: Remedy::Flags(flags),
         effect: Effect {
-            collections: Some(collections),
-            speed: evidence.speed_with_collections(collections),
+            collections: Some(fewer.all() / rates.all()),
+            speed: evidence.speed_with_collections(fewer.full / rates.full),
             sure: Sure::Estimated,
         },
         note: match evidence.jvm.collector.as_str() {
             "G1" if evidence.share_of_cause(humongous_objects::CAUSE) >= HUMONGOUS => {
-                "at most so many: a larger heap has more room for humongous objects, too"
+                "at most so many, as humongous objects have more room; G1 then no longer adheres to its pause-time goal"
             }
             "G1" => "if few additional objects survive; G1 then no longer adheres to its pause-time goal",
             _ => "if few additional objects survive",
         },
     })
+}
+
+/// Serial cuts `NewSize` off below the heap that it starts with (`GenArguments::initialize_heap_flags_and_sizes`), and the young generation then has what the
+/// old one's size gives it.
+fn starts_smaller(evidence: &Evidence, young: u64) -> bool {
+    let initial = evidence.jvm.flags.number("InitialHeapSize").unwrap_or(0);
+    evidence.jvm.collector == "Serial" && initial <= young
+}
+
+/// Who has told G1 how long a pause may be wants it to size eden for that, which -Xmn ends.
+fn has_pause_goal(evidence: &Evidence) -> bool {
+    evidence.jvm.collector == "G1" && evidence.jvm.flags.is_chosen("MaxGCPauseMillis")
+}
+
+fn for_pause_goal() -> Advice {
+    Advice {
+        remedy: Remedy::Program("a longer -XX:MaxGCPauseMillis, or a larger heap (-Xmx)".into()),
+        effect: Effect::default(),
+        note: "G1 sizes eden for this goal; -Xmn would have it no longer adhere to it",
+    }
 }
 
 /// A size that is too large ends the program: none is better.
