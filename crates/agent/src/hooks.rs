@@ -10,11 +10,11 @@ use crate::hierarchy::Hierarchy;
 use crate::refills::Place;
 use control::Mode;
 use hab::{Counter, CpuIndex, Extent, Request};
+use hotspot::WORD;
 use hotspot::collector::Hooks;
 use hotspot::functions::Functions;
 use hotspot::heap::BEFORE_GC;
 use hotspot::patch::Exchange;
-use hotspot::{WORD, vm_thread};
 use std::ffi::c_void;
 
 /// All hooks that a collector needs, for the agent with this hierarchy: those that give memory up first, the one that hands it out
@@ -220,7 +220,9 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
     come_through_the_table();
     let Some(agent) = agent_if_installed() else { return };
-    if when == BEFORE_GC && agent.heap.is_at_safepoint() && vm_thread::is_this() {
+    // SAFETY: HotSpot's own threads call it.
+    let is_on_vm_thread = || unsafe { agent.heap.is_on_vm_thread() };
+    if when == BEFORE_GC && agent.heap.is_at_safepoint() && is_on_vm_thread() {
         agent.retire_buffers();
     }
     if let Some(original) = agent.originals.trace_heap {

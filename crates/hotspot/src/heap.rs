@@ -8,7 +8,7 @@ use crate::library::Library;
 use crate::slots;
 use crate::structs::{Structs, peek};
 use crate::symbols::Symbols;
-use crate::transitions::{NOTIFIES, Transitions};
+use crate::transitions::{self, Transitions};
 use crate::version::{Feature, Since};
 use crate::vtable::Vtable;
 use crate::{Error, WORD};
@@ -47,6 +47,7 @@ pub struct Jvm {
     fill_with_object: usize,
     current_thread: usize,
     safepoint_state: usize,
+    vm_thread: usize,
 }
 
 /// `CollectedHeap::fill_with_object(HeapWord*, size_t, bool)`; what a `HeapWord` is has changed, not the function.
@@ -56,6 +57,8 @@ const FILL_WITH_OBJECT: Since<&str> = Since(&[
 ]);
 const CURRENT_THREAD: &str = "_ZN18ThreadLocalStorage6threadEv";
 const SAFEPOINT_STATE: &str = "_ZN20SafepointSynchronize6_stateE";
+/// `VMThread::_vm_thread`.
+const VM_THREAD: &str = "_ZN8VMThread10_vm_threadE";
 const STRUCTS: &str = "gHotSpotVMStructs";
 const EXITED_BYTES: &str = "_ZN13ThreadService23_exited_allocated_bytesE";
 
@@ -102,7 +105,10 @@ impl Jvm {
                 EXITED_BYTES,
                 STRUCTS,
                 THREAD_LIST,
-                NOTIFIES,
+                VM_THREAD,
+                transitions::SYMBOLS[0],
+                transitions::SYMBOLS[1],
+                transitions::SYMBOLS[2],
             ],
             hooks.pauses,
         )?;
@@ -159,12 +165,13 @@ impl Jvm {
             flags,
             functions,
             accounts: Accounts::of(&structs, feature, place(5), place(3))?,
-            transitions: Transitions::at(place(6)),
+            transitions: Transitions::of([7, 8, 9].map(place)),
             structs,
             vtable: vtable_address,
             fill_with_object: address(0, fill_with_object)?,
             current_thread: address(1, CURRENT_THREAD)?,
             safepoint_state: address(2, SAFEPOINT_STATE)?,
+            vm_thread: address(6, VM_THREAD)?,
         })
     }
 
@@ -211,6 +218,7 @@ impl Jvm {
                 fill_with_object: std::mem::transmute::<usize, FillWithObject>(self.fill_with_object),
                 current_thread: std::mem::transmute::<usize, CurrentThread>(self.current_thread),
                 safepoint_state: self.safepoint_state,
+                vm_thread: self.vm_thread,
                 allocated: self.accounts.allocated,
             })
         }
@@ -230,6 +238,7 @@ pub struct Heap {
     fill_with_object: FillWithObject,
     current_thread: CurrentThread,
     safepoint_state: usize,
+    vm_thread: usize,
     /// Offset of a thread's account of what it has allocated.
     allocated: usize,
 }
@@ -289,6 +298,15 @@ impl Heap {
     pub unsafe fn current_thread(&self) -> usize {
         // SAFETY: the caller's.
         unsafe { (self.current_thread)() as usize }
+    }
+
+    /// Whether the calling thread is the VM thread, which performs what happens at safepoints.
+    ///
+    /// # Safety
+    /// Only on a thread that HotSpot knows.
+    pub unsafe fn is_on_vm_thread(&self) -> bool {
+        // SAFETY: the symbol table says that there is a pointer, written before the first safepoint; the rest is the caller's.
+        unsafe { peek::<usize>(self.vm_thread) == self.current_thread() }
     }
 
     /// The largest TLAB, in bytes.

@@ -15,7 +15,6 @@
 //! | [`heap`] | the live heap, callable |
 //! | [`accounts`] | what threads have allocated, by HotSpot's own count |
 //! | [`transitions`] | whether JVMTI is told of virtual threads |
-//! | [`vm_thread`] | which thread performs what happens at safepoints |
 //! | [`patch`] | exchanging entries of a vtable |
 //! | [`jvmti`] | the few JVMTI functions that the agent calls |
 //! | [`jni`] | and those of JNI |
@@ -41,7 +40,6 @@ pub mod structs;
 pub mod symbols;
 pub mod transitions;
 pub mod version;
-pub mod vm_thread;
 pub mod vtable;
 
 pub use error::Error;

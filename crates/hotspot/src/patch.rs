@@ -61,15 +61,24 @@ pub struct Unlocked<'a> {
 impl<'a> Unlocked<'a> {
     /// Makes the entries writable, if each holds what it should.
     pub fn of(exchanges: &'a [Exchange]) -> Result<Unlocked<'a>, Error> {
+        // First, and cheap: who finds another's function asks again with each request.
+        exchanges.iter().try_for_each(Exchange::check)?;
+        Unlocked::in_maps(exchanges, std::fs::read_to_string("/proc/self/maps").ok().as_deref())
+    }
+
+    /// By the process's maps, if they can be read.
+    fn in_maps(exchanges: &'a [Exchange], maps: Option<&str>) -> Result<Unlocked<'a>, Error> {
         // SAFETY: sysconf has no preconditions.
         let page_bytes = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);
         let mut unlocked = Unlocked { exchanges, pages: Vec::new(), page_bytes };
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
         for exchange in exchanges {
-            exchange.check()?;
             let page = exchange.entry / page_bytes * page_bytes;
-            if !unlocked.pages.contains(&page) && !is_writable(&maps, page) {
-                protect(page, page_bytes, libc::PROT_READ | libc::PROT_WRITE)?;
+            if unlocked.pages.contains(&page) || maps.is_some_and(|maps| is_writable(maps, page)) {
+                continue;
+            }
+            protect(page, page_bytes, libc::PROT_READ | libc::PROT_WRITE)?;
+            // Where nobody can tell how it was (no descriptor is left, or no /proc is there), it stays writable: another agent may count on that.
+            if maps.is_some() {
                 unlocked.pages.push(page);
             }
         }
@@ -149,6 +158,14 @@ mod tests {
             assert_eq!(exchange.back().check(), Ok(()));
             assert_eq!(is_writable(&maps(), exchange.entry), writable);
         }
+    }
+
+    #[test]
+    fn a_page_of_which_nothing_is_known_stays_writable() {
+        let exchange = entry(libc::PROT_READ | libc::PROT_WRITE);
+        let exchanges = [exchange];
+        drop(Unlocked::in_maps(&exchanges, None).unwrap());
+        assert!(is_writable(&maps(), exchange.entry), "its owner counts on that");
     }
 
     #[test]

@@ -146,13 +146,10 @@ fn take_back() -> Result<(), String> {
 
 /// Gets an environment at the JVM's start, without that virtual threads pay for it.
 fn untold<T>(transitions: Transitions, get: impl FnOnce() -> T) -> T {
-    let others = transitions.are_told();
+    let before = transitions.look();
     let got = get();
-    if !others {
-        // SAFETY: in Agent_OnLoad one thread runs; nobody had an environment before, and what is asked of this one are the JVM's
-        // beginning and end, and collections.
-        unsafe { transitions.tell_no_more() };
-    }
+    // SAFETY: in Agent_OnLoad one thread runs, and what is asked of this environment are the JVM's beginning and end, and collections.
+    unsafe { transitions.put_back(before) };
     got
 }
 

@@ -11,32 +11,47 @@ use hotspot::collector::Collector;
 use hotspot::symbols::Symbols;
 use std::os::unix::fs::FileExt;
 
-/// `JvmtiVTMSTransitionDisabler::_VTMS_notify_jvmti_events` (21, 25).
-const NOTIFIES: &str = "_ZN27JvmtiVTMSTransitionDisabler25_VTMS_notify_jvmti_eventsE";
+/// `JvmtiVTMSTransitionDisabler::_VTMS_notify_jvmti_events` (21, 25), or what has it since 26: `MountUnmountDisabler::_notify_jvmti_events`, and
+/// `_global_vthread_transition_disable_count`, which is 1 then. The lowest byte of each says whether it is 0.
+const NOTIFIES: [&str; 3] = [
+    "_ZN27JvmtiVTMSTransitionDisabler25_VTMS_notify_jvmti_eventsE",
+    "_ZN20MountUnmountDisabler20_notify_jvmti_eventsE",
+    "_ZN20MountUnmountDisabler40_global_vthread_transition_disable_countE",
+];
+const JDKS: [u32; 5] = [21, 25, 26, 27, 28];
 
-/// Whether a running JVM tells JVMTI of virtual threads' transitions.
+/// Whether a running JVM tells JVMTI of virtual threads' transitions, or has them take the slow way.
 fn notifies(running: &mut Running<'_>, jdk: &Jdk) -> Result<bool, String> {
     let symbols = Symbols::open(&jdk.libjvm()).map_err(|error| error.to_string())?;
-    let mut place = None;
+    let mut places = Vec::new();
     let noted = symbols.each(
         |_, is_data| is_data,
         |symbol| {
-            if symbol.name == NOTIFIES.as_bytes() {
-                place = Some(symbol.address);
+            if NOTIFIES.iter().any(|name| name.as_bytes() == symbol.name) {
+                places.push(symbol.address);
             }
         },
     );
     noted.map_err(|error| error.to_string())?;
-    let place = place.ok_or_else(|| format!("{NOTIFIES} is not in this build"))?;
+    if places.len() != if jdk.feature.0 > 25 { 2 } else { 1 } {
+        return Err(format!("{} of {NOTIFIES:?} are in this build", places.len()));
+    }
     let process = format!("/proc/{}", running.pid());
     let maps = std::fs::read_to_string(format!("{process}/maps")).map_err(|error| error.to_string())?;
     let base = maps.lines().find(|line| line.ends_with("libjvm.so")).and_then(|line| line.split('-').next());
     let base =
         base.and_then(|base| usize::from_str_radix(base, 16).ok()).ok_or("no libjvm.so in the maps")?;
-    let mut byte = [0];
     let memory = std::fs::File::open(format!("{process}/mem")).map_err(|error| error.to_string())?;
-    memory.read_exact_at(&mut byte, (base + place) as u64).map_err(|error| error.to_string())?;
-    Ok(byte[0] != 0)
+    let mut read = Vec::new();
+    for place in places {
+        let mut byte = [0];
+        memory.read_exact_at(&mut byte, (base + place) as u64).map_err(|error| error.to_string())?;
+        read.push(byte[0] != 0);
+    }
+    match read.iter().all(|set| *set == read[0]) {
+        true => Ok(read[0]),
+        false => Err("one of HotSpot's two words says something else than the other".into()),
+    }
 }
 
 fn expect(setting: Setting, launch: Launch, expected: bool) -> Verdict {
@@ -72,21 +87,19 @@ fn load() -> Launch {
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    matrix(cases, "transitions::stock", &[21, 25], &[Collector::G1], |setting| {
+    matrix(cases, "transitions::stock", &JDKS, &[Collector::G1], |setting| {
         expect(setting, load().stock(), false)
     });
-    matrix(cases, "transitions::unnoticed", &[21, 25], USUAL, |setting| {
-        expect(setting, load().agent(""), false)
-    });
-    matrix(cases, "transitions::unnoticed::observer", &[21, 25], &[Collector::G1], |setting| {
+    matrix(cases, "transitions::unnoticed", &JDKS, USUAL, |setting| expect(setting, load().agent(""), false));
+    matrix(cases, "transitions::unnoticed::observer", &JDKS, &[Collector::G1], |setting| {
         expect(setting, load().agent("levels=none"), false)
     });
-    matrix(cases, "transitions::refused", &[21, 25], &[Collector::Serial], |setting| {
+    matrix(cases, "transitions::refused", &JDKS, &[Collector::Serial], |setting| {
         let text = "is too large for terrace: use at most 8 TB (-Xmx)";
         expect(setting, Launch::bare("Load").flags("-Xms64m -Xmx9000g").unreported().says(text), false)
     });
     // Nor has an attempt in a running JVM, be it refused at once or when the heap is looked at.
-    matrix(cases, "transitions::refused_attach", &[21, 25], &[Collector::Serial], |setting| {
+    matrix(cases, "transitions::refused_attach", &JDKS, &[Collector::Serial], |setting| {
         let attempts = |running: &mut Running<'_>| {
             for options in ["cores=64k", "core=64k"] {
                 attach::expect(&attach::load(running, options)?, "return code: -1")?;
@@ -101,20 +114,14 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     // Another agent's wish stays, whoever comes first: HotSpot's debugger agent needs to be told.
     for (name, behind) in [("before", true), ("after", false)] {
-        matrix(
-            cases,
-            &format!("transitions::other_agent_{name}"),
-            &[21, 25],
-            &[Collector::G1],
-            move |setting| {
-                if !setting.jdk.home.join("lib/libjdwp.so").is_file() {
-                    return Ok(Outcome::Skipped("libjdwp.so: not in this JDK".into()));
-                }
-                let debugger =
-                    "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
-                let launch = load().agent("").flags(debugger);
-                expect(setting, if behind { launch.behind_others() } else { launch }, true)
-            },
-        );
+        matrix(cases, &format!("transitions::other_agent_{name}"), &JDKS, &[Collector::G1], move |setting| {
+            if !setting.jdk.home.join("lib/libjdwp.so").is_file() {
+                return Ok(Outcome::Skipped("libjdwp.so: not in this JDK".into()));
+            }
+            let debugger =
+                "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
+            let launch = load().agent("").flags(debugger);
+            expect(setting, if behind { launch.behind_others() } else { launch }, true)
+        });
     }
 }
