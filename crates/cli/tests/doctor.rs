@@ -9,8 +9,11 @@ mod running;
 #[path = "common/screen.rs"]
 mod screen;
 
-use examined::{assert_seen_from_outside, collects, finding, report, report_of, report_when, rules, start};
-use installed::{installed, jar, java, output, stderr, stdout, terrace};
+use examined::{
+    answer_when, assert_seen_from_outside, collects, finding, report, report_advising, report_of,
+    report_when, rules, start, tries_first,
+};
+use installed::{PATIENCE, installed, jar, java, output, stderr, stdout, terrace};
 use running::{Jvm, container, status};
 use screen::Screen;
 use serde_json::Value;
@@ -19,6 +22,9 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Collections of threads' unused TLABs that take enough of the time for fewer of them to pay.
+const PAYING: [&str; 3] = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn16m"];
+
 /// Without the ends of lines.
 fn words(said: &str) -> String {
     said.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -26,8 +32,8 @@ fn words(said: &str) -> String {
 
 #[test]
 fn threads_that_come_and_go_are_found_and_a_stock_flag_comes_first() {
-    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
-    let report = report(&jvm);
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let report = report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"]);
     let advice = &finding(&report, "ended threads")["advice"];
     assert_eq!(advice[0]["remedy"]["what"][0], "-XX:TLABSize=4k", "{advice:#}");
     assert_eq!(advice[2]["remedy"]["kind"], "terrace");
@@ -52,16 +58,13 @@ fn threads_that_come_and_go_are_found_and_a_stock_flag_comes_first() {
 
 #[test]
 fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
-    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
     let pid = jvm.0.id().to_string();
     report(&jvm);
     assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
-    let answer =
-        output(&["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"]);
-    let report: Value =
-        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
+    let report = answer_when(&words, |report| tries_first(report, "terrace"));
     let trial = &report["trials"][0];
-    assert_eq!(trial["remedy"], "terrace", "{report:#}");
     assert!(trial["collections"].as_f64().is_some_and(|ratio| ratio < 1.0), "{trial:#}");
     assert!(trial["note"].as_str().unwrap().contains("was withdrawn"), "{trial:#}");
     // It collects all the time.
@@ -69,7 +72,7 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     // Whoever is there is looked at, and stays as it is.
     assert!(output(&["attach", &pid]).status.success() && output(&["off", &pid]).status.success());
     let answer = output(&["doctor", &pid, "--seconds", "1"]);
-    let said = words(&stdout(&answer));
+    let said = self::words(&stdout(&answer));
     assert!(answer.status.success() && said.contains("off (core buffers)"), "{said}{}", stderr(&answer));
     assert!(said.contains(&format!("'terrace on {pid}' switches it on")), "{said}");
     let found = jvm.status(|_| true);
@@ -77,7 +80,7 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     // Switched on, it is tried and left on.
     assert!(output(&["on", &pid]).status.success());
     let answer = output(&["doctor", &pid, "--seconds", "1", "--verify", "--duration", "4"]);
-    let said = words(&stdout(&answer));
+    let said = self::words(&stdout(&answer));
     assert!(said.contains("terrace on against off: speed "), "{said}{}", stderr(&answer));
     assert_eq!(jvm.status(|_| true)["mode"], "on");
 }
@@ -85,13 +88,23 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
 /// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
 #[test]
 fn a_trial_in_place_can_be_stopped() {
-    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
     let pid = jvm.0.id().to_string();
-    report(&jvm);
+    report_advising(&jvm, &["terrace"]);
     let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600"];
-    let began = Instant::now();
-    let doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    jvm.status(|status| status["state"] == "installed" && status["mode"] == "on");
+    let until = Instant::now() + PATIENCE;
+    let (began, doctor) = 'trying: loop {
+        let began = Instant::now();
+        let mut doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One that has found nothing to try has ended.
+        while doctor.try_wait().unwrap().is_none() {
+            let found = jvm.status(|_| true);
+            if found["state"] == "installed" && found["mode"] == "on" {
+                break 'trying (began, doctor);
+            }
+        }
+        assert!(Instant::now() < until, "it never tries");
+    };
     jvm::os::signal(doctor.id(), libc::SIGINT);
     let answer = doctor.wait_with_output().unwrap();
     let said = stderr(&answer);
@@ -144,14 +157,12 @@ fn an_observer_that_is_there_is_used_and_stays() {
 
 #[test]
 fn nothing_is_tried_beside_an_observer_that_is_there() {
-    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m"], &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
     let pid = jvm.0.id().to_string();
     report(&jvm);
     assert!(output(&["attach", &pid, "levels=none", "times=true"]).status.success());
-    let answer =
-        output(&["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"]);
-    let report: Value =
-        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
+    let report = answer_when(&words, |report| tries_first(report, "terrace"));
     let trial = &report["trials"][0];
     assert!(trial["remedy"] == "terrace" && trial["speed"].is_null(), "{report:#}");
     assert!(trial["note"].as_str().unwrap().contains("not tried: an observer"), "{trial:#}");
@@ -185,7 +196,7 @@ fn a_jvm_that_does_not_answer_is_seen_from_outside() {
     let mut unfinished = UnixStream::connect(format!("/tmp/.java_pid{}", jvm.pid)).unwrap();
     unfinished.write_all(b"1\0").unwrap();
     let report = report_when(jvm.pid, collects);
-    assert_seen_from_outside(&report, "has not answered in 60 s (jcmd)");
+    assert_seen_from_outside(&report, "has not answered in 60 s (getversion)");
     drop(unfinished);
     let (code, said) = jvm.ask("attach", &["core=64k"]);
     assert!(code == Some(0) && said.contains("installed"), "it answers again: {said}");
@@ -246,12 +257,20 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
         "--warmup",
         "1",
     ];
-    let answer = output(&[&words[..], &["--format", "html"]].concat());
-    let page = stdout(&answer);
-    assert!(answer.status.success(), "{}", stderr(&answer));
-    for part in ["<html", "use of eden", "ended threads", "-XX:TLABSize=4k"] {
-        assert!(page.contains(part), "{part}");
-    }
+    let until = Instant::now() + PATIENCE;
+    let page = loop {
+        let answer = output(&[&words[..], &["--format", "html"]].concat());
+        let page = stdout(&answer);
+        assert!(answer.status.success(), "{}", stderr(&answer));
+        for part in ["<html", "use of eden", "ended threads", "use a pool of threads"] {
+            assert!(page.contains(part), "{part}");
+        }
+        // Of two seconds a busy machine may have too little for that.
+        if page.contains("-XX:TLABSize=4k") {
+            break page;
+        }
+        assert!(Instant::now() < until, "fewer collections never pay");
+    };
     let asks = ["src=\"http", "href=\"http", "url(http", "@import"].iter().any(|part| page.contains(part));
     assert!(!asks, "a page asks no network");
 }
@@ -280,13 +299,12 @@ fn advice_is_tried_and_stands_beside_what_was_expected() {
     let words =
         ["doctor", "--workload", "churn", "--gc", "parallel", "--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
     let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
-    let answer = output(&[&words[..], &times[..]].concat());
-    let report: Value =
-        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
-    let trials = report["trials"].as_array().unwrap();
-    let tried: Vec<&str> = trials.iter().filter_map(|trial| trial["remedy"].as_str()).collect();
-    assert!(tried.contains(&"-XX:TLABSize=4k") && tried.contains(&"terrace"), "{report:#}");
-    for trial in trials {
+    let tried = |report: &Value, remedy: &str| {
+        report["trials"].as_array().is_some_and(|all| all.iter().any(|trial| trial["remedy"] == remedy))
+    };
+    let both = |report: &Value| tried(report, "-XX:TLABSize=4k") && tried(report, "terrace");
+    let report = answer_when(&[&words[..], &times[..]].concat(), both);
+    for trial in report["trials"].as_array().unwrap() {
         assert!(trial["speed"]["median"].as_f64() > Some(0.0), "{trial:#}");
     }
 }
@@ -298,9 +316,9 @@ fn a_larger_young_generation_is_judged_by_its_collections() {
     let words = ["doctor", "--workload", "alloc", "--threads", "2", "--size", "400", "--gc", "serial"];
     let heap = ["--jvm-arg=-Xmx64m", "--jvm-arg=-Xmn2m"];
     let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
-    let answer = output(&[&words[..], &heap, &times].concat());
-    let report: Value =
-        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
+    let report = answer_when(&[&words[..], &heap, &times].concat(), |report| {
+        rules(report).contains(&"small young generation")
+    });
     let advice = &finding(&report, "small young generation")["advice"][0];
     let remedy = advice["remedy"]["what"].as_array().unwrap().iter().filter_map(Value::as_str);
     let remedy = remedy.collect::<Vec<_>>().join(" ");
@@ -355,13 +373,11 @@ fn on_screen(pid: u32, rows: u16) -> String {
 /// Nothing is above the screen: its first line is the answer's first.
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {
-    // Collections take enough of the time that fewer of them pay for small TLABs.
-    let flags = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn16m"];
-    let Some(jvm) = start(&flags, &["churn"]) else { return };
-    let pays = |report: &Value| report.to_string().contains("-XX:TLABSize=4k");
-    report_when(jvm.0.id(), pays);
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"]);
     // A machine that is busy for two seconds has a program that allocates too little for it.
-    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(|text| text.contains("-XX:TLABSize=4k"));
+    let all = |text: &String| ["- -XX:TLABSize=4k: ", "- terrace: "].iter().all(|part| text.contains(part));
+    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all);
     let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
     let names = ["use of eden", "collections", "TLAB refills", "threads", "memory", "machine"];
@@ -387,7 +403,9 @@ fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
     let several =
         |report: &Value| ["refill waste", "shared refills"].iter().all(|rule| rules(report).contains(rule));
     report_when(jvm.0.id(), several);
-    let text = on_screen(jvm.0.id(), 24);
+    let all =
+        |text: &String| ["1. refill waste: ", "2. shared refills: "].iter().all(|part| text.contains(part));
+    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all).expect("both findings");
     let heading = text.lines().position(|line| line.starts_with("Effects expected for the same work"));
     let heading = heading.unwrap_or_else(|| panic!("the first finding is above the screen:\n{text}"));
     let said = words(&text.lines().skip(heading).collect::<Vec<_>>().join("\n"));

@@ -5,7 +5,7 @@ mod examined;
 #[path = "common/real.rs"]
 mod installed;
 
-use examined::{finding, report, report_of, rules, start};
+use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start};
 use installed::{PATIENCE, installed, jar, java, output, stderr};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -21,7 +21,9 @@ fn a_healthy_jvm_has_no_findings() {
     loop {
         let report = report(&jvm);
         // A collector that waits for a CPU stops threads for as long: on a busy machine that is no mistake, but it passes.
-        match rules(&report)[..] {
+        // What a machine's own quota does is no illness of the JVM's.
+        let found: Vec<&str> = rules(&report).into_iter().filter(|rule| *rule != "throttled").collect();
+        match found[..] {
             [] => break,
             ["small young generation"] if Instant::now() < until => {}
             _ => panic!("{report:#}"),
@@ -33,7 +35,8 @@ fn a_healthy_jvm_has_no_findings() {
 fn small_tlabs_and_a_small_young_generation_are_found() {
     let flags = ["-XX:+UseSerialGC", "-Xmn8m", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
     let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "400"]) else { return };
-    let report = report(&jvm);
+    let both = ["refill waste", "small young generation"];
+    let report = report_when(jvm.0.id(), |report| both.iter().all(|rule| rules(report).contains(rule)));
     let advice = &finding(&report, "refill waste")["advice"];
     assert_eq!(advice[0]["remedy"]["what"], "leave out -XX:TLABSize and -XX:-ResizeTLAB", "{report:#}");
     let advice = &finding(&report, "small young generation")["advice"];
@@ -52,7 +55,7 @@ fn without_tlabs_it_says_so() {
 fn tiny_tlabs_whose_refills_threads_share_are_found() {
     let flags = ["-XX:+UseParallelGC", "-XX:TLABSize=1k", "-XX:MinTLABSize=1k", "-XX:-ResizeTLAB"];
     let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
-    let report = report(&jvm);
+    let report = report_finding(&jvm, "shared refills");
     let advice = &finding(&report, "shared refills")["advice"];
     assert_eq!(advice[0]["remedy"]["what"][0], "-XX:TLABSize=8k", "{advice:#}");
     assert_eq!(advice[1]["remedy"]["kind"], "terrace", "{advice:#}");
@@ -62,7 +65,7 @@ fn tiny_tlabs_whose_refills_threads_share_are_found() {
 fn objects_that_do_not_fit_a_tlab_are_found() {
     let flags = ["-XX:+UseSerialGC", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
     let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "4000"]) else { return };
-    let report = report(&jvm);
+    let report = report_finding(&jvm, "objects outside TLABs");
     let advice = &finding(&report, "objects outside TLABs")["advice"];
     assert_eq!(advice[0]["remedy"]["kind"], "terrace", "its TLABs are not resized: {advice:#}");
 }
@@ -70,17 +73,17 @@ fn objects_that_do_not_fit_a_tlab_are_found() {
 #[test]
 fn humongous_objects_that_bring_collections_are_found() {
     let large = ["alloc", "--threads", "1", "--size", "600000"];
-    let examined = |flags: &[&str]| {
-        // Its heap is so small that regions have 1 MB.
-        let jvm = start(&[&["-XX:+UseG1GC"], flags].concat(), &large)?;
-        Some(report(&jvm))
-    };
-    let Some(report) = examined(&[]) else { return };
+    // Its heap is so small that regions have 1 MB.
+    let started = |flags: &[&str]| start(&[&["-XX:+UseG1GC"], flags].concat(), &large);
+    let Some(jvm) = started(&[]) else { return };
+    let report = report_finding(&jvm, "humongous objects");
+    drop(jvm);
     let advice = &finding(&report, "humongous objects")["advice"];
     assert_eq!(advice[0]["remedy"]["what"][0], "-XX:G1HeapRegionSize=4m", "{report:#}");
     assert!(advice[0]["effect"]["collections"].as_f64() < Some(0.9), "{report:#}");
     assert!(report["evidence"]["eden"]["causes"]["G1 Humongous Allocation"].as_u64() > Some(0), "{report:#}");
-    let Some(cured) = examined(&["-XX:G1HeapRegionSize=4m"]) else { return };
+    let Some(jvm) = started(&["-XX:G1HeapRegionSize=4m"]) else { return };
+    let cured = self::report(&jvm);
     assert!(!rules(&cured).contains(&"humongous objects"), "{cured:#}");
 }
 
@@ -118,7 +121,7 @@ fn a_large_heap_on_small_pages_is_found() {
     assert_eq!(advice[0]["remedy"]["what"][0], "-XX:+UseTransparentHugePages", "{report:#}");
 }
 
-/// A control group of this test's with a fifth of a CPU, removed when dropped.
+/// A control group of this test's with a tenth of a CPU, removed when dropped.
 struct Quota(PathBuf);
 
 impl Quota {
@@ -126,8 +129,8 @@ impl Quota {
         let (first, second) = (PathBuf::from("/sys/fs/cgroup/cpu"), PathBuf::from("/sys/fs/cgroup"));
         let name = format!("terrace-test-{}", std::process::id());
         let (group, file, quota) = match second.join("cgroup.controllers").is_file() {
-            true => (second.join(name), "cpu.max", "20000 100000"),
-            false => (first.join(name), "cpu.cfs_quota_us", "20000"),
+            true => (second.join(name), "cpu.max", "10000 100000"),
+            false => (first.join(name), "cpu.cfs_quota_us", "10000"),
         };
         let made = std::fs::create_dir(&group).map(|()| Quota(group.clone()));
         if let Ok(made) = made
@@ -161,10 +164,11 @@ fn a_quota_that_throttles_is_found() {
         skips::skip!("throttled: no process can be moved to another control group here");
         return;
     }
-    let report = report_of(jvm.0.id());
+    let report = report_finding(&jvm, "throttled");
     let found = finding(&report, "throttled");
-    assert!(found["evidence"].as_str().unwrap().contains("quota of 0.2"), "{found:#}");
-    assert_eq!(found["advice"][0]["remedy"]["what"][0], "-XX:ActiveProcessorCount=1", "{found:#}");
+    assert!(found["evidence"].as_str().unwrap().contains("quota of 0.1"), "{found:#}");
+    assert!(advised(&report, "raise the quota of its control group").is_some(), "{found:#}");
+    assert!(advised(&report, "-XX:ActiveProcessorCount=1").is_none(), "it would be another JVM: {found:#}");
     drop(jvm);
 }
 
@@ -253,14 +257,13 @@ fn native_threads_that_attach_for_each_call_are_found() {
     let words =
         ["doctor", "--warmup", "3", "--seconds", "3", "--format", "json", "--", &java, "-XX:+UseParallelGC"];
     let words = words.into_iter().chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>();
-    let answer = output(&words);
-    let report: Value =
-        serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{}", stderr(&answer)));
-    let advice = finding(&report, "ended threads")["advice"][1].clone();
+    let report = answer_when(&words, |report| rules(report).contains(&"ended threads"));
+    let advice = finding(&report, "ended threads")["advice"].as_array().unwrap();
+    let program = advice.iter().find(|advice| advice["remedy"]["kind"] == "program").unwrap();
     // Threads that live for microseconds may not be met in any look: then both remedies are named, and none is ruled out.
     let told = match report["evidence"]["threads"]["attached"].as_f64() {
-        Some(share) => share > 0.5 && advice["remedy"]["what"] == "do not detach native threads",
-        None => advice["note"].as_str().unwrap().contains("do not detach native threads"),
+        Some(share) => share > 0.5 && program["remedy"]["what"] == "do not detach native threads",
+        None => program["note"].as_str().unwrap().contains("do not detach native threads"),
     };
     assert!(told, "{report:#}");
 }

@@ -165,8 +165,8 @@ pub(crate) fn measure(
     let mut in_force = InForce::new(side, &flags);
     let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
     let calls = comparison.program.records_calls().then(|| jvms.directory().join("calls"));
-    // A second more than the windows take, so that no window outlives the workload.
-    let seconds = comparison.duration.as_secs_f64().ceil() as u64 + 1;
+    // No window outlives the workload, however late it is: the workload is asked to end.
+    let seconds = (comparison.duration + SLACK).as_secs();
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
     let launch = program.launch(&flags, file.as_deref(), calls.as_deref(), &comparison.install)?;
 

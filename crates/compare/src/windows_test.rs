@@ -22,6 +22,8 @@ struct Simulated {
     now: Duration,
     mode: Option<Mode>,
     bytes: f64,
+    /// How much longer everything takes, as a factor less 1.
+    late: u32,
     ends_at: Option<Duration>,
     order: Vec<Mode>,
     marks: Vec<Option<(usize, usize)>>,
@@ -39,6 +41,7 @@ impl Subject for Simulated {
     }
 
     fn wait(&mut self, time: Duration) {
+        let time = time * (1 + self.late);
         self.now += time;
         let slower = 1.0 - self.now.as_secs_f64() / 50.0;
         let rate = if self.mode == Some(Mode::On) { 3.0 } else { 2.0 };
@@ -105,6 +108,23 @@ fn a_process_that_ends_early_gives_the_pairs_that_were_whole() {
     let mut subject = Simulated { ends_at: Some(Duration::from_millis(1300)), ..Simulated::default() };
     let error = run(&mut subject, &plan(1), |_| {}).unwrap_err().to_string();
     assert!(error.contains("only 3 pairs") && error.contains("--duration"), "{error}");
+}
+
+/// Each window takes five times as long as planned.
+#[test]
+fn a_busy_machine_gives_the_fewest_pairs_all_the_same() {
+    let pairs = |window: u64, duration: u64| {
+        let plan = WindowPlan {
+            window: Duration::from_millis(window),
+            duration: Duration::from_millis(duration),
+            ..plan(1)
+        };
+        let mut subject = Simulated { late: 4, ..Simulated::default() };
+        run(&mut subject, &plan, |_| {}).map(|pairs| pairs.len())
+    };
+    assert_eq!(pairs(100, 2000).unwrap(), FEWEST);
+    // A duration that has no room for them is the user's mistake, and is over when it is over.
+    assert!(pairs(100, 1000).unwrap_err().to_string().contains("--duration"));
 }
 
 /// A real control file, and an agent that writes it on a clock of its own.

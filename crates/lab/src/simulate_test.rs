@@ -150,7 +150,8 @@ fn figures_that_cannot_be_do_not_hold_a_report_up() {
         }
         let since = std::time::Instant::now();
         fill(&mut results);
-        assert!(since.elapsed().as_secs() < 60 && !results.simulated.is_empty());
+        // What would not end takes longer than any machine needs.
+        assert!(since.elapsed().as_secs() < 600 && !results.simulated.is_empty());
         assert!(results.simulated.iter().all(|cell| cell.ratio.is_finite()));
     }
 }

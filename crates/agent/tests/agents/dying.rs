@@ -11,8 +11,13 @@ type Env = *mut *const [*const c_void; 156];
 type Vm = *mut *const [*const c_void; 8];
 
 static OPTIONS: OnceLock<String> = OnceLock::new();
-/// After this the JVM ends without pauses, too.
-const LIMIT: Duration = Duration::from_secs(150);
+/// Seconds after which the JVM ends without pauses, too; those of `LIMIT` in the environment, if it is there.
+const LIMIT: u64 = 150;
+
+fn limit() -> Duration {
+    let given = std::env::var("LIMIT").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(given.unwrap_or(LIMIT))
+}
 
 fn pauses(log: &str) -> usize {
     let text = std::fs::read(log).unwrap_or_default();
@@ -24,7 +29,7 @@ unsafe extern "C" fn vm_death(_env: Env, _jni: *mut c_void) {
     let (more, log) = options.split_once(',').unwrap_or(("0", ""));
     let more = more.parse().unwrap_or(0);
     let (begin, before) = (Instant::now(), pauses(log));
-    while pauses(log) < before + more && begin.elapsed() < LIMIT {
+    while pauses(log) < before + more && begin.elapsed() < limit() {
         std::thread::sleep(Duration::from_millis(5));
     }
     if pauses(log) >= before + more {

@@ -8,6 +8,7 @@ import java.util.List;
 public final class Phases {
     private static volatile int phase;
     private static Object live;
+    private static volatile Object thrown;
 
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
@@ -38,6 +39,10 @@ public final class Phases {
             keepers.add(keeper);
             Thread thread = new Thread(() -> every(own, collects ? 20 : 0, () -> keeper.work(collects ? 10 : 300)));
             running.add(thread);
+            if (!collects) {
+                // Refills are many, also where objects that are checked come slowly.
+                running.add(new Thread(() -> every(own, 0, Phases::garbage)));
+            }
         }
         if (collects) {
             running.add(new Thread(() -> every(own, 5, System::gc)));
@@ -54,6 +59,13 @@ public final class Phases {
             checked += keeper.checked;
         }
         return checked;
+    }
+
+    private static void garbage() {
+        for (int number = 0; number < 100_000; number++) {
+            thrown = new byte[200];
+        }
+        thrown = null;
     }
 
     private static void every(int own, int millis, Runnable work) {

@@ -93,7 +93,8 @@ fn set(running: &mut Running<'_>) -> Result<(), String> {
     let control = open(running)?;
     running.at("many", |running| {
         let said = wish(running, &["core=auto"])?.concat();
-        if !said.contains("(auto)") {
+        // The second where the next refill does not come for a while.
+        if !["(auto)", "from the next refill on"].iter().any(|known| said.contains(known)) {
             return Err(said);
         }
         changed(running, &control, 0, Why::Waste)?;

@@ -89,7 +89,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             setting,
             launch,
             Surroundings::container(
-                "mount -t proc proc /proc && last=$(($(nproc) - 1)) && taskset -p -c $last $$ > /dev/null",
+                "mount -t proc proc /proc && last=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]//p' /proc/self/status) && taskset -p -c $last $$ > /dev/null",
             ),
         )
     });

@@ -219,9 +219,8 @@ fn buffers_leave(running: &mut Running<'_>) -> Result<(), String> {
             }
         }
         if round % 3 == 1 {
-            if !switch::remove(running.pid()).map_err(text)? {
-                return Err("they have not gone".into());
-            }
+            // It waits for a while only: what is waited for below is that they are gone.
+            switch::remove(running.pid()).map_err(text)?;
         } else {
             control.set_mode(Mode::Off);
             control.ask_to_withdraw();

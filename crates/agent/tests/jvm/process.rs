@@ -125,6 +125,8 @@ impl<'a> Running<'a> {
         let path = self.jdk.tool(name).ok_or_else(|| format!("{name}: this JDK does not have it"))?;
         let output = Command::new(path)
             .args(["-J-Xmx64m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1"])
+            // It gives a JVM 10 s to listen, which is little beside heaps that are verified.
+            .arg(format!("-J-Dsun.tools.attach.attachTimeout={}", ANSWER.as_millis()))
             .args(arguments)
             .output()
             .map_err(|error| error.to_string())?;

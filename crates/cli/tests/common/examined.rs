@@ -11,7 +11,7 @@ pub fn start(flags: &[&str], workload: &[&str]) -> Option<Busy> {
     let folder = installed()?;
     let mut command = Command::new(java());
     command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg("-jar").arg(jar(&folder));
-    command.args(workload).args(["--seconds", "600"]).env_remove("JAVA_TOOL_OPTIONS");
+    command.args(workload).args(["--seconds", "86400"]).env_remove("JAVA_TOOL_OPTIONS");
     let child: Child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     Some(Busy(child))
@@ -38,6 +38,45 @@ pub fn report_when(pid: u32, ready: impl Fn(&Value) -> bool) -> Value {
         }
         assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
     }
+}
+
+/// The first report that has this finding: a short look at a busy program may have too little of it.
+pub fn report_finding(jvm: &Busy, rule: &str) -> Value {
+    report_when(jvm.0.id(), |report| rules(report).contains(&rule))
+}
+
+/// The first that advises all of these, by their text. In a program that gets little of a busy machine fewer collections may not pay.
+pub fn report_advising(jvm: &Busy, remedies: &[&str]) -> Value {
+    report_when(jvm.0.id(), |report| remedies.iter().all(|remedy| advised(report, remedy).is_some()))
+}
+
+/// The advice with this remedy.
+pub fn advised<'a>(report: &'a Value, remedy: &str) -> Option<&'a Value> {
+    let of = |finding: &'a Value| finding["advice"].as_array().into_iter().flatten();
+    let text = |advice: &Value| match (&advice["remedy"]["kind"], &advice["remedy"]["what"]) {
+        (kind, _) if *kind == "terrace" => "terrace".to_owned(),
+        (_, Value::Array(flags)) => flags.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        (_, what) => what.as_str().unwrap_or_default().to_owned(),
+    };
+    report["findings"].as_array()?.iter().flat_map(of).find(|advice| text(advice) == remedy)
+}
+
+/// What a command answers as JSON, once that is as it is waited for.
+pub fn answer_when(words: &[&str], ready: impl Fn(&Value) -> bool) -> Value {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = output(words);
+        let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        if answer.status.success() && ready(&report) {
+            return report;
+        }
+        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
+    }
+}
+
+/// Whether a trial of this remedy stands first.
+pub fn tries_first(report: &Value, remedy: &str) -> bool {
+    report["trials"][0]["remedy"] == remedy
 }
 
 /// What can be seen from outside of a JVM that collects, and nothing that takes the agent; `why` is the reason that is given.

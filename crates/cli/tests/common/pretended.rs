@@ -41,6 +41,14 @@ impl Account {
     }
 }
 
+/// Where the reader of the progress file asks for the end of the measured window.
+const END_ASKED: u64 = 32;
+
+fn is_asked(file: &std::fs::File, at: u64) -> bool {
+    let mut word = [0; 8];
+    file.read_exact_at(&mut word, at).is_ok() && word != [0; 8]
+}
+
 /// The measured window that a reader opens and closes.
 #[derive(Default)]
 struct Window {
@@ -51,16 +59,13 @@ struct Window {
 impl Window {
     /// Does what the reader asks for; whether it is to stop.
     fn follow(&mut self, file: &std::fs::File, operations: u64, now: Duration) -> bool {
-        let asked = |at| {
-            let mut word = [0; 8];
-            file.read_exact_at(&mut word, at).is_ok() && word != [0; 8]
-        };
+        let asked = |at| is_asked(file, at);
         let phase = |phase: u64| file.write_all_at(&phase.to_ne_bytes(), 8).unwrap();
         if self.opened.is_none() && asked(48) {
             self.opened = Some((now, operations));
             phase(2);
         }
-        if self.closed.is_none() && asked(32) {
+        if self.closed.is_none() && asked(END_ASKED) {
             self.closed = Some((now, operations));
             phase(3);
         }
@@ -161,6 +166,10 @@ impl Pretended {
             if let Some(file) = &progress {
                 file.write_all_at(&operations.to_ne_bytes(), 128).unwrap();
             }
+            // Its time is only the most that it takes.
+            if progress.as_ref().is_some_and(|file| !self.external() && is_asked(file, END_ASKED)) {
+                break;
+            }
             if let Some(file) = progress.as_ref().filter(|_| self.external())
                 && window.follow(file, operations, start.elapsed())
             {
@@ -169,7 +178,9 @@ impl Pretended {
             std::thread::sleep(STEP);
         }
         let external = window.report();
-        if let Some((seconds, operations)) = external.or(workload.map(|seconds| (seconds, operations))) {
+        if let Some((seconds, operations)) =
+            external.or(workload.map(|seconds| (seconds.min(start.elapsed().as_secs_f64()), operations)))
+        {
             let checks = self.after("--checks").unwrap_or("passed");
             let collections = if control.is_some() { 1 } else { 40 };
             println!(

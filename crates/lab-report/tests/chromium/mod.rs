@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
 /// How long anything may take; a machine that tests in parallel is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Where a Chromium is, if there is one.
 pub fn found() -> Option<PathBuf> {

@@ -20,6 +20,10 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
     private final BuffersMXBean buffers;
     private final Map<NotificationListener, Integer> listeners = new HashMap<>();
     private Thread looking;
+    /** What was told last, or what there was when somebody began to listen: read by him, and by the thread that looks. */
+    private volatile String state;
+
+    private volatile String sizes;
     private long sequence;
 
     Changes(BuffersMXBean buffers) {
@@ -32,6 +36,9 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
         super.addNotificationListener(listener, filter, handback);
         listeners.merge(listener, 1, Integer::sum);
         if (looking == null) {
+            // Before the thread runs: what changes from here on is told.
+            state = state();
+            sizes = sizes();
             looking = Daemon.begin("terrace notifications", this);
         }
     }
@@ -53,8 +60,6 @@ final class Changes extends NotificationBroadcasterSupport implements Runnable {
 
     @Override
     public void run() {
-        String state = state();
-        String sizes = sizes();
         while (isWanted()) {
             String before = state;
             state = state();
