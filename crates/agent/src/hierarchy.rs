@@ -74,10 +74,15 @@ impl<S: Hierarchy> Hierarchy for Rank<S> {
 
     #[cold]
     fn take_from_tails(&self, cpu: CpuIndex, bytes: usize) -> Option<Extent> {
+        if let Some(extent) = self.allocate(cpu, Request::object_from_tails(bytes)) {
+            return Some(extent);
+        }
         let upper = &self.upper().source;
-        (self.allocate(cpu, Request::object_from_tails(bytes)))
-            .or_else(|| upper.allocate(cpu, Request::object(bytes)))
-            .or_else(|| upper.take_from_tails(cpu, bytes))
+        let extent =
+            upper.allocate(cpu, Request::object(bytes)).or_else(|| upper.take_from_tails(cpu, bytes))?;
+        // What threads have received is counted on their own level, whoever gave it.
+        self.count_direct(cpu, extent.bytes);
+        Some(extent)
     }
 
     #[inline(always)]

@@ -123,7 +123,6 @@ fn a_workload_compared_in_one_process() {
     let compared = output(&[&words[..], &more[..]].concat());
     assert!(compared.status.success(), "{}", stderr(&compared));
     let result: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
-    assert!(result["pairs"].as_u64().unwrap() >= 5, "{result}");
     for part in ["median", "low", "high"] {
         assert!(result["ratio"][part].as_f64().unwrap() > 0.0, "{result}");
     }

@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How much longer than asked a workload may take to begin and to end: of thousands of threads each has to get a CPU once more.
 const SLACK: Duration = Duration::from_secs(600);
+/// Seconds that windows may be late together, beside as long as they should take.
+const LATE: u64 = 60;
 /// Sizes come into force with the next refill.
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
@@ -166,7 +168,7 @@ pub(crate) fn measure(
     let file = comparison.program.is_workload().then(|| jvms.directory().join("progress"));
     let calls = comparison.program.records_calls().then(|| jvms.directory().join("calls"));
     // No window outlives the workload, however late it is: the workload is asked to end.
-    let seconds = (comparison.duration + SLACK).as_secs();
+    let seconds = (2 * comparison.duration).as_secs() + LATE;
     let program = comparison.program.for_seconds(seconds, comparison.warmup);
     let launch = program.launch(&flags, file.as_deref(), calls.as_deref(), &comparison.install)?;
 

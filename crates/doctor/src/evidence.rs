@@ -90,6 +90,8 @@ pub struct Pauses {
     pub young_count: u64,
     /// Of the whole heap.
     pub full: f64,
+    /// How many of these came.
+    pub full_count: u64,
     /// Of G1's concurrent cycle.
     pub concurrent: f64,
 }
@@ -192,7 +194,7 @@ pub struct Threads {
     pub ended: Option<u64>,
     /// That had a TLAB between two collections.
     pub allocating: Option<u64>,
-    /// Of the threads seen that came and went in the watching, and whose frames tell who began them: the share that native code has attached.
+    /// Of those that started: the share that native code has attached, estimated from the threads that the looks have met and whose frames tell.
     pub attached: Option<f64>,
     /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,

@@ -173,7 +173,9 @@ fn threads(evidence: &Evidence) -> String {
 
 fn memory(evidence: &Evidence) -> String {
     let (memory, flags) = (&evidence.memory, &evidence.jvm.flags);
-    let without = if evidence.jvm.collector == "Z" { " without the heap" } else { "" };
+    // Explicit huge pages are counted, of whatever file they are.
+    let is_unseen = evidence.jvm.collector == "Z" && !flags.is_on("UseLargePages");
+    let without = if is_unseen { " without the heap" } else { "" };
     let resident = memory.resident.map(|bytes| format!("{} resident{without}", human(bytes as f64)));
     let huge = memory.resident.zip(memory.huge).filter(|(resident, _)| *resident > 0);
     let huge = huge.map(|(resident, huge)| format!("{} on huge pages", share(huge as f64 / resident as f64)));

@@ -12,6 +12,11 @@ pub(crate) fn of_memory_left(left: MemoryLeft) -> Option<String> {
     (left == MemoryLeft::Unseen).then(|| hidden.into())
 }
 
+/// Of ZGC's heap: memory of a file that has no name in the file system.
+pub(crate) fn of_zgc_heap() -> String {
+    "which pages ZGC's heap lies on (/proc/PID/smaps has it, at memfd:java_heap)".into()
+}
+
 /// Of its control group's quota.
 pub(crate) fn of_quota() -> String {
     "the quota of its control group, and whether it throttles the process (run the doctor in the same container, or on the host)".into()

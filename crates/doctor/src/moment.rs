@@ -181,7 +181,13 @@ fn pauses(first: Option<&PerfData>, last: Option<&PerfData>) -> Option<Pauses> {
         0 => to[of] - from[of],
         count => to[of] - from[of] + reaching(first, last, count),
     };
-    Some(Pauses { young: seconds(0), young_count: count(0), full: seconds(1), concurrent: seconds(2) })
+    Some(Pauses {
+        young: seconds(0),
+        young_count: count(0),
+        full: seconds(1),
+        full_count: count(1),
+        concurrent: seconds(2),
+    })
 }
 
 pub(crate) fn threads(
@@ -209,21 +215,27 @@ pub(crate) fn threads(
     }
 }
 
-/// An age that a dump does not tell from none, in seconds.
+/// How long a thread lives at least, in seconds.
 const YOUNGEST: f64 = 1e-4;
-/// Of the threads that started, those seen have to stand for so many.
+/// A younger one's age is 0.00 in a dump.
+const TOLD: f64 = 5e-3;
+/// Of the threads that started, those met have to stand for so many.
 const ENOUGH_SEEN: f64 = 0.5;
 
-/// The share of the threads that started which native code has attached, by those seen whose frames tell. Who lives long is seen often: one that is `age` old
-/// when it is seen lives for twice that on average, and stands for all that were not seen. `None` where those seen stand for too few.
+/// The share of the threads that started which native code has attached, by those met whose frames tell. Who lives long is met often: one that is `age` old
+/// when it is met lives for twice that on average, and stands for all that were not met. `None` where those met stand for too few.
+///
+/// Callbacks live for microseconds. A thread of Java's that is met right after its start, and may live for seconds, does not stand for them.
 fn attached(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -> Option<f64> {
-    let stands_for = |thread: &JavaThread| seconds / (looks as f64 * 2.0 * thread.elapsed.max(YOUNGEST));
-    let (mut all, mut attached) = (0.0, 0.0);
+    let stands_for = |age: f64| seconds / (looks as f64 * 2.0 * age);
+    let (mut all, mut attached, mut certain) = (0.0, 0.0, 0.0);
     for (thread, is_attached) in seen.iter().filter_map(|thread| Some((thread, thread.is_attached()?))) {
-        all += stands_for(thread);
-        attached += if is_attached { stands_for(thread) } else { 0.0 };
+        let weight = stands_for(thread.elapsed.max(YOUNGEST));
+        all += weight;
+        attached += if is_attached { weight } else { 0.0 };
+        certain += if is_attached { weight } else { stands_for(thread.elapsed.max(TOLD)) };
     }
-    let is_enough = started.is_none_or(|started| all >= ENOUGH_SEEN * started as f64);
+    let is_enough = started.is_none_or(|started| certain >= ENOUGH_SEEN * started as f64);
     (all > 0.0 && is_enough).then(|| attached / all)
 }
 

@@ -192,6 +192,13 @@ fn who_lives_long_stands_for_few_that_started() {
     assert_eq!(share(&[(0.0, "Callbacks.called")], Some(60_000)), Some(1.0));
     let mixed = share(&[(0.01, "java.lang.Thread.run"), native], Some(100)).unwrap();
     assert!((mixed - 1.0 / 101.0).abs() < 1e-9, "{mixed}");
+    let java = (0.0, "java.lang.Thread.run");
+    assert_eq!(
+        share(&[java], Some(30_000)),
+        None,
+        "it may live for a second, beside callbacks that were not met"
+    );
+    assert_eq!(share(&[java], Some(300)), Some(0.0));
     assert_eq!((share(&[(0.0, "java.lang.Thread.exit")], Some(1)), share(&[], None)), (None, None));
 }
 

@@ -198,6 +198,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     let left = jvm.system.memory_left(jvm.pid);
     evidence.memory = system::memory(jvm.pid, left);
     evidence.missing.extend(missing::of_memory_left(left));
+    evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
     evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
     evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);

@@ -173,6 +173,14 @@ impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
         }
     }
 
+    /// Counts a request that the upper source has served past this level's buffers.
+    #[cold]
+    pub fn count_direct(&self, cpu: CpuIndex, bytes: usize) {
+        let counters = &self.counters[self.domain(cpu)];
+        counters.add(Counter::Direct, 1);
+        counters.add(Counter::DirectBytes, bytes as u64);
+    }
+
     /// Counts a foreign allocation if a request that began on CPU `before` ended on CPU `after` of another domain.
     #[inline(always)]
     pub fn count_migration(&self, before: CpuIndex, after: CpuIndex) {

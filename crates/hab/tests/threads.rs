@@ -132,20 +132,18 @@ fn no_byte_is_handed_out_twice_or_lost() {
         let mutators: Vec<_> =
             (1..=THREADS).map(|seed| scope.spawn(move || mutate(core, seed, end))).collect();
         let collections = scope.spawn(|| {
-            let mut collections = 0;
             // At least once, however late it is.
             loop {
                 thread::sleep(Duration::from_micros(300));
                 let _stopped = WORLD.write().unwrap();
                 core.retire_buffers();
                 processor.retire_buffers();
-                collections += 1;
                 if Instant::now() >= end {
-                    return collections;
+                    break;
                 }
             }
         });
-        assert!(collections.join().unwrap() > 0, "the world was stopped");
+        collections.join().unwrap();
         mutators.into_iter().flat_map(|mutator| mutator.join().unwrap()).collect()
     });
     core.retire_buffers();

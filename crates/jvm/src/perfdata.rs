@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The first word of the file, big-endian on every machine.
+const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 /// Collectors that count phases, not collections.
 const OF_PHASES: [&str; 2] = ["Shenandoah", "Z"];
-const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 /// More than any JVM has (`PerfDataMemorySize` is 32 KB).
 const MOST_BYTES: u64 = 4 << 20;
 

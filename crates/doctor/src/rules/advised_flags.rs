@@ -165,6 +165,10 @@ fn serial_begins_with_the_heap_that_its_young_generation_needs() {
 
 #[test]
 fn a_chosen_pause_goal_is_not_defeated() {
+    let mut full = healthy();
+    (full.jvm.collector, full.jvm.flags) = ("G1".into(), flags("MaxGCPauseMillis=50"));
+    (full.eden.collecting, full.memory.available) = (Some(1.0), Some(1 << 20));
+    assert_eq!(examine(&full)[0].advice[0].remedy.text(), "a longer -XX:MaxGCPauseMillis", "no room");
     let remedy = |chosen: &str, collector: &str| {
         let mut evidence = healthy();
         evidence.jvm.collector = collector.into();
@@ -172,6 +176,7 @@ fn a_chosen_pause_goal_is_not_defeated() {
         evidence.eden.collecting = Some(1.0);
         examine(&evidence)[0].advice[0].remedy.text()
     };
+    assert!(remedy("MaxGCPauseMillis=50 NewSize=8388608", "G1").starts_with("-Xmn"), "there is no goal");
     assert!(remedy("MaxGCPauseMillis=50", "G1").starts_with("a longer -XX:MaxGCPauseMillis"));
     assert!(
         remedy("", "G1").starts_with("-Xmn") && remedy("MaxGCPauseMillis=50", "Parallel").starts_with("-Xmn")
@@ -215,17 +220,19 @@ fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
     assert_eq!(first("MinTLABSize=4096"), ["-XX:TLABSize=4k"]);
     assert!(first("MinTLABSize=8192").is_empty(), "below the least that HotSpot takes");
     assert!(first("ResizeTLAB=false").is_empty(), "every thread would keep 4 KB");
-    let throttled = |chosen: &str| {
+    let throttled_of = |cpus: usize, chosen: &str| {
         flags_advised(|e| {
-            e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() };
+            e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), cpus, ..e.machine.clone() };
             e.jvm.flags = flags(chosen);
         })
     };
+    let throttled = |chosen: &str| throttled_of(8, chosen);
     assert!(
         throttled("ActiveProcessorCount=1").is_empty() && throttled("UseContainerSupport=true").is_empty()
     );
     assert_eq!(throttled("ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
     assert_eq!(throttled("UseContainerSupport=false"), ["-XX:ActiveProcessorCount=2"]);
+    assert!(throttled_of(2, "UseContainerSupport=false").is_empty(), "it counts no more than two");
 }
 
 #[test]

@@ -107,7 +107,8 @@ fn objects_that_are_not_humongous_any_more_fill_eden() {
     let with_pauses = |e: &mut Evidence| {
         collecting(e);
         e.eden.collecting = Some(1.0);
-        e.eden.pauses = Some(Pauses { young: 0.4, young_count: 50, full: 0.6, concurrent: 0.0 });
+        e.eden.pauses =
+            Some(Pauses { young: 0.4, young_count: 50, full: 0.6, full_count: 0, concurrent: 0.0 });
     };
     near(effects(with_pauses)[0].speed, 1.0 / (1.0 - 0.04 * 0.8));
 }

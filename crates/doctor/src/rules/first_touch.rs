@@ -23,7 +23,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let stacks = evidence.threads.started.unwrap_or(0) as f64 * STACK_PAGES;
     // What is touched at the start is touched once: no more pages than the heap has. Others are given back and touched again, or are no heap's.
     let size = initial(evidence);
-    let pages = size.map_or(f64::INFINITY, |bytes| bytes as f64 / SMALL_PAGE);
+    let pages = size.map_or(f64::INFINITY, |bytes| bytes as f64 / page_bytes(evidence));
     let heap = (touches - stacks).clamp(0.0, pages) / touches.max(1.0);
     if cpu <= 0.0 || heap * spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
         return None;
@@ -57,18 +57,26 @@ fn initial(evidence: &Evidence) -> Option<u64> {
 
 /// `None` where a heap of `size` bytes does not fit in memory.
 fn remedy(evidence: &Evidence, size: Option<u64>) -> Option<Remedy> {
-    let (flag, flags) = ("-XX:+AlwaysPreTouch", &evidence.jvm.flags);
+    let flags = &evidence.jvm.flags;
+    let larger = size.filter(|size| flags.number("InitialHeapSize").is_some_and(|initial| initial < *size));
+    let larger = larger.map(|size| format!("-Xms{}m", size.div_ceil(1 << 20)));
+    let words: Vec<String> = larger.into_iter().chain(["-XX:+AlwaysPreTouch".into()]).collect();
     let Some((size, available)) = size.zip(evidence.memory.available) else {
         let unless = if flags.is_known() { "" } else { " unless it is set," };
-        return Some(Remedy::Program(format!("{flag},{unless} if all of -Xms fits in memory")));
+        return Some(Remedy::Program(format!("{},{unless} if all of -Xms fits in memory", words.join(" "))));
     };
     let more = size as f64 - room::touched(evidence, 0.0);
-    let larger = flags.number("InitialHeapSize").is_some_and(|initial| initial < size);
-    let larger = larger.then(|| format!("-Xms{}m", size.div_ceil(1 << 20)));
-    (more <= available as f64).then(|| Remedy::Flags(larger.into_iter().chain([flag.into()]).collect()))
+    (more <= available as f64).then_some(Remedy::Flags(words))
 }
 
-const SMALL_PAGE: f64 = 4096.0;
+/// Of the pages that the heap lies on.
+fn page_bytes(evidence: &Evidence) -> f64 {
+    let flags = &evidence.jvm.flags;
+    match flags.is_on("UseLargePages") && !flags.is_on("UseTransparentHugePages") {
+        true => flags.number("LargePageSizeInBytes").filter(|bytes| *bytes > 0).unwrap_or(2 << 20) as f64,
+        false => memory::small_page_bytes() as f64,
+    }
+}
 
 /// What a thread touches of its stack and of the JVM's own structures: measured with the workload churn.
 const STACK_PAGES: f64 = 3.0;

@@ -12,19 +12,16 @@ const MOST_HUGE: f64 = 0.5;
 pub const RULE: Rule = Rule {
     name: "small pages",
     source: "java -XX:+UseTransparentHugePages; docs/results.md, experiment pages",
-    needs: |_| &[Need::Resident],
+    needs,
     examine,
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (resident, huge) = (evidence.memory.resident?, evidence.memory.huge?);
-    let flags = &evidence.jvm.flags;
-    let chosen = flags.is_on("UseTransparentHugePages") || flags.is_on("UseLargePages");
-    let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode != "never");
     let part = huge as f64 / resident.max(1) as f64;
     // Where ZGC's heap is, nobody has looked.
     let is_seen = evidence.jvm.collector != "Z";
-    if !is_seen || resident < LEAST_RESIDENT || chosen || !possible || part > MOST_HUGE {
+    if !is_seen || resident < LEAST_RESIDENT || part > MOST_HUGE || !may_help(evidence) {
         return None;
     }
     Some(Found {
@@ -39,4 +36,16 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             note: "fewer misses of the TLB; their cost cannot be observed from outside",
         }],
     })
+}
+
+/// Whether the kernel has huge pages to give, and nobody has asked for them.
+fn may_help(evidence: &Evidence) -> bool {
+    let flags = &evidence.jvm.flags;
+    let chosen = flags.is_on("UseTransparentHugePages") || flags.is_on("UseLargePages");
+    let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode != "never");
+    possible && !chosen
+}
+
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    if may_help(evidence) || evidence.memory.transparent.is_none() { &[Need::Resident] } else { &[] }
 }

@@ -82,7 +82,9 @@ fn without(evidence: &Evidence, rates: Rates, rate: f64) -> Effect {
     let saved = match evidence.eden.pauses {
         Some(pauses) => {
             let young = pauses.young_count as f64 / evidence.seconds;
-            let fewer = (1.0 - (left.full + left.others) / young).max(0.0);
+            // Of the others some collect the whole heap: they are no young ones, and stay.
+            let whole = pauses.full_count as f64 / evidence.seconds;
+            let fewer = (1.0 - (left.full + left.others - whole).max(0.0) / young).max(0.0);
             (pauses.young * fewer + pauses.concurrent * (1.0 - kept)) / evidence.seconds
         }
         None => evidence.collecting_share().unwrap_or(0.0) * (1.0 - collections),

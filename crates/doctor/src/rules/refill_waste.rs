@@ -1,4 +1,4 @@
-//! TLABs are so small for the objects in them that much is left over at each refill.
+//! TLABs of a chosen size are so small for the objects in them that much is left over at each refill, or so large that much is unused at a collection.
 
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
@@ -41,7 +41,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             share(at_refill),
         ),
         false => format!(
-            "{} of eden is unused in TLABs{size} when a collection comes: threads allocate less than that between two.",
+            "{} of eden is unused in TLABs{size} when a collection comes: each thread leaves the rest of its last one.",
             share(of_fixed),
         ),
     };

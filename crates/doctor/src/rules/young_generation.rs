@@ -48,7 +48,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         share(stopped),
     );
     let advice = match room::of_heap(evidence, eden) {
-        _ if has_pause_goal(evidence) => for_pause_goal(),
+        room if has_pause_goal(evidence) => {
+            for_pause_goal(room.is_none_or(|room| room >= (LEAST_FACTOR - 1.0) * eden))
+        }
         Some(room) => larger(evidence, eden, rates, room)?,
         None => of_unknown_size(),
     };
@@ -105,14 +107,18 @@ fn starts_smaller(evidence: &Evidence, young: u64) -> bool {
     evidence.jvm.collector == "Serial" && initial <= young
 }
 
-/// Who has told G1 how long a pause may be wants it to size eden for that, which -Xmn ends.
+/// Who has told G1 how long a pause may be wants it to size eden for that, which -Xmn ends. With a size of the young generation it has none
+/// (`G1YoungGenSizer`).
 fn has_pause_goal(evidence: &Evidence) -> bool {
-    evidence.jvm.collector == "G1" && evidence.jvm.flags.is_chosen("MaxGCPauseMillis")
+    let flags = &evidence.jvm.flags;
+    let is_sized = ["NewSize", "MaxNewSize", "NewRatio"].iter().any(|name| flags.is_chosen(name));
+    evidence.jvm.collector == "G1" && flags.is_chosen("MaxGCPauseMillis") && !is_sized
 }
 
-fn for_pause_goal() -> Advice {
+fn for_pause_goal(has_room: bool) -> Advice {
+    let heap = if has_room { ", or a larger heap (-Xmx), as memory permits" } else { "" };
     Advice {
-        remedy: Remedy::Program("a longer -XX:MaxGCPauseMillis, or a larger heap (-Xmx)".into()),
+        remedy: Remedy::Program(format!("a longer -XX:MaxGCPauseMillis{heap}")),
         effect: Effect::default(),
         note: "G1 sizes eden for this goal; -Xmn would have it no longer adhere to it",
     }

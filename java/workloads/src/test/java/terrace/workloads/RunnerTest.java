@@ -32,7 +32,7 @@ class RunnerTest {
     @Test
     void churnChecksEveryTask() throws Exception {
         Result result = Runner.run(new ChurnWorkload(), parameters(2, 0.3, 4096));
-        assertTrue(result.operations() > 0, "tasks: " + result.operations());
+        assertTrue(result.toJson().contains("\"checks\":\"passed\""), result.toJson());
     }
 
     @Test
@@ -45,9 +45,9 @@ class RunnerTest {
     }
 
     @Test
-    void threadsRunsSleepersAndEndsAtOnce() throws Exception {
+    void threadsRunsSleepersForItsTime() throws Exception {
         Result result = Runner.run(new ThreadsWorkload(), parameters(200, 0.6, 1024));
-        assertTrue(result.operations() > 0, "requests: " + result.operations());
+        assertTrue(result.seconds() >= 0.6, "window of " + result.seconds());
     }
 
     @Test
