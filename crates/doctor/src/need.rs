@@ -53,3 +53,31 @@ impl Need {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::Evidence;
+    use crate::rules::{examine, sick::healthy, unjudged};
+
+    fn missed(change: fn(&mut Evidence)) -> Vec<&'static str> {
+        let mut evidence = healthy();
+        change(&mut evidence);
+        unjudged(&evidence)
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_judged() {
+        assert!(missed(|_| ()).is_empty());
+        assert_eq!(missed(|e| e.machine.may_have_quota = true), ["throttled"]);
+        assert_eq!(missed(|e| e.jvm.collector = "Z".into()), ["small pages"]);
+        // The kernel has none to give: nothing could be found, whatever its heap lies on.
+        let without = |e: &mut Evidence| {
+            e.jvm.collector = "Z".into();
+            e.memory.transparent = Some("never".into());
+        };
+        assert!(missed(without).is_empty());
+        let mut other = healthy();
+        (other.jvm.collector, other.memory.huge) = ("Z".into(), Some(0));
+        assert_eq!(examine(&other), [], "what is resident is not its heap");
+    }
+}
