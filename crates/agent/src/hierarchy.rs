@@ -28,7 +28,7 @@ pub(crate) trait Hierarchy: Source + Sync + 'static {
     /// Counts a foreign allocation, if the thread has changed its domain.
     fn count_migration(&self, before: CpuIndex, after: CpuIndex);
 
-    /// Bytes that a request could get, given that the heap has `available`.
+    /// Bytes that a request could get, given that the heap tells it has `available`.
     fn reach(&self, cpu: CpuIndex, available: usize) -> usize;
 
     /// Shows each level, the threads' level first.
@@ -55,7 +55,7 @@ impl Hierarchy for Upper {
     fn count_migration(&self, _before: CpuIndex, _after: CpuIndex) {}
 
     fn reach(&self, _cpu: CpuIndex, available: usize) -> usize {
-        available
+        HeapSource::reach(self, available)
     }
 
     fn each(&self, _look: &mut dyn FnMut(&dyn Buffers)) {}
@@ -91,6 +91,10 @@ impl<S: Hierarchy> Hierarchy for Rank<S> {
     }
 
     fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
+        // The usual case: nobody above is asked, either.
+        if self.is_enough(available) {
+            return available;
+        }
         self.reach(cpu, self.upper().source.reach(cpu, available))
     }
 

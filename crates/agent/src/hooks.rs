@@ -190,7 +190,10 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc<H: Hierarchy>(
     let agent = unsafe { agent::<H>() };
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let original = unsafe { (agent.originals.unsafe_max_tlab_alloc)(heap, thread) };
-    if agent.control.mode() == Mode::On { agent.hierarchy.reach(agent.cpu(), original) } else { original }
+    match agent.control.mode() {
+        Mode::On if agent.hierarchy.serves() => agent.hierarchy.reach(agent.cpu(), original),
+        Mode::On | Mode::Bound | Mode::Off => original,
+    }
 }
 
 /// For `CollectedHeap::ensure_parsability(retire_tlabs)`: at a safepoint, somebody is going to walk the heap. Ours first: what

@@ -29,6 +29,13 @@ impl HeapSource {
         HeapSource { heap, control, take_sizes, largest, delay }
     }
 
+    /// Bytes that a request could get, given that HotSpot tells `available`: with G1 a region that has not been begun serves a request that
+    /// what is left of the present one does not.
+    pub(crate) fn reach(&self, available: usize) -> usize {
+        // SAFETY: in a hook, so on a thread that HotSpot knows.
+        available.max(unsafe { self.heap.in_whole_regions() }.min(self.largest))
+    }
+
     #[inline(always)]
     fn linger(&self) {
         if !self.delay.is_zero() {

@@ -214,15 +214,26 @@ impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
         self.domains.iter().map(|domain| domain.largest_rest(self.frame)).max().unwrap_or(0)
     }
 
+    /// The largest request that is served from a buffer, in bytes.
+    fn largest_served(&self) -> usize {
+        self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER)
+    }
+
+    /// Whether an upper source with `available` bytes has enough for whatever a buffer would serve.
+    #[inline(always)]
+    pub fn is_enough(&self, available: usize) -> bool {
+        available >= self.largest_served()
+    }
+
     /// Bytes that a request could get, given that the upper source has `available`: that, or what the own buffer would serve, or,
     /// where both are short, what any other buffer would. Never more than a buffer serves: a larger request would go to the upper
     /// source, and if that has less, make it collect.
     pub fn reach(&self, cpu: CpuIndex, available: usize) -> usize {
-        let served = self.frame.shape.floor(self.size() / REQUESTS_PER_BUFFER);
         // The usual case: the upper source has enough, and no buffer is looked at.
-        if available >= served {
+        if self.is_enough(available) {
             return available;
         }
+        let served = self.largest_served();
         let near = available.max(self.rest(cpu).min(served));
         if near >= served || !A::SHARED { near } else { near.max(self.largest_tail().min(served)) }
     }

@@ -44,6 +44,8 @@ pub struct Hooks {
     /// `unsafe_max_tlab_alloc`: what buffers hold counts as free, where a thread would otherwise collect at eden's end while
     /// buffers still hold memory.
     pub available: bool,
+    /// `unsafe_max_tlab_alloc` tells what is left of the region that is being allocated from, however many more there are.
+    pub regions: bool,
     /// `trace_heap`: G1's young pauses call neither `ensure_parsability` nor, after VMDeath, the event.
     pub trace: bool,
     /// `mem_allocate`: single objects may be carved from a buffer.
@@ -179,11 +181,16 @@ impl Collector {
         const UNTOLD: Since<Option<&str>> = Since(&[(11, None), (26, Some("VM_Shenandoah"))]);
         match self {
             Collector::Serial | Collector::Parallel | Collector::Epsilon => {
-                Hooks { parsability: true, available: true, trace: false, objects: true, pauses: None }
+                Hooks { parsability: true, available: true, objects: true, ..NONE }
             }
-            Collector::G1 => {
-                Hooks { parsability: true, available: true, trace: true, objects: true, pauses: None }
-            }
+            Collector::G1 => Hooks {
+                parsability: true,
+                available: true,
+                regions: true,
+                trace: true,
+                objects: true,
+                ..NONE
+            },
             // Objects outside a TLAB are not carved, Shenandoah paces and accounts them in mem_allocate itself.
             Collector::Shenandoah | Collector::GenerationalShenandoah => {
                 Hooks { pauses: UNTOLD.in_version(feature).flatten(), ..NONE }
@@ -194,8 +201,14 @@ impl Collector {
     }
 }
 
-const NONE: Hooks =
-    Hooks { parsability: false, available: false, trace: false, objects: false, pauses: None };
+const NONE: Hooks = Hooks {
+    parsability: false,
+    available: false,
+    regions: false,
+    trace: false,
+    objects: false,
+    pauses: None,
+};
 
 #[cfg(test)]
 mod tests {

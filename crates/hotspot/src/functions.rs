@@ -25,6 +25,8 @@ pub type MemAllocate = unsafe extern "C" fn(*mut c_void, usize, *mut bool) -> *m
 pub type MaxTlabSize = unsafe extern "C" fn(*const c_void) -> usize;
 /// `CollectedHeap::tlab_capacity`: bytes. The thread is of no meaning since 26.
 pub type TlabCapacity = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
+/// `CollectedHeap::tlab_used`: bytes. The thread is of no meaning since 26.
+pub type TlabUsed = unsafe extern "C" fn(*const c_void, *mut c_void) -> usize;
 /// `CollectedHeap::supports_inline_contig_alloc`.
 pub type SupportsInlineContigAlloc = unsafe extern "C" fn(*const c_void) -> bool;
 
@@ -111,6 +113,8 @@ pub struct Functions {
     pub max_tlab_size: Slot<MaxTlabSize>,
     /// The room for TLABs.
     pub tlab_capacity: Slot<TlabCapacity>,
+    /// How much of that room is used; only where `unsafe_max_tlab_alloc` tells of one region alone.
+    pub tlab_used: Option<Slot<TlabUsed>>,
     /// Makes the heap parsable; only where the collector's walkers need it.
     pub ensure_parsability: Option<Slot<EnsureParsability>>,
     /// Called at the begin and the end of a collection; only where it is needed.
@@ -140,6 +144,8 @@ impl Functions {
             unsafe_max_tlab_alloc: slot(Virtual::UnsafeMaxTlabAlloc, &entry)?,
             max_tlab_size: slot(Virtual::MaxTlabSize, &entry)?,
             tlab_capacity: slot(Virtual::TlabCapacity, &entry)?,
+            // Without it tails are taken earlier than they need be, which is no reason to do nothing at all.
+            tlab_used: hooks.regions.then(|| slot(Virtual::TlabUsed, &entry).ok()).flatten(),
             ensure_parsability: hooks
                 .parsability
                 .then(|| slot(Virtual::EnsureParsability, &entry))

@@ -3,7 +3,9 @@
 use crate::accounts::{Accounts, THREAD_LIST};
 use crate::collector::{Collector, FlagIs, Hooks, UNSUPPORTED};
 use crate::flags::Flags;
-use crate::functions::{AllocateNewTlab, Functions, MaxTlabSize, Pause, TlabCapacity, UnsafeMaxTlabAlloc};
+use crate::functions::{
+    AllocateNewTlab, Functions, MaxTlabSize, Pause, TlabCapacity, TlabUsed, UnsafeMaxTlabAlloc,
+};
 use crate::library::Library;
 use crate::slots;
 use crate::structs::{Structs, peek};
@@ -215,6 +217,7 @@ impl Jvm {
                 unsafe_max_tlab_alloc: self.functions.unsafe_max_tlab_alloc.original(),
                 max_tlab_size: self.functions.max_tlab_size.original(),
                 tlab_capacity: self.functions.tlab_capacity.original(),
+                tlab_used: self.functions.tlab_used.as_ref().map(|slot| slot.original()),
                 fill_with_object: std::mem::transmute::<usize, FillWithObject>(self.fill_with_object),
                 current_thread: std::mem::transmute::<usize, CurrentThread>(self.current_thread),
                 safepoint_state: self.safepoint_state,
@@ -235,6 +238,8 @@ pub struct Heap {
     unsafe_max_tlab_alloc: UnsafeMaxTlabAlloc,
     max_tlab_size: MaxTlabSize,
     tlab_capacity: TlabCapacity,
+    /// Where eden consists of regions.
+    tlab_used: Option<TlabUsed>,
     fill_with_object: FillWithObject,
     current_thread: CurrentThread,
     safepoint_state: usize,
@@ -272,13 +277,29 @@ impl Heap {
         if start.is_null() { None } else { Some((start as usize, actual * WORD)) }
     }
 
-    /// Bytes that `allocate_new_tlab` could presumably give this thread now without collecting.
+    /// Bytes that `allocate_new_tlab` could presumably give this thread now without collecting. One request gets no more than
+    /// [`Heap::max_tlab_size`] of them.
     ///
     /// # Safety
     /// Only on a thread that HotSpot knows.
     pub unsafe fn available(&self) -> usize {
         // SAFETY: the caller's. The function wants the thread for its memory node.
-        unsafe { (self.unsafe_max_tlab_alloc)(self.object, (self.current_thread)()) }
+        let told = unsafe { (self.unsafe_max_tlab_alloc)(self.object, (self.current_thread)()) };
+        // SAFETY: the caller's.
+        told.max(unsafe { self.in_whole_regions() })
+    }
+
+    /// Bytes of eden in regions that nobody has begun: what `unsafe_max_tlab_alloc` of G1 does not tell. 0 where eden does not consist
+    /// of regions. What G1 may still take for eden is its target without what it has taken (`G1Policy::should_allocate_mutator_region`).
+    ///
+    /// # Safety
+    /// Only on a thread that HotSpot knows.
+    pub unsafe fn in_whole_regions(&self) -> usize {
+        let Some(tlab_used) = self.tlab_used else { return 0 };
+        // SAFETY: the caller's.
+        let used = unsafe { tlab_used(self.object, (self.current_thread)()) };
+        // SAFETY: the caller's.
+        unsafe { self.tlab_capacity() }.saturating_sub(used)
     }
 
     /// What the calling thread has allocated in its life, in bytes, up to the last TLAB that it has given up.

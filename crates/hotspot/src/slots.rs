@@ -29,13 +29,15 @@ pub enum Virtual {
     MaxTlabSize,
     /// `size_t tlab_capacity(Thread*) const`, in bytes; without the thread since 26.
     TlabCapacity,
+    /// `size_t tlab_used(Thread*) const`, in bytes; without the thread since 26.
+    TlabUsed,
     /// `bool supports_inline_contig_alloc() const` (JDK 11 and 17).
     SupportsInlineContigAlloc,
 }
 
 impl Virtual {
     /// All of them.
-    pub const ALL: [Virtual; 8] = [
+    pub const ALL: [Virtual; 9] = [
         Virtual::AllocateNewTlab,
         Virtual::EnsureParsability,
         Virtual::UnsafeMaxTlabAlloc,
@@ -43,6 +45,7 @@ impl Virtual {
         Virtual::MemAllocate,
         Virtual::MaxTlabSize,
         Virtual::TlabCapacity,
+        Virtual::TlabUsed,
         Virtual::SupportsInlineContigAlloc,
     ];
 
@@ -56,6 +59,7 @@ impl Virtual {
             Virtual::MemAllocate => "mem_allocate",
             Virtual::MaxTlabSize => "max_tlab_size",
             Virtual::TlabCapacity => "tlab_capacity",
+            Virtual::TlabUsed => "tlab_used",
             Virtual::SupportsInlineContigAlloc => "supports_inline_contig_alloc",
         }
     }
@@ -75,6 +79,7 @@ impl Virtual {
             Virtual::TlabCapacity => {
                 &[(11, Some("13tlab_capacityEP6Thread")), (26, Some("13tlab_capacityEv"))]
             }
+            Virtual::TlabUsed => &[(11, Some("9tlab_usedEP6Thread")), (26, Some("9tlab_usedEv"))],
             Virtual::SupportsInlineContigAlloc => {
                 &[(11, Some("28supports_inline_contig_allocEv")), (18, None)]
             }

@@ -28,6 +28,30 @@ pub fn cases(cases: &mut Vec<Case>) {
     }
     short_threads(cases);
     busy_and_idle(cases);
+    whole_regions(cases);
+}
+
+/// G1 tells what is left of one region. While there are more, another core's tail is not needed: the objects outside TLABs have the ends of
+/// regions come where no buffer fits.
+fn whole_regions(cases: &mut Vec<Case>) {
+    matrix(cases, "whole_regions", JDKS, &[Collector::G1], |setting| {
+        let launch = Launch::bare("Alternating")
+            .args(&["threads=4", "large=40000", "small=400", "collections=40"])
+            .flags("-XX:+UseG1GC -Xmx1g -Xmn256m -XX:G1HeapRegionSize=1m -XX:-ResizeTLAB -XX:TLABSize=64k")
+            .agent("core=256k")
+            .after(|finished| {
+                let report = finished.report()?;
+                let domains = report.0["levels"][0]["domains"].as_array().map_or(0, Vec::len) as u64;
+                let (stolen, pauses) = (report.sum(0, "stolen"), report.number("pauses"));
+                // At eden's end all tails may be taken: of each buffer what a few requests leave. At the ends of 256 regions as well, it is fifty
+                // in each collection.
+                match stolen {
+                    few if few <= 8 * domains * pauses => Ok(()),
+                    _ => Err(format!("{stolen} requests from others' tails in {pauses} collections")),
+                }
+            });
+        launch.run(setting.jdk).map(|_| Outcome::Passed)
+    });
 }
 
 /// At eden's end a thread whose TLABs are larger than a buffer gets what the buffers hold as a TLAB, not object by object: with G1 from JDK 25 on
