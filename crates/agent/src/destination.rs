@@ -16,13 +16,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes the report, or says why not, with the remedy.
 pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
+    write_within(path, text, PATIENCE)
+}
+
+fn write_within(path: &str, text: &[u8], patience: Duration) -> Result<(), String> {
     if let Some(number) = descriptor(path) {
         return duplicate(number).and_then(|file| write_patiently(file, text)).map_err(remedy);
     }
     let mut options = OpenOptions::new();
     options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
     match options.clone().read(true).write(true).create_new(true).open(path) {
-        Ok(file) => return replace(&file, text),
+        Ok(file) => return replace(&file, text, patience),
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(remedy(error)),
         Err(_) => {}
     }
@@ -45,7 +49,7 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
     if !found.is_file() || found.uid() != user || found.nlink() != 1 {
         return Err(FOREIGN.into());
     }
-    replace(&file, text)
+    replace(&file, text, patience)
 }
 
 const FOREIGN: &str = "exists and is not one of your reports, so it was not replaced; specify another path";
@@ -54,8 +58,8 @@ fn remedy(error: std::io::Error) -> String {
     format!("{error}: specify a writable file")
 }
 
-fn replace(file: &File, text: &[u8]) -> Result<(), String> {
-    lock(file)?;
+fn replace(file: &File, text: &[u8], patience: Duration) -> Result<(), String> {
+    lock(file, patience)?;
     // Only now: another JVM may have been writing.
     let length = file.metadata().map_err(remedy)?.len();
     if !is_report(file, length) {
@@ -90,8 +94,8 @@ fn is_report(file: &File, length: u64) -> bool {
 }
 
 /// JVMs that end at the same time and have the same path come one after the other.
-fn lock(file: &File) -> Result<(), String> {
-    for _ in 0..PATIENCE.as_millis() / 10 {
+fn lock(file: &File, patience: Duration) -> Result<(), String> {
+    for _ in 0..patience.as_millis() / 10 {
         // SAFETY: the descriptor is open.
         let failed = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
         // A file system without locks has to do without.
@@ -107,11 +111,12 @@ fn lock(file: &File) -> Result<(), String> {
 fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
     let since = Instant::now();
     while !text.is_empty() {
-        // The whole report has one limit: a reader that takes little, but never stops, would keep the JVM, too.
+        // The whole report has one limit: a reader that takes little, but never stops, would keep the JVM, too. Behind it there has to be room at
+        // once, which keeps nobody: it may be this thread that was late.
         let left = PATIENCE.saturating_sub(since.elapsed());
         let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         // SAFETY: one descriptor, which is open.
-        if left.is_zero() || unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32 + 1) } == 0 {
+        if unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32) } == 0 {
             return Err(ErrorKind::TimedOut.into());
         }
         match file.write(text.get(..libc::PIPE_BUF).unwrap_or(text)) {
@@ -162,7 +167,9 @@ mod tests {
             std::thread::scope(|scope| {
                 for text in &texts {
                     let path = path.to_str().unwrap();
-                    scope.spawn(move || assert_eq!(write(path, text.as_bytes()), Ok(())));
+                    // However long a busy machine has one of them hold the lock.
+                    let patience = Duration::from_secs(600);
+                    scope.spawn(move || assert_eq!(write_within(path, text.as_bytes(), patience), Ok(())));
                 }
             });
             let written = std::fs::read_to_string(&path).unwrap();

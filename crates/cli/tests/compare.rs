@@ -225,9 +225,9 @@ fn a_program_that_ends_by_itself_is_compared_by_its_whole_time() {
         "--against",
         "stock",
         "--duration",
-        "20s",
+        "240s",
         "--fork-seconds",
-        "5s",
+        "60s",
         "--warmup",
         "0",
         "--format",
@@ -245,7 +245,9 @@ fn what_failed_has_no_ratio() {
     let java = home.java();
     let check = |rest: &[&str], parts: &[&str]| {
         for against in ["off", "stock", "off -Xmn64m"] {
-            let timing = ["--duration", "2s", "--fork-seconds", "1s", "--warmup", "0", "--b", against];
+            // Those that fail end by themselves, and the workload with what it measured.
+            let (all, fork) = if rest.contains(&"--ends-after") { ("240s", "60s") } else { ("2s", "1s") };
+            let timing = ["--duration", all, "--fork-seconds", fork, "--warmup", "0", "--b", against];
             assert_refused(&compare(&home, &[&timing[..], rest].concat()), 1, parts);
         }
     };
@@ -263,9 +265,9 @@ fn what_failed_has_no_ratio() {
 fn a_program_that_is_too_short_for_windows() {
     let home = home();
     let java = home.java();
-    let output = compare(&home, &["--warmup", "0", "--", &java, "--ends-after", "0.5"]);
+    let output = compare(&home, &["--warmup", "0", "--", &java, "--ends-after-switches", "3"]);
     assert_refused(&output, 1, &["pairs of windows", "--duration"]);
-    let output = compare(&home, &["--warmup", "5s", "--", &java, "--ends-after", "0.5"]);
+    let output = compare(&home, &["--warmup", "600s", "--", &java, "--ends-after", "0.5"]);
     assert_refused(&output, 1, &["ended during its warm-up", "--forks"]);
 }
 

@@ -133,21 +133,26 @@ fn buffers_that_are_there_are_looked_at_and_stay() {
     }
     let shown = status(&jvm, |_| true);
     assert_eq!((&shown["state"], &shown["mode"]), (&"installed".into(), &"on".into()));
-    let (code, said) = jvm.ask("doctor", &["--seconds", "1"]);
-    let said = words(&said);
-    assert!(
-        code == Some(0) && said.contains("on (core buffers): it saves") && said.contains("terrace compare"),
-        "{said}"
-    );
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (code, said) = jvm.ask("doctor", &["--seconds", "1"]);
+        let said = words(&said);
+        if said.contains("on (core buffers): it saves") && said.contains("terrace compare") {
+            break;
+        }
+        // Of a second a busy machine may have no request.
+        assert!(code == Some(0) && Instant::now() < until, "{said}");
+    }
 }
 
 #[test]
 fn an_observer_that_is_there_is_used_and_stays() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };
     assert_eq!(jvm.ask("attach", &["levels=none", "times=true"]).0, Some(0));
-    let report = report_of(jvm.pid);
-    let quick = &report["evidence"]["refills"]["quick"];
-    assert!(quick["count"].as_u64() > Some(0) && quick["timed"].as_u64() > Some(0), "{report:#}");
+    let report = report_when(jvm.pid, |report| {
+        let quick = &report["evidence"]["refills"]["quick"];
+        quick["count"].as_u64() > Some(0) && quick["timed"].as_u64() > Some(0)
+    });
     assert!(
         report["evidence"]["missing"].to_string().contains("an observer was already installed"),
         "{report:#}"
@@ -172,8 +177,8 @@ fn nothing_is_tried_beside_an_observer_that_is_there() {
 #[test]
 fn a_jvm_of_another_user_in_a_container() {
     let Some(jvm) = container() else { return };
-    let report = report_of(jvm.pid);
-    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    let report =
+        report_when(jvm.pid, |report| report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0));
     assert_eq!(report["evidence"]["jvm"]["pid"], jvm.pid);
     assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
     assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
@@ -235,9 +240,9 @@ fn the_flag_that_it_advises_cures_what_it_found() {
 #[test]
 fn zgc_is_seen_and_not_advised_buffers() {
     let Some(jvm) = start(&["-XX:+UseZGC"], &["alloc", "--threads", "1"]) else { return };
-    let report = report(&jvm);
+    let report =
+        report_when(jvm.0.id(), |report| report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0));
     assert_eq!(report["evidence"]["jvm"]["collector"], "Z");
-    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
     let findings = report["findings"].to_string();
     assert!(!findings.contains("terrace") && !findings.contains("-Xmn"), "{findings}");
 }
@@ -262,14 +267,12 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
         let answer = output(&[&words[..], &["--format", "html"]].concat());
         let page = stdout(&answer);
         assert!(answer.status.success(), "{}", stderr(&answer));
-        for part in ["<html", "use of eden", "ended threads", "use a pool of threads"] {
-            assert!(page.contains(part), "{part}");
+        // Of two seconds a busy machine may have too little for the last ones.
+        let parts = ["<html", "use of eden", "ended threads", "use a pool of threads", "-XX:TLABSize=4k"];
+        match parts.iter().find(|part| !page.contains(**part)) {
+            None => break page,
+            Some(part) => assert!(Instant::now() < until, "{part}"),
         }
-        // Of two seconds a busy machine may have too little for that.
-        if page.contains("-XX:TLABSize=4k") {
-            break page;
-        }
-        assert!(Instant::now() < until, "fewer collections never pay");
     };
     let asks = ["src=\"http", "href=\"http", "url(http", "@import"].iter().any(|part| page.contains(part));
     assert!(!asks, "a page asks no network");
@@ -285,10 +288,9 @@ fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
         jar(&folder)
     );
     let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
-    let answer = output(&[&times[..], &["--", "sh", "-c", &script]].concat());
-    assert!(answer.status.success(), "{}", stderr(&answer));
-    let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
-    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), |report| {
+        report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
+    });
     let missing = report["evidence"]["missing"].to_string();
     assert!(missing.contains("an orderly end of the program: sh exited with status 3"), "{missing}");
 }

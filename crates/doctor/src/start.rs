@@ -33,8 +33,8 @@ pub fn watch_program(
     let mut jvms = Jvms::new()?;
     let library = install.agent()?;
     let agent = AgentOptions { strict: false, ..jvms.options(&observing()) }.flag(&library)?;
-    // A workload runs a little longer than it is watched: the program must not end first.
-    let seconds = (length + warmup).as_secs() + 10;
+    // A workload must not end before it has been watched, however long attaching and looking take: it is ended then.
+    let seconds = (length + warmup).as_secs() + 600;
     let program = program.for_seconds(seconds, Duration::ZERO);
     let without = program.launch(flags, None, None, install)?;
     let obstacle = match archive::written_by(&without) {

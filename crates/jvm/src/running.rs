@@ -5,7 +5,7 @@ use crate::os::{self, Exit};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,10 @@ const POLL: Duration = Duration::from_millis(5);
 const LOOK: Duration = Duration::from_millis(500);
 /// How long a program may take to end when asked to: Spring Boot gives its requests 30 s.
 const GRACE: Duration = Duration::from_secs(40);
+/// How long the end of a stream is waited for that another process still holds.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+/// How long what has been written may take to be read.
+const LATE: Duration = Duration::from_secs(60);
 /// How much of a stream is kept: its end.
 const KEPT: usize = 256 * 1024;
 
@@ -153,12 +157,13 @@ impl Drop for Running {
     fn drop(&mut self) {
         // The group may outlive its leader: a script's JVMs.
         os::signal_group(self.pid, os::KILL);
-        let deadline = Instant::now() + Duration::from_secs(2);
-        while self.exit.is_none() && Instant::now() < deadline {
+        // Killed, it ends as soon as it gets a CPU; only a thread that the kernel cannot let go of would take longer.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.exit.is_none() {
             match os::reap(self.pid) {
-                Ok(None) => std::thread::sleep(POLL),
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL),
                 Ok(Some(exit)) => self.exit = Some((exit, self.started.elapsed())),
-                Err(_) => break,
+                Ok(None) | Err(_) => break,
             }
         }
     }
@@ -168,11 +173,14 @@ impl Drop for Running {
 struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
     reader: Option<JoinHandle<()>>,
+    /// The same stream, to see whether the reader has something to read yet.
+    stream: Option<OwnedFd>,
 }
 
 impl Tail {
-    fn of(stream: Option<impl Read + Send + 'static>, show: bool) -> Tail {
+    fn of(stream: Option<impl Read + AsFd + Send + 'static>, show: bool) -> Tail {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let same = stream.as_ref().and_then(|stream| stream.as_fd().try_clone_to_owned().ok());
         let reader = stream.map(|mut stream| {
             let kept = Arc::clone(&kept);
             std::thread::spawn(move || {
@@ -188,13 +196,17 @@ impl Tail {
                 }
             })
         });
-        Tail { kept, reader }
+        Tail { kept, reader, stream: same }
     }
 
     /// After the program's end: all that it wrote, unless a process that it left behind still holds the stream.
     fn text(&mut self) -> String {
-        let deadline = Instant::now() + Duration::from_secs(1);
-        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+        let since = Instant::now();
+        // A reader that is late still has something to read, if only the end. Whoever writes on and on behind the program's end is not heard out.
+        let is_late = || self.stream.as_ref().is_some_and(|stream| os::has_input(stream, Duration::ZERO));
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished())
+            && (since.elapsed() < LEFT_BEHIND || since.elapsed() < LATE && is_late())
+        {
             std::thread::sleep(POLL);
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

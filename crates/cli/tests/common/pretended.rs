@@ -119,7 +119,17 @@ impl Pretended {
             } else {
                 Mode::On
             });
-            control.set_state(if observing { State::Observing } else { State::Installed });
+            (control, if observing { State::Observing } else { State::Installed })
+        });
+        // As a server does: of two that want the same address, the second one fails. The kernel gives it back with the process.
+        let listener = self.after("--listen").map(std::net::TcpListener::bind);
+        if let Some(Err(error)) = &listener {
+            eprintln!("the server cannot start: {error}");
+            exit(1);
+        }
+        // Only now does anybody take it for started.
+        let control = control.map(|(control, state)| {
+            control.set_state(state);
             control
         });
         let progress = self.after("--progress").map(|path| {
@@ -135,19 +145,16 @@ impl Pretended {
         });
         let start = Instant::now();
         let mut operations = 0_u64;
-        // As a server does: of two that want the same address, the second one fails. The kernel gives it back with the process.
-        let listener = self.after("--listen").map(std::net::TcpListener::bind);
-        if let Some(Err(error)) = &listener {
-            eprintln!("the server cannot start: {error}");
-            exit(1);
-        }
         let workload = self.number("--seconds");
         let end = workload.or(self.number("--ends-after")).map(Duration::from_secs_f64);
         let flag = 1 + u64::from(self.words.iter().any(|word| word == "-XX:+Twice"));
         let (mut worked, mut window) = (Duration::ZERO, Window::default());
-        while end.is_none_or(|end| start.elapsed() < end) {
-            // By the clock: how often a busy machine lets us have our turn is no matter of speed.
-            let steps = ((start.elapsed() - worked).as_nanos() / STEP.as_nanos()) as u64;
+        let (mut mode, mut switches) = (None, 0.0);
+        while end.is_none_or(|end| worked + STEP < end) {
+            // By the clock: how often a busy machine lets us have our turn is no matter of speed. Its end comes when it has worked so long: what a
+            // late turn missed is done in one.
+            let now = end.map_or(start.elapsed(), |end| start.elapsed().min(end));
+            let steps = ((now - worked).as_nanos() / STEP.as_nanos()) as u64;
             worked += STEP * steps as u32;
             let speed = match &control {
                 Some(control) if control.mode() == Mode::On => {
@@ -161,6 +168,13 @@ impl Pretended {
                 }
                 None => flag,
             };
+            // However late somebody is who switches it.
+            let now = control.as_ref().map(|control| control.mode());
+            switches += f64::from(mode.is_some() && mode != now);
+            mode = now;
+            if self.number("--ends-after-switches").is_some_and(|most| switches >= most) {
+                break;
+            }
             account.add(1000 * speed * steps);
             operations += 10 * speed * steps;
             if let Some(file) = &progress {
@@ -171,7 +185,7 @@ impl Pretended {
                 break;
             }
             if let Some(file) = progress.as_ref().filter(|_| self.external())
-                && window.follow(file, operations, start.elapsed())
+                && window.follow(file, operations, worked)
             {
                 break;
             }

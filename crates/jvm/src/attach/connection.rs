@@ -59,19 +59,28 @@ impl<'a> Waiting<'a> {
         self.tell = Some(tell);
     }
 
-    /// Whether there is any sense in waiting on.
-    pub(super) fn look(&mut self) -> Result<(), Silence> {
+    /// Whether the user has stopped us.
+    fn heed(&mut self) -> Result<(), Silence> {
         match os::stopped_by() {
             Some(signal) if self.heeds_signals => return Err(Silence::Signal(signal)),
             Some(_) => self.tell.take().into_iter().for_each(|tell| tell()),
             None => {}
         }
-        if !os::is_stopped(self.pid) {
-            self.running = Instant::now();
-        } else if self.running.elapsed() > STOPPED.min(self.patience) {
+        Ok(())
+    }
+
+    /// Whether there is any sense in waiting on.
+    pub(super) fn look(&mut self) -> Result<(), Silence> {
+        self.heed()?;
+        let is_stopped = os::is_stopped(self.pid);
+        // Read once: who is stopped for too long must not become who takes too long in between.
+        let now = Instant::now();
+        if !is_stopped {
+            self.running = now;
+        } else if now - self.running > STOPPED.min(self.patience) {
             return Err(Silence::Stopped);
         }
-        if self.since.elapsed() > self.patience { Err(Silence::TooLong) } else { Ok(()) }
+        if now - self.since > self.patience { Err(Silence::TooLong) } else { Ok(()) }
     }
 
     /// Something has come: the wait begins again.
@@ -116,6 +125,8 @@ fn connect_here(socket: &Path) -> io::Result<UnixStream> {
 }
 
 /// Sends a request. From then on the JVM has it, also when nobody waits for the answer any more.
+///
+/// Nothing is given up for its time before it was tried: a machine that is late must not turn what is there, or gone, into what takes too long.
 pub(super) fn send(
     socket: &Path,
     owner: Owner,
@@ -123,18 +134,23 @@ pub(super) fn send(
     waiting: &mut Waiting,
 ) -> Result<UnixStream, Silence> {
     let mut stream = loop {
-        waiting.look()?;
         match connect(socket, owner) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(STEP),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                waiting.look()?;
+                std::thread::sleep(STEP);
+            }
             other => break other?,
         }
     };
+    waiting.heed()?;
     let mut left = request;
     while !left.is_empty() {
-        waiting.look()?;
         match stream.write(left) {
             Ok(count) => left = &left[count..],
-            Err(error) if is_to_wait(&error) => std::thread::sleep(STEP),
+            Err(error) if is_to_wait(&error) => {
+                waiting.look()?;
+                std::thread::sleep(STEP);
+            }
             Err(error) => return Err(error.into()),
         }
     }
@@ -203,6 +219,9 @@ mod tests {
     fn who_is_gone_is_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
+        // No patience at all: a machine that is late must not turn "nobody is there" into "too long".
+        let ask =
+            |socket: &Path| exchange(socket, &mut Waiting::new(std::process::id(), Duration::ZERO, true));
         assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "no socket");
         drop(UnixListener::bind(&socket).unwrap());
         assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "nobody listens");
