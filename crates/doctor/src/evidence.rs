@@ -71,6 +71,8 @@ pub struct Eden {
     /// The most that the young generation may grow to.
     pub most_bytes: Option<f64>,
     pub collections: Option<u64>,
+    /// Whether what is counted so are phases of concurrent collections, several of each.
+    pub phases: bool,
     /// Why they came.
     pub causes: Causes,
     /// Seconds in which all threads stood still, or were about to, for whatever reason.

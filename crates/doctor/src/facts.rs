@@ -88,7 +88,10 @@ fn terrace(buffers: &Buffers, evidence: &Evidence) -> String {
 fn collections(evidence: &Evidence) -> String {
     let eden = &evidence.eden;
     let mut text = match eden.collections {
-        Some(number) => format!("{number}, {}/s", significant(number as f64 / evidence.seconds)),
+        Some(number) => {
+            let of = if eden.phases { " phases of concurrent ones" } else { "" };
+            format!("{number}{of}, {}/s", significant(number as f64 / evidence.seconds))
+        }
         None => "not counted".to_owned(),
     };
     if let Some((cause, count)) = eden.causes.other() {
@@ -317,6 +320,16 @@ mod tests {
         };
         assert!(text(0.03).contains("stopped 5 % of the time (0.300 % for collections)"), "{}", text(0.03));
         assert!(!text(0.48).contains("for collections"), "{}", text(0.48));
+    }
+
+    #[test]
+    fn phases_are_not_called_collections() {
+        let text = |phases| {
+            let eden = Eden { collections: Some(30), phases, ..Eden::default() };
+            shown(Evidence { eden, ..Evidence::default() })
+        };
+        assert!(text(false).contains("collections: 30, 3"), "{}", text(false));
+        assert!(text(true).contains("collections: 30 phases of concurrent ones, 3"), "{}", text(true));
     }
 
     #[test]

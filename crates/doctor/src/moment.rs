@@ -147,6 +147,7 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         most_bytes: counter("sun.gc.generation.0.maxCapacity"),
         // Both have the pauses of a concurrent collection, too.
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
+        phases: perf.is_some_and(PerfData::counts_phases),
         stopped,
         collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
         pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),

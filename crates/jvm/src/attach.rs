@@ -206,10 +206,15 @@ impl Attached {
 
     /// A command with its arguments; the JVM's answer behind the return code.
     fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
+        self.understood(command, &self.answered(command, arguments)?)
+    }
+
+    /// The answer as it came.
+    fn answered(&self, command: &str, arguments: [&str; 3]) -> Result<Vec<u8>> {
         let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
         let failed = |silence| self.unanswered(silence, command);
         let stream = self.send(command, arguments, &mut waiting)?;
-        self.understood(command, &connection::receive(stream, &mut waiting).map_err(failed)?)
+        connection::receive(stream, &mut waiting).map_err(failed)
     }
 
     fn send(&self, command: &str, arguments: [&str; 3], waiting: &mut Waiting) -> Result<UnixStream> {

@@ -21,10 +21,12 @@ impl Attached {
         if let Some(known) = self.diagnoses_by.get() {
             return Ok(known);
         }
-        let operation = match self.ask("getversion", ["options", "", ""]) {
+        let answer = self.answered("getversion", ["options", "", ""])?;
+        let operation = match self.understood("getversion", &answer) {
             // `2 streaming`: the protocol's version, and the options.
             Ok(said) if said.split([' ', ',']).any(|option| option == "streaming") => HELD_BACK,
-            Err(error) if error.ends_asking() => return Err(error),
+            // Nothing is known by that, and nothing kept.
+            Err(error) if answer.is_empty() => return Err(error),
             // It knows no such options, or does not know what is asked.
             Ok(_) | Err(_) => STREAMED,
         };
@@ -41,8 +43,8 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::time::Duration;
 
-    /// What a JVM is asked that answers `getversion` so, in order.
-    fn asked(version: &'static str) -> Vec<String> {
+    /// What a JVM is asked that answers `getversion` so, in order, until two commands have their answers. All but the last one are none.
+    fn asked(versions: &'static [&'static str]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let pid = std::process::id();
@@ -57,8 +59,8 @@ mod tests {
         };
         let listens = UnixListener::bind(attached.socket()).unwrap();
         let jvm = std::thread::spawn(move || {
-            let mut requests = Vec::new();
-            while requests.len() < 3 {
+            let (mut requests, mut left) = (Vec::new(), versions.iter());
+            while requests.len() < versions.len() + 2 {
                 let (mut stream, _) = listens.accept().unwrap();
                 let (mut request, mut byte) = (Vec::new(), [0]);
                 // The protocol's version, the operation, and three arguments.
@@ -69,12 +71,15 @@ mod tests {
                 }
                 let request = String::from_utf8(request).unwrap();
                 let is_version = request.contains("getversion");
-                let answer = if is_version { version } else { "0\nJDK 25" };
+                let answer = if is_version { left.next().unwrap() } else { "0\nJDK 25" };
                 stream.write_all(answer.as_bytes()).unwrap();
                 requests.push(request.trim_end_matches('\0').replace('\0', "|"));
             }
             requests
         });
+        for _ in 1..versions.len() {
+            assert!(attached.diagnose("VM.version").is_err());
+        }
         for _ in 0..2 {
             assert_eq!(attached.diagnose("VM.version").unwrap(), "JDK 25");
         }
@@ -85,9 +90,14 @@ mod tests {
     fn a_jvm_that_would_stream_is_told_not_to() {
         let streams =
             ["1|getversion|options", "1|jcmd streaming=0|VM.version", "1|jcmd streaming=0|VM.version"];
-        assert_eq!(asked("0\n2 streaming"), streams);
+        assert_eq!(asked(&["0\n2 streaming"]), streams);
         let older = ["1|getversion|options", "1|jcmd|VM.version", "1|jcmd|VM.version"];
-        assert_eq!(asked("-1\nOperation getversion not recognized!"), older);
-        assert_eq!(asked("0\n2"), older);
+        assert_eq!(asked(&["-1\nOperation getversion not recognized!"]), older);
+        assert_eq!(asked(&["0\n2"]), older);
+    }
+
+    #[test]
+    fn a_jvm_that_has_not_answered_is_asked_again() {
+        assert_eq!(asked(&["", "0\n2 streaming"])[..2], ["1|getversion|options"; 2]);
     }
 }

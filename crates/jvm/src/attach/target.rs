@@ -16,6 +16,16 @@ pub(super) struct Target {
     pub(super) listens: bool,
 }
 
+/// Why a process with these mapped files is not asked as HotSpot is.
+fn not_hotspot(maps: &str) -> Option<&'static str> {
+    // OpenJ9's `libjvm.so` only leads to it. SIGQUIT has it write a dump of its threads to a file, and open no socket.
+    if maps.contains("libj9vm") {
+        return Some("is an OpenJ9 JVM, which is not supported; run the program with a HotSpot JVM");
+    }
+    (!maps.contains("libjvm.so"))
+        .then_some("is not a JVM; specify the JVM's own process ID ('jps' lists them)")
+}
+
 impl Target {
     pub(super) fn of(pid: u32) -> Result<Target> {
         let directory = PathBuf::from(format!("/proc/{pid}"));
@@ -27,10 +37,8 @@ impl Target {
             )));
         }
         let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
-        if !maps.contains("libjvm.so") {
-            return Err(Error::failed(format!(
-                "process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)"
-            )));
+        if let Some(reason) = not_hotspot(&maps) {
+            return Err(Error::failed(format!("process {pid} {reason}")));
         }
         let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -54,5 +62,24 @@ impl Target {
             );
         }
         (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_hotspot;
+
+    #[test]
+    fn only_hotspot_is_asked() {
+        let maps = |libraries: &[&str]| -> String {
+            libraries
+                .iter()
+                .map(|name| format!("7f00-7f10 r-xp 0000 08:01 7 /opt/jdk/lib/{name}\n"))
+                .collect()
+        };
+        assert_eq!(not_hotspot(&maps(&["libc.so.6", "server/libjvm.so", "libjava.so"])), None);
+        let other = not_hotspot(&maps(&["server/libjvm.so", "default/libj9vm29.so", "default/libj9gc29.so"]));
+        assert!(other.unwrap().contains("OpenJ9"));
+        assert!(not_hotspot(&maps(&["libc.so.6"])).unwrap().contains("not a JVM"));
     }
 }
