@@ -1,0 +1,180 @@
+//! What is seen of a running JVM, whatever state it is in.
+
+use crate::examined::{
+    assert_seen_from_outside, collects, finding, report_advising, report_of, report_when, start,
+};
+use crate::installed::{PATIENCE, installed, java, output, stderr, stdout, terrace};
+use crate::running::{Jvm, container, status};
+use crate::{PAYING, words};
+use serde_json::Value;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+#[test]
+fn threads_that_come_and_go_are_found_and_a_stock_flag_comes_first() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let report = report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"]);
+    let advice = &finding(&report, "ended threads")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-XX:TLABSize=4k", "{advice:#}");
+    assert_eq!(advice[2]["remedy"]["kind"], "terrace");
+    let evidence = &report["evidence"];
+    let allocation = |name: &str| evidence["allocation"][name].as_f64().unwrap();
+    assert!(
+        allocation("waste_ended") > allocation("objects"),
+        "a task allocates a few KB of a TLAB: {report:#}"
+    );
+    let task = allocation("of_ended_thread");
+    assert!((2048.0..16384.0).contains(&task), "a task allocates 4 KB: {report:#}");
+    // HotSpot's own count, coarser: what was handed out is an eden for each collection.
+    let (eden, collections) = (&evidence["eden"]["bytes"], &evidence["eden"]["collections"]);
+    let (eden, collections) = (eden.as_f64().unwrap(), collections.as_f64().unwrap());
+    let between = 0.5 * eden * (collections - 1.0)..1.5 * eden * (collections + 1.0);
+    assert!(between.contains(&allocation("used")), "{report:#}");
+    assert!(report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0), "{report:#}");
+    for ratio in ["collections", "speed"] {
+        assert!(advice[0]["effect"][ratio].as_f64() > Some(0.0));
+    }
+}
+
+#[test]
+fn buffers_that_are_there_are_looked_at_and_stay() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
+    let report = report_of(jvm.pid);
+    let (terrace, allocation) = (&report["evidence"]["terrace"], &report["evidence"]["allocation"]);
+    let number = |of: &Value, name: &str| of[name].as_f64().unwrap_or_else(|| panic!("{name} of {report:#}"));
+    assert_eq!((&terrace["levels"], &terrace["on"]), (&"core".into(), &true.into()), "{report:#}");
+    // Sixteen TLABs of 4 KB fit a buffer.
+    assert!(number(terrace, "to_heap") * 8.0 < number(terrace, "requests"), "{terrace:#}");
+    assert!(number(allocation, "objects") > 0.5 * number(allocation, "used"), "{allocation:#}");
+    for finding in report["findings"].as_array().unwrap() {
+        let advice = finding["advice"].as_array().unwrap();
+        assert!(advice.iter().all(|advice| advice["remedy"]["kind"] != "terrace"), "{finding:#}");
+    }
+    let shown = status(&jvm, |_| true);
+    assert_eq!((&shown["state"], &shown["mode"]), (&"installed".into(), &"on".into()));
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (code, said) = jvm.ask("doctor", &["--seconds", "1"]);
+        let said = words(&said);
+        if said.contains("on (core buffers): it saves") && said.contains("terrace compare") {
+            break;
+        }
+        // Of a second a busy machine may have no request.
+        assert!(code == Some(0) && Instant::now() < until, "{said}");
+    }
+}
+
+#[test]
+fn an_observer_that_is_there_is_used_and_stays() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    assert_eq!(jvm.ask("attach", &["levels=none", "times=true"]).0, Some(0));
+    let report = report_when(jvm.pid, |report| {
+        let quick = &report["evidence"]["refills"]["quick"];
+        quick["count"].as_u64() > Some(0) && quick["timed"].as_u64() > Some(0)
+    });
+    assert!(
+        report["evidence"]["missing"].to_string().contains("an observer was already installed"),
+        "{report:#}"
+    );
+    assert_eq!(status(&jvm, |_| true)["state"], "observing");
+}
+
+#[test]
+fn a_jvm_of_another_user_in_a_container() {
+    let Some(jvm) = container() else { return };
+    let report =
+        report_when(jvm.pid, |report| report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0));
+    assert_eq!(report["evidence"]["jvm"]["pid"], jvm.pid);
+    assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
+    assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
+}
+
+#[test]
+fn a_jvm_that_does_not_attach_is_seen_from_outside() {
+    let Some(jvm) = Jvm::start(&[], &["-XX:+DisableAttachMechanism"]) else { return };
+    assert_seen_from_outside(&report_when(jvm.pid, collects), "-XX:+DisableAttachMechanism");
+}
+
+/// HotSpot answers one request after the other, and reads one to its end: whoever does not finish his keeps all others waiting. This takes the
+/// minute of the doctor's patience, beside tests that take as long together.
+#[test]
+fn a_jvm_that_does_not_answer_is_seen_from_outside() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    // Its socket is open then.
+    assert_eq!(jvm.ask("attach", &["levels=none"]).0, Some(0));
+    assert_eq!(jvm.ask("off", &[]).0, Some(0));
+    let mut unfinished = UnixStream::connect(format!("/tmp/.java_pid{}", jvm.pid)).unwrap();
+    unfinished.write_all(b"1\0").unwrap();
+    let report = report_when(jvm.pid, collects);
+    assert_seen_from_outside(&report, "has not answered in 60 s (getversion)");
+    drop(unfinished);
+    let (code, said) = jvm.ask("attach", &["core=64k"]);
+    assert!(code == Some(0) && said.contains("installed"), "it answers again: {said}");
+}
+
+#[test]
+fn a_program_that_ends_meanwhile_is_told() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    let pid = jvm.pid.to_string();
+    // It may be asked too early.
+    report_of(jvm.pid);
+    let doctor = terrace(&["doctor", &pid, "--seconds", "600"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    status(&jvm, |status| status["state"] == "observing");
+    jvm::os::signal(jvm.pid, 9);
+    let answer = doctor.wait_with_output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(1), "{said}");
+    let line = said.lines().last().unwrap_or_default();
+    assert!(line.contains(&format!("process {pid} ended while it was watched")), "{said}");
+    assert!(stdout(&answer).is_empty());
+}
+
+#[test]
+fn zgc_is_seen_and_not_advised_buffers() {
+    let Some(jvm) = start(&["-XX:+UseZGC"], &["alloc", "--threads", "1"]) else { return };
+    let report =
+        report_when(jvm.0.id(), |report| report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0));
+    assert_eq!(report["evidence"]["jvm"]["collector"], "Z");
+    assert_eq!(report["evidence"]["eden"]["phases"], true, "it counts pauses, several of each collection");
+    let findings = report["findings"].to_string();
+    assert!(!findings.contains("terrace") && !findings.contains("-Xmn"), "{findings}");
+}
+
+#[test]
+fn what_is_no_jvm_or_ends_is_one_line() {
+    let Some(_) = installed() else { return };
+    let mut sleep = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = sleep.id().to_string();
+    let java = java();
+    for (words, parts) in [
+        (vec!["doctor", &pid], vec!["is not a JVM"]),
+        (vec!["doctor", "999999999"], vec!["no such process"]),
+        (vec!["doctor", "--warmup", "60", "--", &java, "-version"], vec!["the program ended"]),
+        (vec!["doctor", "--warmup", "60", "--", "true"], vec!["the program ended"]),
+        (vec!["doctor"], vec!["by its PID", "after --"]),
+        (vec!["doctor", &pid, "--", &java, "-version"], vec!["not both"]),
+        (vec!["doctor", &pid, "--duration", "5"], vec!["--verify"]),
+        (
+            vec!["doctor", &pid, "--verify", "--forks=concurrent"],
+            vec!["--forks applies to a program that is started here"],
+        ),
+        (vec!["doctor", "--verify", "--forks=parallel", "--", &java], vec!["interleaved, concurrent"]),
+        (vec!["doctor", "java"], vec!["PID"]),
+    ] {
+        let answer = output(&words);
+        let said = stderr(&answer);
+        assert!(!answer.status.success() && stdout(&answer).is_empty(), "{words:?}: {said}");
+        let line = said.lines().last().unwrap_or_default();
+        assert!(parts.iter().all(|part| line.contains(part)), "{words:?}: {said}");
+    }
+    assert!(sleep.try_wait().unwrap().is_none(), "it was left alone");
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+}

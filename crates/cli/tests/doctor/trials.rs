@@ -1,0 +1,126 @@
+//! What is advised is tried: in place, and by forks.
+
+use crate::PAYING;
+use crate::examined::{answer_when, finding, report, report_advising, rules, start, tries_first};
+use crate::installed::{PATIENCE, installed, output, stderr, stdout, terrace};
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
+    let report = answer_when(&words, |report| tries_first(report, "terrace"));
+    let trial = &report["trials"][0];
+    assert!(trial["collections"].as_f64().is_some_and(|ratio| ratio < 1.0), "{trial:#}");
+    assert!(trial["note"].as_str().unwrap().contains("was withdrawn"), "{trial:#}");
+    // It collects all the time.
+    assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
+    // Whoever is there is looked at, and stays as it is.
+    assert!(output(&["attach", &pid]).status.success() && output(&["off", &pid]).status.success());
+    let answer = output(&["doctor", &pid, "--seconds", "1"]);
+    let said = crate::words(&stdout(&answer));
+    assert!(answer.status.success() && said.contains("off (core buffers)"), "{said}{}", stderr(&answer));
+    assert!(said.contains(&format!("'terrace on {pid}' switches it on")), "{said}");
+    let found = jvm.status(|_| true);
+    assert_eq!((&found["state"], &found["mode"]), (&"installed".into(), &"off".into()));
+    // Switched on, it is tried and left on.
+    assert!(output(&["on", &pid]).status.success());
+    let answer = output(&["doctor", &pid, "--seconds", "1", "--verify", "--duration", "4"]);
+    let said = crate::words(&stdout(&answer));
+    assert!(said.contains("terrace on against off: speed "), "{said}{}", stderr(&answer));
+    assert_eq!(jvm.status(|_| true)["mode"], "on");
+}
+
+/// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
+#[test]
+fn a_trial_in_place_can_be_stopped() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report_advising(&jvm, &["terrace"]);
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600"];
+    let until = Instant::now() + PATIENCE;
+    let (began, doctor) = 'trying: loop {
+        let began = Instant::now();
+        let mut doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One that has found nothing to try has ended.
+        while doctor.try_wait().unwrap().is_none() {
+            let found = jvm.status(|_| true);
+            if found["state"] == "installed" && found["mode"] == "on" {
+                break 'trying (began, doctor);
+            }
+        }
+        assert!(Instant::now() < until, "it never tries");
+    };
+    jvm::os::signal(doctor.id(), libc::SIGINT);
+    let answer = doctor.wait_with_output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(130), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(600), "it was measured to its end: {said}");
+    assert!(stdout(&answer).is_empty() && said.contains("stopped by a signal"), "{said}");
+    assert_eq!(jvm.status(|_| true)["mode"], "off");
+    // It collects all the time.
+    jvm.status(|status| status["state"] == "withdrawn");
+}
+
+#[test]
+fn nothing_is_tried_beside_an_observer_that_is_there() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    report(&jvm);
+    assert!(output(&["attach", &pid, "levels=none", "times=true"]).status.success());
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
+    let report = answer_when(&words, |report| tries_first(report, "terrace"));
+    let trial = &report["trials"][0];
+    assert!(trial["remedy"] == "terrace" && trial["speed"].is_null(), "{report:#}");
+    assert!(trial["note"].as_str().unwrap().contains("not tried: an observer"), "{trial:#}");
+    assert_eq!(jvm.status(|_| true)["state"], "observing");
+}
+
+#[test]
+fn the_flag_that_it_advises_cures_what_it_found() {
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m", "-XX:TLABSize=4k"], &["churn"]) else { return };
+    let report = report(&jvm);
+    let waste = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
+    let each = waste / report["evidence"]["threads"]["started"].as_f64().unwrap();
+    assert!(each < 16384.0, "{each} bytes a thread: {report:#}");
+}
+
+#[test]
+fn advice_is_tried_and_stands_beside_what_was_expected() {
+    let Some(_) = installed() else { return };
+    let words =
+        ["doctor", "--workload", "churn", "--gc", "parallel", "--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
+    let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
+    let tried = |report: &Value, remedy: &str| {
+        report["trials"].as_array().is_some_and(|all| all.iter().any(|trial| trial["remedy"] == remedy))
+    };
+    let both = |report: &Value| tried(report, "-XX:TLABSize=4k") && tried(report, "terrace");
+    let report = answer_when(&[&words[..], &times[..]].concat(), both);
+    for trial in report["trials"].as_array().unwrap() {
+        assert!(trial["speed"]["median"].as_f64() > Some(0.0), "{trial:#}");
+    }
+}
+
+/// As much of the heap is used up with a larger young generation: what the trial has to show is how often it is collected.
+#[test]
+fn a_larger_young_generation_is_judged_by_its_collections() {
+    let Some(_) = installed() else { return };
+    let words = ["doctor", "--workload", "alloc", "--threads", "2", "--size", "400", "--gc", "serial"];
+    let heap = ["--jvm-arg=-Xmx64m", "--jvm-arg=-Xmn2m"];
+    let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
+    let report = answer_when(&[&words[..], &heap, &times].concat(), |report| {
+        rules(report).contains(&"small young generation")
+    });
+    let advice = &finding(&report, "small young generation")["advice"][0];
+    let remedy = advice["remedy"]["what"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let remedy = remedy.collect::<Vec<_>>().join(" ");
+    let trial = report["trials"].as_array().unwrap().iter().find(|trial| trial["remedy"] == remedy);
+    let (expected, found) = (&advice["effect"]["collections"], &trial.unwrap()["collections"]);
+    let factor = found.as_f64().unwrap() / expected.as_f64().unwrap();
+    assert!((0.5..2.0).contains(&factor), "{found} of {expected}: {report:#}");
+}
