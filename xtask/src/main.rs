@@ -10,6 +10,7 @@ mod digests;
 mod dist;
 mod exhaust;
 mod files;
+mod freeze;
 mod fuzz;
 mod jar;
 mod jdks;
@@ -90,6 +91,8 @@ enum Command {
     /// Run every fuzz target from its committed corpus: random operation programs against the models, random files for everything that
     /// reads files (requires a nightly toolchain and a C++ compiler).
     Fuzz(fuzz::Arguments),
+    /// Run the tests while they, and the JVMs that they start, are stopped at random moments: none may depend on how fast a machine is.
+    Freeze(freeze::Arguments),
     /// Refill thread buffers 1e9 times in real JVMs of every collector and JDK, which are switched, collected, walked and attached to at
     /// random: takes minutes to hours, and can be resumed.
     Soak(soak::Arguments),
@@ -129,6 +132,7 @@ fn main() -> ExitCode {
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Bench(subject) => bench::run(&subject),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Freeze(arguments) => freeze::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Sanitize => sanitize::run(),
         Command::Aarch64(arguments) => aarch64::run(&arguments),

@@ -11,6 +11,9 @@ use std::time::Duration;
 
 pub const TERMINATE: i32 = libc::SIGTERM;
 pub const KILL: i32 = libc::SIGKILL;
+/// Stops a process until [`CONTINUE`].
+pub const STOP: i32 = libc::SIGSTOP;
+pub const CONTINUE: i32 = libc::SIGCONT;
 
 /// How a child ended, and what it used.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -73,7 +73,7 @@ pub fn jvms_of(root: u32) -> Vec<u32> {
 }
 
 /// The processes named `java` that a process started, or its children did.
-fn java_below(root: u32) -> Vec<u32> {
+pub fn java_below(root: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes: BTreeMap<u32, (u32, String)> = entries
         .filter_map(|entry| {
