@@ -2,7 +2,7 @@
 
 use crate::files::{at, text};
 use crate::maven::compile;
-use crate::measure::publish;
+use crate::measure::{keep, publish};
 use crate::places::installed;
 use crate::shell::root;
 use crate::{build, jdks};
@@ -31,6 +31,10 @@ pub struct Arguments {
     /// Only JDKs of this feature version.
     #[arg(long)]
     jdk: Option<u32>,
+
+    /// Only elements with this number of references, 60 or 2: with Shenandoah of JDK 17 a run of the smallest takes five minutes.
+    #[arg(long)]
+    words: Option<u32>,
 
     /// The heap of each JVM. With Parallel the count of full collections rises and falls with it: compare several.
     #[arg(long, default_value = HEAP, value_parser = jvm::size::parse)]
@@ -168,6 +172,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.pairs == 0 {
         return Err(Error::usage("--pairs must be 1 or more"));
     }
+    if arguments.words.is_some_and(|words| !WORDS.contains(&words)) {
+        return Err(Error::usage("--words must be 60 or 2"));
+    }
     jdks::install()?;
     let mut jdks = jdks::measured();
     jdks.retain(|jdk| arguments.jdk.is_none_or(|only| only == jdk.feature));
@@ -192,10 +199,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 eprintln!("skipped: {} on {}: not in this build", collector.name(), jdk.describe());
                 continue;
             };
-            for words in WORDS {
+            for words in WORDS.into_iter().filter(|words| arguments.words.is_none_or(|only| only == *words)) {
                 let name = format!("{} {}, {words} words", collector.name(), jdk.feature);
                 let mut pairs = Pairs::default();
                 for (pair, heap) in heaps.iter().enumerate() {
+                    eprintln!("{name}: pair {} of {}", pair + 1, heaps.len());
                     let flags = [flags.clone(), vec![format!("-Xmx{heap}k")]].concat();
                     for side in if pair % 2 == 0 { [0, 1] } else { [1, 0] } {
                         let option = (side == 0).then_some(agent.as_str());
@@ -219,6 +227,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 }
                 rows.push(row);
                 cells.push(kept(jdk, collector, words, &heaps, &pairs, &ratios));
+                // Whoever stops it has the rows that are done.
+                keep("exhaust", &cells)?;
             }
         }
     }
@@ -240,7 +250,7 @@ mod tests {
     use super::*;
 
     fn arguments(heaps: Option<u64>) -> Arguments {
-        Arguments { pairs: 3, gc: None, jdk: None, heap: 40 << 20, heaps }
+        Arguments { pairs: 3, gc: None, jdk: None, words: None, heap: 40 << 20, heaps }
     }
 
     #[test]

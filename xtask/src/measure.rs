@@ -8,15 +8,20 @@ use serde_json::{Value, json};
 
 /// Writes the cells of an experiment as a run that `cargo xtask results` takes.
 pub fn publish(name: &str, cells: &[Value]) -> Result<()> {
+    keep(name, cells)?;
+    println!("target/terrace/{name}: {} rows; cargo xtask results target/terrace/{name}", cells.len());
+    Ok(())
+}
+
+/// Writes what there is so far into the run's folder.
+pub fn keep(name: &str, cells: &[Value]) -> Result<()> {
     let host = Host::here();
     let machine = json!({ "model": host.model, "cpus": host.cpus, "kernel": host.kernel });
     let run = json!({ "command": format!("cargo xtask {name}"), "machine": machine,
         "experiments": [{ "declaration": { "name": name }, "cells": cells }] });
     let folder = root().join("target/terrace").join(name);
     create(&folder)?;
-    write(folder.join("results.json"), run.to_string())?;
-    println!("target/terrace/{name}: {} rows; cargo xtask results target/terrace/{name}", cells.len());
-    Ok(())
+    write(folder.join("results.json"), run.to_string())
 }
 
 /// The median of values, between the least and the most.
