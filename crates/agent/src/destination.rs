@@ -114,10 +114,8 @@ fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
         // The whole report has one limit: a reader that takes little, but never stops, would keep the JVM, too. Behind it there has to be room at
         // once, which keeps nobody: it may be this thread that was late.
         let left = PATIENCE.saturating_sub(since.elapsed());
-        let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one descriptor, which is open.
-        if unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32) } == 0 {
-            return Err(ErrorKind::TimedOut.into());
+        if !has_room(&file, left)? {
+            continue;
         }
         match file.write(text.get(..libc::PIPE_BUF).unwrap_or(text)) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -127,6 +125,20 @@ fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether the descriptor takes something now; not where a signal came before anyone knew.
+fn has_room(file: &File, left: Duration) -> std::io::Result<bool> {
+    let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one descriptor, which is open.
+    match unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32) } {
+        0 => Err(ErrorKind::TimedOut.into()),
+        1.. => Ok(true),
+        _ => match std::io::Error::last_os_error() {
+            error if error.kind() == ErrorKind::Interrupted => Ok(false),
+            error => Err(error),
+        },
+    }
 }
 
 #[cfg(test)]
@@ -232,6 +244,39 @@ mod tests {
             let outcome = write(&format!("/dev/fd/{}", writer.as_raw_fd()), &vec![b'x'; 1 << 20]);
             drop(given_up);
             assert!(outcome.unwrap_err().contains("timed out"));
+        });
+    }
+
+    #[test]
+    fn a_signal_while_it_waits_is_no_room() {
+        extern "C" fn nothing(_: libc::c_int) {}
+        // SAFETY: all zeros are a valid value: no flags, so that the signal interrupts, and no other signal is held back.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+        // SAFETY: the handler does nothing, which any thread may do at any time; by default the signal is ignored.
+        assert_eq!(unsafe { libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut()) }, 0);
+        let (reader, writer) = std::io::pipe().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(move || {
+                // SAFETY: gettid has no preconditions.
+                sender.send(unsafe { libc::gettid() }).unwrap();
+                write(&format!("/dev/fd/{}", writer.as_raw_fd()), &vec![b'x'; 1 << 20])
+            });
+            let thread = receiver.recv().unwrap();
+            while !writing.is_finished() {
+                // What a thread waits in: a number, or "running".
+                let call =
+                    std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).unwrap_or_default();
+                if call.starts_with(&format!("{} ", libc::SYS_write)) {
+                    drop(reader);
+                    panic!("it waits for a reader");
+                }
+                // SAFETY: a thread that is gone is an error, and nothing else.
+                unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGURG) };
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(writing.join().unwrap().unwrap_err().contains("timed out"));
         });
     }
 
