@@ -41,6 +41,7 @@ pub struct Attach {
 impl Attach {
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
+        jvm::os::outlive_closed_pipes();
         let options = AgentOptions::read(&self.options)?;
         let tell = |line: &str| eprintln!("terrace: {line}");
         let status = switch::attach(self.process.pid, &options, &Install::here()?, tell)?;

@@ -133,6 +133,7 @@ checks, the agent), there is no ratio.";
 impl Compare {
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
+        jvm::os::outlive_closed_pipes();
         let (program, flags) = self.program.program()?;
         let agent = self.buffers.options()?;
         let b = self.against.as_ref().unwrap_or(&self.b);

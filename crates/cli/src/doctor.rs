@@ -73,6 +73,7 @@ windows inside one JVM.";
 impl Doctor {
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
+        jvm::os::outlive_closed_pipes();
         let (install, progress) = (Install::here()?, Progress::on_standard_error());
         let given = self.program.workload.is_some() || !self.program.command.is_empty();
         let report = match (self.pid, given) {

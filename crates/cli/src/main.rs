@@ -1,5 +1,8 @@
 //! The `terrace` command: a thin layer over `doctor`, `compare`, `jvm`, `lab` and `coherence`.
 
+#[macro_use]
+mod output;
+
 mod arguments;
 mod attach;
 mod compare;

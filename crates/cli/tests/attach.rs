@@ -6,7 +6,8 @@ mod installed;
 mod running;
 
 use installed::{PATIENCE, output, stderr};
-use running::{Jvm, container, rootless, status};
+use running::{Jvm, container, of_another_user, rootless, status};
+use std::process::Command;
 use std::time::Instant;
 
 #[test]
@@ -140,6 +141,32 @@ fn a_container_of_another_user() {
     assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
     assert_eq!(jvm.ask("off", &[]).0, Some(0));
+}
+
+/// Root's own directory is not for the JVM's user, who gets a copy.
+#[test]
+fn a_library_that_the_jvms_user_may_not_read() {
+    let Some(jvm) = of_another_user() else { return };
+    let private = tempfile::tempdir().unwrap();
+    let installed = installed::installed().unwrap();
+    let command = private.path().join("terrace");
+    std::fs::copy(env!("CARGO_BIN_EXE_terrace"), &command).unwrap();
+    std::fs::copy(installed.join("libterrace.so"), private.path().join("libterrace.so")).unwrap();
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let mut attach = Command::new(&command);
+        attach.args(["attach", &jvm.pid.to_string(), "core=64k"]).env_remove("TERRACE_HOME");
+        let answer = attach.output().unwrap();
+        if answer.status.success() {
+            break;
+        }
+        let said = stderr(&answer);
+        assert!(said.contains("try again") && Instant::now() < until, "{said}");
+    }
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+    assert_eq!(jvm.ask("off", &[]).0, Some(0));
+    let copies = |name: &str| name.starts_with(&format!("terrace-{}", jvm.pid));
+    assert!(!jvm.left_in_tmp().iter().any(|name| copies(name)), "{:?}", jvm.left_in_tmp());
 }
 
 /// HotSpot prints its threads when it is asked to listen by a file that is not its user's or root's.

@@ -87,6 +87,15 @@ fn humongous_objects_that_bring_collections_are_found() {
     assert!(!rules(&cured).contains(&"humongous objects"), "{cured:#}");
 }
 
+/// What javac keeps alive takes most of such a heap.
+#[test]
+fn a_heap_that_is_nearly_full_is_found() {
+    let Some(jvm) = start(&["-XX:+UseSerialGC", "-Xmx48m"], &["javac", "--threads", "1"]) else { return };
+    let report = report_finding(&jvm, "full collections");
+    let advice = &finding(&report, "full collections")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-Xmx96m", "{report:#}");
+}
+
 /// Watched from its start on, when nothing of its heap has been touched.
 #[test]
 fn a_heap_that_is_touched_for_the_first_time_is_found() {

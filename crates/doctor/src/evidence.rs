@@ -14,6 +14,8 @@ pub struct Evidence {
     pub application_cpu: Option<f64>,
     /// CPU-seconds of collectors.
     pub collector_cpu: Option<f64>,
+    /// CPU-seconds of all threads, the compilers' with them.
+    pub process_cpu: Option<f64>,
     pub eden: Eden,
     pub allocation: Option<Allocation>,
     /// Terrace's own buffers, where the JVM has them.
@@ -231,8 +233,10 @@ pub struct Memory {
     pub huge: Option<u64>,
     /// `always`, `madvise` or `never`.
     pub transparent: Option<String>,
-    /// Pages touched for the first time, without reading from a disk.
+    /// Page faults that read nothing from a disk: pages touched for the first time, and others.
     pub first_touches: Option<u64>,
+    /// Bytes by which anonymous memory that is resident has grown meanwhile; negative where it has shrunk.
+    pub grown: Option<i64>,
     /// Bytes that the process could still get from the machine, and from its control group. `None` where the group's limit cannot be seen.
     pub available: Option<u64>,
     /// Bytes that the heap is committed to, and of these in use after the last collection.

@@ -17,6 +17,13 @@ pub(crate) fn of_zgc_heap() -> String {
     "which pages ZGC's heap lies on (/proc/PID/smaps has it, at memfd:java_heap)".into()
 }
 
+/// Of threads that are so many that a list of them would stop the program for long.
+pub(crate) fn of_many_threads(threads: u64) -> String {
+    format!(
+        "{threads} threads: each list of them would stop the program for long, so that none was asked for"
+    )
+}
+
 /// Of its control group's quota.
 pub(crate) fn of_quota() -> String {
     "the quota of its control group, and whether it throttles the process (run the doctor in the same container, or on the host)".into()

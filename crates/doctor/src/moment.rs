@@ -30,6 +30,7 @@ pub(crate) struct Moment {
     pub(crate) times: Option<RefillTimes>,
     pub(crate) cpu: Option<cpu::CpuTime>,
     pub(crate) touches: Option<u64>,
+    pub(crate) anonymous: Option<u64>,
     pub(crate) periods: Option<Periods>,
 }
 

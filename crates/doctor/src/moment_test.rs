@@ -98,6 +98,7 @@ fn moment(times: Option<RefillTimes>) -> Moment {
         times,
         cpu: None,
         touches: None,
+        anonymous: None,
         periods: None,
     }
 }
@@ -227,7 +228,8 @@ fn a_full_collections_pause_does_not_make_eden_small() {
     assert!((pauses.young - 0.2).abs() < 1e-9 && (pauses.full - 2.0).abs() < 1e-9, "{pauses:?}");
     assert_eq!(pauses.young_count, 10);
     assert!((evidence.full_eden_share().unwrap() - 0.02).abs() < 1e-9, "{:?}", evidence.eden);
-    assert_eq!(crate::rules::examine(&evidence), []);
+    let found: Vec<&str> = crate::rules::examine(&evidence).iter().map(|found| found.rule).collect();
+    assert_eq!(found, ["full collections"]);
     // With all pauses alike it was 18 % of the time.
     evidence.eden.pauses = None;
     assert!((evidence.full_eden_share().unwrap() - 0.22 / 1.2).abs() < 1e-9);

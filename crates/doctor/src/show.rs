@@ -14,6 +14,8 @@ const NAMES: usize = 13;
 const REMEDY: &str = "   - ";
 const EXPECTED: &str = "Effects expected for the same work, relative to now (speed above 1 is faster):";
 
+/// Collections that stop threads for so much of the time are said where nothing is found.
+const NOTABLE: f64 = 0.03;
 /// Where notes on remedies are left out.
 const NOTES: &str = "Notes on these remedies: --format html";
 
@@ -140,6 +142,15 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             "Nothing found, but some of it could not be judged (see 'not observed'): {}.",
             unjudged.join(", ")
         ),
+        // Whatever it is, no rule has a remedy for it.
+        Some(_) if evidence.collecting_share().is_some_and(|share| share >= NOTABLE) => format!(
+            "Nothing found that buffers or flags of this list would change, although collections stop threads for {} of the time: -Xlog:gc \
+             tells their causes.",
+            share(evidence.collecting_share().unwrap_or_default())
+        ),
+        Some(_) if evidence.eden.phases => {
+            "Nothing found; whether threads wait for this concurrent collector is not observed (-Xlog:gc tells).".into()
+        }
         Some(allocation) => format!(
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)

@@ -48,25 +48,82 @@ pub fn watch_program(
         None => program.launch(&[vec![agent], flags.to_vec()].concat(), None, None, install)?,
     };
     let mut running = Running::start(&launch, false)?;
-    let (pid, obstacle) = started(&mut running, &mut jvms, obstacle)?;
-    progress.start("warming up", warmup);
-    let since = Instant::now();
-    while since.elapsed() < warmup {
-        still_runs(&mut running, "during its warm-up; use a shorter --warmup")?;
-        progress.passed(since.elapsed());
-        std::thread::sleep(STEP);
-    }
-    progress.finish();
+    let watched = watch_started(&mut running, &mut jvms, obstacle, (warmup, length), progress);
+    let end = if watched.is_ok() { end(&mut running) } else { Ok(None) };
+    drop(running);
+    jvms.leave();
+    let mut evidence = watched?;
+    evidence.missing.extend(end?);
+    Ok(evidence)
+}
+
+/// Watches the busiest of its JVMs.
+fn watch_started(
+    running: &mut Running,
+    jvms: &mut Jvms,
+    obstacle: Option<String>,
+    (warmup, length): (Duration, Duration),
+    progress: &Progress,
+) -> Result<Evidence> {
+    let (pids, obstacle) = warmed_up(running, jvms, obstacle, warmup, progress)?;
+    let busiest = pids.iter().copied().max_by_key(|pid| os::process_cpu(*pid).unwrap_or_default());
+    let pid =
+        busiest.ok_or_else(|| Error::failed("the program's JVM has just ended; use a shorter --warmup"))?;
     let control = if obstacle.is_none() { View::of_process(pid)? } else { None };
     let attached = Attached::to(pid, PATIENCE);
     let unseen = obstacle.map(|why| format!("the use of eden, and refills: {why}"));
     let unasked = attached.as_ref().err().map(|error| format!("flags, and threads: {error}"));
-    let missing = unseen.into_iter().chain(unasked).collect();
+    let missing = unseen.into_iter().chain(unasked).chain(unwatched(pid, &pids)).collect();
     let (control, attached) = (control.as_ref(), attached.as_ref().ok());
-    let watched = Watched { pid, control, attached, system: System::here(), missing };
-    let mut evidence = watch(&watched, length, progress)?;
-    evidence.missing.extend(end(&mut running)?);
-    Ok(evidence)
+    watch(&Watched { pid, control, attached, system: System::here(), missing }, length, progress)
+}
+
+/// The JVMs that run when the warm-up is over, and why they have no agent, if that is so. A script may start one that only tells its version, and go on
+/// to the one that counts: then the warm-up is the latter's.
+fn warmed_up(
+    running: &mut Running,
+    jvms: &mut Jvms,
+    mut obstacle: Option<String>,
+    warmup: Duration,
+    progress: &Progress,
+) -> Result<(Vec<u32>, Option<String>)> {
+    loop {
+        let pids;
+        (pids, obstacle) = started(running, jvms, obstacle)?;
+        progress.start("warming up", warmup);
+        let since = Instant::now();
+        while since.elapsed() < warmup && pids.iter().any(|pid| os::is_running(*pid)) {
+            still_runs(running, "during its warm-up; use a shorter --warmup")?;
+            progress.passed(since.elapsed());
+            std::thread::sleep(STEP);
+        }
+        progress.finish();
+        still_runs(running, "during its warm-up; use a shorter --warmup")?;
+        jvms.look()?;
+        let living = living(running, jvms, obstacle.is_some());
+        if !living.is_empty() && since.elapsed() >= warmup {
+            return Ok((living, obstacle));
+        }
+    }
+}
+
+/// The program's JVMs that are up.
+fn living(running: &Running, jvms: &Jvms, without_agent: bool) -> Vec<u32> {
+    match without_agent {
+        true => resident::jvms_of(running.pid()).into_iter().filter(|pid| is_up(*pid)).collect(),
+        false => jvms.living(),
+    }
+}
+
+/// That one of several was chosen.
+fn unwatched(chosen: u32, pids: &[u32]) -> Option<String> {
+    let others: Vec<String> = pids.iter().filter(|pid| **pid != chosen).map(u32::to_string).collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "other JVMs of the program ({}): process {chosen} has used the most CPU time; 'terrace doctor PID' watches another one",
+            others.join(", ")
+        )
+    })
 }
 
 /// Ends the program, and says why it did not end well, if so: what was seen before is true all the same. Whoever does not end in time is
@@ -79,26 +136,21 @@ fn end(running: &mut Running) -> Result<Option<String>> {
     }
 }
 
-/// The program's JVM, as soon as that has started, and why it has no agent, if that is so.
+/// The program's JVMs, as soon as one has started, and why they have no agent, if that is so.
 fn started(
     running: &mut Running,
     jvms: &mut Jvms,
     obstacle: Option<String>,
-) -> Result<(u32, Option<String>)> {
+) -> Result<(Vec<u32>, Option<String>)> {
     let since = Instant::now();
     loop {
-        if obstacle.is_some() {
-            if let Some(pid) = resident::jvms_of(running.pid()).into_iter().find(|pid| is_up(*pid)) {
-                return Ok((pid, obstacle));
-            }
-        } else {
-            jvms.look()?;
-            if let Some(pid) = jvms.process() {
-                return Ok((pid, None));
-            }
-            if let Some((pid, why)) = jvms.refusal().filter(|(pid, _)| is_up(*pid)) {
-                return Ok((pid, Some(why.to_string())));
-            }
+        jvms.look()?;
+        let living = living(running, jvms, obstacle.is_some());
+        if !living.is_empty() {
+            return Ok((living, obstacle));
+        }
+        if let Some((pid, why)) = jvms.refusal().filter(|(pid, _)| is_up(*pid)) {
+            return Ok((vec![pid], Some(why.to_string())));
         }
         still_runs(running, "before a JVM started")?;
         if since.elapsed() > START {

@@ -10,6 +10,16 @@ pub fn first_touches(pid: u32) -> Option<u64> {
     os::stat(pid, 10)
 }
 
+/// Bytes of a process that are resident and no file's: anonymous memory, shared memory as ZGC's heap, and huge pages.
+pub fn anonymous(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let of = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+    };
+    Some(of("RssAnon")? + of("RssShmem").unwrap_or(0) + of("HugetlbPages").unwrap_or(0))
+}
+
 /// Of a process whose control group may still use so much.
 pub fn memory(pid: u32, left: MemoryLeft) -> Memory {
     let obtained = Obtained::of_process(pid).ok();
@@ -38,14 +48,15 @@ mod tests {
     #[test]
     fn our_own_process_is_seen() {
         let us = std::process::id();
-        let before = first_touches(us).unwrap();
-        std::hint::black_box(vec![1u8; 16 << 20]);
+        let (before, small) = (first_touches(us).unwrap(), anonymous(us).unwrap());
+        let touched = std::hint::black_box(vec![1u8; 16 << 20]);
         assert!(first_touches(us).unwrap() > before);
+        assert!(anonymous(us).unwrap() > small, "{} bytes are resident", touched.len());
         let seen = memory(us, MemoryLeft::Unlimited);
         assert!(
             seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
         );
-        assert!(first_touches(0x3fff_fff0).is_none());
+        assert!(first_touches(0x3fff_fff0).is_none() && anonymous(0x3fff_fff0).is_none());
     }
 
     #[test]

@@ -23,8 +23,11 @@ use std::time::{Duration, Instant};
 
 /// Counters are looked at so often: those of a TLAB's waste hold from one collection to the next.
 const STEP: Duration = Duration::from_millis(50);
-/// Threads are looked at so often; each look is a safepoint.
+/// Threads are looked at so often; each look is a safepoint, in which every thread's stack is walked.
 const LOOKS: u32 = 4;
+/// Of more threads than these only the first and the last look are taken, of still more none: the pauses would be felt.
+const MANY: u64 = 1_000;
+const TOO_MANY: u64 = 10_000;
 
 /// A JVM that is watched, with as many ways in as it has.
 pub struct Watched<'a> {
@@ -185,6 +188,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     };
     evidence.application_cpu = cpu(|time| time.application());
     evidence.collector_cpu = cpu(|time| time.collector);
+    evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = moment::eden(&first, &last);
     evidence.eden.causes = causes.found;
     evidence.eden.mean_bytes = (sizes.1 > 0).then(|| sizes.0 / f64::from(sizes.1));
@@ -203,6 +207,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
     evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
+    evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);
     if let Some((from, to)) = first.periods.zip(last.periods) {
         let all = to.all.saturating_sub(from.all);
         let throttled = to.throttled.saturating_sub(from.throttled);
@@ -259,6 +264,7 @@ impl Watch<'_> {
             times: control.and_then(RefillTimes::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
+            anonymous: system::anonymous(self.jvm.pid),
             periods: self.jvm.system.periods(self.jvm.pid),
         }
     }
@@ -268,7 +274,12 @@ impl Watch<'_> {
         let since = Instant::now();
         let (mut looks, mut looked) = (Looks::default(), 0);
         let mut attached = self.jvm.attached;
-        let mut seen = self.perf.as_ref().and_then(PerfFile::read).map(|perf| Waste::retirements(&perf));
+        let perf = self.perf.as_ref().and_then(PerfFile::read);
+        let threads = perf.as_ref().and_then(|perf| perf.get("java.threads.live")).unwrap_or(0);
+        let mut seen = perf.map(|perf| Waste::retirements(&perf));
+        if threads > TOO_MANY {
+            looks.unlisted = Some(missing::of_many_threads(threads));
+        }
         loop {
             if let Some(signal) = os::stopped_by() {
                 return Err(Error::interrupted(signal));
@@ -277,7 +288,8 @@ impl Watch<'_> {
             let due = length * looked / (LOOKS - 1);
             if passed >= due.min(length) && looked < LOOKS {
                 looked += 1;
-                match attached.map(thread_dump::of) {
+                let is_taken = threads <= MANY || (threads <= TOO_MANY && (looked == 1 || looked == LOOKS));
+                match attached.filter(|_| is_taken).map(thread_dump::of) {
                     Some(Ok(mut threads)) => {
                         let accounts =
                             self.accounts.as_ref().and_then(|accounts| accounts.of_each_within(ACCOUNTS));

@@ -39,7 +39,11 @@ impl Error {
 
     /// The user stopped us with this signal.
     pub fn interrupted(signal: i32) -> Error {
-        Error::new(Kind::Interrupted(signal), "stopped by a signal; all child processes were stopped".into())
+        Error::new(
+            Kind::Interrupted(signal),
+            "stopped by a signal; programs started by this command were ended, and observers withdrawn"
+                .into(),
+        )
     }
 
     /// The same, and something of it is left.

@@ -18,11 +18,16 @@ use std::process::{Command, Stdio};
 const SHELL: &str = "/bin/sh";
 
 /// Words of loaders (glibc and musl), why, and what to do. The first that is found counts.
-const REASONS: [(&[&str], &str, &str); 4] = [
+const REASONS: [(&[&str], &str, &str); 5] = [
     (
         &["failed to map segment", "Operation not permitted"],
         "its directory does not permit execution (noexec, or a security module)",
         "copy Terrace to another directory",
+    ),
+    (
+        &["Permission denied"],
+        "its user may not read it, or not enter its directory",
+        "copy Terrace to a directory that this user can read, such as /opt",
     ),
     (
         &["GLIBC_"],
@@ -122,6 +127,11 @@ mod tests {
     fn loaders_words_are_told_apart() {
         for (said, remedy) in [
             ("x: failed to map segment from shared object", "copy Terrace to another directory"),
+            (
+                "x: failed to map segment from shared object: Permission denied",
+                "copy Terrace to another directory",
+            ),
+            ("x: cannot open shared object file: Permission denied", "that this user can read, such as /opt"),
             ("libc.so.6: version `GLIBC_2.34' not found (required by x)", "needs glibc 2.17"),
             (
                 "Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by x)",

@@ -5,6 +5,7 @@ use crate::agent::{AgentOptions, BufferSize, Levels};
 use crate::counts::{Counts, Requests, Waste};
 use crate::cpu::{CpuTime, Threads};
 use crate::stops::{Stop, StopLog};
+use crate::withdraw::withdraw;
 use crate::{Error, Result, os, printable};
 use control::{Asked, Control, Mode, State, View};
 use hab::{Counter, Counters};
@@ -235,6 +236,25 @@ impl Jvms {
         self.settled().map(|jvm| jvm.pid)
     }
 
+    /// Those that are up and have not ended.
+    pub fn living(&self) -> Vec<u32> {
+        let lives = |jvm: &&Jvm| {
+            matches!(jvm.control.state(), Some(State::Installed | State::Observing))
+                && os::is_running(jvm.pid)
+        };
+        self.found.iter().filter(lives).map(|jvm| jvm.pid).collect()
+    }
+
+    /// Has all leave that have outlived the program that started them, as a build tool's daemon does: observers withdraw, buffers are off.
+    pub fn leave(&mut self) {
+        self.switch(Mode::Off);
+        let observes = |jvm: &&Jvm| jvm.control.state() == Some(State::Observing) && os::is_running(jvm.pid);
+        for jvm in self.found.iter().filter(observes) {
+            // Nobody is left to be told; the word in its memory stays.
+            let _ = withdraw(jvm.pid, &jvm.control);
+        }
+    }
+
     /// All that were found so far, also those that have ended.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.found.iter().map(|jvm| jvm.pid)
@@ -282,7 +302,8 @@ impl Jvms {
 
     /// Why a program that counts no operations has nothing to be compared by, if that is so.
     pub fn uncounted(&self) -> Option<String> {
-        let unread = self.found.iter().any(|jvm| jvm.allocated.is_none());
+        // One that only told a script its version may have ended before anyone could read.
+        let unread = !self.found.is_empty() && self.found.iter().all(|jvm| jvm.allocated.is_none());
         unread.then(|| {
             "allocated bytes could not be read from the JVM's memory: permit access to it (the same user; kernel.yama.ptrace_scope=0, \
              or 1 for a program that terrace starts; CAP_SYS_PTRACE in a container)"

@@ -262,6 +262,21 @@ pub fn end_on_closed_pipe() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
+/// A closed pipe does not end us: for who has something in another process that has to go first. Whoever cannot write learns it then.
+pub fn outlive_closed_pipes() {
+    // SAFETY: the signal is ignored; programs that we start get the default action back from the standard library.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+/// Ends us as a closed pipe does.
+pub fn end_as_by_closed_pipe() -> ! {
+    end_on_closed_pipe();
+    // SAFETY: raise has no preconditions.
+    unsafe { libc::raise(libc::SIGPIPE) };
+    // The signal may be blocked.
+    std::process::exit(128 + libc::SIGPIPE)
+}
+
 /// The 64-bit words of a file that another process is writing.
 pub struct SharedWords {
     base: NonNull<SharedWord>,

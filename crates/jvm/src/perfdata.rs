@@ -163,10 +163,10 @@ impl PerfData {
     }
 
     /// Seconds so far in which all threads stood still, or stopped one after the other: the time at safepoints has not that of reaching them
-    /// since JDK 9 (`SafepointTracing::end`).
+    /// since the JDKs that have `SafepointTracing::end`. JDK 11 has not (its log and its counters agree so), 17 has.
     pub fn stopped_seconds(&self) -> Option<f64> {
-        let is_old =
-            self.text("java.property.java.vm.specification.version").is_some_and(|jdk| jdk.starts_with("1."));
+        let version = self.text("java.property.java.vm.specification.version");
+        let is_old = version.is_some_and(|jdk| jdk.starts_with("1.") || jdk == "11");
         let reaching = self.seconds("sun.rt.safepointSyncTime").filter(|_| !is_old);
         Some(self.seconds("sun.rt.safepointTime")? + reaching.unwrap_or(0.0))
     }

@@ -81,7 +81,8 @@ fn without(pid: u32, process: &Path) -> Error {
         format!("process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)")
     } else if maps.contains("libterrace.so") {
         format!(
-            "process {pid} has terrace, but a different version, or without the option control=auto; {remedy}"
+            "process {pid} has terrace, but a different version, or without the option control=auto; use the command of its version, or \
+             restart it with that option"
         )
     } else {
         format!("process {pid} is a JVM without terrace; {remedy}")

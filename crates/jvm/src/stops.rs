@@ -45,6 +45,8 @@ pub struct StopLog {
     read: u64,
     rest: Vec<u8>,
     stops: Vec<Stop>,
+    /// Of JDK 11, which says what it stops for in a line of its own.
+    operation: Option<String>,
 }
 
 impl StopLog {
@@ -55,7 +57,7 @@ impl StopLog {
 
     /// A log that may not be there yet.
     pub fn at(path: &Path) -> StopLog {
-        StopLog { path: path.to_owned(), read: 0, rest: Vec::new(), stops: Vec::new() }
+        StopLog { path: path.to_owned(), read: 0, rest: Vec::new(), stops: Vec::new(), operation: None }
     }
 
     /// All stops so far, in the order in which they ended. `None` as long as there is no log.
@@ -67,9 +69,33 @@ impl StopLog {
         self.rest.extend(new);
         let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = self.rest.drain(..whole).collect();
-        self.stops.extend(String::from_utf8_lossy(&lines).lines().filter_map(line));
+        for text in String::from_utf8_lossy(&lines).lines() {
+            let stop = line(text).or_else(|| self.old_line(text));
+            self.stops.extend(stop);
+        }
         Some(&self.stops)
     }
+
+    /// `[15536867446386ns] Entering safepoint region: RevokeBias`, and after it `Total time for which application threads were stopped: 0.0001502 seconds,
+    /// Stopping threads took: ...` (11).
+    fn old_line(&mut self, text: &str) -> Option<Stop> {
+        let (stamp, rest) = stamped(text)?;
+        if let Some(name) = rest.strip_prefix("Entering safepoint region: ") {
+            self.operation = Some(name.trim().to_owned());
+            return None;
+        }
+        let total = rest.strip_prefix("Total time for which application threads were stopped: ")?;
+        let seconds: f64 = total.split_once(" seconds")?.0.parse().ok()?;
+        let total = Duration::try_from_secs_f64(seconds).ok()?;
+        let collection = self.operation.take().is_some_and(|name| is_collection(&name));
+        Some(Stop { from: stamp.saturating_sub(total), to: stamp, collection })
+    }
+}
+
+/// A line's time, and what it says.
+fn stamped(text: &str) -> Option<(Duration, &str)> {
+    let (stamp, rest) = text.strip_prefix('[')?.split_once("ns]")?;
+    Some((Duration::from_nanos(stamp.trim().parse().ok()?), rest.trim_start()))
 }
 
 /// What stops did from here to there. The stops are in the order of time and do not overlap.
@@ -89,17 +115,16 @@ pub fn between(stops: &[Stop], from: Duration, to: Duration) -> Stopped {
 
 /// `[1966204102650ns] Safepoint "Name", ..., Total: 472007126 ns` (17, 21, 25).
 fn line(text: &str) -> Option<Stop> {
-    let (stamp, rest) = text.strip_prefix('[')?.split_once("ns]")?;
-    let (name, rest) = rest.trim_start().strip_prefix("Safepoint \"")?.split_once('"')?;
+    let (to, rest) = stamped(text)?;
+    let (name, rest) = rest.strip_prefix("Safepoint \"")?.split_once('"')?;
     let total = rest.split_once("Total:")?.1.trim_start().split_once(" ns")?.0;
-    let to = Duration::from_nanos(stamp.trim().parse().ok()?);
     let from = to.saturating_sub(Duration::from_nanos(total.parse().ok()?));
     Some(Stop { from, to, collection: is_collection(name) })
 }
 
 /// HotSpot's names of the operations that collect, by collector and version.
 fn is_collection(name: &str) -> bool {
-    ["Collect", "FailedAllocation", "G1", "Shenandoah", "GenFull", "ParallelGC", "SerialGC"]
+    ["Collect", "FailedAllocation", "G1", "CGC_Operation", "Shenandoah", "GenFull", "ParallelGC", "SerialGC"]
         .iter()
         .any(|part| name.contains(part))
 }
@@ -134,6 +159,26 @@ mod tests {
     }
 
     #[test]
+    fn stops_of_jdk_11_are_read_too() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut log = StopLog::at(file.path());
+        file.write_all(
+            b"[900ns] Application time: 0.0031861 seconds\n[1000ns] Entering safepoint region: ParallelGCFailedAllocation\n\
+              [4500ns] Leaving safepoint region\n",
+        )
+        .unwrap();
+        assert_eq!(log.read(), Some([].as_slice()));
+        file.write_all(
+            b"[5000ns] Total time for which application threads were stopped: 0.0000045 seconds, Stopping threads took: 0.0000008 seconds\n\
+              [6000ns] Entering safepoint region: RevokeBias\n[9000ns] Total time for which application threads were stopped: 0.0000035 \
+              seconds, Stopping threads took: 0.0000001 seconds\n",
+        )
+        .unwrap();
+        let stop = |from, to, collection| Stop { from: nanos(from), to: nanos(to), collection };
+        assert_eq!(log.read().unwrap(), [stop(500, 5000, true), stop(5500, 9000, false)]);
+    }
+
+    #[test]
     fn a_stop_across_a_border_counts_by_its_parts_and_once() {
         let stops: Vec<Stop> = LOG.lines().filter_map(line).collect();
         let of = |from, to| between(&stops, nanos(from), nanos(to));
@@ -159,6 +204,7 @@ mod tests {
             "ShenandoahInitMark",
             "GenCollectFull",
             "ParallelGCSystemGC",
+            "CGC_Operation",
         ] {
             assert!(is_collection(name), "{name}");
         }

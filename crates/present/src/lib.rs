@@ -10,3 +10,4 @@ pub mod page;
 pub mod progress;
 pub mod steps;
 pub mod table;
+pub mod told;

@@ -1,5 +1,6 @@
 //! What the user sees while a comparison runs: a bar if standard error is a terminal, otherwise a line at start and end.
 
+use crate::told;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -33,14 +34,14 @@ impl Progress {
         self.bar.set_position(0);
         self.bar.set_message(what.to_owned());
         if self.plain {
-            eprintln!("terrace: {what}, about {} s", length.as_secs());
+            told::line(format_args!("terrace: {what}, about {} s", length.as_secs()));
         }
     }
 
     /// A line of its own, that stays.
     pub fn line(&self, text: &str) {
         if self.plain {
-            eprintln!("terrace: {text}");
+            told::line(format_args!("terrace: {text}"));
         } else {
             self.bar.println(text);
         }
@@ -60,7 +61,7 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
         if self.plain {
-            eprintln!("terrace: done");
+            told::line(format_args!("terrace: done"));
         }
     }
 }

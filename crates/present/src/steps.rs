@@ -1,6 +1,7 @@
 //! What standard error gets while much is simulated.
 
-use std::io::{IsTerminal, Write};
+use crate::told;
+use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,10 +33,9 @@ impl Steps {
         }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[Kterrace: {what}");
-            let _ = std::io::stderr().flush();
+            told::raw(format_args!("\r\x1b[Kterrace: {what}"));
         } else if told.is_none_or(|told| told.elapsed() > PAUSE) {
-            eprintln!("terrace: {what}");
+            told::line(format_args!("terrace: {what}"));
         } else {
             return;
         }
@@ -48,7 +48,7 @@ impl Drop for Steps {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.is_some() && std::io::stderr().is_terminal() {
             // The line goes.
-            eprint!("\r\x1b[K");
+            told::raw(format_args!("\r\x1b[K"));
         }
     }
 }

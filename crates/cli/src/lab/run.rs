@@ -178,6 +178,7 @@ impl Run {
 
     pub fn execute(&self) -> Result<()> {
         os::note_signals();
+        os::outlive_closed_pipes();
         let folder = self.folder()?;
         let scratch = store::scratch()?;
         let request = self.request(folder.clone(), scratch.path())?;

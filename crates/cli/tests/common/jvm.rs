@@ -97,6 +97,11 @@ pub fn rootless() -> Option<Jvm> {
     isolated(&[&ANOTHER_USER[..], &namespaces, &["sh", "-c", setting, "sh"]].concat())
 }
 
+/// A JVM of another user, who sees the same files. Only root makes one.
+pub fn of_another_user() -> Option<Jvm> {
+    isolated(&ANOTHER_USER)
+}
+
 const ANOTHER_USER: [&str; 6] = ["setpriv", "--reuid", "4711", "--regid", "4711", "--clear-groups"];
 
 fn isolated(before: &[&str]) -> Option<Jvm> {

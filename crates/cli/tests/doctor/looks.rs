@@ -7,8 +7,9 @@ use crate::installed::{PATIENCE, installed, java, output, stderr, stdout, terrac
 use crate::running::{Jvm, container, status};
 use crate::{PAYING, words};
 use serde_json::Value;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -90,6 +91,39 @@ fn a_jvm_of_another_user_in_a_container() {
     assert_eq!(report["evidence"]["jvm"]["pid"], jvm.pid);
     assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
     assert_eq!(jvm.left_in_tmp(), Vec::<String>::new());
+}
+
+/// As `| head -1` does, and a connection that breaks.
+#[test]
+fn who_closes_the_pipe_finds_the_jvm_as_it_was() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    // It may be asked too early.
+    report_of(jvm.pid);
+    let mut doctor = terrace(&["doctor", &jvm.pid.to_string(), "--seconds", "2"]);
+    let mut doctor = doctor.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(doctor.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    assert!(line.contains("watching"), "{line}");
+    drop((told, doctor.stdout.take()));
+    let end = doctor.wait().unwrap();
+    assert_eq!(end.signal(), Some(13), "nobody reads the answer: {end:?}");
+    assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
+}
+
+#[test]
+fn a_full_disk_is_one_line() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    report_of(jvm.pid);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let answer = terrace(&["doctor", &jvm.pid.to_string(), "--seconds", "1"]).stdout(full).output().unwrap();
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(1), "{said}");
+    assert!(
+        said.ends_with("free space, or write it to another place\n") && !said.contains("panicked"),
+        "{said}"
+    );
+    assert_eq!(status(&jvm, |_| true)["state"], "withdrawn");
 }
 
 #[test]

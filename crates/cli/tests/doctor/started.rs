@@ -51,3 +51,52 @@ fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
     let missing = report["evidence"]["missing"].to_string();
     assert!(missing.contains("an orderly end of the program: sh exited with status 3"), "{missing}");
 }
+
+/// As scripts of servers do: the version is asked for first.
+#[test]
+fn the_jvm_that_a_script_asks_for_its_version_is_not_the_one_that_is_watched() {
+    let Some(folder) = installed() else { return };
+    let (java, jar) = (java(), jar(&folder));
+    let script =
+        format!("'{java}' -Xmx32m -version && exec '{java}' -Xmx64m -jar '{jar}' churn --seconds 600");
+    let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
+    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), |report| {
+        report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
+    });
+    assert!(report["evidence"]["threads"]["started"].as_u64() > Some(0), "{report:#}");
+}
+
+/// A build tool's: one JVM waits for another that works, and stays behind.
+#[test]
+fn of_two_jvms_the_one_that_works_is_watched_and_who_stays_behind_is_left_alone() {
+    let Some(folder) = installed() else { return };
+    if jvm::jdk::newest().unwrap().feature < 18 {
+        skips::skip!("two JVMs of one program: no JDK has a server that waits (18 and later)");
+        return;
+    }
+    let (java, jar) = (java(), jar(&folder));
+    let place = tempfile::tempdir().unwrap();
+    let pid_file = place.path().join("pid");
+    let served = place.path().to_str().unwrap();
+    let script = format!(
+        "setsid '{java}' -Xmx64m -jar '{jar}' churn --seconds 600 >/dev/null 2>&1 & echo $! >'{}'; \
+         exec '{java}' -m jdk.httpserver -p 0 -d '{served}'",
+        pid_file.display(),
+    );
+    let words = ["doctor", "--seconds", "2", "--warmup", "3", "--format", "json", "--", "sh", "-c", &script];
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = output(&words);
+        let worker: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+        let state = output(&["status", &worker.to_string(), "--format", "json"]);
+        jvm::os::signal(worker, 9);
+        let report: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        let missing = report["evidence"]["missing"].to_string();
+        // A busy machine may have started only one of them by then.
+        if missing.contains("other JVMs of the program (") && report["evidence"]["jvm"]["pid"] == worker {
+            assert!(stdout(&state).contains("\"withdrawn\""), "{}{}", stdout(&state), stderr(&state));
+            break;
+        }
+        assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::sick::{churning, ergonomic, flags, full_of_humongous_objects, healthy};
 use super::*;
-use crate::evidence::CpuLimits;
+use crate::evidence::{CpuLimits, Pauses};
 use crate::finding::Effect;
 use jvm::vm_flags::VmFlags;
 
@@ -115,6 +115,35 @@ fn no_size_is_advised_where_the_limit_or_the_heap_is_unknown() {
 }
 
 #[test]
+fn a_small_eden_is_found_where_there_is_no_memory_for_a_larger_one() {
+    let mut evidence = healthy();
+    (evidence.eden.collecting, evidence.memory.available) = (Some(1.0), Some(1 << 20));
+    let found = examine(&evidence).remove(0);
+    assert_eq!(found.rule, "small young generation");
+    assert!(found.advice[0].remedy.text().starts_with("more memory for a larger heap"), "{found:?}");
+}
+
+#[test]
+fn full_collections_are_told_by_what_brings_them() {
+    let advised = |collector: &str, cause: &str| {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.eden.pauses =
+            Some(Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 });
+        evidence.eden.causes.add(cause, 5);
+        let found = examine(&evidence).into_iter().find(|found| found.rule == "full collections").unwrap();
+        found.advice.into_iter().map(|advice| advice.remedy.text()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        advised("G1", "System.gc()"),
+        ["-XX:+ExplicitGCInvokesConcurrent", "call System.gc() less often"]
+    );
+    assert_eq!(advised("Parallel", "System.gc()"), ["call System.gc() less often"]);
+    assert!(advised("G1", "Metadata GC Threshold")[0].contains("MetaspaceSize"));
+    assert_eq!(advised("Parallel", "Ergonomics"), ["-Xmx8192m"]);
+}
+
+#[test]
 fn a_heap_is_touched_at_the_start_only_where_it_fits() {
     let touched = |initial: u64, available: Option<u64>, used: u64| {
         flags_advised(|e| {
@@ -178,9 +207,10 @@ fn a_chosen_pause_goal_is_not_defeated() {
     };
     assert!(remedy("MaxGCPauseMillis=50 NewSize=8388608", "G1").starts_with("-Xmn"), "there is no goal");
     assert!(remedy("MaxGCPauseMillis=50", "G1").starts_with("a longer -XX:MaxGCPauseMillis"));
-    assert!(
-        remedy("", "G1").starts_with("-Xmn") && remedy("MaxGCPauseMillis=50", "Parallel").starts_with("-Xmn")
-    );
+    assert!(remedy("MaxGCPauseMillis=50", "Parallel").starts_with("a longer -XX:MaxGCPauseMillis"));
+    for (chosen, collector) in [("", "G1"), ("", "Parallel"), ("MaxGCPauseMillis=50", "Serial")] {
+        assert!(remedy(chosen, collector).starts_with("-Xmn"), "{collector} takes no notice");
+    }
 }
 
 #[test]
@@ -194,6 +224,18 @@ fn a_quota_never_leaves_one_processor() {
     assert!(advised(0.5, "ActiveProcessorCount=2").is_empty());
     assert_eq!(advised(0.5, "ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
     assert_eq!(advised(2.5, "ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=3"]);
+    // HotSpot did not read the quota, and has a collector thread for each of eight processors.
+    let counted = |flags: VmFlags| {
+        flags_advised(|e| {
+            e.machine = CpuLimits { quota: Some(2.0), throttled: Some(0.5), ..e.machine.clone() };
+            e.jvm.flags = flags.clone();
+        })
+    };
+    assert_eq!(counted(ergonomic("ParallelGCThreads=8")), ["-XX:ActiveProcessorCount=2"]);
+    assert!(
+        counted(ergonomic("ParallelGCThreads=2")).is_empty()
+            && counted(flags("ParallelGCThreads=8")).is_empty()
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. Remedies make more of it resident.",
+        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. The remedies make more of eden resident.",
         count(ended / evidence.seconds),
         human(own),
         human((allocation.waste_ended / ended) + own),

@@ -162,7 +162,7 @@ fn larger_tlabs_leave_fewer_objects_outside_and_more_of_eden_unused() {
 fn a_quota_costs_the_time_for_which_it_holds_threads_back() {
     let raised = |held_back: Option<f64>| {
         effects(|e| {
-            (e.application_cpu, e.collector_cpu) = (Some(1.8), Some(0.2));
+            (e.application_cpu, e.process_cpu) = (Some(1.0), Some(2.0));
             e.machine = CpuLimits { quota: Some(0.2), throttled: Some(0.9), held_back, ..e.machine.clone() };
         })[0]
     };

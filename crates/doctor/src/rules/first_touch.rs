@@ -21,10 +21,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let spent = touches * evidence.costs.first_touch_ns / 1e9;
     // Threads that start touch pages as well, their stacks: those are no heap's, and no flag helps.
     let stacks = evidence.threads.started.unwrap_or(0) as f64 * STACK_PAGES;
-    // What is touched at the start is touched once: no more pages than the heap has. Others are given back and touched again, or are no heap's.
+    // What is touched at the start is touched once: no more pages than the heap has, and than memory has grown by. Others are given back and touched
+    // again, are a file's, or were moved by the kernel.
     let size = initial(evidence);
-    let pages = size.map_or(f64::INFINITY, |bytes| bytes as f64 / page_bytes(evidence));
-    let heap = (touches - stacks).clamp(0.0, pages) / touches.max(1.0);
+    let pages = |bytes: f64| bytes / page_bytes(evidence);
+    let most = size.map_or(f64::INFINITY, |bytes| pages(bytes as f64));
+    let most = evidence.memory.grown.map_or(most, |bytes| most.min(pages(bytes.max(0) as f64)));
+    let heap = (touches - stacks).clamp(0.0, most) / touches.max(1.0);
     if cpu <= 0.0 || heap * spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
         return None;
     }
@@ -32,9 +35,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     Some(Found {
         evidence: format!(
             "{} pages/s were touched for the first time, {} each on this machine: {} of the threads' time.",
-            count(touches / evidence.seconds),
+            count(heap * touches / evidence.seconds),
             quantity(evidence.costs.first_touch_ns, "ns"),
-            share(spent / cpu),
+            share(heap * spent / cpu),
         ),
         advice: vec![Advice {
             remedy,

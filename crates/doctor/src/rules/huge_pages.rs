@@ -21,7 +21,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let part = huge as f64 / resident.max(1) as f64;
     // Where ZGC's heap is, nobody has looked.
     let is_seen = evidence.jvm.collector != "Z";
-    if !is_seen || resident < LEAST_RESIDENT || part > MOST_HUGE || !may_help(evidence) {
+    // The flag is for the heap: what a program keeps beside it stays on small pages.
+    let is_large = evidence.memory.heap_committed.is_none_or(|bytes| bytes >= LEAST_RESIDENT);
+    if !is_seen || !is_large || resident < LEAST_RESIDENT || part > MOST_HUGE || !may_help(evidence) {
         return None;
     }
     Some(Found {
@@ -33,7 +35,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseTransparentHugePages"),
             effect: Effect::default(),
-            note: "fewer misses of the TLB; their cost cannot be observed from outside",
+            note: "fewer misses of the TLB, whose cost cannot be observed from outside; more memory may be resident",
         }],
     })
 }

@@ -3,6 +3,7 @@
 mod card_marks;
 mod ended_threads;
 mod first_touch;
+mod full_collections;
 mod huge_pages;
 mod humongous_objects;
 mod no_thread_buffers;
@@ -25,13 +26,14 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};
 
 /// All of them. What changes the most stands first.
-pub const ALL: [Rule; 12] = [
+pub const ALL: [Rule; 13] = [
     no_thread_buffers::RULE,
     ended_threads::RULE,
     refill_waste::RULE,
     shared_refills::RULE,
     outside_buffers::RULE,
     humongous_objects::RULE,
+    full_collections::RULE,
     young_generation::RULE,
     throttled::RULE,
     first_touch::RULE,

@@ -22,7 +22,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         // Threads that found their memory beside them on their own.
         Some(placement) if placement.remote < LEAST_SHARE => return None,
         Some(placement) => {
-            format!(": {} of its memory is on a different node from its threads", share(placement.remote))
+            format!(
+                ": if threads use all of its memory alike, {} of what they use is on a different node",
+                share(placement.remote)
+            )
         }
         None => String::new(),
     };

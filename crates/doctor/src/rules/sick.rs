@@ -1,7 +1,7 @@
 //! Each rule with evidence that it is for, and all of them with a healthy program's.
 
 use super::*;
-use crate::evidence::{Allocation, CpuLimits, Eden, Evidence, Jvm, Memory, Refills, Threads, Times};
+use crate::evidence::{Allocation, CpuLimits, Eden, Evidence, Jvm, Memory, Pauses, Refills, Threads, Times};
 use crate::finding::Remedy;
 use jvm::vm_flags::VmFlags;
 
@@ -144,6 +144,13 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     assert_eq!(found(|e| e.eden.collecting = Some(1.0)), ["small young generation"]);
     assert_eq!(found(full_of_humongous_objects), ["humongous objects"]);
     assert_eq!(
+        found(|e| {
+            let full = Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 };
+            (e.eden.pauses, e.eden.collecting) = (Some(full), Some(1.05));
+        }),
+        ["full collections"]
+    );
+    assert_eq!(
         found(|e| e.machine = CpuLimits { quota: Some(1.5), throttled: Some(0.3), ..e.machine.clone() }),
         ["throttled"]
     );
@@ -151,6 +158,26 @@ fn every_rule_finds_what_it_is_for_and_no_other_does() {
     assert_eq!(found(|e| e.memory.huge = Some(0)), ["small pages"]);
     assert_eq!(found(|e| e.machine.nodes = 2), ["memory nodes"]);
     assert_eq!(found(|e| e.application_cpu = Some(160.0)), ["card marks"]);
+}
+
+/// Page faults of a program whose memory does not grow: a file's pages, or those that an allocator has given back.
+#[test]
+fn faults_that_leave_memory_as_it_is_are_no_first_touches_of_the_heap() {
+    let grown = |bytes: Option<i64>| {
+        rules_for(|e| {
+            touching(e);
+            e.memory.grown = bytes;
+        })
+    };
+    assert_eq!((grown(None), grown(Some(4 << 30))), (vec!["first touch"], vec!["first touch"]));
+    assert_eq!((grown(Some(0)), grown(Some(-1))), (vec![], vec![]));
+}
+
+#[test]
+fn memory_beside_a_small_heap_needs_no_huge_pages_of_the_heaps() {
+    let pages =
+        |committed| rules_for(|e| (e.memory.huge, e.memory.heap_committed) = (Some(0), Some(committed)));
+    assert_eq!((pages(256 << 20), pages(2 << 30)), (vec![], vec!["small pages"]));
 }
 
 /// 8 GB in 10 s, in a heap that has grown to 4 GB.
@@ -374,7 +401,6 @@ fn no_advice_is_made_for_memory_that_is_not_there() {
             change(e);
         })
     };
-    assert!(with(|e| e.eden.collecting = Some(1.0)).is_empty());
     assert!(with(touching).is_empty(), "the heap has 4 GB");
 }
 

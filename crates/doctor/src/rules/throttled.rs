@@ -23,13 +23,16 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // With one HotSpot would no longer choose G1, nor run the common pool's tasks beside each other.
     let processors = (quota.ceil() as usize).max(FEWEST);
     let flags = &evidence.jvm.flags;
-    // In a container HotSpot counts so many by itself.
+    // In a container HotSpot counts so many by itself, unless the quota is one that it does not read: how many it counts is seen from its choice of
+    // collector threads, which are no more than the processors.
+    let workers = flags.number("ParallelGCThreads").filter(|_| !flags.is_chosen("ParallelGCThreads"));
     let counts_more =
         match flags.number("ActiveProcessorCount").filter(|_| flags.is_chosen("ActiveProcessorCount")) {
             Some(chosen) => chosen > processors as u64,
             None => {
                 let ignores = flags.get("UseContainerSupport").is_some_and(|flag| flag.value == "false");
-                ignores && evidence.machine.cpus > processors
+                let seen = workers.is_some_and(|workers| workers > processors as u64);
+                seen || (ignores && evidence.machine.cpus > processors)
             }
         };
     let fewer = counts_more.then(|| Advice {
@@ -54,7 +57,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 
 /// Threads that were held back would have worked meanwhile.
 fn unthrottled(evidence: &Evidence) -> Option<f64> {
-    let used = evidence.application_cpu? + evidence.collector_cpu.unwrap_or(0.0);
+    let used = evidence.process_cpu?;
     let most = evidence.machine.cpus as f64 * evidence.seconds;
     (used > 0.0).then_some(())?;
     Some((used + evidence.machine.held_back?).min(most.max(used)) / used)

@@ -51,7 +51,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         room if has_pause_goal(evidence) => {
             for_pause_goal(room.is_none_or(|room| room >= (LEAST_FACTOR - 1.0) * eden))
         }
-        Some(room) => larger(evidence, eden, rates, room)?,
+        Some(room) => larger(evidence, eden, rates, room).unwrap_or_else(without_room),
         None => of_unknown_size(),
     };
     Some(Found { evidence: text, advice: vec![advice] })
@@ -107,12 +107,14 @@ fn starts_smaller(evidence: &Evidence, young: u64) -> bool {
     evidence.jvm.collector == "Serial" && initial <= young
 }
 
-/// Who has told G1 how long a pause may be wants it to size eden for that, which -Xmn ends. With a size of the young generation it has none
-/// (`G1YoungGenSizer`).
+/// Who has told the collector how long a pause may be wants it to size eden for that, which -Xmn ends: with a size of the young generation G1 has no such
+/// goal (`G1YoungGenSizer`), and Parallel nothing to adapt.
 fn has_pause_goal(evidence: &Evidence) -> bool {
     let flags = &evidence.jvm.flags;
     let is_sized = ["NewSize", "MaxNewSize", "NewRatio"].iter().any(|name| flags.is_chosen(name));
-    evidence.jvm.collector == "G1" && flags.is_chosen("MaxGCPauseMillis") && !is_sized
+    ["G1", "Parallel"].contains(&evidence.jvm.collector.as_str())
+        && flags.is_chosen("MaxGCPauseMillis")
+        && !is_sized
 }
 
 fn for_pause_goal(has_room: bool) -> Advice {
@@ -120,7 +122,18 @@ fn for_pause_goal(has_room: bool) -> Advice {
     Advice {
         remedy: Remedy::Program(format!("a longer -XX:MaxGCPauseMillis{heap}")),
         effect: Effect::default(),
-        note: "G1 sizes eden for this goal; -Xmn would have it no longer adhere to it",
+        note: "the collector sizes eden for this goal, which -Xmn would end",
+    }
+}
+
+/// What is found is said all the same.
+fn without_room() -> Advice {
+    Advice {
+        remedy: Remedy::Program(
+            "more memory for a larger heap (-Xmx, -Xmn); or, where little survives, a larger part of this one (-Xmn)".into(),
+        ),
+        effect: Effect::default(),
+        note: "no size: little memory is left for a larger heap, and how much the old generation needs cannot be observed",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files of ours for a JVM that has other mounts than we.
+//! Files of ours for a JVM that has other mounts than we, or another user, who may not read them.
 
 use super::Attached;
 use super::folder::Folder;
@@ -13,14 +13,20 @@ use std::path::{Path, PathBuf};
 const COPIES: &str = "terrace-";
 
 impl Attached {
-    /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace, a copy's in the JVM's /tmp, which goes
-    /// when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
+    /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace or where its user may not read it, a copy's in the
+    /// JVM's /tmp, which goes when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
     /// its name, although the file has gone.
     pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<Copied>)> {
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
-        if namespace("self") == namespace(&self.pid.to_string()) {
+        let shares_mounts = namespace("self") == namespace(&self.pid.to_string());
+        if shares_mounts && self.owner.act(|| File::open(file)).is_ok() {
             return Ok((file.to_owned(), None));
         }
+        let why = if shares_mounts {
+            "runs as a user who may not read the library"
+        } else {
+            "is in another mount namespace"
+        };
         let content = fs::read(file).map_err(|error| {
             Error::failed(format!("{} cannot be read: {error}; reinstall terrace", file.display()))
         })?;
@@ -31,7 +37,7 @@ impl Attached {
         }
         if self.temporary.is(libc::ST_NOEXEC) {
             return Err(Error::failed(format!(
-                "process {} is in another mount namespace, and its /tmp is mounted noexec, so it cannot load a copy of {} from there: \
+                "process {} {why}, and its /tmp is mounted noexec, so it cannot load a copy of {} from there: \
                  mount it without noexec, or start the program with -agentpath",
                 self.pid,
                 file.display()
@@ -39,7 +45,7 @@ impl Attached {
         }
         let failed = |error: std::io::Error| {
             Error::failed(format!(
-                "process {} is in another mount namespace, and {} cannot be copied to its /tmp: {error}; free space \
+                "process {} {why}, and {} cannot be copied to its /tmp: {error}; free space \
                  there, or start the program with -agentpath",
                 self.pid,
                 file.display()

@@ -1,0 +1,98 @@
+//! Collections of the whole heap take much of the time.
+
+use super::room;
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
+use crate::need::Need;
+use present::numbers::{quantity, share};
+
+/// Of the time.
+const LEAST_STOPPED: f64 = 0.03;
+const FEWEST: u64 = 2;
+/// A heap that is not so much larger is not worth a change.
+const LEAST_FACTOR: f64 = 1.25;
+/// Of all collections, for one cause: it is what brings the full ones.
+const MOST_FREQUENT: f64 = 0.5;
+/// HotSpot's words (`GCCause::to_string`).
+const BY_PROGRAM: &str = "System.gc()";
+const METADATA: [&str; 2] = ["Metadata GC Threshold", "Metadata GC Clear Soft References"];
+/// Collectors that can serve a request without stopping threads for it.
+const CONCURRENT: [&str; 1] = ["G1"];
+
+pub const RULE: Rule = Rule {
+    name: "full collections",
+    source: "HotSpot Virtual Machine Garbage Collection Tuning Guide: total heap, explicit garbage collection, class metadata",
+    needs: |_| &[Need::Collections],
+    examine,
+};
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let pauses = evidence.eden.pauses.filter(|pauses| pauses.full_count >= FEWEST)?;
+    let stopped = (pauses.full / evidence.seconds).min(1.0);
+    if stopped < LEAST_STOPPED {
+        return None;
+    }
+    let causes = &evidence.eden.causes;
+    let for_cause = |cause: &str| causes.of(cause) as f64 >= MOST_FREQUENT * pauses.full_count as f64;
+    let (cause, advice) = if for_cause(BY_PROGRAM) {
+        (format!(", most of them on request ({BY_PROGRAM})"), on_request(evidence))
+    } else if METADATA.iter().any(|cause| for_cause(cause)) {
+        (", most of them for class metadata".to_owned(), vec![for_metadata()])
+    } else {
+        (String::new(), vec![for_heap(evidence)])
+    };
+    Some(Found {
+        evidence: format!(
+            "{} full collections/s{cause} stop all threads for {} of the time.",
+            quantity(pauses.full_count as f64 / evidence.seconds, ""),
+            share(stopped),
+        ),
+        advice,
+    })
+}
+
+fn on_request(evidence: &Evidence) -> Vec<Advice> {
+    let concurrent = Advice {
+        remedy: Remedy::flag("-XX:+ExplicitGCInvokesConcurrent"),
+        effect: Effect::default(),
+        note: "requests then begin a concurrent cycle",
+    };
+    let flags = &evidence.jvm.flags;
+    let can =
+        CONCURRENT.contains(&evidence.jvm.collector.as_str()) && !flags.is_on("ExplicitGCInvokesConcurrent");
+    let fewer = Advice {
+        remedy: Remedy::Program("call System.gc() less often".into()),
+        effect: Effect::default(),
+        note: "-Xlog:gc has the times; direct buffers that reach -XX:MaxDirectMemorySize call it, and so does RMI",
+    };
+    can.then_some(concurrent).into_iter().chain([fewer]).collect()
+}
+
+fn for_metadata() -> Advice {
+    Advice {
+        remedy: Remedy::Program("a larger -XX:MetaspaceSize, or fewer classes loaded again and again".into()),
+        effect: Effect::default(),
+        note: "collections come when class metadata reaches that size; it grows by itself",
+    }
+}
+
+fn for_heap(evidence: &Evidence) -> Advice {
+    let larger = larger_heap(evidence).map(|heap| Remedy::flag(format!("-Xmx{}m", heap >> 20)));
+    Advice {
+        remedy: larger.unwrap_or_else(|| {
+            Remedy::Program(
+                "a larger heap (-Xmx), as memory permits, or fewer objects that stay alive".into(),
+            )
+        }),
+        effect: Effect::default(),
+        note: "what stays alive fills most of the heap, so that each collection frees little",
+    }
+}
+
+/// Twice as large, as far as memory reaches; `None` where that is not worth a change, or not known.
+fn larger_heap(evidence: &Evidence) -> Option<u64> {
+    let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64;
+    let room = room::of_heap(evidence, evidence.bytes_of_eden().unwrap_or(0.0))?;
+    let larger = heap + room.min(heap);
+    (larger >= LEAST_FACTOR * heap).then_some(larger as u64)
+}
