@@ -128,16 +128,16 @@ fn busy(_: Amount, measure: &Measure) -> Option<f64> {
     Some(application(measure)? / running(measure)?)
 }
 
-/// Work for the same CPU time by what calls took, whose work is known exactly.
-fn of_calls(pairs: &[Pair], amount: Amount) -> Option<Logarithm> {
-    let calls: Vec<Exposed> = pairs.iter().map(|pair| pair.calls).collect::<Option<_>>()?;
-    let weight: f64 = calls.iter().map(|block| block.weight).sum();
+/// Work for the same CPU time by what steps took, whose work is known exactly.
+fn of_steps(pairs: &[Pair], amount: Amount) -> Option<Logarithm> {
+    let steps: Vec<Exposed> = pairs.iter().map(|pair| pair.steps).collect::<Option<_>>()?;
+    let weight: f64 = steps.iter().map(|block| block.weight).sum();
     if amount != Amount::Operations || weight <= 0.0 {
         return None;
     }
-    let cost = calls.iter().map(|block| block.moved).sum::<f64>() / weight;
-    let influence = calls.iter().map(|block| (cost * block.weight - block.moved) / weight).collect();
-    Some(Logarithm { value: -cost, influence, freedom: calls.len().saturating_sub(1) })
+    let cost = steps.iter().map(|block| block.moved).sum::<f64>() / weight;
+    let influence = steps.iter().map(|block| (cost * block.weight - block.moved) / weight).collect();
+    Some(Logarithm { value: -cost, influence, freedom: steps.len().saturating_sub(1) })
 }
 
 /// What the pairs say. `None` when fewer than two have work on both sides.
@@ -159,7 +159,7 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
     };
     let all_windows = over_sums([work(0)?, work(1)?], [seconds(0)?, seconds(1)?])?;
     // So much CPU time a second, so much work in it.
-    let (cpu, speed) = match of_calls(&pairs, amount).zip(ratio(busy)) {
+    let (cpu, speed) = match of_steps(&pairs, amount).zip(ratio(busy)) {
         Some((work, busy)) => {
             let speed = busy.plus(1.0, &work);
             (Some(work), speed)

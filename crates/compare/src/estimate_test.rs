@@ -26,7 +26,7 @@ fn close(found: f64, expected: f64) -> bool {
 fn by_hand() {
     // While they run: a does 110 in 1 s of 2 CPU-seconds, b 100 in 1 s of 1.9. a needs 1 pause for it, b 2, of 0.1 s each.
     let pairs =
-        [Pair { a: measure(110.0, 1.1, 2.0, 1.0, 0.1), b: measure(100.0, 1.2, 1.9, 2.0, 0.2), calls: None };
+        [Pair { a: measure(110.0, 1.1, 2.0, 1.0, 0.1), b: measure(100.0, 1.2, 1.9, 2.0, 0.2), steps: None };
             8];
     let found = estimate(&pairs, Amount::Operations).unwrap();
     assert!(close(found.per_running_second.median, 1.1));
@@ -49,7 +49,7 @@ fn pauses_are_charged_by_the_heap_used_up_where_that_is_known() {
     let pair = Pair {
         a: with(measure(100.0, 1.6, 2.0, 3.0, 0.6), 100, 10),
         b: with(measure(100.0, 1.0, 2.0, 0.0, 0.0), 90, 0),
-        calls: None,
+        steps: None,
     };
     let found = estimate(&[pair; 8], Amount::Operations).unwrap();
     assert!(close(found.heap_use.unwrap().median, 110.0 / 90.0));
@@ -58,29 +58,29 @@ fn pauses_are_charged_by_the_heap_used_up_where_that_is_known() {
 }
 
 #[test]
-fn calls_decide_where_they_are_known() {
-    // Operations say 3, the calls e^0.05; a has 2 CPU-seconds a second, b 1.9.
-    let calls = Some(Exposed { moved: -0.2, weight: 4.0 });
-    let pair = Pair { a: measure(300.0, 1.0, 2.0, 0.0, 0.0), b: measure(100.0, 1.0, 1.9, 0.0, 0.0), calls };
+fn steps_decide_where_they_are_known() {
+    // Operations say 3, the steps e^0.05; a has 2 CPU-seconds a second, b 1.9.
+    let steps = Some(Exposed { moved: -0.2, weight: 4.0 });
+    let pair = Pair { a: measure(300.0, 1.0, 2.0, 0.0, 0.0), b: measure(100.0, 1.0, 1.9, 0.0, 0.0), steps };
     let found = estimate(&[pair; 6], Amount::Operations).unwrap();
     assert!(close(found.per_application_second.unwrap().median, 0.05_f64.exp()));
     assert!(close(found.per_second.median, 0.05_f64.exp() * 2.0 / 1.9));
     assert_eq!(found.pauses, None, "none happened");
-    let without = Pair { calls: None, ..pair };
+    let without = Pair { steps: None, ..pair };
     assert!(close(estimate(&[without; 6], Amount::Operations).unwrap().per_second.median, 3.0));
-    let useless = Pair { calls: Some(Exposed::default()), ..pair };
+    let useless = Pair { steps: Some(Exposed::default()), ..pair };
     assert!(close(estimate(&[useless; 6], Amount::Operations).unwrap().per_second.median, 3.0));
 }
 
 #[test]
 fn what_is_not_known_is_left_out_not_guessed() {
     let mut pair =
-        Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5), calls: None };
+        Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5), steps: None };
     pair.a.stopped = None;
     pair.b.application_cpu_seconds = None;
     let found = estimate(&[pair; 6], Amount::Operations).unwrap();
     assert_eq!((found.per_application_second, found.pauses, found.stopped), (None, None, None));
-    let idle = Pair { a: Measure::default(), b: Measure::default(), calls: None };
+    let idle = Pair { a: Measure::default(), b: Measure::default(), steps: None };
     assert_eq!(estimate(&[idle; 9], Amount::Operations), None);
     assert_eq!(estimate(&[pair, idle, idle], Amount::Operations), None, "one pair is none");
 }
@@ -164,7 +164,7 @@ impl Synthetic {
     }
 
     fn pairs(&self, blocks: &[Block]) -> Vec<Pair> {
-        evidence::pairs(blocks, &Evidence { stops: Some(self.stops.clone()), calls: None })
+        evidence::pairs(blocks, &Evidence { stops: Some(self.stops.clone()), steps: None })
     }
 }
 
@@ -195,7 +195,7 @@ fn bursts_and_collections_do_not_hide_three_percent() {
 #[test]
 fn an_effect_that_is_rare_and_large_shows_where_nothing_is_trimmed() {
     let usual =
-        Pair { a: measure(100.0, 1.0, 2.0, 0.0, 0.0), b: measure(100.0, 1.0, 2.0, 0.0, 0.0), calls: None };
+        Pair { a: measure(100.0, 1.0, 2.0, 0.0, 0.0), b: measure(100.0, 1.0, 2.0, 0.0, 0.0), steps: None };
     let stalled = Pair { a: measure(10.0, 1.0, 2.0, 0.0, 0.0), ..usual };
     let pairs: Vec<Pair> = (0..100).map(|i| if i % 10 == 0 { stalled } else { usual }).collect();
     let found = estimate(&pairs, Amount::Operations).unwrap();
@@ -244,7 +244,7 @@ fn simulations_of_the_rule() {
 
 #[test]
 fn estimates_are_kept_as_json() {
-    let pair = Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5), calls: None };
+    let pair = Pair { a: measure(2.0, 1.0, 1.0, 1.0, 0.5), b: measure(1.0, 1.0, 1.0, 1.0, 0.5), steps: None };
     let found = estimate(&[pair; 6], Amount::Operations).unwrap();
     let json = serde_json::to_string(&found).unwrap();
     assert_eq!(serde_json::from_str::<Estimate>(&json).unwrap(), found);

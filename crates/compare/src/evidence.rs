@@ -1,4 +1,4 @@
-//! What is found out beside the counters: when the threads were stopped, and what single calls took. Windows and evidence
+//! What is found out beside the counters: when the threads were stopped, and what single steps took. Windows and evidence
 //! together give pairs.
 
 use crate::exposure;
@@ -30,17 +30,17 @@ pub struct Block {
 pub struct Evidence {
     /// All stops, where they are known.
     pub stops: Option<Vec<Stop>>,
-    /// All calls, where the program records them.
-    pub calls: Option<Vec<Call>>,
+    /// The steps of all calls, where the program records them.
+    pub steps: Option<Vec<Call>>,
 }
 
 /// Of each block a pair.
 pub fn pairs(blocks: &[Block], evidence: &Evidence) -> Vec<Pair> {
     let stops = evidence.stops.as_deref();
-    let calls = evidence
-        .calls
+    let steps = evidence
+        .steps
         .as_ref()
-        .and_then(|calls| exposure::of_blocks(blocks, calls, stops.unwrap_or_default()));
+        .and_then(|steps| exposure::of_blocks(blocks, steps, stops.unwrap_or_default()));
     let measure = |Span { from, to }: &Span| {
         let mut measure = Measure::between(from, to);
         measure.stopped = stops.map(|stops| stops::between(stops, from.at, to.at));
@@ -54,7 +54,7 @@ pub fn pairs(blocks: &[Block], evidence: &Evidence) -> Vec<Pair> {
     let pair = |(number, block): (usize, &Block)| Pair {
         a: both(&block.a),
         b: both(&block.b),
-        calls: calls.as_ref().map(|calls| calls[number]),
+        steps: steps.as_ref().map(|steps| steps[number]),
     };
     blocks.iter().enumerate().map(pair).collect()
 }
@@ -78,11 +78,11 @@ mod tests {
         let block = Block { a: [span(0, 100), span(300, 400)], b: [span(100, 200), span(200, 300)] };
         let stop = |from, to, collection| Stop { from: ms(from), to: ms(to), collection };
         let stops = vec![stop(50, 60, true), stop(190, 310, true), stop(350, 351, false)];
-        let found = pairs(&[block], &Evidence { stops: Some(stops), calls: None });
+        let found = pairs(&[block], &Evidence { stops: Some(stops), steps: None });
         let (a, b) = (found[0].a.stopped.unwrap(), found[0].b.stopped.unwrap());
         assert!((a.seconds - 0.021).abs() < 1e-12 && (a.pause_seconds - 0.020).abs() < 1e-12);
         assert!((b.seconds - 0.110).abs() < 1e-12);
         assert_eq!((a.pauses, b.pauses), (1.0, 1.0));
-        assert_eq!(found[0].calls, None);
+        assert_eq!(found[0].steps, None);
     }
 }

@@ -101,7 +101,7 @@ fn calls_longer_than_windows_tell_three_percent() {
         let mut random = Random::new(100 + seed);
         let (blocks, sides) = blocks(56, seed);
         let calls = calls(&sides, 1.04, &mut random);
-        let evidence = Evidence { stops: None, calls: Some(calls) };
+        let evidence = Evidence { stops: None, steps: Some(calls) };
         let found = estimate(&evidence::pairs(&blocks, &evidence), Amount::Operations).unwrap();
         let cpu = found.per_application_second.unwrap();
         assert!(half_width(&cpu) < 0.03, "{cpu:?}");
@@ -114,6 +114,69 @@ fn calls_longer_than_windows_tell_three_percent() {
     assert!((mean * 1.04 - 1.0).abs() < 0.004, "{mean}");
 }
 
+/// Hundred and twenty-eight threads that take turns of 3 ms on two CPUs, whose speed depends on the time; a step takes a tenth of a millisecond to one. On
+/// side a the same work takes `cost` times as much.
+fn steps_at(speed: impl Fn(f64) -> f64, sides: &[bool], cost: f64, random: &mut Random) -> Vec<Call> {
+    const TURN: f64 = 0.003;
+    let mut uniform = || random.below(1 << 30) as f64 / f64::from(1 << 30);
+    let end = sides.len() as f64 * WINDOW;
+    let mut steps = Vec::new();
+    for _ in 0..2 {
+        // Of each thread its step: kind, begin, CPU time so far, what is left.
+        let mut next = |at: f64| {
+            let kind = (200.0 * uniform()) as u32;
+            let length = 1e-4 * 10_f64.powf(f64::from(kind) / 200.0) * (0.8 + 0.4 * uniform());
+            (kind, at, 0.0, length * if uniform() < 0.02 { 10.0 } else { 1.0 })
+        };
+        let mut threads: Vec<_> = (0..64).map(|_| next(0.0)).collect();
+        let mut now = 0.0;
+        while now < end {
+            for step in &mut threads {
+                let turn_ends = now + TURN;
+                while now < turn_ends {
+                    let side = sides.get((now / WINDOW) as usize).copied().unwrap_or_default();
+                    let pace = speed(now) / if side { cost } else { 1.0 };
+                    let run = (step.3 / pace).min(turn_ends - now).max(1e-9);
+                    now += run;
+                    step.2 += run;
+                    step.3 -= run * pace;
+                    if step.3 <= 1e-12 {
+                        steps.push(Call {
+                            kind: step.0,
+                            begin: time(step.1),
+                            end: time(now),
+                            cpu: time(step.2),
+                        });
+                        *step = next(now);
+                    }
+                }
+            }
+        }
+    }
+    steps
+}
+
+#[test]
+fn steps_of_many_threads_tell_one_percent() {
+    let (mut covered, mut sum, runs) = (0, 0.0, 20);
+    for seed in 0..runs {
+        let mut random = Random::new(300 + seed);
+        let (blocks, sides) = blocks(20, seed);
+        let speed = |now: f64| 1.0 + 0.2 * (now + seed as f64).sin();
+        let steps = steps_at(speed, &sides, 1.04, &mut random);
+        let evidence = Evidence { stops: None, steps: Some(steps) };
+        let found = estimate(&evidence::pairs(&blocks, &evidence), Amount::Operations).unwrap();
+        let cpu = found.per_application_second.unwrap();
+        assert!(half_width(&cpu) < 0.01, "{cpu:?}");
+        covered += usize::from((cpu.low..=cpu.high).contains(&(1.0 / 1.04)));
+        sum += cpu.median.ln();
+    }
+    let mean = (sum / runs as f64).exp();
+    assert!((mean * 1.04 - 1.0).abs() < 0.004, "{mean}");
+    // 0.95 of 20, three standard deviations of a share of 20 below it.
+    assert!(covered >= 16, "{covered} of {runs} intervals hold the truth");
+}
+
 /// As a program does whose calls HotSpot still compiles.
 #[test]
 fn a_program_that_gets_faster_favours_no_side() {
@@ -124,7 +187,7 @@ fn a_program_that_gets_faster_favours_no_side() {
         let (blocks, sides) = blocks(20, seed);
         let length = sides.len() as f64 * WINDOW;
         let faster = |now: f64| 1.0 - 0.7 * (-8.0 * now / length).exp();
-        let evidence = Evidence { stops: None, calls: Some(calls_at(faster, &sides, 1.0, &mut random)) };
+        let evidence = Evidence { stops: None, steps: Some(calls_at(faster, &sides, 1.0, &mut random)) };
         let estimate = estimate(&evidence::pairs(&blocks, &evidence), Amount::Operations).unwrap();
         let cpu = estimate.per_application_second.unwrap();
         covered += usize::from((cpu.low..=cpu.high).contains(&1.0));

@@ -166,7 +166,7 @@ fn measured(
             notes.push(note.clone());
         }
     }
-    let pairs = a.iter().zip(&b).map(|(a, b)| Pair { a: a.measure, b: b.measure, calls: None }).collect();
+    let pairs = a.iter().zip(&b).map(|(a, b)| Pair { a: a.measure, b: b.measure, steps: None }).collect();
     let (Some(a), Some(b)) = (a.pop(), b.pop()) else {
         return Err(Error::failed("no fork was run"));
     };

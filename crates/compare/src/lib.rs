@@ -7,7 +7,7 @@
 //! | `flags`, `in_force` | which flag overrules which, and whether a side's are in force in its JVMs |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`in_place`] | the same in a JVM that somebody else has started |
-//! | [`evidence`] | stops and single calls, laid beside the windows |
+//! | [`evidence`] | stops and single steps of work, laid beside the windows |
 //! | [`latency`] | times of operations by side, where the program tells windows apart |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
 //! | [`forks`], [`fixed`] | whole JVMs, one after another or at the same time; some that do fixed work |
@@ -76,6 +76,8 @@ pub enum Program {
         java: PathBuf,
         /// Behind the JVM's flags.
         arguments: Vec<OsString>,
+        /// Whether it takes `--calls`, too.
+        records_calls: bool,
     },
     Command(Vec<OsString>),
 }
@@ -93,12 +95,12 @@ impl Program {
             Program::Workload(workload, parameters, jdk) => {
                 workload::launch(*workload, parameters, jdk, flags, (progress, calls), install)
             }
-            Program::Driven { java, arguments } => {
+            Program::Driven { java, arguments, .. } => {
                 let mut words: Vec<OsString> = flags.iter().map(OsString::from).collect();
                 words.extend(arguments.iter().cloned());
-                words.extend(
-                    progress.iter().flat_map(|file| ["--progress".into(), file.as_os_str().to_owned()]),
-                );
+                let files = [("--progress", progress), ("--calls", calls)];
+                let files = files.into_iter().filter_map(|(name, file)| Some((name, file?)));
+                words.extend(files.flat_map(|(name, file)| [name.into(), file.as_os_str().to_owned()]));
                 Ok(Launch::new(java.clone(), words))
             }
             Program::Command(words) => {
@@ -117,7 +119,7 @@ impl Program {
                 let parameters = Parameters { seconds: Some(seconds), warmup, ..parameters.clone() };
                 Program::Workload(*workload, parameters, jdk.clone())
             }
-            Program::Driven { java, arguments } => {
+            Program::Driven { java, arguments, records_calls } => {
                 let warmup = warmup.as_secs_f64().ceil() as u64;
                 let times = [("--seconds", seconds), ("--warmup", warmup)];
                 let times =
@@ -125,6 +127,7 @@ impl Program {
                 Program::Driven {
                     java: java.clone(),
                     arguments: arguments.iter().cloned().chain(times).collect(),
+                    records_calls: *records_calls,
                 }
             }
             Program::Command(_) => self.clone(),
@@ -138,10 +141,10 @@ impl Program {
                 let parameters = Parameters { external_window: true, ..parameters.clone() };
                 Program::Workload(*workload, parameters, jdk.clone())
             }
-            Program::Driven { java, arguments } => {
+            Program::Driven { java, arguments, records_calls } => {
                 let window = ["--window", "external"].map(OsString::from);
                 let arguments = arguments.iter().cloned().chain(window).collect();
-                Program::Driven { java: java.clone(), arguments }
+                Program::Driven { java: java.clone(), arguments, records_calls: *records_calls }
             }
             Program::Command(_) => self.clone(),
         }
@@ -149,7 +152,7 @@ impl Program {
 
     /// Whether it can record what each of its calls takes.
     pub fn records_calls(&self) -> bool {
-        matches!(self, Program::Workload(Workload::Javac, ..))
+        matches!(self, Program::Workload(Workload::Javac, ..) | Program::Driven { records_calls: true, .. })
     }
 
     /// Whether it counts its operations, as ours do.

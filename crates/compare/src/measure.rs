@@ -84,8 +84,8 @@ pub struct Pair {
     pub a: Measure,
     /// The side that it is compared with.
     pub b: Measure,
-    /// What calls of these moments say, where the program records them.
-    pub calls: Option<Exposed>,
+    /// What steps of these moments say, where the program records them.
+    pub steps: Option<Exposed>,
 }
 
 /// What is taken for the program's progress.

@@ -29,6 +29,11 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 /// The calls of the warm-up that tell how long one takes.
 const LAST_CALLS: usize = 100;
+/// Steps that tell the sides apart within a call.
+const MANY_STEPS: usize = 16;
+/// Of a call, where it has many steps, one window: in shorter ones a thread that shares its CPU with a hundred others would still use the
+/// TLAB of the window before.
+const WINDOWS_PER_CALL: u32 = 4;
 /// Pairs for which the duration has room, however long a call takes.
 const ENOUGH_PAIRS: u32 = 20;
 
@@ -65,13 +70,17 @@ impl Live {
     }
 
     /// As long as a call, where the program records them: in much shorter windows all calls would see both sides alike, in much
-    /// longer ones the machine's speed wanders. At most so long that pairs are enough.
+    /// longer ones the machine's speed wanders. A part of that where calls have steps, each of which sees one side. At most so long that pairs
+    /// are enough.
     fn window(&mut self, asked: Duration, duration: Duration) -> Duration {
-        let Some(calls) = self.calls.as_mut().map(CallFile::read) else { return asked };
+        let Some(recorded) = self.calls.as_mut().map(CallFile::read) else { return asked };
+        let calls = &recorded.calls;
         let last = &calls[calls.len().saturating_sub(LAST_CALLS)..];
         let mut times: Vec<Duration> = last.iter().map(|call| call.end.saturating_sub(call.begin)).collect();
         times.sort_unstable();
         let usual = times.get(times.len() / 2).copied().unwrap_or_default();
+        let has_steps = recorded.steps.len() >= MANY_STEPS * calls.len();
+        let usual = if has_steps { usual / WINDOWS_PER_CALL } else { usual };
         asked.max(windows::WINDOW).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
     }
 
@@ -90,8 +99,10 @@ impl Live {
     /// What the program says of itself; checked, and as it was written.
     fn finish(&mut self) -> Result<Option<(Report, Value)>> {
         let Some(operations) = &self.operations else {
-            self.running.end()?;
-            return Ok(None);
+            let end = self.running.end();
+            // A daemon of the program's may stay.
+            self.jvms.leave();
+            return end.map(|()| None);
         };
         operations.ask_to_end()?;
         if self.running.wait(SLACK)?.is_none() {
@@ -133,7 +144,10 @@ impl Subject for Live {
     }
 
     fn evidence(&mut self) -> Evidence {
-        Evidence { stops: self.jvms.stops(), calls: self.calls.as_mut().map(|calls| calls.read().to_vec()) }
+        Evidence {
+            stops: self.jvms.stops(),
+            steps: self.calls.as_mut().map(|calls| calls.read().steps.clone()),
+        }
     }
 
     fn ended(&mut self) -> Result<bool> {

@@ -93,7 +93,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
             }
         }
         // What is counted in windows as short as a call is coarse, and nothing rests on it.
-        None if pairs.iter().any(|pair| pair.calls.is_some()) => (),
+        None if pairs.iter().any(|pair| pair.steps.is_some()) => (),
         None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
     }
     Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, heap_use, ratios, notes })
@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn pairs(count: usize, a: f64, b: f64) -> Vec<Pair> {
-        (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4), calls: None }).collect()
+        (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4), steps: None }).collect()
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let (amount, note) = choose(&pairs(10, 3.0, 2.0));
         assert_eq!(amount, Amount::Bytes);
         assert!(note.unwrap().contains("--forks"));
-        let uncounted = Pair { a: Measure::default(), b: Measure::default(), calls: None };
+        let uncounted = Pair { a: Measure::default(), b: Measure::default(), steps: None };
         assert_eq!(choose(&[uncounted]), (Amount::Bytes, None));
     }
 
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn an_idle_program_has_no_ratio() {
-        let idle = [Pair { a: Measure::default(), b: Measure::default(), calls: None }; 9];
+        let idle = [Pair { a: Measure::default(), b: Measure::default(), steps: None }; 9];
         assert!(summarise(&idle, Amount::Bytes, Some(["a", "b"]), 1).is_err());
     }
 

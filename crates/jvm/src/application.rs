@@ -95,6 +95,11 @@ impl Application {
         APPLICATIONS.iter().find(|application| application.name == name)
     }
 
+    /// Whether it records what each of its calls takes.
+    pub fn records_calls(&self) -> bool {
+        self.needs == Needs::Compiler
+    }
+
     /// The words of its command line behind the JVM's flags of a run, up to and with its own options but those of time. `scratch` is
     /// for what it unpacks. An error where this JDK cannot run it, or where something that it needs was not fetched or built.
     pub fn arguments(&self, jdk: &Jdk, install: &Install, scratch: &Path) -> Result<Vec<OsString>> {

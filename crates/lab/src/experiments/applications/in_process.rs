@@ -45,7 +45,7 @@ pub fn windows(
 ) -> Result<Comparison> {
     let arguments = program.arguments(jdk, &bench.install, &bench.scratch)?;
     Ok(Comparison {
-        program: Program::Driven { java: jdk.java(), arguments },
+        program: Program::Driven { java: jdk.java(), arguments, records_calls: program.records_calls() },
         sides,
         flags,
         method: Method::Windows { window: Duration::from_millis(program.window), skip: SKIP, precision },

@@ -27,6 +27,12 @@ final class Ecj extends JavacWorkload {
         return false;
     }
 
+    /** Its own threads take CPU time that is not its caller's. */
+    @Override
+    public boolean recordsCalls() {
+        return false;
+    }
+
     @Override
     protected List<String> options() {
         return List.of("-nowarn", "-proc:none", "-source", "8", "-target", "8");

@@ -29,6 +29,7 @@ public final class Main {
               --operations N   ends after N operations, instead of --seconds
               --sources JAR    sources for the compilers (default: commons-lang3's beside terrace-workloads)
               --progress FILE  a file to map: phase and operations of each thread, live
+              --calls FILE     a new file to map: begin, end and CPU time of each call of javac and its steps
               --window external  the process that maps FILE opens and closes the measured window
               --format FORMAT  json (default): one object on one line; text: for people
 

@@ -61,6 +61,11 @@ record Timed(Workload workload) implements Workload {
     }
 
     @Override
+    public boolean recordsCalls() {
+        return workload.recordsCalls();
+    }
+
+    @Override
     public boolean allocatesInWorkers() {
         return workload.allocatesInWorkers();
     }

@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What each call of a workload's work took, in a file that another process maps: calls of the same kind do the same, so
- * that their CPU time can be compared however much work a stretch of time happens to hold.
+ * What each call of a workload's work took, and each of its steps, in a file that another process maps: those of the same
+ * kind do the same, so that their CPU time can be compared however much work a stretch of time happens to hold.
  *
  * <p>Native byte order. Header of {@value #HEADER} bytes: {@code TERRCALL}, then 64-bit words: records claimed, records
- * that have room. A record is four words: the kind plus 1, which is written last, begin and end on
- * {@link System#nanoTime}'s clock, CPU time of the thread in between, in nanoseconds.
+ * that have room, kinds of calls. A record is four words: the kind plus 1, which is written last, begin and end on
+ * {@link System#nanoTime}'s clock, CPU time of the thread in between, in nanoseconds. Kinds of steps follow those of calls.
  */
 final class Calls {
-    /** A file of so many records takes 32 MB, of memory only what is written. */
-    static final int ROOM = 1 << 20;
+    /** A file of so many records takes 128 MB, of memory and disk only what is written. */
+    static final int ROOM = 1 << 22;
 
     private static final int HEADER = 128;
     private static final int RECORD = 4 * Long.BYTES;
@@ -31,29 +31,37 @@ final class Calls {
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     private final ByteBuffer buffer;
+    private final int kinds;
 
-    private Calls(ByteBuffer buffer) {
+    private Calls(ByteBuffer buffer, int kinds) {
         this.buffer = buffer.order(ByteOrder.nativeOrder());
+        this.kinds = kinds;
         LONGS.setOpaque(buffer, 16, (long) ROOM);
+        LONGS.setOpaque(buffer, 24, (long) kinds);
         // Release: who sees the magic sees the header that belongs to it.
         LONGS.setRelease(buffer, 0, MAGIC);
     }
 
-    /** Calls that are recorded in a new file; null where none is named, and nothing is recorded. */
-    static Calls inFile(Path file) throws UsageException {
+    /** Calls of so many kinds, recorded in a new file; null where none is named, and nothing is recorded. */
+    static Calls inFile(Path file, int kinds) throws UsageException {
         if (file == null) {
             return null;
         }
         try (FileChannel channel = FileChannel.open(
                 file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return new Calls(channel.map(FileChannel.MapMode.READ_WRITE, 0, HEADER + (long) ROOM * RECORD));
+            return new Calls(channel.map(FileChannel.MapMode.READ_WRITE, 0, HEADER + (long) ROOM * RECORD), kinds);
         } catch (IOException e) {
             throw new UsageException("--calls " + file + " cannot be made (" + e.getClass().getSimpleName()
                     + "): specify a new file in a directory that exists and is writable");
         }
     }
 
-    /** Records a call that has just ended. Any thread; without room the call is forgotten. */
+    /** The kind of a step, counted from 0, in calls of a kind. */
+    int step(int kind, int number) {
+        return (1 + number) * kinds + kind;
+    }
+
+    /** Records a call, or a step, that has just ended. Any thread; without room it is forgotten. */
     void add(int kind, long begin, long end, long cpu) {
         long record = (long) LONGS.getAndAdd(buffer, 8, 1L);
         if (record >= ROOM) {

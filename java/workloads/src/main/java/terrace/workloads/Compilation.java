@@ -10,6 +10,7 @@ import java.util.function.IntConsumer;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
+import javax.tools.JavaCompiler.CompilationTask;
 import javax.tools.JavaFileObject;
 
 /**
@@ -24,11 +25,18 @@ record Compilation(JavaCompiler compiler, List<String> options) {
         return new MemoryFiles(compiler.getStandardFileManager(null, null, null), classPath, onClassWritten);
     }
 
-    /** Compiles the sources and returns the class files. */
-    List<ClassFile> run(MemoryFiles files, List<SourceFile> sources) throws CheckException {
+    /**
+     * Compiles the sources and returns the class files.
+     *
+     * @param onStep is told when a step of it ends; null for nobody
+     */
+    List<ClassFile> run(MemoryFiles files, List<SourceFile> sources, Runnable onStep) throws CheckException {
         DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
-        boolean passed = compiler.getTask(Writer.nullWriter(), files, diagnostics, options, null, sources)
-                .call();
+        CompilationTask task = compiler.getTask(Writer.nullWriter(), files, diagnostics, options, null, sources);
+        if (onStep != null) {
+            Steps.of(task, onStep);
+        }
+        boolean passed = task.call();
         List<ClassFile> written = files.takeWritten();
         if (!passed) {
             throw new CheckException("the compiler failed: " + firstError(diagnostics));

@@ -33,7 +33,7 @@ public record Help(String before, String after) {
               --sources JAR    sources for javac (default: commons-lang3's beside this jar)
               --progress FILE  a file to map: phase and operations of each worker, live
               --window external  the process that maps FILE opens and closes the measured window
-              --calls FILE     a new file to map: begin, end and CPU time of each call of the compiler
+              --calls FILE     a new file to map: begin, end and CPU time of each call of the compiler and its steps
               --format FORMAT  json (default): one object on one line; text: for people
 
             Options of profile, which runs whole rounds on one thread and reports the cost of each:

@@ -33,13 +33,11 @@ final class JavacWorker implements Worker {
 
     @Override
     public void batch() throws CheckException {
-        long begin = System.nanoTime();
-        long cpu = calls == null ? 0 : Allocation.threads().getCurrentThreadCpuTime();
-        List<ClassFile> classes = compilation.run(files, parts.get(part));
+        RunningCall call = calls == null ? null : new RunningCall(calls, part);
+        List<ClassFile> classes = compilation.run(files, parts.get(part), call == null ? null : call::step);
         baseline.check(part, Compilation.checksums(classes));
-        if (calls != null) {
-            cpu = Allocation.threads().getCurrentThreadCpuTime() - cpu;
-            calls.add(part, begin, System.nanoTime(), cpu);
+        if (call != null) {
+            call.end();
         }
         part = (part + 1) % parts.size();
     }

@@ -55,7 +55,7 @@ public class JavacWorkload implements Workload {
 
     @Override
     public Prepared prepare(Parameters parameters) throws Exception {
-        Calls calls = Calls.inFile(parameters.calls());
+        Calls calls = Calls.inFile(parameters.calls(), PARTS);
         // First: without the module not even the classes that hold sources can be loaded.
         JavaCompiler compiler = compiler();
         Compilation compilation = new Compilation(compiler, options());
@@ -131,7 +131,7 @@ public class JavacWorkload implements Workload {
     private static List<ClassFile> compileEverything(Compilation compilation, List<SourceFile> sources)
             throws IOException, UsageException {
         try (MemoryFiles files = compilation.files(Map.of(), length -> {})) {
-            return compilation.run(files, sources);
+            return compilation.run(files, sources, null);
         } catch (CheckException e) {
             throw new UsageException(e.getMessage() + ": specify --sources that compile without other libraries");
         }

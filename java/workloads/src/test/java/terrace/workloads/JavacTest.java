@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,6 +59,42 @@ class JavacTest {
         }
         worker.end();
         assertEquals(3 * bytes, tally.total(), "three rounds of three parts");
+    }
+
+    @Test
+    void callsOfAPartHaveTheSameStepsAndTheirTime() throws Exception {
+        Path jar = jar(Map.of(
+                "a/A.java", "package a; public class A { b.B b; class Inner {} Runnable r = () -> {}; }",
+                "b/B.java", "package b; public class B { a.A a = new a.A(); }"));
+        Path file = directory.resolve("calls");
+        Workload.Prepared prepared =
+                new JavacWorkload().prepare(new Parameters(1, 1, 0, -1, jar, null, null, 0, file, false));
+        Worker worker = prepared.worker(0, new Tally(Progress.inMemory(1), 0));
+        for (int batch = 0; batch < 4; batch++) {
+            worker.batch();
+        }
+        worker.end();
+        LongBuffer words = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).asLongBuffer();
+        int kinds = (int) words.get(3);
+        List<List<Integer>> steps = new ArrayList<>(List.of(new ArrayList<>()));
+        long cpu = 0;
+        for (int record = 0; record < words.get(1); record++) {
+            int at = 16 + 4 * record;
+            int kind = (int) words.get(at) - 1;
+            assertTrue(words.get(at + 1) <= words.get(at + 2));
+            if (kind < kinds) {
+                assertEquals(cpu, words.get(at + 3), "the steps take what the call takes");
+                steps.add(new ArrayList<>());
+                cpu = 0;
+            } else {
+                steps.get(steps.size() - 1).add(kind);
+                cpu += words.get(at + 3);
+            }
+        }
+        assertEquals(5, steps.size(), "four calls");
+        assertEquals(steps.get(0), steps.get(2));
+        assertEquals(steps.get(1), steps.get(3));
+        assertTrue(steps.get(0).size() > 4, () -> "parse, enter, analyze, generate: " + steps.get(0));
     }
 
     @Test

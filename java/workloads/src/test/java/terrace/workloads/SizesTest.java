@@ -125,18 +125,19 @@ class SizesTest {
     @Test
     void callsAreRecordedForAnotherProcess() throws Exception {
         Path file = directory.resolve("calls");
-        Calls calls = Calls.inFile(file);
+        Calls calls = Calls.inFile(file, 6);
         calls.add(4, 100, 900, 55);
-        calls.add(0, 200, 950, 66);
+        calls.add(calls.step(5, 1), 200, 950, 66);
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
         assertEquals("TERRCALL", new String(bytes.array(), 0, 8, java.nio.charset.StandardCharsets.US_ASCII));
         assertEquals(2, bytes.getLong(8));
         assertEquals(Calls.ROOM, bytes.getLong(16));
+        assertEquals(6, bytes.getLong(24));
         for (int i = 0; i < 4; i++) {
             assertEquals(new long[] {5, 100, 900, 55}[i], bytes.getLong(128 + 8 * i));
-            assertEquals(new long[] {1, 200, 950, 66}[i], bytes.getLong(160 + 8 * i));
+            assertEquals(new long[] {18, 200, 950, 66}[i], bytes.getLong(160 + 8 * i));
         }
-        assertThrows(UsageException.class, () -> Calls.inFile(file), "it exists");
-        assertNull(Calls.inFile(null));
+        assertThrows(UsageException.class, () -> Calls.inFile(file, 6), "it exists");
+        assertNull(Calls.inFile(null, 6));
     }
 }
