@@ -81,7 +81,7 @@ const DEFAULTS: Table = Table {
 };
 
 pub const TABLES: [Table; 28] = [
-    Table { file: "README.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
+    Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
         name: "demo",
