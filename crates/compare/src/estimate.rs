@@ -91,6 +91,19 @@ impl Logarithm {
         self
     }
 
+    /// Work for each second, of work for each second of running: `share` is the seconds of pauses for one of those on both sides together, and comes on each
+    /// as often as the heap is used up, `used` for the same work.
+    fn slow_by_pauses(&mut self, share: f64, used: &Logarithm) {
+        let often = (self.value + used.value) / 2.0;
+        let (of_a, of_b) = (share * often.exp(), share * (-often).exp());
+        let slope = (of_a / (1.0 + of_a) + of_b / (1.0 + of_b)) / 2.0;
+        self.value += (1.0 + of_b).ln() - (1.0 + of_a).ln();
+        let running = self.influence.clone();
+        for ((own, running), used) in self.influence.iter_mut().zip(running).zip(&used.influence) {
+            *own -= slope * (running + used);
+        }
+    }
+
     fn move_by(&mut self, factor: f64, other: &Logarithm) {
         for (own, moved) in self.influence.iter_mut().zip(&other.influence) {
             *own += factor * moved;
@@ -159,12 +172,12 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
     };
     let all_windows = over_sums([work(0)?, work(1)?], [seconds(0)?, seconds(1)?])?;
     // So much CPU time a second, so much work in it.
-    let (cpu, speed) = match of_steps(&pairs, amount).zip(ratio(busy)) {
+    let (cpu, speed, has_steps) = match of_steps(&pairs, amount).zip(ratio(busy)) {
         Some((work, busy)) => {
             let speed = busy.plus(1.0, &work);
-            (Some(work), speed)
+            (Some(work), speed, true)
         }
-        None => (ratio(for_cpu), ratio(for_running)?),
+        None => (ratio(for_cpu), ratio(for_running)?, false),
     };
     let per_running_second = speed.interval();
 
@@ -175,10 +188,15 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
     let sum = |values: &[f64]| values.iter().sum::<f64>();
 
     let used = of(0, &used_up).zip(of(1, &used_up));
-    let heap_use = match &used {
-        Some((a, b)) => over_sums([a.clone(), b.clone()], [work(0)?, work(1)?]).map(|found| found.interval()),
-        None => None,
+    // Steps of one kind allocate the same, whatever kinds a window happens to hold: then objects are the work.
+    let objects = |side| of(side, &|measure| measure.bytes);
+    let done = match has_steps {
+        true => objects(0).zip(objects(1)),
+        false => Some((work(0)?, work(1)?)),
     };
+    let used_for_work =
+        used.clone().zip(done).and_then(|((a, b), (of_a, of_b))| over_sums([a, b], [of_a, of_b]));
+    let heap_use = used_for_work.as_ref().map(Logarithm::interval);
 
     let mut per_second = speed;
     let mut pauses = None;
@@ -192,12 +210,17 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
             .unwrap_or((count_a.clone(), count_b.clone()));
         let all = sum(&causes_a) + sum(&causes_b);
         let each = if all > 0.0 { (sum(&pause_a) + sum(&pause_b)) / all } else { 0.0 };
-        for (sign, causes, run) in [(-1.0, &causes_a, run(0)?), (1.0, &causes_b, run(1)?)] {
-            // Seconds of pauses for each second of running, and what each pair has moved that by.
-            if let Some(often) = Logarithm::of_sums(causes, &run) {
-                let share = each * often.value.exp();
-                per_second.value += sign * (1.0 + share).ln();
-                per_second.move_by(sign * share / (1.0 + share), &often);
+        if let Some(used) = used_for_work.as_ref().filter(|_| has_steps) {
+            let share = (sum(&pause_a) + sum(&pause_b)) / (sum(&run(0)?) + sum(&run(1)?));
+            per_second.slow_by_pauses(share, used);
+        } else {
+            for (sign, causes, run) in [(-1.0, &causes_a, run(0)?), (1.0, &causes_b, run(1)?)] {
+                // Seconds of pauses for each second of running, and what each pair has moved that by.
+                if let Some(often) = Logarithm::of_sums(causes, &run) {
+                    let share = each * often.value.exp();
+                    per_second.value += sign * (1.0 + share).ln();
+                    per_second.move_by(sign * share / (1.0 + share), &often);
+                }
             }
         }
         if sum(&count_a).min(sum(&count_b)) >= FEWEST_PAUSES {

@@ -66,6 +66,21 @@ fn steps_decide_where_they_are_known() {
     assert!(close(found.per_application_second.unwrap().median, 0.05_f64.exp()));
     assert!(close(found.per_second.median, 0.05_f64.exp() * 2.0 / 1.9));
     assert_eq!(found.pauses, None, "none happened");
+    // Half a second of pauses for each of running; a uses up a tenth more for the same objects, and does half as much again in a second of running.
+    let used = |bytes: f64, used: u64, cpu: f64| Measure {
+        bytes: Some(bytes),
+        waste: Some(Waste { of_bytes: used, ..Waste::default() }),
+        ..measure(300.0, 1.0, cpu, 1.0, 0.5)
+    };
+    let paused = Pair {
+        a: used(100.0, 110, 2.0),
+        b: used(200.0, 200, 2.0),
+        steps: Some(Exposed { moved: -(1.5_f64.ln()), weight: 1.0 }),
+    };
+    let found = estimate(&[paused; 6], Amount::Operations).unwrap();
+    assert!(close(found.heap_use.unwrap().median, 1.1));
+    let often = (1.1_f64 * 1.5).sqrt();
+    assert!(close(found.per_second.median, 1.5 * (1.0 + 1.0 / often) / (1.0 + often)), "{found:?}");
     let without = Pair { steps: None, ..pair };
     assert!(close(estimate(&[without; 6], Amount::Operations).unwrap().per_second.median, 3.0));
     let useless = Pair { steps: Some(Exposed::default()), ..pair };

@@ -80,8 +80,10 @@ impl Live {
         times.sort_unstable();
         let usual = times.get(times.len() / 2).copied().unwrap_or_default();
         let has_steps = recorded.steps.len() >= MANY_STEPS * calls.len();
-        let usual = if has_steps { usual / WINDOWS_PER_CALL } else { usual };
-        asked.max(windows::WINDOW).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
+        let (least, usual) =
+            if has_steps { (windows::WINDOW / 2, usual / WINDOWS_PER_CALL) } else { (windows::WINDOW, usual) };
+        let asked = if has_steps { least } else { asked };
+        asked.max(least).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
     }
 
     /// The settings in force in each way, as they are at the first switch.
