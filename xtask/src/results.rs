@@ -1,6 +1,7 @@
 //! The kept results, `docs/results.json`, and the tables of README.md and docs/results.md that are made from them: a figure stands in one
 //! place.
 
+mod summary;
 mod tables;
 
 use crate::files::{text as file_text, write};
@@ -97,11 +98,16 @@ impl Table {
         let wanted = |cell: &&Value| self.only.is_none_or(|(key, value)| cell[key] == value);
         let cells: Vec<&Value> =
             kept[self.experiment]["cells"].as_array().into_iter().flatten().filter(wanted).collect();
+        if let Some(key) = self.by {
+            return summary::by(&cells, key);
+        }
         // What all cells have in common is known without any.
         let common = self.only.map_or(Value::Null, |(key, value)| json!({ key: value }));
         let first = cells.first().copied().unwrap_or(&common);
         let mut header: Vec<String> = self.columns.iter().map(|(name, _)| filled(name, first)).collect();
         let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        let shares = |cell: &&Value| self.together.is_some_and(|(key, value)| cell[key] == value);
+        let (together, cells): (Vec<&Value>, Vec<&Value>) = cells.into_iter().partition(shares);
         for cell in cells {
             let words: Vec<String> = self.columns.iter().map(|(_, column)| column.of(cell)).collect();
             if rows.last().is_none_or(|(last, _)| self.across.is_none() || *last != words) {
@@ -116,6 +122,15 @@ impl Table {
                 }
                 values.push(column.of(cell));
             }
+        }
+        if let (Some((_, value)), [first, ..]) = (self.together, &together[..]) {
+            let names: Vec<String> = together.iter().map(|cell| self.columns[0].1.of(cell)).collect();
+            let columns = self.columns.iter().skip(1).map(|(_, column)| match column {
+                Words(_) => column.of(first),
+                _ => "-".to_owned(),
+            });
+            debug_assert!(columns.clone().any(|column| column == value), "a column says what they share");
+            rows.push(([names.join("; ")].into_iter().chain(columns).collect(), Vec::new()));
         }
         let line = |words: &[String]| format!("| {} |\n", words.join(" | "));
         let rule = "---|".repeat(header.len());

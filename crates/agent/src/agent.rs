@@ -92,6 +92,8 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
     pub(crate) cpu_source: CpuSource,
     pub(crate) objects: Objects,
     pub(crate) refill_for_objects: bool,
+    /// Whether nothing is ever collected, so that what other cores' buffers hold is the last memory that there is.
+    pub(crate) never_collects: bool,
     /// Whether new threads' TLABs grow (`tlab=auto`).
     pub(crate) first_tlabs: FirstTlabs,
     pub(crate) observed: Option<Observed>,
@@ -185,13 +187,14 @@ impl Agent {
         self.first_tlabs.pause_begins();
     }
 
-    /// A collection has ended, and eden may have changed its size: what nobody has fixed follows. Only on the VM thread, at the safepoint.
+    /// A collection has ended, and eden may have changed its size: sizes follow, those that somebody has fixed as far as they still fit. Only on the VM
+    /// thread, at the safepoint.
     pub(crate) fn pause_ends(&self) {
         self.first_tlabs.pause_ends(self.control.mode() == Mode::On, || self.handed());
         self.tell_first_tlab();
         if !self.control.has_taken_sizes() {
             self.take_sizes();
-        } else if self.sized.follows(self.control) {
+        } else {
             self.resize(|eden| self.sized.after_collection(eden, self.control));
         }
     }

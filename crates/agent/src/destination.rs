@@ -21,7 +21,7 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), String> {
 
 fn write_within(path: &str, text: &[u8], patience: Duration) -> Result<(), String> {
     if let Some(number) = descriptor(path) {
-        return duplicate(number).and_then(|file| write_patiently(file, text)).map_err(remedy);
+        return duplicate(number).and_then(|file| write_patiently(file, text, patience)).map_err(remedy);
     }
     let mut options = OpenOptions::new();
     options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
@@ -37,7 +37,7 @@ fn write_within(path: &str, text: &[u8], patience: Duration) -> Result<(), Strin
     }
     if kind.is_fifo() || kind.is_char_device() {
         let file = options.write(true).open(path).map_err(remedy)?;
-        return write_patiently(file, text).map_err(remedy);
+        return write_patiently(file, text, patience).map_err(remedy);
     }
     if !kind.is_file() {
         return Err("is not a file: specify another path".into());
@@ -107,13 +107,17 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
     Err("is locked by another process: use one file per process (%p)".into())
 }
 
-/// Never more at once than a pipe takes that has room at all: whose descriptor it is may have left it blocking, and it is shared, so that it stays so.
-fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
+/// Writes all of it, or as much as there is room for in this time. Never more at once than a pipe takes that has room at all: whose descriptor it is may have left it blocking, and it is shared, so that it stays so.
+pub(crate) fn write_patiently(
+    mut file: impl Write + AsRawFd,
+    mut text: &[u8],
+    patience: Duration,
+) -> std::io::Result<()> {
     let since = Instant::now();
     while !text.is_empty() {
         // The whole report has one limit: a reader that takes little, but never stops, would keep the JVM, too. Behind it there has to be room at
         // once, which keeps nobody: it may be this thread that was late.
-        let left = PATIENCE.saturating_sub(since.elapsed());
+        let left = patience.saturating_sub(since.elapsed());
         if !has_room(&file, left)? {
             continue;
         }
@@ -128,7 +132,7 @@ fn write_patiently(mut file: File, mut text: &[u8]) -> std::io::Result<()> {
 }
 
 /// Whether the descriptor takes something now; not where a signal came before anyone knew.
-fn has_room(file: &File, left: Duration) -> std::io::Result<bool> {
+fn has_room(file: &impl AsRawFd, left: Duration) -> std::io::Result<bool> {
     let mut wait = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
     // SAFETY: one descriptor, which is open.
     match unsafe { libc::poll(&mut wait, 1, left.as_millis() as i32) } {

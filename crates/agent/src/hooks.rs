@@ -37,6 +37,14 @@ impl<H: Hierarchy> Agent<H> {
         CpuIndex(self.cpu_source.current().0)
     }
 
+    /// Counts a request that ended elsewhere than it began, where asking costs no system call.
+    #[inline(always)]
+    fn count_migration(&self, before: CpuIndex) {
+        if self.cpu_source.is_cheap() {
+            self.hierarchy.count_migration(before, self.cpu());
+        }
+    }
+
     /// How much of a request for a TLAB is served, in bytes.
     #[inline(always)]
     fn desired(&self, min: usize, requested: usize) -> usize {
@@ -82,7 +90,7 @@ pub(crate) unsafe extern "C" fn allocate_new_tlab<H: Hierarchy>(
             let desired = agent.desired(min_bytes, requested_bytes);
             let cpu = agent.cpu();
             let served = agent.hierarchy.allocate(cpu, Request::buffer(min_bytes, desired));
-            agent.hierarchy.count_migration(cpu, agent.cpu());
+            agent.count_migration(cpu);
             served
         }
         Mode::Bound if agent.bound.is_some() => {
@@ -160,12 +168,15 @@ pub(crate) unsafe extern "C" fn mem_allocate<H: Hierarchy>(
             used_up.then(|| agent.hierarchy.take_from_tails(cpu, bytes)).flatten()
         });
         if let Some(extent) = served {
-            agent.hierarchy.count_migration(cpu, agent.cpu());
+            agent.count_migration(cpu);
             return extent.start as *mut c_void;
         }
     }
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (agent.originals.mem_allocate)(heap, size, exceeded) };
+    if start.is_null() && mode == Mode::On && agent.never_collects && bytes <= agent.objects.largest() {
+        return last_memory(agent, bytes);
+    }
     if !start.is_null() {
         // Missed by buffers, or past them because they are off or not there.
         let (events, sum) = match mode != Mode::Off && agent.hierarchy.serves() {
@@ -175,6 +186,14 @@ pub(crate) unsafe extern "C" fn mem_allocate<H: Hierarchy>(
         agent.count_past(events, sum, bytes);
     }
     start
+}
+
+/// Epsilon's heap is used up, which it tells nobody before (`EpsilonHeap::unsafe_max_tlab_alloc` is the same up to the end).
+#[cold]
+#[inline(never)]
+fn last_memory<H: Hierarchy>(agent: &Agent<H>, bytes: usize) -> *mut c_void {
+    let found = agent.hierarchy.take_from_tails(agent.cpu(), bytes);
+    found.map_or(std::ptr::null_mut(), |extent| extent.start as *mut c_void)
 }
 
 /// For `CollectedHeap::unsafe_max_tlab_alloc(thread)`: what the buffers hold is free, too. Otherwise a thread at eden's end would

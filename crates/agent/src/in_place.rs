@@ -3,11 +3,14 @@
 
 use control::{Control, State};
 use hotspot::patch::{Exchange, Unlocked};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub(crate) struct InPlace {
     control: &'static Control,
     exchanges: Mutex<Vec<Exchange>>,
+    /// The pause after which it failed, and 1; 0 as long as it has not.
+    failed: AtomicU64,
     /// What has to be done when nothing is in place any more.
     forget: fn(),
 }
@@ -15,7 +18,7 @@ pub(crate) struct InPlace {
 impl InPlace {
     /// Nothing yet. `forget` is called when HotSpot's own functions are back.
     pub(crate) fn nothing(control: &'static Control, forget: fn()) -> InPlace {
-        InPlace { control, exchanges: Mutex::default(), forget }
+        InPlace { control, exchanges: Mutex::default(), failed: AtomicU64::new(0), forget }
     }
 
     /// For whoever puts it in place.
@@ -31,22 +34,32 @@ impl InPlace {
     /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
     /// that does the same. Whoever calls it knows that nothing is lost without the hooks.
     pub(crate) fn take_back(&self) -> Result<(), String> {
-        self.back(&mut self.exchanges())
+        self.back(&mut self.exchanges())?;
+        // On a thread that no safepoint waits for, and so with the file.
+        self.control.set_state(State::Withdrawn);
+        Ok(())
     }
 
-    /// The same in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once.
+    /// The same in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once, and tried again after the next pause
+    /// only: it would cost each request of a JVM that forbids it.
     #[cold]
     #[inline(never)]
     pub(crate) fn try_take_back(&self) {
+        let now = self.control.pauses().wrapping_add(1);
+        // Relaxed: whoever has not seen a failure yet fails once more.
+        if self.failed.load(Ordering::Relaxed) == now {
+            return;
+        }
         let mut exchanges = match self.exchanges.try_lock() {
             Ok(exchanges) => exchanges,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if let Err(line) = self.back(&mut exchanges)
-            && self.control.message() != line
-        {
-            self.control.set_message(&line);
+        if let Err(line) = self.back(&mut exchanges) {
+            self.failed.store(now, Ordering::Relaxed);
+            if self.control.message() != line {
+                self.control.set_message(&line);
+            }
         }
     }
 
@@ -61,7 +74,7 @@ impl InPlace {
         unsafe { unlocked.exchange() };
         exchanges.clear();
         (self.forget)();
-        self.control.set_state(State::Withdrawn);
+        self.control.set_state_in_memory(State::Withdrawn);
         Ok(())
     }
 }

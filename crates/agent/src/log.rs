@@ -1,7 +1,12 @@
 //! Lines on standard error: one a message, all with the same beginning.
 #![allow(clippy::disallowed_types, reason = "the level is a word that all threads read")]
 
+use crate::destination;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+/// How long a reader may keep us waiting who is late: some lines are said at safepoints.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How much to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +35,9 @@ pub(crate) fn set_level(severity: Severity) {
     LEVEL.store(severity as u8, Ordering::Relaxed);
 }
 
-/// Says a line. Written at once and whole; a closed standard error is no reason to stop the application.
+/// Says a line. Written at once and whole; a standard error that is closed, or full because nobody reads it, is no reason to stop the application: then
+/// the line is lost.
 pub(crate) fn say(severity: Severity, text: &str) {
-    use std::io::Write;
     // Relaxed: as above.
     if severity as u8 <= LEVEL.load(Ordering::Relaxed) {
         let line = match severity {
@@ -41,6 +46,6 @@ pub(crate) fn say(severity: Severity, text: &str) {
             Severity::Info => format!("terrace: info: {text}\n"),
             Severity::Debug => format!("terrace: debug: {text}\n"),
         };
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let _ = destination::write_patiently(std::io::stderr().lock(), line.as_bytes(), PATIENCE);
     }
 }

@@ -44,7 +44,7 @@ impl Sizes {
         self.wishes.iter().enumerate().map(asked).collect()
     }
 
-    /// Whether any of them follows eden.
+    /// Whether any of them is not fixed.
     pub(crate) fn follows(&self, control: &Control) -> bool {
         self.asked(control).iter().any(|asked| !matches!(asked, Asked::Bytes(_)))
     }
@@ -136,6 +136,15 @@ mod tests {
         assert_eq!(limits(1 << 30, &[(Asked::Auto, 2)]), [GROWN]);
         assert_eq!(limits(1 << 30, &[(Asked::Formula, 2)]), [LARGEST]);
         assert_eq!(limits(1 << 30, &[(Asked::Formula, 2), (Asked::Auto, 1)]), [LARGEST, GROWN]);
+    }
+
+    /// An eden that a collector makes small has no room for what was asked for in a large one, and has it again when it has grown.
+    #[test]
+    fn sizes_that_somebody_has_fixed_fit_the_present_eden() {
+        let asked = [(Asked::Bytes(1 << 20), 64)];
+        let [small, large] = [50 << 20, 1 << 30].map(|eden| limits(eden, &asked)[0]);
+        assert_eq!(large, 1 << 20);
+        assert!(small * 64 <= 50 << 20 >> 2, "{small}");
     }
 
     #[test]

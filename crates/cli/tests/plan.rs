@@ -106,7 +106,7 @@ fn the_documentation_has_the_map_and_what_was_measured() {
     let page = include_str!("../../../docs/where-it-pays.md");
     let map = good(&["--machine", "epyc-9654-2x96", "--map"]);
     assert!(page.contains(&map), "docs/where-it-pays.md has to have this map:\n{map}");
-    let results = include_str!("../../../docs/results.md");
+    let results = include_str!("../../../docs/results/defaults.md");
     let measured = page.lines().filter(|line| line.ends_with("| growing: no difference |"));
     let mut rows = 0;
     for line in measured {
@@ -115,7 +115,7 @@ fn the_documentation_has_the_map_and_what_was_measured() {
             "| alloc parallel 25, {} threads | {} | one process | {} |",
             cells[1], cells[2], cells[3]
         );
-        assert!(results.contains(&row), "docs/results.md has not {row}");
+        assert!(results.contains(&row), "docs/results/defaults.md has not {row}");
         rows += 1;
     }
     assert_eq!(rows, 6);

@@ -289,6 +289,7 @@ impl Comparison {
         let [flags_a, flags_b] = flags;
         let a = summary::side(&pairs, 0, amount, &names[0], settings_a, flags_a, self.seed);
         let b = summary::side(&pairs, 1, amount, &names[1], settings_b, flags_b, self.seed);
+        notes.extend(summary::of_idle_cpus(&b, amount, machine.cpus));
         let (metric, unit) = match amount {
             Amount::Operations => (operation.unwrap_or_else(|| "operations".into()), "operations/s"),
             Amount::Bytes => ("bytes allocated".into(), "bytes/s"),

@@ -80,8 +80,11 @@ impl Live {
         times.sort_unstable();
         let usual = times.get(times.len() / 2).copied().unwrap_or_default();
         let has_steps = recorded.steps.len() >= MANY_STEPS * calls.len();
-        let (least, usual) =
-            if has_steps { (windows::WINDOW / 2, usual / WINDOWS_PER_CALL) } else { (windows::WINDOW, usual) };
+        let (least, usual) = if has_steps {
+            (windows::WINDOW / 2, usual / WINDOWS_PER_CALL)
+        } else {
+            (windows::WINDOW, usual)
+        };
         let asked = if has_steps { least } else { asked };
         asked.max(least).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
     }

@@ -99,6 +99,20 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, heap_use, ratios, notes })
 }
 
+/// Less of the CPUs than this is no load that speed could follow.
+const IDLE: f64 = 0.5;
+
+/// That work per second may say nothing: a program that others give its work, such as a server under a load of a fixed rate, does the same on both sides.
+pub fn of_idle_cpus(side: &Side, amount: Amount, cpus: usize) -> Option<String> {
+    let busy = side.throughput.median / side.throughput_cpu.as_ref()?.median;
+    (amount == Amount::Bytes && busy < IDLE * cpus as f64).then(|| {
+        format!(
+            "the program used {busy:.2} of {cpus} CPUs: where others decide how much work it gets, work per second is the same on both sides, and \
+             work per CPU-second tells more"
+        )
+    })
+}
+
 /// Heap used up for each unit of work.
 fn heap_rate(amount: Amount, measure: &Measure) -> Option<f64> {
     Some(measure.heap_used? / amount.of(measure)?)
@@ -194,6 +208,20 @@ mod tests {
 
     fn pairs(count: usize, a: f64, b: f64) -> Vec<Pair> {
         (0..count).map(|_| Pair { a: measure(a, 1), b: measure(b, 4), steps: None }).collect()
+    }
+
+    #[test]
+    fn a_program_that_waits_for_its_work_is_told() {
+        let interval = |median: f64| Interval { median, low: median, high: median };
+        let side = |rate: f64, cpu_rate: f64| {
+            let pairs = [Pair { a: measure(1.0, 1), b: measure(1.0, 1), steps: None }; 5];
+            let side = side(&pairs, 0, Amount::Operations, "", serde_json::Value::Null, vec![], 0);
+            Side { throughput: interval(rate), throughput_cpu: Some(interval(cpu_rate)), ..side }
+        };
+        let told = |side: &Side, amount| of_idle_cpus(side, amount, 4);
+        assert!(told(&side(100.0, 100.0), Amount::Bytes).unwrap().contains("used 1.00 of 4 CPUs"));
+        assert_eq!(told(&side(100.0, 40.0), Amount::Bytes), None, "2.5 CPUs");
+        assert_eq!(told(&side(100.0, 100.0), Amount::Operations), None, "they are its own");
     }
 
     #[test]

@@ -5,11 +5,12 @@ use crate::Error;
 use crate::copy::{self, Copy};
 use crate::decisions::Decision;
 use crate::header::{Asked, Mode, State};
+use crate::kept::Kept;
 use crate::limits::MAX_LEVELS;
 use crate::memory::{self, Access, Memory};
 use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ pub struct Control {
 /// What others find the memory by, open as long as the process.
 #[derive(Default)]
 struct FoundBy {
-    _memory: Option<OwnedFd>,
+    _memory: Option<Kept>,
     copy: Option<Copy>,
 }
 
@@ -57,7 +58,8 @@ impl Control {
         let memory = Memory::shared(&file, geometry.bytes(), Access::Write).map_err(failed)?;
         let inode = memory::identity(&file).map_or(0, |found| found.inode);
         let view = View::begin(memory, geometry, inode, file.as_raw_fd() as u32);
-        Ok(Control { view, found_by: Mutex::new(FoundBy { _memory: Some(file), copy: None }) })
+        let kept = Kept::new(file).map_err(failed)?;
+        Ok(Control { view, found_by: Mutex::new(FoundBy { _memory: Some(kept), copy: None }) })
     }
 
     /// The same, with a file at `path` (mode 0600) that leads there and has the last state when the process has ended. A file of an
@@ -100,10 +102,15 @@ impl Control {
         *self.found_by() = FoundBy::default();
     }
 
-    /// Publishes a state, and with it the texts written before.
-    pub fn set_state(&self, state: State) {
+    /// Publishes a state, and with it the texts written before. The file waits: for a safepoint, which must not wait for a file system.
+    pub fn set_state_in_memory(&self, state: State) {
         // Release: whoever sees the state sees the texts.
         self.header().state.store(state as u32, Ordering::Release);
+    }
+
+    /// The same, and what the file has follows.
+    pub fn set_state(&self, state: State) {
+        self.set_state_in_memory(state);
         if let Some(copy) = &self.found_by().copy {
             // A copy that cannot be written is no reason to disturb the application.
             let _ = copy.write(&self.view.memory);

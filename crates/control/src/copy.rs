@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::header::{MAGIC, State, other_format};
+use crate::kept::Kept;
 use crate::memory::{Access, MOST_BYTES, Memory, not_standard};
 use crate::process::{self, user};
 use crate::view::View;
@@ -19,7 +20,7 @@ const CAREFULLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | li
 
 /// A file of ours, locked.
 pub(crate) struct Copy {
-    file: File,
+    file: Kept,
 }
 
 /// The directory must belong to this user and be writable by nobody else: otherwise another user could plant a link or
@@ -82,18 +83,19 @@ impl Copy {
             )));
         }
         file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok(Copy { file })
+        Ok(Copy { file: Kept::new(file.into()).map_err(failed)? })
     }
 
     /// Writes the memory's present content.
     pub(crate) fn write(&self, memory: &Memory) -> io::Result<()> {
+        let number = self.file.number().ok_or(io::ErrorKind::NotFound)?;
         let mut done = 0;
         while done < memory.bytes() {
             // The kernel reads the memory, while other threads count on. A slice of it would claim that nobody writes.
             // SAFETY: inside the mapping, which lives across the call; the descriptor is open.
             let written = unsafe {
                 let from = memory.base().as_ptr().add(done).cast();
-                libc::pwrite(self.file.as_raw_fd(), from, memory.bytes() - done, done as libc::off_t)
+                libc::pwrite(number, from, memory.bytes() - done, done as libc::off_t)
             };
             match written {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
@@ -106,15 +108,21 @@ impl Copy {
                 }
             }
         }
-        self.file.set_len(memory.bytes() as u64)
+        // SAFETY: the descriptor is open.
+        match unsafe { libc::ftruncate(number, memory.bytes() as libc::off_t) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }
 
 impl Drop for Copy {
     fn drop(&mut self) {
         // Closing would do, but for a child that is just being forked and has the descriptor, too.
-        // SAFETY: the descriptor is open.
-        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+        if let Some(number) = self.file.number() {
+            // SAFETY: the descriptor is open.
+            unsafe { libc::flock(number, libc::LOCK_UN) };
+        }
     }
 }
 

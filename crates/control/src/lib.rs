@@ -20,6 +20,7 @@ mod copy;
 mod decisions;
 mod error;
 mod header;
+mod kept;
 mod limits;
 mod memory;
 mod process;

@@ -1,10 +1,13 @@
 //! From a CPU number to the domain it belongs to.
 
-use crate::id::{CpuId, DomainIndex};
+use crate::id::{CPU_LIMIT, CpuId, DomainIndex};
 
 #[cfg(test)]
 #[path = "domain_test.rs"]
 mod test;
+
+/// Domains for CPUs that turn up later, at most: contention of so many words is that of a small machine.
+const ELSEWHERE: usize = 16;
 
 /// A resource that CPUs share, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +44,7 @@ pub struct DomainMap {
     /// One entry for each possible CPU number, each below the number of domains, also where there is no such CPU.
     table: Box<[DomainIndex]>,
     domains: Box<[Domain]>,
-    /// Where a number belongs that is not known, if that is a domain of its own: the last one.
+    /// Where numbers belong that are not known, if those are domains of their own: from this one to the last.
     elsewhere: Option<DomainIndex>,
     /// Whether no other number than those of the table's domains can turn up.
     complete: bool,
@@ -97,21 +100,23 @@ impl DomainMap {
         DomainMap { kind, table, domains, elsewhere: None, complete: false }
     }
 
-    /// The same, with a further domain for all numbers but `known` ones, if each of the others has but one: what one CPU alone counts
-    /// can then be counted without a locked instruction, whichever CPUs turn up later.
+    /// The same, with further domains for all numbers but `known` ones, if each of the others has but one: what one CPU alone counts
+    /// can then be counted without a locked instruction, whichever CPUs turn up later. As many as there are known ones, up to [`ELSEWHERE`]: a process
+    /// that is moved to other CPUs has all of its threads there.
     pub(crate) fn with_elsewhere(mut self, known: impl Fn(CpuId) -> bool) -> DomainMap {
         if self.any_shared() {
             return self;
         }
-        let elsewhere = DomainIndex(self.domains.len() as u16);
+        let first = self.domains.len();
+        let more = first.min(ELSEWHERE).min((CPU_LIMIT as usize).saturating_sub(first)).max(1);
         for (id, entry) in self.table.iter_mut().enumerate() {
             if !known(CpuId(id as u32)) {
-                *entry = elsewhere;
+                *entry = spread_from(id as u32, first, more);
             }
         }
         let mut domains = std::mem::take(&mut self.domains).into_vec();
-        domains.push(Domain::default());
-        DomainMap { domains: domains.into(), elsewhere: Some(elsewhere), ..self }
+        domains.resize(first + more, Domain::default());
+        DomainMap { domains: domains.into(), elsewhere: Some(DomainIndex(first as u16)), ..self }
     }
 
     /// The same, for a machine on which no other number can turn up.
@@ -158,7 +163,8 @@ impl DomainMap {
     #[cold]
     #[inline(never)]
     fn of_unknown(&self, cpu: CpuId) -> DomainIndex {
-        self.elsewhere.unwrap_or_else(|| spread(cpu.0, self.count()))
+        let first = self.known() % self.count();
+        spread_from(cpu.0, first, self.count() - first)
     }
 
     /// The group of neighbouring domains that a domain belongs to: its NUMA node, or its package where there is but one
@@ -182,6 +188,11 @@ impl DomainMap {
     pub fn any_shared(&self) -> bool {
         self.domains.iter().any(|domain| domain.cpus > 1)
     }
+}
+
+/// The same from a domain on, of so many.
+fn spread_from(id: u32, first: usize, count: usize) -> DomainIndex {
+    DomainIndex(first as u16 + spread(id, count).0)
 }
 
 /// Some valid domain for a CPU about which nothing is known.

@@ -73,6 +73,12 @@ impl CpuSource {
         }
     }
 
+    /// Whether asking takes a few nanoseconds: aarch64 has no `getcpu` that needs no system call.
+    #[inline(always)]
+    pub const fn is_cheap(&self) -> bool {
+        cfg!(target_arch = "x86_64") || !matches!(self.way, Way::Getcpu)
+    }
+
     /// `rseq`, `concurrency ids`, `getcpu` or `fixed`.
     pub const fn name(&self) -> &'static str {
         match self.way {

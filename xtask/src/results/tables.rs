@@ -12,6 +12,10 @@ pub struct Table {
     /// A parameter whose values are columns, and what stands in them.
     pub across: Option<(&'static str, Column)>,
     pub only: Option<(&'static str, &'static str)>,
+    /// Cells with this value of a parameter share the last row, which names them.
+    pub together: Option<(&'static str, &'static str)>,
+    /// A parameter for each of whose values there is one row, with what its cells come to.
+    pub by: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
@@ -31,8 +35,16 @@ const CELL: &str = "{collector} {jdk}, {threads} threads";
 const SPEED: (&str, Column) = ("per second", Interval("speed", 2));
 const COLLECTIONS: (&str, Column) = ("collections", Both("collections_a", "collections_b"));
 
-const PLAIN: Table =
-    Table { file: "docs/results.md", name: "", experiment: "", columns: &[], across: None, only: None };
+const PLAIN: Table = Table {
+    file: "docs/results.md",
+    name: "",
+    experiment: "",
+    columns: &[],
+    across: None,
+    only: None,
+    together: None,
+    by: None,
+};
 
 const TERRACE_STOCK: &str = "Terrace / stock";
 const FLAG_STOCK: &str = "TLABSize=4k / stock";
@@ -52,8 +64,7 @@ const FORKS: Table = Table {
         ("pauses", Median("pauses", 2)),
         ("resident", Interval("resident", 2)),
     ],
-    across: None,
-    only: None,
+    ..PLAIN
 };
 const LATENCIES: Table = Table {
     columns: &[
@@ -67,6 +78,7 @@ const LATENCIES: Table = Table {
 const PROGRAM: &str = "{program}, {collector} {jdk}, {heap}";
 
 const DEFAULTS: Table = Table {
+    file: "docs/results/defaults.md",
     experiment: "defaults",
     columns: &[
         ("workload, collector, JDK", Words("{workload} {collector} {jdk}, {threads} threads")),
@@ -80,7 +92,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 28] = [
+pub const TABLES: [Table; 29] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -108,6 +120,13 @@ pub const TABLES: [Table; 28] = [
         ..PLAIN
     },
     Table { name: "defaults", only: Some(("compared", "on / off")), ..DEFAULTS },
+    Table {
+        file: "docs/results.md",
+        name: "defaults-summary",
+        only: Some(("compared", "on / off")),
+        by: Some("workload"),
+        ..DEFAULTS
+    },
     Table { name: "control", only: Some(("compared", "off / off")), ..DEFAULTS },
     Table {
         name: "matrix",
@@ -160,6 +179,7 @@ pub const TABLES: [Table; 28] = [
             ("speed expected", Median("expected_speed", 3)),
             ("measured", Interval("speed", 3)),
         ],
+        together: Some(("remedy", "nothing to try")),
         ..PLAIN
     },
     Table {
@@ -273,6 +293,7 @@ pub const TABLES: [Table; 28] = [
         columns: CONTESTANT,
         across: Some(("column", Interval("allocate", 2))),
         only: None,
+        ..PLAIN
     },
     Table {
         file: "docs/arena.md",
@@ -281,6 +302,7 @@ pub const TABLES: [Table; 28] = [
         columns: CONTESTANT,
         across: Some(("column", Interval("ns", 2))),
         only: None,
+        ..PLAIN
     },
     Table {
         file: "docs/arena.md",

@@ -22,6 +22,7 @@ use crate::tlab;
 use control::{Asked, Mode, State, size};
 use hab::sizing::SMALLEST;
 use hab::{Level, Source};
+use hotspot::collector::Collector;
 use hotspot::heap::{Heap, Jvm};
 use hotspot::patch::{Exchange, Unlocked};
 use std::time::Duration;
@@ -187,6 +188,7 @@ impl Build<'_> {
             objects: Objects::of(most_of_object(jvm), &sizes),
             first_tlabs: FirstTlabs::new(plan.tlabs.grow),
             refill_for_objects: !tlab::are_used(jvm),
+            never_collects: jvm.collector == Collector::Epsilon,
             observed,
             bound,
             originals: Originals::of(&jvm.functions),

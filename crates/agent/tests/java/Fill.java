@@ -1,7 +1,7 @@
 /**
  * One thread fills the heap with one growing list, catches the OutOfMemoryError and ends with the heap still full, but for what a
- * stock JVM needs to end in good order: {@code words=60} references an element, {@code by=exit} or {@code by=return}; {@code most=1000}: with so
- * many elements it ends in any case, and gives nothing up before.
+ * stock JVM needs to end in good order: {@code words=60} references an element, {@code by=exit}, {@code by=return}, or {@code by=halt}, which
+ * allocates nothing; {@code most=1000}: with so many elements it ends in any case, and gives nothing up before.
  */
 public final class Fill {
     private static Object[] list;
@@ -13,7 +13,9 @@ public final class Fill {
         Arguments arguments = new Arguments(args);
         int words = arguments.number("words", 60);
         int most = arguments.number("most", Integer.MAX_VALUE);
-        boolean exit = arguments.text("by", "exit").equals("exit");
+        String by = arguments.text("by", "exit");
+        boolean exit = by.equals("exit");
+        boolean halt = by.equals("halt");
         byte[] done = "done elements=0000000000\n".getBytes();
         try {
             fill(words, most);
@@ -26,6 +28,9 @@ public final class Fill {
         }
         System.out.write(done, 0, done.length);
         System.out.flush();
+        if (halt) {
+            Runtime.getRuntime().halt(0);
+        }
         if (exit) {
             System.exit(0);
         }

@@ -5,6 +5,7 @@ use crate::launch::Launch;
 use crate::matrix::{JDKS, Setting, hazard, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
+use crate::surroundings::Surroundings;
 use crate::switching;
 use control::{Control, Mode, State, View};
 use hab::Counter;
@@ -187,4 +188,12 @@ pub fn cases(cases: &mut Vec<Case>) {
     matrix(cases, "control::second_jvm", JDKS, G1, second);
     matrix(cases, "control::precious", JDKS, G1, precious);
     matrix(cases, "report::elsewhere", JDKS, G1, elsewhere);
+    // A report, what went wrong with one, and a refusal: none of them keeps a JVM whose standard error nobody reads.
+    for (name, options) in [("report", "report=-"), ("line", "report=/no/such/report"), ("refusal", "core=1")]
+    {
+        hazard(cases, &format!("report::full_standard_error::{name}"), JDKS, G1, move |_| {
+            let launch = Launch::bare("Hello").agent(options).unreported().prints(&["hello"]);
+            launch.within(Surroundings::full_standard_error())
+        });
+    }
 }

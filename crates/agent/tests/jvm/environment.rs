@@ -1,6 +1,7 @@
 //! What the machine and the operating system do to a JVM while it runs: CPUs taken away and given back, child processes, heaps that
 //! grow and shrink; and strings that the collector deduplicates.
 
+use crate::affinity;
 use crate::launch::Launch;
 use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
@@ -182,45 +183,4 @@ fn widened(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
         domains.get(domain).map_or(0, |counters| counters.get(Counter::Buffers))
     };
     running.wait_until("requests beyond the first CPU", |_| Ok(served(0) > 10 && served(1) > 10))
-}
-
-/// Which CPUs a thread may use.
-mod affinity {
-    use std::mem::{size_of, zeroed};
-
-    /// The CPUs that this process may use.
-    pub fn allowed() -> Vec<usize> {
-        // SAFETY: a set is plain bits; the kernel fills it.
-        unsafe {
-            let mut set: libc::cpu_set_t = zeroed();
-            libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
-            (0..libc::CPU_SETSIZE as usize).filter(|cpu| libc::CPU_ISSET(*cpu, &set)).collect()
-        }
-    }
-
-    pub fn tasks(pid: u32) -> Vec<i32> {
-        let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-    }
-
-    /// Says whether it was done; a thread may have ended.
-    pub fn set(task: i32, cpus: &[usize]) -> bool {
-        // SAFETY: as above.
-        unsafe {
-            let mut set: libc::cpu_set_t = zeroed();
-            cpus.iter().for_each(|cpu| libc::CPU_SET(*cpu, &mut set));
-            libc::sched_setaffinity(task, size_of::<libc::cpu_set_t>(), &raw const set) == 0
-        }
-    }
-
-    /// All threads; new ones inherit it, but one that was being started meanwhile may not have.
-    pub fn set_all(pid: u32, cpus: &[usize]) -> Result<(), String> {
-        for _ in 0..2 {
-            let all = tasks(pid);
-            if all.iter().filter(|task| set(**task, cpus)).count() == 0 {
-                return Err(format!("process {pid}: {}", std::io::Error::last_os_error()));
-            }
-        }
-        Ok(())
-    }
 }

@@ -27,6 +27,7 @@
 
 mod accounting;
 mod adaptive;
+mod affinity;
 mod archives;
 mod artifacts;
 mod attach;

@@ -1,13 +1,15 @@
 //! What HotSpot does on its own when memory is used up (`OnOutOfMemoryError`, `ExitOnOutOfMemoryError`): as in the stock JVM, and not where
 //! there was no such error.
 
+use crate::affinity;
 use crate::attach::COLLECTING;
 use crate::jdk;
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, SERVED, Setting, matrix};
-use crate::process::Finished;
+use crate::matrix::{JDKS, SERVED, Setting, hazard, matrix};
+use crate::process::{Finished, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
+use std::time::Duration;
 
 pub fn cases(cases: &mut Vec<Case>) {
     // Without Epsilon, which ends the JVM on its own then.
@@ -16,6 +18,11 @@ pub fn cases(cases: &mut Vec<Case>) {
             QUIET.shared(|| command_as_in_stock(setting, by))
         });
     }
+    hazard(cases, "last_memory", JDKS, &[Collector::Epsilon], |_| {
+        let launch = Launch::bare("Fill").args(&["words=2500", "by=halt"]).agent("core=1m");
+        let heap = "-Xms512m -Xmx512m -XX:-ExitOnOutOfMemoryError -XX:TLABSize=4k -XX:-ResizeTLAB";
+        launch.flags(heap).beside(chase).after(nothing_is_left)
+    });
     // HotSpot's own way out of a full heap, as often as it takes to meet it at an odd moment.
     matrix(cases, "exit_on_out_of_memory", JDKS, SERVED, |setting| {
         let slow = matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah);
@@ -28,6 +35,34 @@ pub fn cases(cases: &mut Vec<Case>) {
         QUIET.shared(|| exits(setting, 100))
     });
     cases[usual..].iter_mut().for_each(Case::ignore);
+}
+
+/// Moves the program from CPU to CPU, so that each has a buffer with a rest.
+fn chase(running: &mut Running<'_>) -> Result<(), String> {
+    let cpus = affinity::allowed();
+    for cpu in (0..cpus.len()).cycle() {
+        if !running.is_running() {
+            break;
+        }
+        for task in affinity::tasks(running.pid()) {
+            affinity::set(task, &cpus[cpu..=cpu]);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+/// Epsilon never collects: what other cores' buffers hold is the last memory that there is.
+fn nothing_is_left(finished: &Finished) -> Result<(), String> {
+    const OBJECT: u64 = 16 + 2500 * 8;
+    let report = finished.report()?;
+    let (left, buffers) = (report.remaining(0), 4 * report.domains(0));
+    if left < buffers * OBJECT {
+        return Ok(());
+    }
+    Err(format!(
+        "{left} bytes are left in {buffers} buffers, each enough for no more than one object of {OBJECT}"
+    ))
 }
 
 fn exits(setting: Setting, times: usize) -> Verdict {

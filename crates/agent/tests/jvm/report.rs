@@ -20,6 +20,16 @@ impl Report {
         domains.into_iter().flatten().filter_map(|domain| domain[counter].as_u64()).sum()
     }
 
+    /// Bytes that a level's buffers still hold.
+    pub fn remaining(&self, level: usize) -> u64 {
+        self.0["levels"][level]["remaining_bytes"].as_u64().unwrap_or(0)
+    }
+
+    /// How many domains a level has.
+    pub fn domains(&self, level: usize) -> u64 {
+        self.0["levels"][level]["domains"].as_array().map_or(0, |domains| domains.len() as u64)
+    }
+
     pub fn number(&self, key: &str) -> u64 {
         self.0[key].as_u64().unwrap_or(0)
     }

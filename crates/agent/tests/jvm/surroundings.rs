@@ -38,6 +38,12 @@ impl Surroundings {
         }
     }
 
+    /// A standard error that is a pipe, full, with a reader who does not read.
+    pub fn full_standard_error() -> Surroundings {
+        let fill = "dd if=/dev/zero of=full bs=4096 count=1000 oflag=nonblock 2>&1 | grep -q .";
+        Surroundings::default().through(&[], &format!("mkfifo full && exec 3<>full && {fill} && exec 2>&3"))
+    }
+
     /// A container without rights of its own: user, mounts and processes.
     pub fn container(setting: &str) -> Result<Surroundings, String> {
         const UNSHARE: [&str; 7] =
