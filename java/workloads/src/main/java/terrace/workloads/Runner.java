@@ -97,12 +97,18 @@ final class Runner {
         }
         boolean byWork = parameters.work() > 0;
         long deadline = System.nanoTime() + (long) (parameters.seconds() * 1e9);
-        while (!progress.endAsked()) {
-            double left = (deadline - System.nanoTime()) / 1e9;
+        while (true) {
+            long now = System.nanoTime();
+            boolean asked = progress.endAsked();
+            if (asked) {
+                // Its time is over, from the first look on that finds it so.
+                deadline = Math.min(deadline, now);
+            }
+            double left = (deadline - now) / 1e9;
             long done = progress.sum() - operationsBefore;
             // A short window on a busy machine: one in which nothing ended would say nothing.
             boolean over = left <= 0 && (done > 0 || left < -LATE_SECONDS);
-            if (byWork ? done >= parameters.work() : over) {
+            if (byWork ? done >= parameters.work() || (asked && over) : over) {
                 return;
             }
             gate.awaitFailure(byWork ? 0.001 : Math.max(Math.min(left, 0.01), 0.001));
