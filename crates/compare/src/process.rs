@@ -85,7 +85,8 @@ impl Live {
         } else {
             (windows::WINDOW, usual)
         };
-        let asked = if has_steps { least } else { asked };
+        // Another length than the usual one is somebody's wish.
+        let asked = if asked == windows::WINDOW { least } else { asked };
         asked.max(least).max(usual.min(duration / (4 * ENOUGH_PAIRS)))
     }
 

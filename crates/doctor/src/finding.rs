@@ -59,8 +59,9 @@ impl Remedy {
 
     /// Whether collections come for more bytes each, or for fewer causes: then as much of the heap is used up as before, by fewer collections.
     pub fn saves_collections_only(&self) -> bool {
-        let sizes =
-            |flag: &String| ["-Xmn", "-XX:G1HeapRegionSize"].iter().any(|name| flag.starts_with(name));
+        let sizes = |flag: &String| {
+            ["-Xmn", "-Xmx", "-XX:G1HeapRegionSize"].iter().any(|name| flag.starts_with(name))
+        };
         matches!(self, Remedy::Flags(flags) if flags.iter().any(sizes))
     }
 

@@ -59,7 +59,7 @@ pub const APPLICATIONS: [Application; 10] = [
     application("keycloak", Needs::Keycloak, ["-Xmx256m", "-Xmx2g"], 15, 300),
     application("lucene", Needs::Lucene, ["-Xmx128m", "-Xmx1g"], 10, 100),
     application("spark", Needs::Spark, ["-Xmx512m", "-Xmx2g"], 20, 500),
-    application("javac", Needs::Compiler, ["-Xmx256m", "-Xmx2g"], 15, 300),
+    application("javac", Needs::Compiler, ["-Xmx256m", "-Xmx2g"], 15, 100),
     application("ecj", Needs::Sources, ["-Xmx256m", "-Xmx2g"], 15, 300),
 ];
 
