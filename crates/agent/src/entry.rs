@@ -38,7 +38,8 @@ unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
     match unsafe { attempt(vm, text, when) } {
         Ok(()) => jvmti::OK,
         Err(Unfinished { line, strict }) => {
-            install::refuse(&line, strict);
+            // In a running JVM nothing is ended by a refusal.
+            install::refuse(&line, strict && when == When::Load);
             // On attach an error code is an answer to who attached, and no harm to the application.
             if strict || when == When::Attach { jvmti::ERROR } else { jvmti::OK }
         }

@@ -13,6 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct LevelWish {
     pub(crate) asked: Asked,
     pub(crate) domains: usize,
+    /// Those for CPUs that turn up later among them.
+    pub(crate) possible: usize,
 }
 
 /// How the levels are sized.
@@ -62,7 +64,7 @@ impl Sizes {
         let wish = |(wish, asked): (&LevelWish, &Asked)| {
             let bytes = if let Asked::Bytes(bytes) = asked { Some(*bytes as usize) } else { None };
             let largest = if *asked == Asked::Auto { largest } else { LARGEST };
-            Wish { asked: bytes, domains: wish.domains, largest }
+            Wish { asked: bytes, domains: wish.domains, possible: wish.possible, largest }
         };
         match self.wishes.iter().zip(asked).map(wish).collect::<Vec<_>>()[..] {
             [only] => room.sizes([only]).into(),
@@ -126,7 +128,11 @@ mod tests {
 
     fn limits(eden: usize, wishes: &[(Asked, usize)]) -> Vec<usize> {
         let asked: Vec<Asked> = wishes.iter().map(|(asked, _)| *asked).collect();
-        let wishes = wishes.iter().map(|(asked, domains)| LevelWish { asked: *asked, domains: *domains });
+        let wishes = wishes.iter().map(|(asked, domains)| LevelWish {
+            asked: *asked,
+            domains: *domains,
+            possible: *domains,
+        });
         let shape = Shape { grain_shift: 3, min_remainder: 16 };
         Sizes::new(wishes.collect(), 1 << 30, shape).limits(eden, &asked)
     }

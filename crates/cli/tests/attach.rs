@@ -5,7 +5,7 @@ mod installed;
 #[path = "common/jvm.rs"]
 mod running;
 
-use installed::{PATIENCE, output, stderr};
+use installed::{PATIENCE, output, stderr, stdout};
 use running::{Jvm, container, of_another_user, rootless, status};
 use std::process::Command;
 use std::time::Instant;
@@ -128,6 +128,72 @@ fn a_jvm_that_does_not_attach_says_how_it_was_started() {
     let Some(jvm) = Jvm::start(&[], &["-XX:+DisableAttachMechanism"]) else { return };
     let (code, said) = jvm.ask("attach", &[]);
     assert!(code == Some(1) && said.contains("-XX:+DisableAttachMechanism"), "{said}");
+}
+
+/// Only the JVM itself knows of it: the words are in a file of options.
+#[test]
+fn a_jvm_whose_options_are_in_a_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = folder.path().join("options");
+    std::fs::write(&options, "-XX:+DisableAttachMechanism").unwrap();
+    let Some(jvm) = Jvm::start(&[], &[&format!("@{}", options.display())]) else { return };
+    let (code, said) = jvm.ask("attach", &[]);
+    assert!(code == Some(1) && said.contains("-XX:+DisableAttachMechanism"), "{said}");
+}
+
+#[test]
+fn a_jvm_that_takes_no_agents_says_which_flag_allows_them() {
+    let Some(jvm) = Jvm::start(&[], &["-XX:-EnableDynamicAgentLoading"]) else { return };
+    let (code, said) = jvm.ask("attach", &[]);
+    assert!(code == Some(1) && said.contains("EnableDynamicAgentLoading"), "{said}");
+}
+
+/// As by `docker exec`: the JVM is process 1 there.
+#[test]
+fn a_command_in_the_container_asks_process_1() {
+    let Some(jvm) = container() else { return };
+    let inside = |words: &[&str]| {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut command = Command::new("nsenter");
+            command.args(["--target", &jvm.pid.to_string(), "--mount", "--pid", "--wd=/"]);
+            command.args(["setpriv", "--reuid", "4711", "--regid", "4711", "--clear-groups"]);
+            let answer = command.arg(env!("CARGO_BIN_EXE_terrace")).args(words).output().unwrap();
+            let said = stdout(&answer) + &stderr(&answer);
+            if !said.contains("try again") {
+                return (answer.status.code(), said);
+            }
+            assert!(Instant::now() < until, "{said}");
+        }
+    };
+    let (code, said) = inside(&["doctor", "1", "--seconds", "1"]);
+    // Yama may keep the user from reading the JVM's memory, and so the use of eden.
+    assert!(code == Some(0) && said.contains("refills"), "{said}");
+    let (code, said) = inside(&["attach", "1", "core=64k"]);
+    assert!(code == Some(0) && said.contains("installed"), "{said}");
+    status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
+    assert_eq!(inside(&["off", "1"]), (Some(0), "buffers off\n".into()));
+}
+
+/// As in a container that was not given more than usual.
+#[test]
+fn root_without_the_right_to_inspect_others_is_told_whom_to_be() {
+    let Some(jvm) = of_another_user() else { return };
+    let pid = jvm.pid.to_string();
+    for words in
+        [&["attach", &pid][..], &["doctor", &pid, "--seconds", "1"], &["status", &pid], &["off", &pid]]
+    {
+        let mut command = Command::new("setpriv");
+        // Which of the first two a kernel asks for differs.
+        let rights = "-sys_ptrace,-perfmon,-sys_admin";
+        command.args([format!("--bounding-set={rights}"), format!("--inh-caps={rights}")]);
+        let answer = command.arg(env!("CARGO_BIN_EXE_terrace")).args(words).output().unwrap();
+        let said = stderr(&answer);
+        let told = said.contains("cannot be inspected")
+            && said.contains("as its user")
+            && said.contains("CAP_SYS_PTRACE");
+        assert!(answer.status.code() == Some(1) && told && said.lines().count() == 1, "{words:?}: {said}");
+    }
 }
 
 #[test]

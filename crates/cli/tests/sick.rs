@@ -13,7 +13,13 @@ use std::time::Instant;
 
 #[test]
 fn a_healthy_jvm_has_no_findings() {
-    let flags = ["-XX:+UseSerialGC", "-Xms768m", "-Xmx768m", "-Xmn560m", "-XX:+AlwaysPreTouch"];
+    for collector in ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC"] {
+        is_healthy(collector);
+    }
+}
+
+fn is_healthy(collector: &str) {
+    let flags = [collector, "-Xms768m", "-Xmx768m", "-Xmn560m", "-XX:+AlwaysPreTouch"];
     let Some(jvm) = start(&flags, &["alloc", "--threads", "1"]) else { return };
     // What is compiled, loaded and touched first is behind it when it is looked at again.
     report(&jvm);
@@ -26,7 +32,7 @@ fn a_healthy_jvm_has_no_findings() {
         match found[..] {
             [] => break,
             ["small young generation"] if Instant::now() < until => {}
-            _ => panic!("{report:#}"),
+            _ => panic!("{collector}: {report:#}"),
         }
     }
 }

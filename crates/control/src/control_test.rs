@@ -316,11 +316,14 @@ fn a_place_is_auto_or_a_path_for_each_process() {
 fn what_was_given_up_can_be_taken_over() {
     let directory = own_directory();
     let path = directory.path().join("7");
-    let refused = Control::create(&path, &[1]).unwrap();
+    let refused = Control::create(&path, &[100]).unwrap();
     refused.set_message("refused");
     refused.set_state(State::Refused);
-    assert_eq!(View::open(&path).unwrap().message(), "refused");
+    refused.counters(0)[99].add(Counter::Refills, 7);
+    let looking = View::open(&path).unwrap();
+    assert_eq!((looking.message(), looking.total(Counter::Refills)), ("refused".into(), 7));
     refused.give_up();
+    assert_eq!((looking.state(), looking.total(Counter::Refills)), (Some(State::Refused), 0));
     let again = Control::create(&path, &[1]).unwrap();
     refused.set_state(State::Ended);
     again.set_state(State::Installed);

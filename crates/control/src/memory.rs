@@ -68,6 +68,20 @@ impl Memory {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
+
+    /// Gives whole pages from `from` bytes on back to the kernel, for all processes that have mapped them. They can be read and written as before, and
+    /// are zero then.
+    pub(crate) fn release(&self, from: usize) {
+        // SAFETY: sysconf has no preconditions.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 16);
+        let from = from.next_multiple_of(page);
+        let Some(bytes) = self.bytes.checked_sub(from).filter(|bytes| *bytes > 0) else { return };
+        // The first is for memory that is shared, the second for memory that is not, where the kernel refuses the first.
+        for advice in [libc::MADV_REMOVE, libc::MADV_DONTNEED] {
+            // SAFETY: pages of this mapping, which consists of atomics only: for them zero is valid at any time.
+            unsafe { libc::madvise(self.base.as_ptr().add(from).cast(), bytes, advice) };
+        }
+    }
 }
 
 impl Drop for Memory {
@@ -190,6 +204,10 @@ fn open(path: &Path, flags: libc::c_int) -> io::Result<OwnedFd> {
 mod tests {
     use super::*;
     use std::fs::File;
+    use std::os::unix::fs::MetadataExt;
+
+    /// Of the kernels of both processors, unless somebody has built another.
+    const PAGE: usize = 4096;
 
     fn link(file: &OwnedFd) -> std::path::PathBuf {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
@@ -205,6 +223,32 @@ mod tests {
         for length in [0, 4096, 20_000] {
             assert_eq!(other.set_len(length).unwrap_err().raw_os_error(), Some(libc::EPERM));
         }
+    }
+
+    #[test]
+    fn what_is_released_is_zero_and_takes_no_memory() {
+        let file = sealed(10 * PAGE).unwrap();
+        let shared = Memory::shared(&file, 10 * PAGE, Access::Write).unwrap();
+        for memory in [shared, Memory::private(10 * PAGE).unwrap()] {
+            // SAFETY: inside the mapping, which nobody else uses.
+            let at = |byte: usize| unsafe { memory.base().add(byte) };
+            for page in 0..10 {
+                // SAFETY: as above.
+                unsafe { at(page * PAGE).write_volatile(7) };
+            }
+            memory.release(PAGE + 1);
+            // SAFETY: as above.
+            let left = [0, 1, 2, 9].map(|page| unsafe { at(page * PAGE).read_volatile() });
+            assert_eq!(left, [7, 7, 0, 0]);
+            // SAFETY: as above.
+            unsafe { at(9 * PAGE).write_volatile(8) };
+            memory.release(10 * PAGE);
+            memory.release(11 * PAGE);
+            // SAFETY: as above.
+            assert_eq!(unsafe { at(9 * PAGE).read_volatile() }, 8);
+        }
+        // Two pages that were never given back, and two that came again when they were read and written.
+        assert_eq!(File::from(file).metadata().unwrap().blocks() * 512, 4 * PAGE as u64);
     }
 
     #[test]

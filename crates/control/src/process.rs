@@ -66,7 +66,9 @@ impl Control {
 fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
     let directory = PathBuf::from(format!("/proc/{pid}"));
     let cannot = |why: &dyn std::fmt::Display| {
-        Error(format!("process {pid} cannot be inspected: {why}; run this command as its user, or as root"))
+        Error(format!(
+            "process {pid} cannot be inspected: {why}; run this command as its user, or as root with CAP_SYS_PTRACE"
+        ))
     };
     let process = Process::of(&directory).ok_or_else(|| cannot(&"its owner is unknown"))?;
     let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;

@@ -174,6 +174,11 @@ impl View {
         }
     }
 
+    /// Gives the memory of counters and times back; they are 0 then.
+    pub(crate) fn release_counters(&self) {
+        self.memory.release(self.geometry.counters_at(0));
+    }
+
     /// The sum of one counter over all levels and domains.
     pub fn total(&self, counter: Counter) -> u64 {
         (0..self.levels())

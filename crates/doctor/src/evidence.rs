@@ -4,6 +4,9 @@ use crate::causes::{Causes, Rates};
 use jvm::vm_flags::VmFlags;
 use serde::Serialize;
 
+/// The collector that works on the heap while threads run, and takes its lock for each request.
+pub(crate) const SHENANDOAH: &str = "Shenandoah";
+
 /// One JVM over one stretch of time. What could not be seen is `None`, and `missing` says why.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Evidence {
@@ -38,7 +41,7 @@ pub struct Jvm {
     pub pid: u32,
     /// As the JVM says it.
     pub version: String,
-    /// Serial, Parallel, G1, Shenandoah, Z or Epsilon.
+    /// Serial, Parallel, G1, [`SHENANDOAH`], Z or Epsilon.
     pub collector: String,
     #[serde(skip)]
     pub flags: VmFlags,
@@ -242,6 +245,8 @@ pub struct Memory {
     /// Bytes that the heap is committed to, and of these in use after the last collection.
     pub heap_committed: Option<u64>,
     pub heap_used: Option<u64>,
+    /// Bytes by which its old generation may still grow.
+    pub growth_left: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

@@ -89,7 +89,7 @@ fn collections(evidence: &Evidence) -> String {
     let eden = &evidence.eden;
     let mut text = match eden.collections {
         Some(number) => {
-            let of = if eden.phases { " phases of concurrent ones" } else { "" };
+            let of = if eden.phases { " phases of concurrent collections" } else { "" };
             format!("{number}{of}, {}/s", significant(number as f64 / evidence.seconds))
         }
         None => "not counted".to_owned(),
@@ -329,7 +329,7 @@ mod tests {
             shown(Evidence { eden, ..Evidence::default() })
         };
         assert!(text(false).contains("collections: 30, 3"), "{}", text(false));
-        assert!(text(true).contains("collections: 30 phases of concurrent ones, 3"), "{}", text(true));
+        assert!(text(true).contains("collections: 30 phases of concurrent collections, 3"), "{}", text(true));
     }
 
     #[test]

@@ -13,6 +13,12 @@ pub(crate) fn committed(perf: &PerfData) -> Option<u64> {
     (0..GENERATIONS).filter_map(of).reduce(u64::saturating_add)
 }
 
+/// Bytes by which the old generation may still grow. Of G1's, which has no size of its own, at most those of the whole heap.
+pub(crate) fn growth_left(perf: &PerfData) -> Option<u64> {
+    let most = perf.get("sun.gc.generation.1.maxCapacity")?;
+    Some(most.saturating_sub(perf.get("sun.gc.generation.1.capacity")?))
+}
+
 /// Bytes in use when the last collection ended, or a little later.
 pub(crate) fn used(perf: &PerfData) -> Option<u64> {
     let spaces = (0..GENERATIONS).flat_map(|generation| (0..SPACES).map(move |space| (generation, space)));

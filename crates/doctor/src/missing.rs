@@ -8,7 +8,7 @@ use topology::cgroup::MemoryLeft;
 
 /// Of what the control group may still use.
 pub(crate) fn of_memory_left(left: MemoryLeft) -> Option<String> {
-    let hidden = "what its control group may still use of memory, so that no size of a heap is advised (run the doctor in the same container, or on the host)";
+    let hidden = "what its control group may still use of memory, so no heap size is recommended (run the doctor in the same container, or on the host)";
     (left == MemoryLeft::Unseen).then(|| hidden.into())
 }
 
@@ -19,9 +19,7 @@ pub(crate) fn of_zgc_heap() -> String {
 
 /// Of threads that are so many that a list of them would stop the program for long.
 pub(crate) fn of_many_threads(threads: u64) -> String {
-    format!(
-        "{threads} threads: each list of them would stop the program for long, so that none was asked for"
-    )
+    format!("which of {threads} threads allocate: a thread dump of so many would stop the program for long")
 }
 
 /// Of its control group's quota.

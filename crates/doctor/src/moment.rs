@@ -1,7 +1,9 @@
 //! A JVM's counters at two moments, and what follows from them.
 
 use crate::causes::Causes;
-use crate::evidence::{Allocation, Buffers, Eden, Evidence, Group, Pauses, Refills, Threads, Times};
+use crate::evidence::{
+    Allocation, Buffers, Eden, Evidence, Group, Pauses, Refills, SHENANDOAH, Threads, Times,
+};
 use crate::placement::Periods;
 use control::times::{Kind, Way};
 use control::{Mode, View};
@@ -349,7 +351,8 @@ pub(crate) fn of_ended(first: &Moment, last: &Moment, evidence: &Evidence, looks
 /// No work for a refill takes so long: the thread has lost its CPU, or waits for a lock whose holder has. Others work meanwhile.
 const PREEMPTED_NS: u64 = 50_000;
 
-pub(crate) fn refills(first: &Moment, last: &Moment) -> Option<Refills> {
+/// What Shenandoah does for an object always takes its lock; with G1 such a request is one for humongous objects, which no TLAB is to have.
+pub(crate) fn refills(first: &Moment, last: &Moment, collector: &str) -> Option<Refills> {
     let between = last.times.as_ref()?.since(first.times.as_ref()?);
     let at_work = |kind, way| {
         let taken = between.of(kind, way);
@@ -362,7 +365,7 @@ pub(crate) fn refills(first: &Moment, last: &Moment) -> Option<Refills> {
         locked,
         waited_ns: (with_waits - locked.total_ns).max(0.0),
         collecting: times(between.of(Kind::Tlab, Way::Collection)),
-        objects: at_work(Kind::Object, Way::Quick),
+        objects: at_work(Kind::Object, if collector == SHENANDOAH { Way::Region } else { Way::Quick }),
     })
 }
 

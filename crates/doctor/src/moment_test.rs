@@ -116,7 +116,15 @@ fn a_refill_that_lost_its_cpu_is_no_work() {
         }
         times.record(Kind::Tlab, way, 20 * PREEMPTED_NS, true);
     }
-    let found = refills(&first, &moment(RefillTimes::read(&control))).unwrap();
+    for (way, count) in [(Way::Quick, 3), (Way::Region, 5)] {
+        for _ in 0..count {
+            times.record(Kind::Object, way, 1_000, true);
+        }
+    }
+    let last = moment(RefillTimes::read(&control));
+    let objects = |collector| refills(&first, &last, collector).unwrap().objects.count;
+    assert_eq!([objects("G1"), objects(SHENANDOAH)], [3, 5], "humongous objects are none for a TLAB");
+    let found = refills(&first, &last, "G1").unwrap();
     let work = 99_000.0;
     for times in [found.quick, found.locked] {
         assert_eq!(times.count, 100);
@@ -128,7 +136,7 @@ fn a_refill_that_lost_its_cpu_is_no_work() {
         "a pause is no wait: {:?}",
         found.collecting
     );
-    assert!(refills(&moment(None), &moment(None)).is_none(), "nobody has timed them");
+    assert!(refills(&moment(None), &moment(None), "G1").is_none(), "nobody has timed them");
 }
 
 /// 30 s in which `started` threads came, the living became `more`, and each that came took 1 MB and used 100 KB of it.

@@ -144,8 +144,7 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
         ),
         // Whatever it is, no rule has a remedy for it.
         Some(_) if evidence.collecting_share().is_some_and(|share| share >= NOTABLE) => format!(
-            "Nothing found that buffers or flags of this list would change, although collections stop threads for {} of the time: -Xlog:gc \
-             tells their causes.",
+            "No rule applies, although collections stop threads for {} of the time; -Xlog:gc shows their causes.",
             share(evidence.collecting_share().unwrap_or_default())
         ),
         Some(_) if evidence.eden.phases => {

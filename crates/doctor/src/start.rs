@@ -132,7 +132,7 @@ fn end(running: &mut Running) -> Result<Option<String>> {
     match running.end() {
         Ok(()) => Ok(None),
         Err(error) if error.is_interruption() => Err(error),
-        Err(error) => Ok(Some(format!("an orderly end of the program: {error}"))),
+        Err(error) => Ok(Some(format!("a clean exit of the program: {error}"))),
     }
 }
 

@@ -196,7 +196,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
     evidence.allocation = moment::allocation(&first, &last, &waste, &evidence);
-    evidence.refills = moment::refills(&first, &last);
+    evidence.refills = moment::refills(&first, &last, &evidence.jvm.collector);
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
     let left = jvm.system.memory_left(jvm.pid);
@@ -205,6 +205,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
     evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
+    evidence.memory.growth_left = last.perf.as_ref().and_then(heap::growth_left);
     evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);

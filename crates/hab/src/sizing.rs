@@ -28,8 +28,10 @@ pub const SMALLEST: usize = 16 << 10;
 pub struct Wish {
     /// Bytes of a buffer that were asked for; `None` leaves that to us.
     pub asked: Option<usize>,
-    /// Domains of the level.
+    /// Domains of the level that serve.
     pub domains: usize,
+    /// Domains that there can be, those for CPUs that turn up later among them.
+    pub possible: usize,
     /// Bytes of a buffer at most where the size is ours to choose: [`LARGEST`], or [`GROWN`].
     pub largest: usize,
 }
@@ -60,7 +62,10 @@ impl Room {
             if wishes.iter().any(|wish| wish.asked.is_some()) { ASKED_LIMIT } else { AUTOMATIC_LIMIT };
         let room = self.eden / limit;
         let most: usize = (wanted.iter().zip(&wishes))
-            .map(|(bytes, wish)| bytes.saturating_mul(wish.domains.max(1) * BUFFERS_PER_DOMAIN))
+            .map(|(bytes, wish)| {
+                let domains = wish.possible.max(wish.domains).max(1);
+                bytes.saturating_mul(domains * BUFFERS_PER_DOMAIN)
+            })
             .fold(0, usize::saturating_add);
         // All levels give way in the same proportion.
         wanted.map(|bytes| {
@@ -73,15 +78,23 @@ impl Room {
 
 /// The size of the buffers of an only level where none was asked for, in bytes.
 pub fn automatic(eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
-    let [bytes] =
-        Room { eden, largest_extent, shape }.sizes([Wish { asked: None, domains, largest: LARGEST }]);
+    let [bytes] = Room { eden, largest_extent, shape }.sizes([Wish {
+        asked: None,
+        domains,
+        possible: domains,
+        largest: LARGEST,
+    }]);
     bytes
 }
 
 /// The size of the buffers of an only level in force when `asked` bytes were asked for.
 pub fn limited(asked: usize, eden: usize, domains: usize, largest_extent: usize, shape: Shape) -> usize {
-    let [bytes] =
-        Room { eden, largest_extent, shape }.sizes([Wish { asked: Some(asked), domains, largest: LARGEST }]);
+    let [bytes] = Room { eden, largest_extent, shape }.sizes([Wish {
+        asked: Some(asked),
+        domains,
+        possible: domains,
+        largest: LARGEST,
+    }]);
     bytes
 }
 
@@ -97,11 +110,11 @@ mod tests {
     }
 
     fn automatic(domains: usize) -> Wish {
-        Wish { asked: None, domains, largest: LARGEST }
+        Wish { asked: None, domains, possible: domains, largest: LARGEST }
     }
 
     fn asked(bytes: usize, domains: usize) -> Wish {
-        Wish { asked: Some(bytes), domains, largest: LARGEST }
+        Wish { asked: Some(bytes), domains, possible: domains, largest: LARGEST }
     }
 
     #[test]
@@ -123,6 +136,14 @@ mod tests {
         assert_eq!(room(32 << 20).sizes([asked(100_001, 2)]), [100_000]);
     }
 
+    /// A process that is moved to other CPUs may have filled buffers on both.
+    #[test]
+    fn what_may_come_has_room_as_well() {
+        let moved = |eden, possible| room(eden).sizes([Wish { possible, ..automatic(8) }]);
+        assert_eq!([moved(40 << 20, 8), moved(40 << 20, 16)], [[160 << 10], [80 << 10]]);
+        assert_eq!(moved(1 << 30, 16), [LARGEST], "where there is enough room it is no matter");
+    }
+
     #[test]
     fn two_levels_share_the_room() {
         assert_eq!(room(32 << 20).sizes([asked(2 << 20, 2), asked(4 << 20, 1)]), [512 << 10, 1 << 20]);
@@ -133,11 +154,16 @@ mod tests {
         #[test]
         fn whatever_all_buffers_hold_is_at_most_the_fraction_that_is_promised(
             eden in 0usize..1 << 40, domains in [1usize..300, 1usize..300], asked in [0usize..1 << 26, 0usize..1 << 26],
-            automatic in any::<[bool; 2]>(), grown in any::<[bool; 2]>(),
+            automatic in any::<[bool; 2]>(), grown in any::<[bool; 2]>(), more in [0usize..300, 0usize..300],
         ) {
-            let wish = |at: usize| Wish { asked: (!automatic[at]).then_some(asked[at]), domains: domains[at], largest: if grown[at] { GROWN } else { LARGEST } };
+            let wish = |at: usize| Wish {
+                asked: (!automatic[at]).then_some(asked[at]),
+                domains: domains[at],
+                possible: domains[at] + more[at],
+                largest: if grown[at] { GROWN } else { LARGEST },
+            };
             let sizes = room(eden).sizes([wish(0), wish(1)]);
-            let most: usize = sizes.iter().zip(domains).map(|(size, count)| size * count * BUFFERS_PER_DOMAIN).sum();
+            let most: usize = (0..2).map(|at| sizes[at] * wish(at).possible * BUFFERS_PER_DOMAIN).sum();
             let limit = if automatic == [true; 2] { AUTOMATIC_LIMIT } else { ASKED_LIMIT };
             prop_assert!(most <= eden / limit, "{sizes:?} of {eden}");
         }

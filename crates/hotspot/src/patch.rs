@@ -12,7 +12,12 @@
 )]
 
 use crate::{Error, WORD};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// What is to stand in an entry in place of what stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +54,43 @@ impl Exchange {
     }
 }
 
+/// How often who finds another copy of this library at work looks again, a millisecond each: the other needs microseconds, unless it has lost its CPU.
+const LOOKS: u32 = 100;
+
+/// The process's maps, held by one who changes pages at a time: a lock that copies of this library share, of which each has its own memory. `None`
+/// where there is no /proc.
+#[derive(Debug)]
+struct Alone(File);
+
+impl Alone {
+    fn now() -> Result<Option<Alone>, Error> {
+        let Ok(file) = File::open("/proc/self/maps") else { return Ok(None) };
+        for look in 0..LOOKS {
+            // SAFETY: the descriptor is open. It goes, and the lock with it, when it is closed.
+            let taken = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
+            // Where such files have no locks there is none.
+            if !taken || std::io::Error::last_os_error().kind() != std::io::ErrorKind::WouldBlock {
+                return Ok(Some(Alone(file)));
+            }
+            if look + 1 < LOOKS {
+                sleep(Duration::from_millis(1));
+            }
+        }
+        Err(Error::Protection { reason: "another copy of the library is at work; try again".into() })
+    }
+
+    fn maps(&mut self) -> Option<String> {
+        let mut text = String::new();
+        self.0.read_to_string(&mut text).ok().map(|_| text)
+    }
+}
+
 /// Entries whose pages are writable. Dropped, the pages are as they were.
 #[derive(Debug)]
 pub struct Unlocked<'a> {
     exchanges: &'a [Exchange],
+    /// Until the pages are as they were.
+    _alone: Option<Alone>,
     /// Those made writable so far. A page that was writable is another agent's, which counts on that.
     pages: Vec<usize>,
     page_bytes: usize,
@@ -63,14 +101,22 @@ impl<'a> Unlocked<'a> {
     pub fn of(exchanges: &'a [Exchange]) -> Result<Unlocked<'a>, Error> {
         // First, and cheap: who finds another's function asks again with each request.
         exchanges.iter().try_for_each(Exchange::check)?;
-        Unlocked::in_maps(exchanges, std::fs::read_to_string("/proc/self/maps").ok().as_deref())
+        let mut alone = Alone::now()?;
+        // Once more: another copy may have been before.
+        exchanges.iter().try_for_each(Exchange::check)?;
+        let maps = alone.as_mut().and_then(Alone::maps);
+        Unlocked::in_maps(exchanges, alone, maps.as_deref())
     }
 
     /// By the process's maps, if they can be read.
-    fn in_maps(exchanges: &'a [Exchange], maps: Option<&str>) -> Result<Unlocked<'a>, Error> {
+    fn in_maps(
+        exchanges: &'a [Exchange],
+        alone: Option<Alone>,
+        maps: Option<&str>,
+    ) -> Result<Unlocked<'a>, Error> {
         // SAFETY: sysconf has no preconditions.
         let page_bytes = (unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize).max(4096);
-        let mut unlocked = Unlocked { exchanges, pages: Vec::new(), page_bytes };
+        let mut unlocked = Unlocked { exchanges, _alone: alone, pages: Vec::new(), page_bytes };
         for exchange in exchanges {
             let page = exchange.entry / page_bytes * page_bytes;
             if unlocked.pages.contains(&page) || maps.is_some_and(|maps| is_writable(maps, page)) {
@@ -133,6 +179,7 @@ fn protect(start: usize, bytes: usize, protection: i32) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// A page of its own with one entry, which stays mapped.
     fn entry(protection: i32) -> Exchange {
@@ -144,12 +191,19 @@ mod tests {
         Exchange { entry: page as usize, original: 0, function: 7, name: "function" }
     }
 
+    /// The lock is the process's, and so all tests'.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn maps() -> String {
         std::fs::read_to_string("/proc/self/maps").unwrap()
     }
 
     #[test]
     fn pages_are_afterwards_as_they_were() {
+        let _others = alone();
         for (protection, writable) in [(libc::PROT_READ, false), (libc::PROT_READ | libc::PROT_WRITE, true)] {
             let exchange = entry(protection);
             assert_eq!(is_writable(&maps(), exchange.entry), writable);
@@ -160,11 +214,35 @@ mod tests {
         }
     }
 
+    /// As copies of the library do, which know nothing of each other: who takes the other's page for a writable one stores into a page that is not.
+    #[test]
+    fn one_changes_pages_at_a_time() {
+        let _others = alone();
+        let [first, second] = [(); 2].map(|()| [entry(libc::PROT_READ)]);
+        let beside = [Exchange { entry: first[0].entry + WORD, ..first[0] }];
+        let unlocked = Unlocked::of(&first).unwrap();
+        assert!(matches!(Unlocked::of(&second), Err(Error::Protection { .. })), "nobody else meanwhile");
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                // However long the first is kept from its CPU.
+                let unlocked = std::iter::repeat_with(|| Unlocked::of(&beside)).find_map(Result::ok).unwrap();
+                // SAFETY: nobody calls through this entry.
+                unsafe { unlocked.exchange() };
+            });
+            std::thread::yield_now();
+            // SAFETY: as above.
+            unsafe { unlocked.exchange() };
+            other.join().unwrap();
+        });
+        assert_eq!((first[0].back().check(), beside[0].back().check()), (Ok(()), Ok(())));
+        assert!(!is_writable(&maps(), first[0].entry));
+    }
+
     #[test]
     fn a_page_of_which_nothing_is_known_stays_writable() {
         let exchange = entry(libc::PROT_READ | libc::PROT_WRITE);
         let exchanges = [exchange];
-        drop(Unlocked::in_maps(&exchanges, None).unwrap());
+        drop(Unlocked::in_maps(&exchanges, None, None).unwrap());
         assert!(is_writable(&maps(), exchange.entry), "its owner counts on that");
     }
 

@@ -13,7 +13,7 @@ mod owner;
 mod target;
 mod trigger;
 
-use crate::{Error, Result, loadable, os, printable};
+use crate::{Error, Result, loadable, loaded, os, printable};
 use connection::{Silence, Waiting};
 use owner::Owner;
 use std::fs::{self, File, OpenOptions};
@@ -92,10 +92,11 @@ impl Attached {
 
     fn open(pid: u32, patience: Duration, heeds_signals: bool) -> Result<Attached> {
         let target = Target::of(pid)?;
-        let temporary = Temporary::of(&target.directory).map_err(|error| {
-            Error::failed(format!(
+        let temporary = Temporary::of(&target.directory).map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied => loaded::hidden(pid, &error),
+            _ => Error::failed(format!(
                 "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
-            ))
+            )),
         })?;
         let Target { own_pid, owner, .. } = target;
         let attached = Attached {

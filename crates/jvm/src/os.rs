@@ -139,8 +139,9 @@ pub fn catches(pid: u32, signal: i32) -> bool {
 /// Asks a JVM to listen, and any other program to end.
 pub const QUIT: i32 = libc::SIGQUIT;
 
+/// To one process, which in a container may be the first; 0 would be our own group.
 pub fn signal(pid: u32, signal: i32) {
-    if pid > 1 {
+    if pid > 0 {
         // SAFETY: kill has no memory preconditions; a process that has ended gives an error, which is fine.
         unsafe { libc::kill(pid as libc::pid_t, signal) };
     }

@@ -5,12 +5,12 @@ use crate::counts::Waste;
 use crate::observe::{in_force, served, waste, written};
 use crate::refills::{RefillTimes, Summaries};
 use crate::why::{self, Sizing};
-use crate::{Error, Result, os};
+use crate::{Error, Result, loaded, os};
 use control::{Mode, View};
 use serde::Serialize;
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a JVM's agent says at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -55,8 +55,7 @@ pub struct Level {
 
 /// Reads the status of a process.
 pub fn of(pid: u32) -> Result<Status> {
-    let process = PathBuf::from(format!("/proc/{pid}"));
-    let owner = process
+    let owner = PathBuf::from(format!("/proc/{pid}"))
         .metadata()
         .map_err(|_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs")))?
         .uid();
@@ -68,13 +67,12 @@ pub fn of(pid: u32) -> Result<Status> {
     match View::of_process(pid)? {
         // In a container the JVM may know itself by another number than we do.
         Some(view) => Ok(Status { pid, ..read(&view) }),
-        None => Err(without(pid, &process)),
+        None => Err(without(pid, &loaded::maps(pid)?)),
     }
 }
 
 /// Why there is nothing to be seen.
-fn without(pid: u32, process: &Path) -> Error {
-    let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
+fn without(pid: u32, maps: &str) -> Error {
     let remedy =
         format!("load it with 'terrace attach {pid}', or start the program with 'terrace run -- java ...'");
     Error::failed(if !maps.contains("libjvm.so") {

@@ -168,6 +168,13 @@ impl Rseq {
         number
     }
 
+    /// Of a concurrency id: whether the area is registered. In one that is not the id is 0.
+    #[inline(always)]
+    pub(crate) fn id_is_registered(self) -> bool {
+        let number = Rseq { cpu_id: self.cpu_id.wrapping_sub(CONCURRENCY_OFFSET - CPU_ID_OFFSET) };
+        number.cpu_id() >= 0
+    }
+
     /// Not readable here; `find` has said so.
     #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_pointer_width = "64")))]
     #[inline(always)]

@@ -8,6 +8,9 @@ use std::fmt;
 #[path = "source_test.rs"]
 mod test;
 
+/// Of a thread that has no concurrency id: no domain is known to have this number.
+const NO_ID: CpuId = CpuId(u32::MAX);
+
 /// A way to ask for the current CPU. Copy it into whatever asks often.
 ///
 /// | name | how | cost |
@@ -59,14 +62,19 @@ impl CpuSource {
 
     /// The CPU that runs the calling thread. [`CpuId`] 0 if the system will not tell.
     ///
-    /// With rseq: a compare for the way, a load from thread-local memory, a compare for its sign.
+    /// With rseq: a compare for the way, a load from thread-local memory, a compare for its sign; with concurrency ids another load and compare.
     #[inline(always)]
     pub fn current(&self) -> CpuId {
         match self.way {
-            Way::Rseq(rseq) | Way::Concurrency(rseq) => {
+            Way::Rseq(rseq) => {
                 let number = rseq.cpu_id();
                 // Negative: this thread's area is not registered, for instance because other code took it over.
                 if number >= 0 { CpuId(number as u32) } else { ask_getcpu() }
+            }
+            Way::Concurrency(ids) => {
+                let number = ids.cpu_id();
+                // A CPU's number is nobody's id.
+                if number >= 0 && ids.id_is_registered() { CpuId(number as u32) } else { NO_ID }
             }
             Way::Getcpu => ask_getcpu(),
             Way::Fixed(cpu) => cpu(),

@@ -81,6 +81,20 @@ fn a_thread_without_an_area_asks_getcpu() {
     });
 }
 
+/// The kernel leaves the id of an area that it has unregistered at 0, which another thread has.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_pointer_width = "64"))]
+#[test]
+fn a_thread_without_an_area_has_no_id() {
+    let read = |cpu_id: i32| {
+        // `struct rseq`: cpu_id at 4, mm_cid at 24.
+        let area = [0, cpu_id, 0, 0, 0, 0, 5];
+        let source =
+            CpuSource { way: Way::Concurrency(crate::rseq::test::reading_from(&area[6])), reason: None };
+        source.current()
+    };
+    assert_eq!([read(3), read(-1), read(-2)], [CpuId(5), NO_ID, NO_ID]);
+}
+
 #[test]
 fn a_test_can_say_which_cpu_it_is() {
     thread_local!(static CPU: Cell<u32> = const { Cell::new(0) });

@@ -140,7 +140,7 @@ fn wishes(plan: &Plan) -> Vec<LevelWish> {
     }
     let asked = |name: &str| if name == "core" { options.core } else { options.processor };
     (level_names(options.levels).iter().zip(maps))
-        .map(|(name, map)| LevelWish { asked: asked(name), domains: map.known() })
+        .map(|(name, map)| LevelWish { asked: asked(name), domains: map.known(), possible: map.count() })
         .collect()
 }
 

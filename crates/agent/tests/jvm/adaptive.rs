@@ -7,7 +7,7 @@ use crate::resizing::{in_force, wish};
 use crate::runner::Case;
 use crate::switching::open;
 use crate::zgc::ZGCS;
-use control::{Control, Decision, MAX_DOMAINS, State};
+use control::{Control, Decision, State};
 use hab::BUFFERS_PER_DOMAIN;
 use hab::adaptive::{REQUESTS, Why};
 use hab::sizing::{AUTOMATIC_LIMIT, GROWN, LARGEST};
@@ -21,10 +21,9 @@ const JDKS: &[u32] = &[17, 25];
 
 /// Never more than the bound says: now, and whenever a size has changed.
 fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
-    let domains = &jvm::observe::settings(control)["domains"];
-    let could_hold = |level: usize, size: u64| {
-        domains[level].as_u64().unwrap_or(MAX_DOMAINS as u64) * size * BUFFERS_PER_DOMAIN as u64
-    };
+    // Those for CPUs that turn up later are counted, too.
+    let could_hold =
+        |level: usize, size: u64| control.counters(level).len() as u64 * size * BUFFERS_PER_DOMAIN as u64;
     let all = |sizes: &[u64]| (0..).zip(sizes).map(|(level, size)| could_hold(level, *size)).sum::<u64>();
     let sizes: Vec<u64> = (0..control.levels()).map(|level| control.size(level)).collect();
     if all(&sizes) > young / AUTOMATIC_LIMIT as u64 || sizes.iter().any(|size| *size > GROWN as u64) {

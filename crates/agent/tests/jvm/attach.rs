@@ -201,7 +201,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "attach::control_file_cannot_be_made", JDKS, &[Collector::G1], |setting| {
         outlasting(setting.collector)
             .says("(running without a control file)")
-            .says("(strict=true: not starting)")
+            .says("(running without buffers)")
             .beside(|running| {
                 expect(&load(running, "control=missing/control,strict=true")?, "return code: -1")?;
                 collect(running)?;

@@ -67,6 +67,9 @@ fn timed(collector: Collector, finished: &Finished) -> Result<(), String> {
     Ok(())
 }
 
+/// Bytes of control memory that stay of each installation.
+const KEPT: u64 = 12 << 10;
+
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
@@ -152,15 +155,44 @@ fn again_without_buffers(running: &mut Running<'_>) -> Result<(), String> {
     collect_times(running, 20)
 }
 
+/// Bytes of control memory that are resident, of all installations so far.
+fn resident(running: &Running<'_>) -> Result<u64, String> {
+    let smaps = std::fs::read_to_string(format!("/proc/{}/smaps", running.pid())).map_err(text)?;
+    let (mut ours, mut bytes) = (false, 0);
+    for line in smaps.lines() {
+        match line.strip_prefix("Rss:").filter(|_| ours) {
+            Some(size) => {
+                let size = size.trim().strip_suffix(" kB").and_then(|number| number.parse::<u64>().ok());
+                bytes += size.ok_or_else(|| line.to_owned())? << 10;
+            }
+            // A mapping's first line begins with its addresses.
+            None if line.split(' ').next().is_some_and(|word| word.contains('-')) => {
+                ours = line.contains("memfd:terrace");
+            }
+            None => {}
+        }
+    }
+    Ok(bytes)
+}
+
 fn rounds(running: &mut Running<'_>) -> Result<(), String> {
+    let mut first = 0;
     for round in 0..20 {
         let observer = attach(running, &install())?;
         observe(running, &observer)?;
         collect_times(running, 1)?;
         end(running, observer, round)?;
         collect_times(running, 1)?;
+        if round == 0 {
+            first = resident(running)?;
+        }
     }
-    Ok(())
+    // The last one's, and of each before it no more than the pages with its state.
+    let most = first + 19 * KEPT;
+    match resident(running)? {
+        bytes if first > 2 * KEPT && bytes <= most => Ok(()),
+        bytes => Err(format!("{bytes} bytes of control memory after 20 observers, {first} after the first")),
+    }
 }
 
 /// Loads the agent as HotSpot's own command does, without what the tools know.

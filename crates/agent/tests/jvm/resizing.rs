@@ -93,8 +93,29 @@ fn two_levels(running: &mut Running<'_>) -> Result<(), String> {
     if mean > 48 << 10 { Err(format!("refills of {mean} bytes with processor=32k")) } else { Ok(()) }
 }
 
+/// Of what a small eden does not allow, as much is in force as each one allows.
+fn with_eden(running: &mut Running<'_>) -> Result<(), String> {
+    let control = open(running)?;
+    let installed = control.settings();
+    let reduced = control.message();
+    if !reduced.contains("core=256k is too large for this heap") {
+        return Err(format!("{reduced}; {installed}"));
+    }
+    in_force(running, &control, 0, 256 << 10)?;
+    refilled(running, &control, 0).map(|_| ())
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
     type Beside = fn(&mut Running<'_>) -> Result<(), String>;
+    hazard(cases, "resizing::with_eden", JDKS, &[Collector::Parallel, Collector::G1], |_| {
+        Launch::new("Load")
+            .args(&["until=released"])
+            .agent("core=256k,control=control")
+            .flags("-Xms8m -Xmx512m")
+            .says("core=256k is too large for this heap")
+            .beside(with_eden)
+            .collects(2)
+    });
     for (name, options, beside) in [
         ("one_level", "core=64k", one_level as Beside),
         ("two_levels", "levels=core+processor,core=32k,processor=128k", two_levels),

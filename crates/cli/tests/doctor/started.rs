@@ -49,7 +49,7 @@ fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
         report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
     });
     let missing = report["evidence"]["missing"].to_string();
-    assert!(missing.contains("an orderly end of the program: sh exited with status 3"), "{missing}");
+    assert!(missing.contains("a clean exit of the program: sh exited with status 3"), "{missing}");
 }
 
 /// As scripts of servers do: the version is asked for first.

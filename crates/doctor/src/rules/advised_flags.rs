@@ -140,7 +140,32 @@ fn full_collections_are_told_by_what_brings_them() {
     );
     assert_eq!(advised("Parallel", "System.gc()"), ["call System.gc() less often"]);
     assert!(advised("G1", "Metadata GC Threshold")[0].contains("MetaspaceSize"));
+    assert_eq!(
+        advised("Parallel", "Heap Inspection Initiated GC"),
+        ["have tools inspect the heap less often"]
+    );
     assert_eq!(advised("Parallel", "Ergonomics"), ["-Xmx8192m"]);
+}
+
+#[test]
+fn a_heap_that_may_still_grow_is_not_to_become_larger() {
+    let advised = |committed: u64, growth_left: u64, available: u64| {
+        let mut evidence = healthy();
+        evidence.jvm.flags = ergonomic(&format!("MaxHeapSize={}", 8u64 << 30));
+        evidence.eden.pauses =
+            Some(Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 });
+        evidence.eden.causes.add("Ergonomics", 5);
+        evidence.memory.heap_committed = Some(committed);
+        evidence.memory.growth_left = Some(growth_left);
+        evidence.memory.available = Some(available);
+        let found = examine(&evidence).into_iter().find(|found| found.rule == "full collections").unwrap();
+        found.advice[0].remedy.text()
+    };
+    assert_eq!(advised(1 << 30, 5 << 30, 64 << 30), "-Xms8192m");
+    assert!(advised(1 << 30, 5 << 30, 7 << 30).starts_with("a larger initial heap"));
+    // Its young generation could grow, and its old one, which is full, could not.
+    assert_eq!(advised(5 << 30, 0, 64 << 30), "-Xmx16384m");
+    assert_eq!(advised(7 << 30, 8 << 30, 64 << 30), "-Xmx16384m");
 }
 
 #[test]

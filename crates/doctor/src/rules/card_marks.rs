@@ -33,7 +33,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     Some(Found {
         evidence: format!(
-            "{} CPUs are busy, and each store of a reference writes to the shared card table.",
+            "Possible, not observed: {} CPUs are busy, and each store of a reference writes to the shared card table.",
             significant(busy)
         ),
         advice: vec![Advice {

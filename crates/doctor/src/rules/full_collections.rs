@@ -13,8 +13,16 @@ const FEWEST: u64 = 2;
 const LEAST_FACTOR: f64 = 1.25;
 /// Of all collections, for one cause: it is what brings the full ones.
 const MOST_FREQUENT: f64 = 0.5;
-/// HotSpot's words (`GCCause::to_string`).
-const BY_PROGRAM: &str = "System.gc()";
+/// Of the heap, by which it could grow before it is full.
+const LEAST_GROWTH: f64 = 0.2;
+/// HotSpot's words (`GCCause::to_string`) for a request of the program's own, and for those of tools.
+const BY_PROGRAM: [&str; 1] = ["System.gc()"];
+const BY_TOOLS: [&str; 4] = [
+    "Diagnostic Command",
+    "Heap Inspection Initiated GC",
+    "Heap Dump Initiated GC",
+    "JvmtiEnv ForceGarbageCollection",
+];
 const METADATA: [&str; 2] = ["Metadata GC Threshold", "Metadata GC Clear Soft References"];
 /// Collectors that can serve a request without stopping threads for it.
 const CONCURRENT: [&str; 1] = ["G1"];
@@ -33,13 +41,20 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let causes = &evidence.eden.causes;
-    let for_cause = |cause: &str| causes.of(cause) as f64 >= MOST_FREQUENT * pauses.full_count as f64;
-    let (cause, advice) = if for_cause(BY_PROGRAM) {
-        (format!(", most of them on request ({BY_PROGRAM})"), on_request(evidence))
-    } else if METADATA.iter().any(|cause| for_cause(cause)) {
-        (", most of them for class metadata".to_owned(), vec![for_metadata()])
+    let most_for = |named: &[&str]| {
+        let count: u64 = named.iter().map(|cause| causes.of(cause)).sum();
+        count as f64 >= MOST_FREQUENT * pauses.full_count as f64
+    };
+    let (cause, advice) = if most_for(&BY_PROGRAM) {
+        (", most of them on request (System.gc())", on_request(evidence))
+    } else if most_for(&BY_TOOLS) {
+        (", most of them for tools that look at the heap", vec![for_tools()])
+    } else if most_for(&METADATA) {
+        (", most of them for class metadata", vec![for_metadata()])
+    } else if is_growing(evidence) {
+        (", while the heap is still growing,", vec![for_growth(evidence)])
     } else {
-        (String::new(), vec![for_heap(evidence)])
+        ("", vec![for_heap(evidence)])
     };
     Some(Found {
         evidence: format!(
@@ -68,6 +83,39 @@ fn on_request(evidence: &Evidence) -> Vec<Advice> {
     can.then_some(concurrent).into_iter().chain([fewer]).collect()
 }
 
+fn for_tools() -> Advice {
+    Advice {
+        remedy: Remedy::Program("have tools inspect the heap less often".into()),
+        effect: Effect::default(),
+        note: "jmap -histo:live and -dump:live, jcmd GC.class_histogram, GC.heap_dump and GC.run collect the whole heap first",
+    }
+}
+
+/// Whether the old generation is full at the size that it has now, which is not all that it may get.
+fn is_growing(evidence: &Evidence) -> bool {
+    let growth = || {
+        let most = evidence.jvm.flags.number("MaxHeapSize")?;
+        let left = most.saturating_sub(evidence.memory.heap_committed?).min(evidence.memory.growth_left?);
+        Some(left as f64 / most as f64)
+    };
+    growth().is_some_and(|growth| growth >= LEAST_GROWTH)
+}
+
+fn for_growth(evidence: &Evidence) -> Advice {
+    let flags = &evidence.jvm.flags;
+    let fits = |heap: u64| evidence.memory.available.is_some_and(|left| left >= heap);
+    // What is committed is not needed once more: the condition is on the safe side.
+    let whole = flags.number("MaxHeapSize").filter(|heap| fits(*heap)).map(|heap| heap >> 20);
+    Advice {
+        remedy: whole.map_or_else(
+            || Remedy::Program("a larger initial heap (-Xms), as memory permits".into()),
+            |heap| Remedy::flag(format!("-Xms{heap}m")),
+        ),
+        effect: Effect::default(),
+        note: "the old generation grows in steps, and each may take a collection of the whole heap",
+    }
+}
+
 fn for_metadata() -> Advice {
     Advice {
         remedy: Remedy::Program("a larger -XX:MetaspaceSize, or fewer classes loaded again and again".into()),
@@ -85,7 +133,7 @@ fn for_heap(evidence: &Evidence) -> Advice {
             )
         }),
         effect: Effect::default(),
-        note: "what stays alive fills most of the heap, so that each collection frees little",
+        note: "collections of the whole heap come when the old generation is nearly full",
     }
 }
 

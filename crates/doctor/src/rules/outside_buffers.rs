@@ -1,6 +1,6 @@
 //! Many objects are allocated outside of TLABs, one by one from the heap that all threads share.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, SHENANDOAH};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::Need;
 use present::numbers::{count, quantity, share};
@@ -52,7 +52,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         },
         note: "larger TLABs; more of eden is unused at a collection",
     });
-    let terrace = Advice {
+    let serves = evidence.jvm.collector != SHENANDOAH;
+    let terrace = serves.then(|| Advice {
         remedy: Remedy::Terrace(vec![]),
         effect: Effect {
             collections: None,
@@ -60,6 +61,14 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             sure: Sure::Estimated,
         },
         note: "such objects are allocated in the core's buffer, if they fit in half of it",
-    };
-    Some(Found { evidence: text, advice: larger.into_iter().chain([terrace]).collect() })
+    });
+    let mut advice: Vec<Advice> = larger.into_iter().chain(terrace).collect();
+    if advice.is_empty() {
+        advice.push(Advice {
+            remedy: Remedy::Program("larger TLABs (-XX:TLABSize), or HotSpot's own sizes".into()),
+            effect: Effect::default(),
+            note: "with Shenandoah, Terrace leaves such objects to HotSpot",
+        });
+    }
+    Some(Found { evidence: text, advice })
 }

@@ -29,9 +29,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         }
         None => String::new(),
     };
+    let seen = if evidence.placement.is_some() { "" } else { "Possible, not observed: " };
     Some(Found {
         evidence: format!(
-            "The process may run on {nodes} memory nodes, and eden is on whichever touched it first{found}."
+            "{seen}The process may run on {nodes} memory nodes, and eden is on whichever touched it first{found}."
         ),
         advice: vec![Advice {
             remedy: Remedy::flag("-XX:+UseNUMA"),

@@ -1,13 +1,15 @@
 //! What is known of a JVM without asking it.
 
 use super::Owner;
-use crate::{Error, Result, os};
+use crate::perfdata::PerfFile;
+use crate::{Error, Result, loaded, os};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// What a JVM is, without asking it.
 pub(super) struct Target {
+    pub(super) pid: u32,
     /// `/proc/PID`.
     pub(super) directory: PathBuf,
     pub(super) owner: Owner,
@@ -36,8 +38,7 @@ impl Target {
                 "process {pid} belongs to another user (UID {visible}); run this command as that user, or as root"
             )));
         }
-        let maps = fs::read_to_string(directory.join("maps")).unwrap_or_default();
-        if let Some(reason) = not_hotspot(&maps) {
+        if let Some(reason) = not_hotspot(&loaded::maps(pid)?) {
             return Err(Error::failed(format!("process {pid} {reason}")));
         }
         let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
@@ -45,23 +46,35 @@ impl Target {
         let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
         let listens = os::catches(pid, os::QUIT);
         let owner = Owner::of(&status).unwrap_or(Owner::us());
-        Ok(Target { directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
+        Ok(Target { pid, directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
     }
 
     /// Why it will never listen, if its own words say so.
     pub(super) fn deaf(&self) -> Option<&'static str> {
-        let words =
-            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
-        let refuses = words.iter().any(|text| {
-            let option = b"-XX:+DisableAttachMechanism";
-            text.windows(option.len()).any(|window| window == option)
-        });
-        if refuses {
+        if self.refuses().unwrap_or_else(|| self.was_told_to_refuse()) {
             return Some(
                 "was started with -XX:+DisableAttachMechanism; start it without that flag, or with 'terrace run'",
             );
         }
-        (!self.listens).then_some("does not handle SIGQUIT, so it is still starting; try again")
+        (!self.listens).then_some(
+            "does not handle SIGQUIT: it is still starting, try again; with -Xrs its socket in /tmp was removed, restart it",
+        )
+    }
+
+    /// What its counters say: its first capability is to be attached to (`runtimeService.cpp`). `None` where it has none, or has not written them yet.
+    fn refuses(&self) -> Option<bool> {
+        let counters = PerfFile::of(self.pid)?.read()?;
+        counters.text("sun.rt.jvmCapabilities")?.chars().next().map(|can| can == '0')
+    }
+
+    /// What its command line and its environment say; files of options are not looked at.
+    fn was_told_to_refuse(&self) -> bool {
+        let words =
+            ["cmdline", "environ"].map(|file| fs::read(self.directory.join(file)).unwrap_or_default());
+        words.iter().any(|text| {
+            let option = b"-XX:+DisableAttachMechanism";
+            text.windows(option.len()).any(|window| window == option)
+        })
     }
 }
 

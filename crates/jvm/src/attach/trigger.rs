@@ -75,12 +75,13 @@ impl Trigger {
                 found.uid()
             )));
         }
-        let mut why = None;
+        let mut why: Option<io::Error> = None;
         // /tmp first: while it starts, a JVM is in its folder of performance data for a moment, and removes what it finds there.
         for folder in [temporary.path(), current] {
             match Trigger::make_in(&folder, &name, target) {
                 Ok(trigger) => return Ok(trigger),
-                Err(error) => why = Some(error),
+                // The first one's: the current directory is often a read-only one, which is no trouble.
+                Err(error) => why = why.or(Some(error)),
             }
         }
         Err(failed(&why.map(|error| error.to_string()).unwrap_or_default()))
@@ -158,7 +159,8 @@ mod tests {
         }
 
         fn target(&self) -> Target {
-            Target { directory: self.place.path().into(), owner: Owner::us(), own_pid: 7, listens: true }
+            let (pid, directory) = (self.idle.pid(), self.place.path().into());
+            Target { pid, directory, owner: Owner::us(), own_pid: 7, listens: true }
         }
 
         fn trigger(&self, folder: &str) -> PathBuf {
