@@ -1,9 +1,11 @@
 //! JVMs that are started with a class data archive, or with an AOT cache (25 and later). Those that write one refuse every native agent.
 
 use crate::artifacts;
+use crate::attach::{load, outlasting};
 use crate::jdk;
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, Setting, USUAL, matrix, since};
+use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix, since};
+use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use hotspot::version::Since;
@@ -126,12 +128,40 @@ fn making_a_cache(setting: Setting) -> Verdict {
     if cache.is_file() { Ok(Outcome::Passed) } else { Err("no cache was made".into()) }
 }
 
+/// `jcmd PID VM.cds static_dump`: HotSpot starts a JVM with the options of the running one, which writes the archive if it has no agent among them. Before
+/// JDK 25 that fails for another reason: the programs lie in a folder.
+fn written_by_jcmd(running: &mut Running<'_>, expected: bool) -> Result<(), String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    let (Ok(answer) | Err(answer)) = running.jcmd(&["VM.cds", "static_dump"]);
+    let written = answer.contains("_static.jsa") && !answer.contains("is not created");
+    if written == expected { Ok(()) } else { Err(answer) }
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
     matrix(cases, "archives::dynamic", since(17), USUAL, with_dynamic_archive);
     matrix(cases, "archives::static", JDKS, USUAL, with_static_archive);
     matrix(cases, "archives::cache", since(25), USUAL, with_cache);
     matrix(cases, "archives::making_a_cache", since(25), &[Collector::G1], making_a_cache);
     // What docs/troubleshooting.md and `terrace run` say of HotSpot: if it changes, they must.
+    hazard(cases, "archives::by_jcmd::started_with_it", since(25), &[Collector::G1], |_| {
+        Launch::new("Load")
+            .args(&["until=released"])
+            .flags("-Xmn16m")
+            .beside(|running| written_by_jcmd(running, false))
+            .collects(1)
+    });
+    hazard(cases, "archives::by_jcmd::attached", since(25), &[Collector::G1], |setting| {
+        outlasting(setting.collector).beside(|running| {
+            written_by_jcmd(running, true)?;
+            let answer = load(running, "core=64k")?;
+            if !answer.contains("return code: 0") {
+                return Err(answer);
+            }
+            written_by_jcmd(running, true)
+        })
+    });
     for (name, flag) in [
         ("dump", "-Xshare:dump -XX:SharedArchiveFile=x.jsa"),
         ("at_exit", "-XX:ArchiveClassesAtExit=x.jsa"),
