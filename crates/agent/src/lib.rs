@@ -21,6 +21,7 @@
 //! | `report` | the counters as JSON |
 //! | `state` | what all parts may ask: when the agent was loaded, where its control memory is |
 //! | `destination` | where the report may go |
+//! | `patient` | writing without being kept by who reads |
 //! | `log` | lines on standard error |
 //!
 //! Nothing here panics across the border to HotSpot, and nothing is ever unloaded or freed: a thread may be in a hook at any
@@ -41,6 +42,7 @@ mod java;
 mod log;
 mod observer;
 mod options;
+mod patient;
 mod refills;
 mod report;
 mod sizes;

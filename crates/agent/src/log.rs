@@ -1,7 +1,7 @@
 //! Lines on standard error: one a message, all with the same beginning.
 #![allow(clippy::disallowed_types, reason = "the level is a word that all threads read")]
 
-use crate::destination;
+use crate::patient;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
@@ -46,6 +46,6 @@ pub(crate) fn say(severity: Severity, text: &str) {
             Severity::Info => format!("terrace: info: {text}\n"),
             Severity::Debug => format!("terrace: debug: {text}\n"),
         };
-        let _ = destination::write_patiently(std::io::stderr().lock(), line.as_bytes(), PATIENCE);
+        let _ = patient::write_patiently(std::io::stderr().lock(), line.as_bytes(), PATIENCE);
     }
 }
