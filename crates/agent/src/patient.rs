@@ -105,7 +105,7 @@ fn has_room(file: &impl AsRawFd, left: Duration) -> std::io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Write};
     use std::os::fd::OwnedFd;
     use std::sync::mpsc;
 
@@ -133,10 +133,20 @@ mod tests {
                 let (reader, writer) = std::io::pipe().unwrap();
                 (OwnedFd::from(reader).into(), OwnedFd::from(writer).into())
             };
-            let rival = Unblocked::of(&writer);
+            // By ways of its own, or it would be kept itself; a socket cannot be opened anew.
+            let number = writer.as_raw_fd();
+            let mut again = OpenOptions::new();
+            let again =
+                again.write(true).custom_flags(libc::O_NONBLOCK).open(format!("/proc/self/fd/{number}"));
+            let take = |bytes: &[u8]| match &again {
+                Ok(pipe) => (&*pipe).write(bytes).is_ok(),
+                // SAFETY: the bytes are there, and the descriptor is open.
+                Err(_) => unsafe {
+                    libc::send(number, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) > 0
+                },
+            };
             let (sender, receiver) = mpsc::channel();
             std::thread::scope(|scope| {
-                let number = writer.as_raw_fd();
                 let writing = scope.spawn(move || {
                     // SAFETY: gettid has no preconditions.
                     sender.send(unsafe { libc::gettid() }).unwrap();
@@ -147,7 +157,7 @@ mod tests {
                 while !writing.is_finished() {
                     // Room for one, and at once taken; what nobody waits for is not read.
                     let _ = reader.read(&mut piece);
-                    let _ = rival.write(&piece);
+                    take(&piece);
                     let calls = [libc::SYS_write, libc::SYS_sendto].map(|call| call.to_string());
                     // For a lock of the kernel's it waits uninterruptibly, and for a moment.
                     let waits = || is_asleep(thread) && calls.contains(&waits_in(thread));
