@@ -34,7 +34,7 @@ impl InPlace {
     /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
     /// that does the same. Whoever calls it knows that nothing is lost without the hooks.
     pub(crate) fn take_back(&self) -> Result<(), String> {
-        self.back(&mut self.exchanges())?;
+        self.back(&mut self.exchanges(), Unlocked::of)?;
         // On a thread that no safepoint waits for, and so with the file.
         self.control.set_state(State::Withdrawn);
         Ok(())
@@ -55,7 +55,7 @@ impl InPlace {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if let Err(line) = self.back(&mut exchanges) {
+        if let Err(line) = self.back(&mut exchanges, Unlocked::at_once) {
             self.failed.store(now, Ordering::Relaxed);
             if self.control.message() != line {
                 self.control.set_message(&line);
@@ -63,13 +63,17 @@ impl InPlace {
         }
     }
 
-    fn back(&self, exchanges: &mut Vec<Exchange>) -> Result<(), String> {
+    fn back(
+        &self,
+        exchanges: &mut Vec<Exchange>,
+        unlock: impl for<'a> Fn(&'a [Exchange]) -> Result<Unlocked<'a>, hotspot::Error>,
+    ) -> Result<(), String> {
         if exchanges.is_empty() {
             return Ok(());
         }
         // The last first: as it was put in place, the other way round.
         let back: Vec<Exchange> = exchanges.iter().rev().map(|exchange| exchange.back()).collect();
-        let unlocked = Unlocked::of(&back).map_err(|error| format!("cannot withdraw the agent: {error}"))?;
+        let unlocked = unlock(&back).map_err(|error| format!("cannot withdraw the agent: {error}"))?;
         // SAFETY: HotSpot's own functions, of the entries' types.
         unsafe { unlocked.exchange() };
         exchanges.clear();

@@ -89,6 +89,31 @@ impl Control {
         Ok(Control::over(copy::open(path, Access::Write)?))
     }
 
+    /// Takes this memory for another attempt to install, if the last was refused and the next would get memory alike: each would otherwise leave a mapping
+    /// in a JVM that is asked again and again. `place` is what `control=` asks for. Whether it did.
+    pub fn try_again<'a>(&self, place: Option<&str>, counted: impl Into<Counted<'a>>) -> bool {
+        let is_alike = {
+            let found_by = self.found_by();
+            let is_shared = found_by._memory.is_some();
+            found_by.copy.is_none()
+                && place.is_none_or(|place| place == "auto")
+                && place.is_some() == is_shared
+        };
+        let was_refused = matches!(self.state(), Some(State::Starting | State::Refused));
+        if !(is_alike && was_refused && Geometry::new(counted.into()) == Some(self.view.geometry())) {
+            return false;
+        }
+        self.set_message("");
+        self.set_settings("");
+        self.set_mode(Mode::On);
+        self.ask_to_stay();
+        let header = self.header();
+        header.asked.iter().for_each(|word| word.store(Asked::Nothing.word(), Ordering::Relaxed));
+        self.take_sizes(header.asked_number.load(Ordering::Relaxed));
+        self.set_state_in_memory(State::Starting);
+        true
+    }
+
     pub(crate) fn over(view: View) -> Control {
         Control { view, found_by: Mutex::default() }
     }

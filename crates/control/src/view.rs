@@ -129,6 +129,11 @@ impl View {
         unsafe { self.memory.base().cast::<Header>().as_ref() }
     }
 
+    /// Which counters there are.
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
     /// Where the living memory is: its inode number and its descriptor in the process. `None` if it never could be shared.
     pub(crate) fn living(&self) -> Option<(u64, u32)> {
         let header = self.header();

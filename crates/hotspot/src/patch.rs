@@ -63,16 +63,17 @@ const LOOKS: u32 = 100;
 struct Alone(File);
 
 impl Alone {
-    fn now() -> Result<Option<Alone>, Error> {
+    /// Looks so often.
+    fn within(looks: u32) -> Result<Option<Alone>, Error> {
         let Ok(file) = File::open("/proc/self/maps") else { return Ok(None) };
-        for look in 0..LOOKS {
+        for look in 0..looks {
             // SAFETY: the descriptor is open. It goes, and the lock with it, when it is closed.
             let taken = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
             // Where such files have no locks there is none.
             if !taken || std::io::Error::last_os_error().kind() != std::io::ErrorKind::WouldBlock {
                 return Ok(Some(Alone(file)));
             }
-            if look + 1 < LOOKS {
+            if look + 1 < looks {
                 sleep(Duration::from_millis(1));
             }
         }
@@ -96,12 +97,21 @@ pub struct Unlocked<'a> {
     page_bytes: usize,
 }
 
-impl<'a> Unlocked<'a> {
+impl Unlocked<'_> {
     /// Makes the entries writable, if each holds what it should.
-    pub fn of(exchanges: &'a [Exchange]) -> Result<Unlocked<'a>, Error> {
+    pub fn of(exchanges: &[Exchange]) -> Result<Unlocked<'_>, Error> {
+        Unlocked::within(exchanges, LOOKS)
+    }
+
+    /// The same where nobody may wait: refused where another copy is at work.
+    pub fn at_once(exchanges: &[Exchange]) -> Result<Unlocked<'_>, Error> {
+        Unlocked::within(exchanges, 1)
+    }
+
+    fn within(exchanges: &[Exchange], looks: u32) -> Result<Unlocked<'_>, Error> {
         // First, and cheap: who finds another's function asks again with each request.
         exchanges.iter().try_for_each(Exchange::check)?;
-        let mut alone = Alone::now()?;
+        let mut alone = Alone::within(looks)?;
         // Once more: another copy may have been before.
         exchanges.iter().try_for_each(Exchange::check)?;
         let maps = alone.as_mut().and_then(Alone::maps);
@@ -109,7 +119,7 @@ impl<'a> Unlocked<'a> {
     }
 
     /// By the process's maps, if they can be read.
-    fn in_maps(
+    fn in_maps<'a>(
         exchanges: &'a [Exchange],
         alone: Option<Alone>,
         maps: Option<&str>,
@@ -221,7 +231,9 @@ mod tests {
         let [first, second] = [(); 2].map(|()| [entry(libc::PROT_READ)]);
         let beside = [Exchange { entry: first[0].entry + WORD, ..first[0] }];
         let unlocked = Unlocked::of(&first).unwrap();
-        assert!(matches!(Unlocked::of(&second), Err(Error::Protection { .. })), "nobody else meanwhile");
+        for waits in [Unlocked::of, Unlocked::at_once] {
+            assert!(matches!(waits(&second), Err(Error::Protection { .. })), "nobody else meanwhile");
+        }
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 // However long the first is kept from its CPU.

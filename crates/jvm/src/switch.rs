@@ -6,7 +6,7 @@ use crate::install::Install;
 use crate::status::{self, Status};
 use crate::vm_flags::{self, VmFlags};
 use crate::withdraw::{leave, withdraw};
-use crate::{Error, Result, observe, os};
+use crate::{Error, Result, loaded, observe, os};
 use control::{Control, Mode, State};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,19 +39,25 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
                     control.message()
                 )));
             }
-            tell("an observer was installed; it is withdrawn first");
-            withdraw(pid, &control)?;
-            return load_into(pid, options, &library, tell);
+            tell("an observer was installed; it makes way");
+            return load_into(pid, options, &library, Some(&control), tell);
         }
         return Err(Error::failed(format!(
             "process {pid} already has terrace ({}); see 'terrace status {pid}', switch it with 'terrace on {pid}' and 'terrace off {pid}'",
             state.name()
         )));
     }
-    load_into(pid, options, &library, tell)
+    load_into(pid, options, &library, None, tell)
 }
 
-fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&str)) -> Result<Status> {
+/// Loads the library beside an observer, if there is one.
+fn load_into(
+    pid: u32,
+    options: &AgentOptions,
+    library: &Path,
+    observer: Option<&Control>,
+    tell: impl Fn(&str),
+) -> Result<Status> {
     let jvm = Attached::to(pid, PATIENCE)?;
     if warns(&jvm)? {
         tell(
@@ -60,10 +66,19 @@ fn load_into(pid: u32, options: &AgentOptions, library: &Path, tell: impl Fn(&st
         );
     }
     let (path, _copy) = jvm.reachable(library)?;
+    if let Some(observer) = observer
+        && !loaded::libraries(&loaded::maps(pid)?).contains(&path)
+    {
+        // Its own library replaces it, unless it refuses what is asked for; another copy of it cannot.
+        withdraw(pid, observer)?;
+    }
     let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
     let loaded = load(&jvm, &path, &options.text()?, &tell)?;
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,
+        (Loaded::Refused, Ok(status)) if status.state == State::Observing.name() => Err(Error::failed(
+            "the agent refused; the reason is on the JVM's standard error, and the observer stays",
+        )),
         (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
         (Loaded::Refused, Err(_)) if jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) => {
             Err(Error::failed("the agent refused; the reason is on the JVM's standard error"))

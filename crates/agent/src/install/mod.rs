@@ -24,7 +24,6 @@ use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
 use control::State;
-use hotspot::flags::Change;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use hotspot::transitions::Transitions;
 use live::Live;
@@ -47,21 +46,19 @@ struct Earlier {
     /// Tells of the JVM's end, and of collections.
     jvmti: Jvmti,
     in_place: &'static InPlace,
-    /// Whether that has no buffers: it goes at any time. Buffers go when a collection finds them unused.
-    observes: bool,
-    /// Why there can be none: then the observer gives way to nothing.
-    no_buffers: Option<hotspot::Error>,
-    /// Flags that its options have changed.
-    flags: Vec<Change>,
+    /// What was installed.
+    plan: Plan,
 }
 
 impl Earlier {
+    /// Whether there are no buffers: it goes at any time. Buffers go when a collection finds them unused.
+    fn observes(&self) -> bool {
+        self.plan.options.observes()
+    }
+
     /// An end without a trace.
     fn end(self) {
-        for change in self.flags {
-            // SAFETY: in a running JVM: as on attach, see `Plan::commit`.
-            unsafe { change.revert() };
-        }
+        self.plan.revert();
         self.jvmti.dispose();
     }
 }
@@ -84,7 +81,7 @@ pub(crate) fn begin(
         return take_back();
     }
     if LOADED.swap(true, Ordering::AcqRel) {
-        make_room(&options)?;
+        make_room(&options, when)?;
     }
     // The end of the JVM is of no more interest to it.
     if let Some(earlier) = lock(&EARLIER).take() {
@@ -105,24 +102,22 @@ pub(crate) fn begin(
 type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
 
 /// An observer gives way to buffers, where there can be any, and what has withdrawn to anything.
-fn make_room(options: &Options) -> Result<(), String> {
-    let earlier = lock(&EARLIER)
-        .as_ref()
-        .map(|earlier| (earlier.in_place, earlier.observes, earlier.no_buffers.clone()));
-    match earlier {
-        Some((in_place, observes, no_buffers))
-            if in_place.is_back() || observes && no_buffers.is_none() && !options.observes() =>
-        {
-            in_place.take_back()?;
-            report::write();
-            Ok(())
+fn make_room(options: &Options, when: When) -> Result<(), String> {
+    let earlier = lock(&EARLIER);
+    let loaded = "libterrace.so is already loaded: specify it once, or change it through its control file";
+    let earlier = earlier.as_ref().ok_or(loaded)?;
+    if !earlier.in_place.is_back() {
+        match earlier.plan.jvm.collector.buffers() {
+            Err(refusal) if options.insists_on_buffers() => return Err(refusal.to_string()),
+            Ok(()) if earlier.observes() && !options.observes() => {}
+            _ => return Err(loaded.into()),
         }
-        Some((_, _, Some(refusal))) if options.insists_on_buffers() => Err(refusal.to_string()),
-        _ => {
-            Err("libterrace.so is already loaded: specify it once, or change it through its control file"
-                .into())
-        }
+        // Not to what is refused afterwards: the JVM would be left with neither.
+        earlier.plan.check(options, when)?;
     }
+    earlier.in_place.take_back()?;
+    report::write();
+    Ok(())
 }
 
 /// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
@@ -133,7 +128,7 @@ pub(crate) fn withdraw() -> Result<(), String> {
 
 fn take_back() -> Result<(), String> {
     let mut earlier = lock(&EARLIER);
-    let goes = earlier.as_ref().filter(|earlier| earlier.observes || earlier.in_place.is_back());
+    let goes = earlier.as_ref().filter(|earlier| earlier.observes() || earlier.in_place.is_back());
     let goes = goes.ok_or("no observer to withdraw: 'terrace off PID' switches buffers off")?;
     goes.in_place.take_back()?;
     report::write();
@@ -185,8 +180,9 @@ fn in_running(
     }
     jvmti.prepare(callbacks)?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
-    install(live, &plan, jvmti)?;
+    let in_place = install(live, &plan, jvmti)?;
     plan.commit();
+    *lock(&EARLIER) = Some(Earlier { jvmti, in_place, plan });
     Ok(())
 }
 
@@ -194,11 +190,17 @@ fn in_running(
 pub(crate) fn finish() -> Result<(), Unfinished> {
     let _changing = lock(&CHANGING);
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
-    Live::make(&plan).and_then(|live| install(live, &plan, jvmti)).map_err(|line| {
-        plan.revert();
-        give_up(Some(jvmti));
-        Unfinished { line, strict: plan.options.strict }
-    })
+    match Live::make(&plan).and_then(|live| install(live, &plan, jvmti)) {
+        Ok(in_place) => {
+            *lock(&EARLIER) = Some(Earlier { jvmti, in_place, plan });
+            Ok(())
+        }
+        Err(line) => {
+            plan.revert();
+            give_up(Some(jvmti));
+            Err(Unfinished { line, strict: plan.options.strict })
+        }
+    }
 }
 
 /// Why an installation failed.
@@ -217,18 +219,14 @@ pub(crate) fn waits_strictly() -> bool {
     lock(&WAITING).as_ref().is_some_and(|(plan, _)| plan.options.strict)
 }
 
-fn install(live: Live, plan: &Plan, jvmti: Jvmti) -> Result<(), String> {
+/// Gives what can be taken back.
+fn install(live: Live, plan: &Plan, jvmti: Jvmti) -> Result<&'static InPlace, String> {
     // Before the hooks: no extent may be in a buffer when a collection comes that is not announced. Told of them without hooks, the
     // callbacks find no agent and do nothing.
     for event in [Event::VmDeath, Event::CollectionStart, Event::CollectionFinish] {
         jvmti.notify(event, true)?;
     }
-    let in_place = live.commit(plan)?;
-    let flags = plan.changes().copied().collect();
-    let observes = plan.options.observes();
-    let no_buffers = plan.jvm.collector.buffers().err();
-    *lock(&EARLIER) = Some(Earlier { jvmti, in_place, observes, no_buffers, flags });
-    Ok(())
+    live.commit(plan)
 }
 
 /// Leaves the JVM as it was.

@@ -10,9 +10,11 @@ use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
 use control::{Asked, Control, Counted};
 use hab::{Layout, Shape};
+use hotspot::WORD;
 use hotspot::flags::Change;
 use hotspot::heap::Jvm;
 use hotspot::patch::{Exchange, Unlocked};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 use topology::{CpuSource, DomainMap, Machine, Places};
 
@@ -63,12 +65,7 @@ impl Plan {
             // What had to be assumed decides where buffers are shared.
             remarks.splice(..0, machine.remarks().iter().cloned());
         }
-        let shape = Shape { grain_shift: jvm.grain().trailing_zeros(), min_remainder: jvm.min_filler() };
-        check_sizes(&options, jvm.grain())?;
-        if !options.observes() {
-            check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
-        }
-        let tlabs = tlab::plan(&jvm, &options, when, &mut remarks)?;
+        let (shape, tlabs) = asked(&jvm, &options, when, &mut remarks)?;
         // Tried now, because what is set for the heap's construction cannot be taken back afterwards. The entries are those of any
         // hierarchy.
         let hooks = hooks::exchanges::<&HeapSource>(&jvm.functions, jvm.hooks);
@@ -105,8 +102,15 @@ impl Plan {
         })
     }
 
+    /// Refuses options that a later installation in this JVM would be refused with.
+    pub(crate) fn check(&self, options: &Options, when: When) -> Result<(), String> {
+        let (feature, version) = (self.jvm.feature, &self.jvm.version);
+        feature.check(version, options.try_unknown).map_err(|refusal| refusal.to_string())?;
+        asked(&self.jvm, options, when, &mut Vec::new()).map(drop)
+    }
+
     /// Flags that it sets.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+    fn changes(&self) -> impl Iterator<Item = &Change> {
         self.flags.iter().chain(&self.tlabs.changes)
     }
 
@@ -123,15 +127,20 @@ impl Plan {
         }
     }
 
-    /// Sets the flags back. What the heap's construction has read by now stays: TLABs of the size asked for until the first
-    /// collection, and no inlined allocation in a JVM without TLABs.
+    /// Sets the flags back, from VMInit on. What the heap's construction has read by now stays: TLABs of the size asked for until the
+    /// first collection, and no inlined allocation in a JVM without TLABs.
     pub(crate) fn revert(&self) {
         for change in self.changes() {
-            // SAFETY: at VMInit: as on attach, see `commit`.
+            // SAFETY: from VMInit on: as on attach, see `commit`.
             unsafe { change.revert() };
         }
     }
 }
+
+/// Of earlier attempts and installations whose memory stays mapped.
+static EARLIER: AtomicU32 = AtomicU32::new(0);
+/// Of these at most: a process may have 65,530 mappings (`vm.max_map_count`), and needs them for its threads and its heap.
+const MOST: u32 = 8192;
 
 /// The control file; without one that was asked for the application still gets its buffers.
 fn make_control(
@@ -145,9 +154,17 @@ fn make_control(
     }
     let timed = if options.times { domains.first().copied().unwrap_or(0) } else { 0 };
     let counted = Counted { levels: &domains, timed };
-    if let Some(refused) = control() {
-        // An earlier attempt's: whoever looks from now on looks for this one.
-        refused.give_up();
+    if let Some(earlier) = control() {
+        if earlier.try_again(options.control.as_deref(), counted) {
+            return Ok(earlier);
+        }
+        if EARLIER.fetch_add(1, Ordering::Relaxed) >= MOST {
+            return Err(format!(
+                "{MOST} agents have been in this JVM, each of which leaves memory behind: restart the JVM"
+            ));
+        }
+        // Whoever looks from now on looks for this one.
+        earlier.give_up();
     }
     let made = match &options.control {
         Some(path) => match Control::at(path, counted) {
@@ -185,12 +202,44 @@ fn observe_only(
     Ok(())
 }
 
+/// What the options ask for, unless this JVM cannot have it.
+fn asked(
+    jvm: &Jvm,
+    options: &Options,
+    when: When,
+    remarks: &mut Vec<String>,
+) -> Result<(Shape, Tlabs), String> {
+    let shape = Shape { grain_shift: jvm.grain().trailing_zeros(), min_remainder: jvm.min_filler() };
+    check_sizes(options, jvm.grain())?;
+    if !options.observes() {
+        check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
+        check_tlab_flags(jvm)?;
+    }
+    Ok((shape, tlab::plan(jvm, options, when, remarks)?))
+}
+
 fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
     for (key, asked) in [("core", options.core), ("processor", options.processor)] {
         if let Asked::Bytes(bytes) = asked
             && !bytes.is_multiple_of(grain as u64)
         {
             return Err(format!("{key}={bytes}: use a multiple of ObjectAlignmentInBytes={grain}"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses TLABs of which each would end between the places where objects may begin. HotSpot takes these flags as they are (`initial_desired_size`,
+/// `G1CollectedHeap::unsafe_max_tlab_alloc`); where it allocates them itself, they lie one behind the other all the same, but a buffer counts in whole grains.
+fn check_tlab_flags(jvm: &Jvm) -> Result<(), String> {
+    let grain = jvm.grain();
+    for name in ["TLABSize", "MinTLABSize"] {
+        if let Some(bytes) = jvm.flags.number(name)
+            && !(bytes / WORD * WORD).is_multiple_of(grain)
+        {
+            return Err(format!(
+                "{name}={bytes}: use a multiple of ObjectAlignmentInBytes={grain} (-XX:{name})"
+            ));
         }
     }
     Ok(())

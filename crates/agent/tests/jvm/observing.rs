@@ -199,6 +199,29 @@ fn is(found: Loaded, expected: Loaded) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
 }
 
+/// What is refused again and again leaves one mapping.
+const REFUSED: usize = 30;
+
+fn refused_again(running: &mut Running<'_>) -> Result<(), String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    for _ in 0..REFUSED {
+        is(load(running, "core=65544,control=auto")?, Loaded::Refused)?;
+    }
+    let process = Path::new("/proc").join(running.pid().to_string());
+    let maps = std::fs::read_to_string(process.join("maps")).map_err(text)?;
+    let mapped = maps.lines().filter(|line| line.contains("memfd:terrace")).count();
+    if mapped != 1 {
+        return Err(format!("{mapped} mappings after {REFUSED} refusals"));
+    }
+    if present(running)?.state() != Some(State::Refused) {
+        return Err("its state is not that of a refusal".into());
+    }
+    put_buffers(running, &install())?;
+    collect_times(running, 2)
+}
+
 /// An observer gives way to buffers, and to nothing else; buffers stay.
 fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
     let observer = attach(running, &install())?;
@@ -208,6 +231,12 @@ fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
     }
     is(load(running, "levels=none")?, Loaded::Refused)?;
     observe(running, &observer)?;
+    // What is refused leaves it where it is.
+    is(load(running, "core=65544,control=auto")?, Loaded::Refused)?;
+    if observer.control().state() != Some(State::Observing) {
+        return Err(format!("{:?} after a refusal", observer.control().state()));
+    }
+    collect_times(running, 1)?;
     is(load(running, "core=64k,control=auto")?, Loaded::Yes)?;
     collect_times(running, 2)?;
     // It has been withdrawn, and nothing of what is there now goes with it.
@@ -318,7 +347,9 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "observing::makes_way", JDKS, USUAL, |setting| {
         outlasting(setting.collector)
+            .flags("-XX:ObjectAlignmentInBytes=16")
             .says("libterrace.so is already loaded")
+            .says("core=65544: use a multiple of ObjectAlignmentInBytes=16")
             .says("no observer to withdraw")
             .beside(makes_way)
     });
@@ -329,6 +360,11 @@ pub fn cases(cases: &mut Vec<Case>) {
             }
             buffers_leave(running)
         })
+    });
+    hazard(cases, "observing::refused_again", JDKS, &[Collector::Serial], |setting| {
+        let line = "core=65544: use a multiple of ObjectAlignmentInBytes=16";
+        let launch = outlasting(setting.collector).flags("-XX:ObjectAlignmentInBytes=16");
+        (0..REFUSED).fold(launch, |launch, _| launch.says(line)).beside(refused_again)
     });
     hazard(cases, "observing::is_replaced", JDKS, COLLECTING, |setting| {
         outlasting(setting.collector).beside(is_replaced)

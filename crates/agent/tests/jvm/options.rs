@@ -28,6 +28,18 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
         "core=65544",
         "multiple of ObjectAlignmentInBytes=16",
     ),
+    (
+        "odd_tlab_flag",
+        "-XX:ObjectAlignmentInBytes=16 -XX:TLABSize=5000",
+        "core=64k",
+        "TLABSize=5000: use a multiple of ObjectAlignmentInBytes=16 (-XX:TLABSize)",
+    ),
+    (
+        "odd_least_tlab_flag",
+        "-XX:ObjectAlignmentInBytes=16 -XX:MinTLABSize=2056",
+        "tlab=4k",
+        "MinTLABSize=2056: use a multiple of ObjectAlignmentInBytes=16 (-XX:MinTLABSize)",
+    ),
     ("tlab_too_small", "", "tlab=512", "tlab=512: use at least 1k"),
     ("unknown_level", "", "levels=l3", "use one of none, core, processor, core+processor"),
     ("no_switch", "", "strict=maybe", "use one of true, false"),

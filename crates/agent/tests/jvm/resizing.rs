@@ -105,6 +105,17 @@ fn with_eden(running: &mut Running<'_>) -> Result<(), String> {
     refilled(running, &control, 0).map(|_| ())
 }
 
+/// Eden grows and shrinks, and what was asked for with it: as much as each one allows.
+fn with_waves(running: &mut Running<'_>) -> Result<(), String> {
+    const ASKED: u64 = 256 << 10;
+    let control = open(running)?;
+    for _ in 0..2 {
+        running.wait_until("less in a small eden", |_| Ok(control.size(0) < ASKED))?;
+        in_force(running, &control, 0, ASKED)?;
+    }
+    Ok(())
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
     type Beside = fn(&mut Running<'_>) -> Result<(), String>;
     hazard(cases, "resizing::with_eden", JDKS, &[Collector::Parallel, Collector::G1], |_| {
@@ -115,6 +126,20 @@ pub fn cases(cases: &mut Vec<Case>) {
             .says("core=256k is too large for this heap")
             .beside(with_eden)
             .collects(2)
+    });
+    hazard(cases, "resizing::with_waves", JDKS, &[Collector::Serial, Collector::G1], |setting| {
+        let launch = Launch::new("Waves")
+            .args(&["until=released"])
+            .agent("core=256k,control=control")
+            .flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15")
+            .says("core=256k is too large for this heap")
+            .beside(with_waves);
+        match setting.collector {
+            // It shrinks its heap in full collections alone.
+            Collector::G1 if setting.jdk.feature.0 < 12 => launch,
+            Collector::G1 => launch.args(&["gc=0"]).flags("-XX:G1PeriodicGCInterval=50"),
+            _ => launch,
+        }
     });
     for (name, options, beside) in [
         ("one_level", "core=64k", one_level as Beside),
