@@ -11,20 +11,21 @@ mod copy;
 mod folder;
 mod owner;
 mod target;
+mod temporary;
 mod trigger;
 
 use crate::{Error, Result, loadable, loaded, os, printable};
 use connection::{Silence, Waiting};
 use owner::Owner;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 use target::Target;
+use temporary::Temporary;
 use trigger::Asking;
 
 /// How often the JVM is looked at.
@@ -42,30 +43,6 @@ pub struct Attached {
     heeds_signals: bool,
     /// How it is asked for diagnostic commands, once that is known.
     diagnoses_by: OnceLock<&'static str>,
-}
-
-/// The /tmp that a JVM sees, held open: where it leads cannot be changed meanwhile.
-#[derive(Debug)]
-struct Temporary(File);
-
-impl Temporary {
-    fn of(directory: &Path) -> std::io::Result<Temporary> {
-        // No link: its target would be looked for among our own folders, and root would write where the JVM's user wants.
-        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
-        OpenOptions::new().read(true).custom_flags(flags).open(directory.join("root/tmp")).map(Temporary)
-    }
-
-    fn path(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
-    }
-
-    /// Whether it is mounted with one of statvfs's flags.
-    fn is(&self, flag: libc::c_ulong) -> bool {
-        // SAFETY: a structure of plain numbers, for which zero is valid.
-        let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the descriptor is open, and `found` is a valid place for the result.
-        unsafe { libc::fstatvfs(self.0.as_raw_fd(), &raw mut found) == 0 && found.f_flag & flag != 0 }
-    }
 }
 
 /// What came of loading an agent.
@@ -311,19 +288,6 @@ mod tests {
     fn attached(temporary: Temporary, pid: u32, owner: Owner, patience: Duration) -> Attached {
         let diagnoses_by = OnceLock::new();
         Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true, diagnoses_by }
-    }
-
-    #[test]
-    fn a_jvms_tmp_that_leads_elsewhere_is_not_followed() {
-        let process = tempfile::tempdir().unwrap();
-        fs::create_dir_all(process.path().join("root")).unwrap();
-        std::os::unix::fs::symlink("/etc", process.path().join("root/tmp")).unwrap();
-        assert!(Temporary::of(process.path()).is_err());
-        fs::remove_file(process.path().join("root/tmp")).unwrap();
-        fs::create_dir(process.path().join("root/tmp")).unwrap();
-        let temporary = Temporary::of(process.path()).unwrap();
-        fs::write(temporary.path().join("x"), "").unwrap();
-        assert!(process.path().join("root/tmp/x").is_file());
     }
 
     #[test]
