@@ -33,7 +33,7 @@ pub struct Attach {
     #[command(flatten)]
     process: Process,
 
-    /// The agent's options (docs/options.md): levels, core, processor, tlab, report, log, start, bound, times.
+    /// The agent's options (docs/options.md): levels, core, processor, tlab, report, log, start, bound, times, unknown.
     #[arg(value_name = "KEY=VALUE")]
     options: Vec<String>,
 }

@@ -6,9 +6,10 @@ mod examined;
 mod installed;
 
 use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start};
-use installed::{PATIENCE, installed, jar, java};
+use installed::{Busy, PATIENCE, installed, jar, java};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 #[test]
@@ -76,6 +77,28 @@ fn objects_that_do_not_fit_a_tlab_are_found() {
     assert_eq!(advice[0]["remedy"]["kind"], "terrace", "its TLABs are not resized: {advice:#}");
 }
 
+/// Terrace leaves them to HotSpot there.
+#[test]
+fn objects_that_do_not_fit_a_tlab_are_found_with_shenandoah() {
+    if installed().is_none() {
+        return;
+    }
+    let mut probe = Command::new(java());
+    probe.args(["-XX:+UseShenandoahGC", "-version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    if !probe.status().unwrap().success() {
+        skips::skip!("Shenandoah: the newest JDK here has none");
+        return;
+    }
+    let flags = ["-XX:+UseShenandoahGC", "-XX:TLABSize=2k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start(&flags, &["alloc", "--threads", "2", "--size", "4000"]) else { return };
+    let report = report_finding(&jvm, "objects outside TLABs");
+    let advice = &finding(&report, "objects outside TLABs")["advice"];
+    assert_eq!(
+        advice[0]["remedy"]["what"], "larger TLABs (-XX:TLABSize), or HotSpot's own sizes",
+        "{advice:#}"
+    );
+}
+
 #[test]
 fn humongous_objects_that_bring_collections_are_found() {
     let large = ["alloc", "--threads", "1", "--size", "600000"];
@@ -100,6 +123,57 @@ fn a_heap_that_is_nearly_full_is_found() {
     let report = report_finding(&jvm, "full collections");
     let advice = &finding(&report, "full collections")["advice"];
     assert_eq!(advice[0]["remedy"]["what"][0], "-Xmx96m", "{report:#}");
+}
+
+/// The program of that name beside the tests.
+fn start_program(flags: &[&str], program: &str, argument: &str) -> Option<Busy> {
+    installed()?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(program);
+    let mut command = Command::new(java());
+    command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg(source).arg(argument);
+    command.env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Some(Busy(command.spawn().unwrap()))
+}
+
+/// A larger heap would spare none of these.
+#[test]
+fn full_collections_that_come_for_another_reason_are_found() {
+    const ON_REQUEST: &str = "on request (System.gc())";
+    let metadata = ["-XX:+UseSerialGC", "-XX:MetaspaceSize=20m", "-XX:MaxMetaspaceFreeRatio=45"];
+    for (flags, reason, why, remedy) in [
+        (&["-XX:+UseG1GC"][..], "request", ON_REQUEST, "-XX:+ExplicitGCInvokesConcurrent"),
+        (&["-XX:+UseSerialGC"], "request", ON_REQUEST, "call System.gc() less often"),
+        (
+            &["-XX:+UseParallelGC"],
+            "tool",
+            "for tools that look at the heap",
+            "have tools inspect the heap less often",
+        ),
+        (
+            &metadata,
+            "metadata",
+            "for class metadata",
+            "a larger -XX:MetaspaceSize, or fewer classes loaded again and again",
+        ),
+    ] {
+        let Some(jvm) = start_program(flags, "Collected.java", reason) else { return };
+        let report = report_when(jvm.0.id(), |report| {
+            let mut found = report["findings"].as_array().into_iter().flatten();
+            found.any(|found| {
+                found["rule"] == "full collections"
+                    && found["evidence"].as_str().is_some_and(|text| text.contains(why))
+            })
+        });
+        assert!(advised(&report, remedy).is_some(), "{report:#}");
+        let advice = finding(&report, "full collections")["advice"].to_string();
+        assert!(!advice.contains("-Xm"), "no larger heap: {report:#}");
+    }
+    let cured = ["-XX:+UseG1GC", "-XX:+ExplicitGCInvokesConcurrent"];
+    let Some(jvm) = start_program(&cured, "Collected.java", "request") else { return };
+    report_when(jvm.0.id(), |report| {
+        report["evidence"]["eden"]["collections"].as_u64() > Some(1)
+            && !rules(report).contains(&"full collections")
+    });
 }
 
 /// Watched from its start on, when nothing of its heap has been touched.

@@ -231,6 +231,7 @@ pub(crate) fn measure(
         window: Some(window),
         notes: (live.jvms.notes().into_iter())
             .chain(live.jvms.uncounted().filter(|_| !comparison.program.is_workload()))
+            .chain(live.jvms.unlogged())
             .chain(in_force.note())
             .collect(),
     })

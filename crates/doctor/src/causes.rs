@@ -28,16 +28,6 @@ impl Causes {
         }
     }
 
-    /// Young and full collections since the look before, and pauses of a concurrent cycle, when HotSpot says this cause. What it says no cause of is
-    /// not counted.
-    fn attribute(&mut self, [young, full, concurrent]: [u64; 3], cause: Option<&str>) {
-        if let Some(cause) = cause {
-            self.add(if cause == ERGONOMICS { OF_EDEN } else { cause }, young);
-            self.add(cause, full);
-        }
-        self.add(CONCURRENT, concurrent);
-    }
-
     pub fn all(&self) -> u64 {
         self.0.values().sum()
     }
@@ -109,6 +99,8 @@ impl Rates {
 pub(crate) struct Counting {
     seen: Option<[u64; 4]>,
     pub(crate) found: Causes,
+    /// Of these the collections of the whole heap.
+    pub(crate) full: Causes,
 }
 
 impl Counting {
@@ -123,7 +115,18 @@ impl Counting {
         // HotSpot counts a collection when it begins, and says its cause until it ends.
         let said = |name| perf.text(name).filter(|cause| *cause != NONE);
         let cause = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause"));
-        self.found.attribute([young, full, concurrent], cause);
+        self.attribute([young, full, concurrent], cause);
+    }
+
+    /// Young and full collections since the look before, and pauses of a concurrent cycle, when HotSpot says this cause. What it says no cause of is
+    /// not counted.
+    fn attribute(&mut self, [young, full, concurrent]: [u64; 3], cause: Option<&str>) {
+        if let Some(cause) = cause {
+            self.found.add(if cause == ERGONOMICS { OF_EDEN } else { cause }, young);
+            self.found.add(cause, full);
+            self.full.add(cause, full);
+        }
+        self.found.add(CONCURRENT, concurrent);
     }
 }
 
@@ -150,13 +153,16 @@ mod tests {
     /// Parallel's full collection says its own cause while it lasts, and that of the young one before it afterwards.
     #[test]
     fn a_full_collection_that_follows_at_once_leaves_the_young_one_its_cause() {
-        let mut causes = Causes::default();
-        causes.attribute([1, 1, 0], Some("Ergonomics"));
+        let mut counting = Counting::default();
+        counting.attribute([1, 1, 0], Some("Ergonomics"));
+        let causes = &counting.found;
         assert_eq!((causes.full_eden(), causes.following(), causes.all()), (1, 1, 2));
-        causes.attribute([3, 0, 2], Some("G1 Humongous Allocation"));
+        counting.attribute([3, 0, 2], Some("G1 Humongous Allocation"));
+        let causes = &counting.found;
         assert_eq!((causes.of("G1 Humongous Allocation"), causes.concurrent()), (3, 2));
-        causes.attribute([5, 1, 0], None);
-        assert_eq!(causes.all(), 7, "nobody said why");
+        counting.attribute([5, 1, 0], None);
+        assert_eq!(counting.found.all(), 7, "nobody said why");
+        assert_eq!((counting.full.of("Ergonomics"), counting.full.all()), (1, 1));
     }
 
     #[test]

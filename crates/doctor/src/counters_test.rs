@@ -4,22 +4,31 @@ use jvm::perfdata::PerfData;
 
 /// The file that a JVM would have with these: whole numbers, on this machine.
 pub(crate) fn counters(values: &[(&str, i64)]) -> PerfData {
+    counters_and_texts(values, &[])
+}
+
+/// The same, with texts.
+pub(crate) fn counters_and_texts(values: &[(&str, i64)], texts: &[(&str, &str)]) -> PerfData {
     let mut bytes = vec![0xca, 0xfe, 0xc0, 0xc0, cfg!(target_endian = "little") as u8, 2, 0, 1];
     bytes.resize(24, 0);
-    for word in [32, values.len() as i32] {
+    for word in [32, (values.len() + texts.len()) as i32] {
         bytes.extend(word.to_ne_bytes());
     }
-    for (name, value) in values {
+    let mut entry = |name: &str, kind: u8, vector: usize, value: &[u8]| {
         let (start, data) = (bytes.len(), (20 + name.len() + 1).next_multiple_of(8));
-        for word in [data as i32 + 8, 20, 0] {
+        let length = (data + value.len()).next_multiple_of(8);
+        for word in [length as i32, 20, vector as i32] {
             bytes.extend(word.to_ne_bytes());
         }
-        bytes.extend([b'J', 0, 1, 1]);
+        bytes.extend([kind, 0, 1, 1]);
         bytes.extend((data as i32).to_ne_bytes());
         bytes.extend(name.as_bytes());
         bytes.resize(start + data, 0);
-        bytes.extend(value.to_ne_bytes());
-    }
+        bytes.extend(value);
+        bytes.resize(start + length, 0);
+    };
+    values.iter().for_each(|(name, value)| entry(name, b'J', 0, &value.to_ne_bytes()));
+    texts.iter().for_each(|(name, text)| entry(name, b'B', text.len() + 1, format!("{text}\0").as_bytes()));
     PerfData::parse(bytes).unwrap()
 }
 

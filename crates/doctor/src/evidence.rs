@@ -80,6 +80,8 @@ pub struct Eden {
     pub phases: bool,
     /// Why they came.
     pub causes: Causes,
+    /// Why those of the whole heap came.
+    pub full_causes: Causes,
     /// Seconds in which all threads stood still, or were about to, for whatever reason.
     pub stopped: Option<f64>,
     /// Of these, seconds for collections.
@@ -369,6 +371,30 @@ impl Evidence {
     /// Speed when eden is full `ratio` times as often, each time with its pause: from the time in which threads stood still for it.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
         Some(1.0 / (1.0 - self.full_eden_share()? * (1.0 - ratio)))
+    }
+
+    /// Collections for the same work where that uses up `ratio` times as much of eden, as a ratio to now: those of other causes come as before.
+    pub fn collections_using(&self, ratio: f64) -> f64 {
+        match self.rates_using(ratio) {
+            Some((now, then)) => then.all() / now.all(),
+            None => ratio,
+        }
+    }
+
+    /// The same of the collections that a full eden brings.
+    pub fn full_eden_using(&self, ratio: f64) -> f64 {
+        match self.rates_using(ratio) {
+            Some((now, then)) if now.full > 0.0 => then.full / now.full,
+            // It is never full.
+            Some(_) => 1.0,
+            None => ratio,
+        }
+    }
+
+    /// Collections a second now, and then. `None` where nobody knows them.
+    fn rates_using(&self, ratio: f64) -> Option<(Rates, Rates)> {
+        let now = self.collection_rates().filter(|rates| rates.all() > 0.0 && ratio > 0.0)?;
+        Some((now, if now.full > 0.0 { now.with_larger_eden(1.0 / ratio) } else { now }))
     }
 
     /// CPUs' worth of time that the process can use.

@@ -39,6 +39,11 @@ pub(crate) fn of_counters(flags: &VmFlags) -> String {
     format!("HotSpot's own counters ({remedy})")
 }
 
+/// Of counters that stopped, or began to count something else.
+pub(crate) fn of_changed_agent() -> String {
+    "the use of eden, and refills: the agent was withdrawn or switched by another command meanwhile; run the doctor again".into()
+}
+
 /// Of what threads have allocated: the agent says where it is, and we read it.
 pub(crate) fn of_accounts(pid: u32, settings: &Value) -> String {
     let why = match settings["accounts"]["list"].as_u64() {

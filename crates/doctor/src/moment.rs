@@ -94,8 +94,14 @@ pub(crate) struct Waste {
 }
 
 impl Waste {
-    /// Collections so far that retired TLABs: pauses of a concurrent cycle do not, and leave the numbers as they were.
+    /// What changes with each collection that retires TLABs. Pauses of a concurrent cycle do not, and leave the numbers as they were. Where phases are counted
+    /// as collections, the numbers themselves have to tell: they differ from one retirement to the next.
     pub(crate) fn retirements(perf: &PerfData) -> u64 {
+        if perf.counts_phases() {
+            let numbers = ["gcWaste", "refillWaste", "slowWaste", "alloc", "fills", "allocThreads"];
+            let values = numbers.iter().map(|name| perf.get(&format!("sun.gc.tlab.{name}")).unwrap_or(0));
+            return values.fold(0, |sum: u64, value| sum.wrapping_mul(31).wrapping_add(value));
+        }
         let [young, full, ..] = perf.collections_of_each();
         young + full
     }
@@ -155,6 +161,7 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
         pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),
         causes: Causes::default(),
+        full_causes: Causes::default(),
         mean_bytes: None,
     }
 }
@@ -310,7 +317,10 @@ pub(crate) fn allocation(
     }
     let causes = &evidence.eden.causes;
     let retiring = 1.0 - causes.concurrent() as f64 / causes.all().max(1) as f64;
-    let collections = evidence.eden.collections.unwrap_or(0) as f64 * retiring;
+    let collections = match evidence.eden.phases {
+        true => waste.collections as f64,
+        false => evidence.eden.collections.unwrap_or(0) as f64 * retiring,
+    };
     let lost = (used - waste_buffers - objects).max(0.0);
     let at_collection = waste.of(waste.at_collection, collections).min(lost);
     let at_refill = waste.of(waste.at_refill, collections).min(lost - at_collection);

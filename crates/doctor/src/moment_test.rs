@@ -1,5 +1,5 @@
 use super::*;
-use crate::counters_test::counters;
+use crate::counters_test::{counters, counters_and_texts};
 use crate::rules::sick::healthy;
 use control::{Control, Counted};
 
@@ -273,6 +273,29 @@ fn only_collections_and_the_way_to_them_are_collections_time() {
     near(between(31, 1, [130, 15, 60]).1, 0.031);
     near(between(20, 1, [130, 15, 60]).1, 0.021);
     assert_eq!(eden(&moment(None), &moment(None)).collecting, None);
+}
+
+/// Shenandoah counts eight phases of a cycle, in one of which TLABs are retired.
+#[test]
+fn waste_at_a_collection_is_not_that_of_each_of_its_phases() {
+    let (mut waste, mut seen) = (Waste::default(), None);
+    for look in 0..=80 {
+        let cycle = look / 8;
+        let numbers = [
+            ("sun.gc.collector.0.invocations", look),
+            ("sun.gc.tlab.gcWaste", 100 + cycle),
+            ("sun.gc.tlab.refillWaste", 10),
+            ("sun.gc.tlab.fills", 1000 * cycle),
+        ];
+        let name = [("sun.gc.collector.0.name", "Shenandoah concurrent phases")];
+        waste.add(&counters_and_texts(&numbers, &name), &mut seen);
+    }
+    assert_eq!((waste.collections, waste.at_refill), (10, 10.0 * 10.0 * WORD));
+    let mut evidence = Evidence { seconds: 30.0, ..Evidence::default() };
+    (evidence.eden.collections, evidence.eden.phases) = (Some(80), true);
+    let at = |used| Moment { used, objects: Some(0), ..moment(None) };
+    let found = allocation(&at(0), &at(1 << 20), &waste, &evidence).unwrap();
+    assert_eq!(found.waste_refill, 10.0 * 10.0 * WORD);
 }
 
 #[test]

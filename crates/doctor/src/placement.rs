@@ -42,11 +42,16 @@ impl System {
     pub fn machine(&self, pid: u32) -> CpuLimits {
         let status = self.read(format!("proc/{pid}/status")).unwrap_or_default();
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        let cpus = allowed.map(listed).unwrap_or_default();
+        let online = self.read("sys/devices/system/cpu/online").map(|list| listed(&list));
+        let mut cpus = allowed.map(listed).unwrap_or_default();
+        // The kernel lists those that may come later, too: on virtual machines they are often many.
+        if let Some(online) = &online {
+            cpus.retain(|cpu| online.contains(cpu));
+        }
         let with_cpus = self.nodes().into_values().filter(|node| node.iter().any(|cpu| cpus.contains(cpu)));
         CpuLimits {
             cpus: cpus.len().max(1),
-            online: self.read("sys/devices/system/cpu/online").map(|list| listed(&list).len()),
+            online: online.map(|online| online.len()),
             cpuset: cgroup::cpuset(&self.root, Process::Id(pid)),
             nodes: with_cpus.count().max(1),
             quota: cgroup::quota(&self.root, Process::Id(pid)),

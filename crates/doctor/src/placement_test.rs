@@ -52,6 +52,9 @@ fn a_cpuset_a_quota_and_two_nodes() {
         system.periods(7),
         Some(Periods { all: 200, throttled: 50, held_back: Some(Duration::from_micros(7)), used: None })
     );
+    // As virtual machines have it that may get more CPUs.
+    fs::write(root.path().join("proc/7/status"), "Name:\tjava\nCpus_allowed_list:\t4-127\n").unwrap();
+    assert_eq!(system.machine(7).cpus, 4);
     // Without a group and a process of that number.
     let machine = system.machine(8);
     assert_eq!((machine.cpus, machine.cpuset, machine.quota), (1, None, None));

@@ -84,6 +84,9 @@ pub(crate) fn trials(report: &Report) -> Vec<String> {
                 collections.unwrap_or_default()
             ));
         }
+        if let Some(speed) = trial.speed_cpu.as_ref().filter(|_| trial.speed.is_some()) {
+            lines.push(format!("{}: work per CPU-second {}", trial.remedy, ratio(speed)));
+        }
         if trial.speed.is_some() && !trial.note.is_empty() {
             lines.push(format!("{}: {}", trial.remedy, trial.note));
         }
@@ -190,12 +193,14 @@ mod tests {
             remedy: remedy.into(),
             collections: Some(0.5),
             speed: Some(Interval { median: 1.25, low: 1.0, high: 1.5 }),
+            speed_cpu: note.is_empty().then_some(Interval { median: 1.125, low: 1.0, high: 1.25 }),
             note: note.into(),
         };
         let report = report(vec![trial("-Xmn848m", "only 4 pairs"), trial("terrace", "")]);
         let lines = [
             "-Xmn848m: only 4 pairs",
             "terrace on against off: speed 1.250 [1.000, 1.500], collections 0.500",
+            "terrace: work per CPU-second 1.125 [1.000, 1.250]",
         ];
         assert_eq!(trials(&report), lines);
         let shown = super::report(&report, 120, None);
@@ -255,12 +260,7 @@ mod tests {
         let shown = super::report(&report(vec![]), 80, None);
         let line = "   - -Xmn848m: collections 0.250 (estimated); if few additional objects survive\n";
         assert!(shown.contains(line), "{shown}");
-        let trial = Trial {
-            remedy: "-Xmn848m".into(),
-            collections: None,
-            speed: None,
-            note: "failed: no memory".into(),
-        };
+        let trial = Trial::without_result("-Xmn848m".into(), "failed: no memory".into());
         let shown = super::report(&report(vec![trial]), 80, None);
         for part in ["failed: no memory", "   - -Xmn848m: if few additional objects survive\n"] {
             assert!(shown.contains(part), "'{part}' in {shown}");

@@ -4,7 +4,7 @@ use serde::Serialize;
 use statistics::Interval;
 
 /// What trying one gave, as ratios to the program as it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trial {
     /// The remedy, as its text says it.
     pub remedy: String,
@@ -12,6 +12,15 @@ pub struct Trial {
     pub collections: Option<f64>,
     /// Work for each second. `None` if it could not be measured.
     pub speed: Option<Interval>,
+    /// Work for each CPU-second: of the application's threads where it was tried in one process, of the whole process in several.
+    pub speed_cpu: Option<Interval>,
     /// Why something is missing, or what else has to be known.
     pub note: String,
+}
+
+impl Trial {
+    /// One that gave nothing.
+    pub fn without_result(remedy: String, note: String) -> Trial {
+        Trial { remedy, note, ..Trial::default() }
+    }
 }

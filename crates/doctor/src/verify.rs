@@ -1,6 +1,7 @@
 //! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own, interleaved with stock ones or beside them, Terrace by
 //! windows inside one JVM.
 
+use crate::evidence::Evidence;
 use crate::finding::Remedy;
 use crate::report::Report;
 use crate::trial::Trial;
@@ -43,17 +44,22 @@ pub fn in_place(
         let note = format!(
             "not tried: an observer was already installed, and stays; try again after 'terrace off {pid}'"
         );
-        return Ok(vec![Trial { remedy, collections: None, speed: None, note }]);
+        return Ok(vec![Trial::without_result(remedy, note)]);
     }
+    // What was watched is reported, whatever becomes of the trial.
+    let failed = |error: Error| Ok(vec![Trial::without_result(remedy.clone(), format!("failed: {error}"))]);
     if present.is_none() {
         let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
-        jvm::switch::attach(pid, &options, install, |_| ()).inspect_err(|error| {
-            // The JVM may have taken the agent before the user stopped us. If not, there is nothing to remove.
-            if error.is_interruption() {
+        match jvm::switch::attach(pid, &options, install, |_| ()) {
+            Err(error) if error.is_interruption() => {
+                // The JVM may have taken the agent before the user stopped us. If not, there is nothing to remove.
                 let _ = jvm::switch::remove(pid);
+                return Err(error);
             }
-        })?;
+            Err(error) => return failed(error),
+            Ok(_) => {}
+        }
     }
     let estimate = compare::in_place::measure(pid, duration, compare::another_seed(), progress);
     // Whatever came of it, also if the user has stopped us, it is not left on.
@@ -63,12 +69,21 @@ pub fn in_place(
         note.iter().filter(|note| !note.is_empty()).for_each(|note| progress.line(note));
         return Err(Error::interrupted(signal));
     }
-    let (estimate, note) = (estimate?, note?);
+    let note = note.unwrap_or_else(|error| error.to_string());
+    let estimate = match estimate {
+        Ok(estimate) => estimate,
+        Err(error) if note.is_empty() => return failed(error),
+        Err(error) => return failed(Error::failed(format!("{error}; {note}"))),
+    };
+    let uncharged = estimate.stopped.is_none().then(|| "its pauses are not in the speed".to_owned());
+    let notes: Vec<String> =
+        uncharged.into_iter().chain([note].into_iter().filter(|note| !note.is_empty())).collect();
     Ok(vec![Trial {
         remedy,
-        collections: estimate.heap_use.map(|heap| heap.median),
+        collections: estimate.heap_use.map(|heap| report.evidence.collections_using(heap.median)),
         speed: Some(estimate.per_second),
-        note,
+        speed_cpu: estimate.per_application_second,
+        note: notes.join("; "),
     }])
 }
 
@@ -94,8 +109,8 @@ fn leave(pid: u32, were_on: Option<bool>) -> Result<String> {
 
 /// For the same work: what they come to in an eden of the same size, because HotSpot resizes it, and a few are counted coarsely; but as they were
 /// counted where the remedy is another size, or keeps them from coming.
-fn collections(remedy: &Remedy, found: &ComparisonResult) -> Option<f64> {
-    let used = found.heap_use.as_ref().map(|heap| heap.median);
+fn collections(remedy: &Remedy, found: &ComparisonResult, evidence: &Evidence) -> Option<f64> {
+    let used = found.heap_use.as_ref().map(|heap| evidence.collections_using(heap.median));
     match remedy.saves_collections_only() {
         true => found.collections_ratio,
         false => used.or(found.collections_ratio),
@@ -133,16 +148,15 @@ impl Trials<'_> {
                     let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
                     Trial {
                         remedy: text,
-                        collections: collections(remedy, &found),
+                        collections: collections(remedy, &found, &report.evidence),
                         // Of JVMs that share the CPUs work per second says less.
                         speed: Some(found.ratio_cpu.filter(|_| shared).unwrap_or(found.ratio)),
+                        speed_cpu: found.ratio_cpu,
                         note: found.notes.join("; "),
                     }
                 }
                 Err(error) if os::stopped_by().is_some() => return Err(error),
-                Err(error) => {
-                    Trial { remedy: text, collections: None, speed: None, note: format!("failed: {error}") }
-                }
+                Err(error) => Trial::without_result(text, format!("failed: {error}")),
             });
         }
         Ok(trials)

@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
 use crate::{costs, heap, missing, system};
-use control::{State, View};
+use control::{Mode, State, View};
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
@@ -91,7 +91,7 @@ pub fn watch_process(
     // Before anything is in the JVM that would stay there if this ended here.
     let costs = costs::measure(&system.machine(pid));
     let attach = attached.as_ref().filter(|_| present.is_none());
-    let observer = match attach.map(|_| Observer::attach(pid, install, tell)).transpose() {
+    let observer = match attach.map(|_| Observer::attach(pid, install, &tell)).transpose() {
         Ok(observer) => observer,
         Err(error) if ends_watching(&error, pid) => return Err(error),
         Err(error) if error.ends_asking() => {
@@ -107,9 +107,20 @@ pub fn watch_process(
     let control = present.as_ref().or(observer.as_ref().map(Observer::control));
     let watched = Watched { pid, control, attached: attached.as_ref(), system, missing };
     let evidence = watch_where(&watched, costs, length, progress);
-    // It goes whatever came of it. Only then is an error one.
-    let gone = observer.map(Observer::withdraw).transpose();
-    evidence.and_then(|evidence| gone.map(|_| evidence))
+    // It goes whatever came of it.
+    let Err(late) = observer.map(Observer::withdraw).transpose() else { return evidence };
+    match (evidence, os::stopped_by()) {
+        (Err(_), Some(signal)) => {
+            Err(Error::interrupted_late(signal, format!("stopped by a signal; {late}")))
+        }
+        (Ok(mut evidence), _) => {
+            // What was seen is reported all the same.
+            tell(&late.to_string());
+            evidence.missing.push(late.to_string());
+            Ok(evidence)
+        }
+        (evidence, None) => evidence,
+    }
 }
 
 /// Whether there is nothing to be seen of a JVM after such an error: a process that is stopped does nothing.
@@ -158,6 +169,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
         settings,
     };
     progress.say(format!("watching process {}", jvm.pid));
+    let as_it_was = jvm.control.map(Agent::of);
     let first = watch.moment();
     let Looks { threads: looks, unlisted, waste, causes, sizes } = watch.look(length, progress)?;
     let last = watch.moment();
@@ -191,6 +203,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = moment::eden(&first, &last);
     evidence.eden.causes = causes.found;
+    evidence.eden.full_causes = causes.full;
     evidence.eden.mean_bytes = (sizes.1 > 0).then(|| sizes.0 / f64::from(sizes.1));
     evidence.terrace = jvm.control.and_then(|view| moment::buffers(&first, &last, view, &watch.settings));
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
@@ -224,7 +237,16 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     if unread && os::is_running(jvm.pid) {
         evidence.missing.push(missing::of_accounts(jvm.pid, &watch.settings));
     }
-    if evidence.terrace.is_some() && evidence.refills.is_none() {
+    if jvm
+        .control
+        .is_some_and(|view| Some(Agent::of(view)) != as_it_was || view.state() == Some(State::Withdrawn))
+        && jvm.control.and_then(View::state) != Some(State::Ended)
+        && os::is_running(jvm.pid)
+    {
+        // Of a part of the time, or of both ways together.
+        (evidence.allocation, evidence.refills, evidence.terrace) = (None, None, None);
+        evidence.missing.push(missing::of_changed_agent());
+    } else if evidence.terrace.is_some() && evidence.refills.is_none() {
         evidence.missing.push(missing::of_refill_times());
     }
     if watch.perf.is_none() {
@@ -234,6 +256,19 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
         evidence.missing.push(ended.into());
     }
     Ok(evidence)
+}
+
+/// What the counters are of.
+#[derive(PartialEq)]
+struct Agent {
+    state: Option<State>,
+    mode: Mode,
+}
+
+impl Agent {
+    fn of(view: &View) -> Agent {
+        Agent { state: view.state(), mode: view.mode() }
+    }
 }
 
 /// What was seen between the two ends.

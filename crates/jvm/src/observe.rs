@@ -344,11 +344,22 @@ impl Jvms {
         StopLog::flag(&self.directory.path().join("stops-%p"))
     }
 
-    /// When the threads stood still so far. `None` without such a log, and of several JVMs, which stop each by itself.
+    /// When the threads stood still so far. `None` without such a log, where that lacks pauses which the agent has counted, and of several JVMs, which stop
+    /// each by itself.
     pub fn stops(&mut self) -> Option<Vec<Stop>> {
         let [jvm] = self.found.as_slice() else { return None };
         let path = self.directory.path().join(format!("stops-{}", jvm.control.pid()));
-        self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read().map(<[Stop]>::to_vec)
+        let stops = self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read()?;
+        // The program's own -Xlog:disable has closed it.
+        let is_closed = stops.is_empty() && jvm.control.pauses() > 0;
+        (!is_closed).then(|| stops.to_vec())
+    }
+
+    /// Why nobody knows when the threads stood still, if that is so.
+    pub fn unlogged(&mut self) -> Option<String> {
+        (self.found.len() == 1 && self.stops().is_none()).then(|| {
+            "pauses are not charged to the sides: the JVM logs none (leave out -Xlog:disable, or write it before other options in JDK_JAVA_OPTIONS)".into()
+        })
     }
 
     /// Reads what threads have allocated so far, for the time when the JVM has ended.

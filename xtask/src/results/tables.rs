@@ -46,13 +46,14 @@ const PLAIN: Table = Table {
     by: None,
 };
 
+const IN_PLACE: &str = "on / off, one process";
 const TERRACE_STOCK: &str = "Terrace / stock";
 const FLAG_STOCK: &str = "TLABSize=4k / stock";
 const TERRACE_FLAG: &str = "Terrace / TLABSize=4k";
 
 /// Real programs in forks: what they did, and what that took. With the latencies a line would be too long.
 const FORKS: Table = Table {
-    file: "docs/applications.md",
+    file: "docs/results/applications.md",
     name: "",
     experiment: "applications",
     columns: &[
@@ -92,7 +93,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 29] = [
+pub const TABLES: [Table; 30] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -147,8 +148,13 @@ pub const TABLES: [Table; 29] = [
     },
     Table {
         file: "docs/applications.md",
+        name: "applications-summary",
+        only: Some(("compared", IN_PLACE)),
+        by: Some("program"),
+        ..FORKS
+    },
+    Table {
         name: "applications",
-        experiment: "applications",
         columns: &[
             ("on / off, one process", Words("{program}, {collector} {jdk}")),
             ("heap", Words("{heap}")),
@@ -158,8 +164,8 @@ pub const TABLES: [Table; 29] = [
             ("heap used up", Median("heap_ratio", 3)),
             ("p99", Interval("p99", 2)),
         ],
-        only: Some(("compared", "on / off, one process")),
-        ..PLAIN
+        only: Some(("compared", IN_PLACE)),
+        ..FORKS
     },
     Table { name: "forks-terrace-stock", only: Some(("compared", TERRACE_STOCK)), ..FORKS },
     Table { name: "forks-flag-stock", only: Some(("compared", FLAG_STOCK)), ..FORKS },
@@ -168,7 +174,7 @@ pub const TABLES: [Table; 29] = [
     Table { name: "latencies-flag-stock", only: Some(("compared", FLAG_STOCK)), ..LATENCIES },
     Table { name: "latencies-terrace-flag", only: Some(("compared", TERRACE_FLAG)), ..LATENCIES },
     Table {
-        file: "docs/doctor.md",
+        file: "docs/results/advice.md",
         name: "advice",
         experiment: "advice",
         columns: &[

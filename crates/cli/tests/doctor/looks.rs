@@ -68,6 +68,29 @@ fn buffers_that_are_there_are_looked_at_and_stay() {
     }
 }
 
+/// Its counters stand still from then on.
+#[test]
+fn an_observer_that_somebody_else_withdraws_meanwhile_is_missed() {
+    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    report_of(jvm.pid);
+    let doctor = ["doctor", &jvm.pid.to_string(), "--seconds", "10", "--format", "json"];
+    let until = Instant::now() + PATIENCE;
+    let answer = loop {
+        let doctor = terrace(&doctor).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        status(&jvm, |found| found["state"] == "observing");
+        assert_eq!(jvm.ask("off", &[]).0, Some(0));
+        let answer = doctor.wait_with_output().unwrap();
+        let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+        if report["evidence"]["missing"].to_string().contains("by another command") {
+            break report;
+        }
+        assert!(Instant::now() < until, "{report:#}{}", stderr(&answer));
+    };
+    let evidence = &answer["evidence"];
+    assert!(evidence["allocation"].is_null() && evidence["refills"].is_null(), "{answer:#}");
+    assert_ne!(answer["unjudged"].as_array().map(Vec::len), Some(0), "{answer:#}");
+}
+
 #[test]
 fn an_observer_that_is_there_is_used_and_stays() {
     let Some(jvm) = Jvm::start(&[], &[]) else { return };

@@ -61,6 +61,27 @@ fn a_larger_young_generation_leaves_the_old_one_its_size() {
     }
 }
 
+/// A chosen initial heap stays as it is, and with it the young generation that fits in it.
+#[test]
+fn a_larger_young_generation_gets_the_heap_that_it_needs_at_once() {
+    let heap: u64 = 4 << 30;
+    for collector in ["G1", "Parallel", "Serial"] {
+        let advised = |flags: VmFlags| {
+            let found = flags_advised(|e| {
+                e.jvm.collector = collector.into();
+                e.eden.collecting = Some(1.0);
+                e.jvm.flags = flags.clone();
+            });
+            let of = |name: &str| found.iter().find(|flag| flag.starts_with(name)).map(|flag| size(flag));
+            (of("-Xms"), of("-Xmx").unwrap())
+        };
+        let (initial, all) = advised(flags(&format!("InitialHeapSize={heap} MaxHeapSize={heap}")));
+        assert_eq!(initial, Some(all), "{collector}");
+        let (initial, _) = advised(ergonomic(&format!("InitialHeapSize={heap} MaxHeapSize={heap}")));
+        assert_eq!(initial.is_some(), collector == "Serial");
+    }
+}
+
 /// What the present heap has not touched yet is not to be had for a larger one.
 #[test]
 fn a_larger_heap_fits_the_limit_with_all_of_it_in_use() {
@@ -130,7 +151,10 @@ fn full_collections_are_told_by_what_brings_them() {
         evidence.jvm.collector = collector.into();
         evidence.eden.pauses =
             Some(Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 });
-        evidence.eden.causes.add(cause, 5);
+        evidence.eden.full_causes.add(cause, 5);
+        // Young ones of other causes say nothing of these.
+        evidence.eden.causes.add("System.gc()", 5);
+        evidence.eden.causes.add("Metadata GC Threshold", 5);
         let found = examine(&evidence).into_iter().find(|found| found.rule == "full collections").unwrap();
         found.advice.into_iter().map(|advice| advice.remedy.text()).collect::<Vec<_>>()
     };
@@ -154,7 +178,7 @@ fn a_heap_that_may_still_grow_is_not_to_become_larger() {
         evidence.jvm.flags = ergonomic(&format!("MaxHeapSize={}", 8u64 << 30));
         evidence.eden.pauses =
             Some(Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 });
-        evidence.eden.causes.add("Ergonomics", 5);
+        evidence.eden.full_causes.add("Ergonomics", 5);
         evidence.memory.heap_committed = Some(committed);
         evidence.memory.growth_left = Some(growth_left);
         evidence.memory.available = Some(available);

@@ -20,7 +20,7 @@ const PART_OF_TERRACE: f64 = 4.0;
 /// Terrace serves requests up to this size as they are, and all requests where one of these flags was chosen.
 const SMALL_OF_TERRACE: f64 = 8192.0;
 /// Small first TLABs do not pay where they save a smaller share of the time, or less than so many nanoseconds of a CPU for each byte allocated: Terrace
-/// leaves them to HotSpot then, and a server with a thread for each connection did 0.965 of the work with `-XX:TLABSize=4k` (docs/doctor.md).
+/// leaves them to HotSpot then, and a server with a thread for each connection did 0.965 of the work with `-XX:TLABSize=4k` (docs/results/advice.md).
 const LEAST_GAIN: f64 = 0.005;
 const NS_FOR_BYTE: f64 = 0.2;
 const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
@@ -53,7 +53,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // HotSpot does not start with a TLAB below its least one, and keeps every thread's at this size where it does not resize.
     let accepted = flags.number("MinTLABSize").is_none_or(|least| least as f64 <= FIRST_TLAB);
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
-    let with_flag = effect(evidence, allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
+    let with_flag = used(allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
     let stopped = evidence.full_eden_share();
     // A concurrent collector works while threads run.
     let concurrent =
@@ -62,11 +62,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if !flags.is_chosen("TLABSize")
         && accepted
         && resizes
-        && pays(evidence, allocation, &with_flag, collecting)
+        && pays(evidence, allocation, with_flag, collecting)
     {
         advice.push(Advice {
             remedy: Remedy::flag(format!("-XX:TLABSize={}", bytes(FIRST_TLAB))),
-            effect: with_flag,
+            effect: effect(evidence, with_flag),
             note: "a new thread's first TLAB only; HotSpot resizes those of threads that stay",
         });
     }
@@ -87,16 +87,16 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     };
     advice.push(Advice {
         remedy: Remedy::Program(what.into()),
-        effect: effect(evidence, allocation, 0.0),
+        effect: effect(evidence, used(allocation, 0.0)),
         note,
     });
     let chosen = CHOSEN.iter().any(|name| evidence.jvm.flags.is_chosen(name));
-    let with_terrace = effect(evidence, allocation, ended * unused_of_growing(own, reserve));
-    let pays = pays(evidence, allocation, &with_terrace, stopped);
+    let with_terrace = used(allocation, ended * unused_of_growing(own, reserve));
+    let pays = pays(evidence, allocation, with_terrace, stopped);
     if !chosen && pays && allocation.waste_ended / ended + own > SMALL_OF_TERRACE {
         advice.push(Advice {
             remedy: Remedy::Terrace(vec![]),
-            effect: with_terrace,
+            effect: effect(evidence, with_terrace),
             note: "helps a running JVM, without a restart",
         });
     }
@@ -105,10 +105,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 
 /// Whether fewer collections, which take such a share of the time, save more than small TLABs cost a thread that allocates densely. Where nobody knows
 /// that share it is not ruled out.
-fn pays(evidence: &Evidence, allocation: &Allocation, effect: &Effect, collecting: Option<f64>) -> bool {
+fn pays(evidence: &Evidence, allocation: &Allocation, used: f64, collecting: Option<f64>) -> bool {
     let dense = allocation.objects * NS_FOR_BYTE / (evidence.seconds * 1e9) / evidence.usable_cpus();
-    let saved = effect.collections.zip(collecting);
-    saved.is_none_or(|(collections, share)| share * (1.0 - collections) >= LEAST_GAIN + dense)
+    let left = evidence.full_eden_using(used);
+    collecting.is_none_or(|share| share * (1.0 - left) >= LEAST_GAIN + dense)
 }
 
 /// Bytes at a TLAB's end that hold no objects: what the processor may fetch ahead (HotSpot 17 to 25,
@@ -140,13 +140,16 @@ fn unused_of_growing(own: f64, reserve: f64) -> f64 {
     taken - own
 }
 
-/// When ended threads leave so many bytes instead.
-fn effect(evidence: &Evidence, allocation: &Allocation, ended: f64) -> Effect {
+/// How much of eden is used up for the same work, as a ratio to now, when ended threads leave so many bytes instead.
+fn used(allocation: &Allocation, ended: f64) -> f64 {
     let kept = (allocation.used - allocation.waste_ended).max(allocation.objects);
-    let collections = ((kept + ended.min(allocation.waste_ended)) / allocation.used).min(1.0);
+    ((kept + ended.min(allocation.waste_ended)) / allocation.used).min(1.0)
+}
+
+fn effect(evidence: &Evidence, used: f64) -> Effect {
     Effect {
-        collections: Some(collections),
-        speed: evidence.speed_with_collections(collections),
+        collections: Some(evidence.collections_using(used)),
+        speed: evidence.speed_with_collections(evidence.full_eden_using(used)),
         sure: Sure::Counted,
     }
 }

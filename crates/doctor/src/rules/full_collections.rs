@@ -40,7 +40,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if stopped < LEAST_STOPPED {
         return None;
     }
-    let causes = &evidence.eden.causes;
+    // Not of all collections: a request brings a young one as well, and G1 has young ones for class metadata.
+    let causes = &evidence.eden.full_causes;
     let most_for = |named: &[&str]| {
         let count: u64 = named.iter().map(|cause| causes.of(cause)).sum();
         count as f64 >= MOST_FREQUENT * pauses.full_count as f64

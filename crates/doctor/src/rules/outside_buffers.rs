@@ -24,7 +24,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let rate = objects.count as f64 / evidence.seconds;
     let spent = objects.total_ns / 1e9 / cpu;
     // Without TLABs there is another finding, which says why.
-    let used = evidence.jvm.flags.is_on("UseTLAB");
+    let used = evidence.jvm.flags.get("UseTLAB").is_none_or(|flag| flag.value == "true");
     if !used || rate < FEWEST_A_SECOND || spent.is_nan() || spent < LEAST_SHARE {
         return None;
     }
@@ -46,7 +46,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let larger = (resizes && target < TARGET).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
         effect: Effect {
-            collections: unused.map(|unused| 1.0 / (1.0 - unused.min(0.5))),
+            collections: unused.map(|unused| evidence.collections_using(1.0 / (1.0 - unused.min(0.5)))),
             speed: Some(1.0 / (1.0 - spent * (1.0 - 1.0 / grown)).max(0.1)),
             sure: Sure::Estimated,
         },

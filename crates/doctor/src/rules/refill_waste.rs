@@ -51,8 +51,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             // No flag says it: HotSpot refuses to start with TLABSize=0.
             remedy: Remedy::Program(format!("leave out {}", chosen.join(" and "))),
             effect: Effect {
-                collections: Some(kept),
-                speed: evidence.speed_with_collections(kept),
+                collections: Some(evidence.collections_using(kept)),
+                speed: evidence.speed_with_collections(evidence.full_eden_using(kept)),
                 sure: Sure::Counted,
             },
             note: "HotSpot then chooses the sizes itself",

@@ -75,7 +75,7 @@ fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Adv
     let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
     let (young, heap) = (megabytes(factor * young), megabytes(heap));
     let mut flags = vec![format!("-Xmn{young}m"), format!("-Xmx{heap}m")];
-    if starts_smaller(evidence, young << 20) {
+    if starts_too_small(evidence, young << 20, heap << 20) {
         flags.push(format!("-Xms{heap}m"));
     }
     // What does not leave an old generation is no young one.
@@ -100,11 +100,17 @@ fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Adv
     })
 }
 
-/// Serial cuts `NewSize` off below the heap that it starts with (`GenArguments::initialize_heap_flags_and_sizes`), and the young generation then has what the
-/// old one's size gives it.
-fn starts_smaller(evidence: &Evidence, young: u64) -> bool {
-    let initial = evidence.jvm.flags.number("InitialHeapSize").unwrap_or(0);
-    evidence.jvm.collector == "Serial" && initial <= young
+/// Whether the young generation needs an initial heap that is as large as the whole one. Serial cuts `NewSize` off below the heap that it starts with
+/// (`GenArguments::initialize_heap_flags_and_sizes`), and the young generation then has what the old one's size gives it. Where nobody has chosen that heap,
+/// the others make it as large as both generations (`Arguments::set_heap_size`); a chosen one they keep: Parallel cuts `NewSize` off as well, and G1 takes for
+/// eden what is free (`G1Policy::calculate_young_target_length`).
+fn starts_too_small(evidence: &Evidence, young: u64, heap: u64) -> bool {
+    let flags = &evidence.jvm.flags;
+    let initial = flags.number("InitialHeapSize").unwrap_or(0);
+    match evidence.jvm.collector.as_str() {
+        "Serial" => initial <= young,
+        _ => flags.is_chosen("InitialHeapSize") && initial < heap,
+    }
 }
 
 /// Who has told the collector how long a pause may be wants it to size eden for that, which -Xmn ends: with a size of the young generation G1 has no such
