@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "several threads may mean to take it back")]
 
 use control::{Control, State};
+use hotspot::Error;
 use hotspot::patch::{Exchange, Unlocked};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -34,7 +35,7 @@ impl InPlace {
     /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
     /// that does the same. Whoever calls it knows that nothing is lost without the hooks.
     pub(crate) fn take_back(&self) -> Result<(), String> {
-        self.back(&mut self.exchanges(), Unlocked::of)?;
+        self.back(&mut self.exchanges(), Unlocked::of).map_err(cannot)?;
         // On a thread that no safepoint waits for, and so with the file.
         self.control.set_state(State::Withdrawn);
         Ok(())
@@ -55,10 +56,15 @@ impl InPlace {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if let Err(line) = self.back(&mut exchanges, Unlocked::at_once) {
-            self.failed.store(now, Ordering::Relaxed);
-            if self.control.message() != line {
-                self.control.set_message(&line);
+        match self.back(&mut exchanges, Unlocked::at_once) {
+            // Whoever is at work needs microseconds: the next request tries again.
+            Ok(()) | Err(Error::Busy) => {}
+            Err(error) => {
+                self.failed.store(now, Ordering::Relaxed);
+                let line = cannot(error);
+                if self.control.message() != line {
+                    self.control.set_message(&line);
+                }
             }
         }
     }
@@ -66,14 +72,14 @@ impl InPlace {
     fn back(
         &self,
         exchanges: &mut Vec<Exchange>,
-        unlock: impl for<'a> Fn(&'a [Exchange]) -> Result<Unlocked<'a>, hotspot::Error>,
-    ) -> Result<(), String> {
+        unlock: impl for<'a> Fn(&'a [Exchange]) -> Result<Unlocked<'a>, Error>,
+    ) -> Result<(), Error> {
         if exchanges.is_empty() {
             return Ok(());
         }
         // The last first: as it was put in place, the other way round.
         let back: Vec<Exchange> = exchanges.iter().rev().map(|exchange| exchange.back()).collect();
-        let unlocked = unlock(&back).map_err(|error| format!("cannot withdraw the agent: {error}"))?;
+        let unlocked = unlock(&back)?;
         // SAFETY: HotSpot's own functions, of the entries' types.
         unsafe { unlocked.exchange() };
         exchanges.clear();
@@ -81,4 +87,8 @@ impl InPlace {
         self.control.set_state_in_memory(State::Withdrawn);
         Ok(())
     }
+}
+
+fn cannot(error: Error) -> String {
+    format!("cannot withdraw the agent: {error}")
 }

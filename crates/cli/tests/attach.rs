@@ -60,7 +60,10 @@ fn an_observer_is_withdrawn_or_makes_way() {
     let (code, said) = jvm.ask("attach", &["levels=none"]);
     assert!(code == Some(0) && said.contains("observing"), "{said}");
     let (code, said) = jvm.ask("attach", &["core=64k"]);
-    assert!(code == Some(0) && said.contains("it makes way") && said.contains("installed"), "{said}");
+    assert!(
+        code == Some(0) && said.contains("buffers take its place") && said.contains("installed"),
+        "{said}"
+    );
     status(&jvm, |status| status["total"]["refills"].as_u64().is_some_and(|count| count > 10));
 }
 

@@ -142,6 +142,27 @@ fn a_users_program_compared_in_one_process() {
     assert_eq!(result["unit"], "bytes/s", "{result}");
 }
 
+/// What it logs for us goes with all else.
+#[test]
+fn a_program_that_switches_logs_off_has_no_pauses_and_says_so() {
+    let Some(folder) = installed() else { return };
+    let jar = jar(&folder);
+    let java = java();
+    let words = ["compare", "--duration", "3s", "--warmup", "1s", "--format", "json", "--"];
+    let compare = |options: &[&str]| -> serde_json::Value {
+        let program = [&[java.as_str()], options, &["-Xmx64m", "-jar", &jar, "alloc", "--seconds", "600"]];
+        let compared = output(&[&words[..], &program.concat()].concat());
+        assert!(compared.status.success(), "{}", stderr(&compared));
+        serde_json::from_slice(&compared.stdout).unwrap()
+    };
+    let without = compare(&["-Xlog:disable", "-Xlog:gc:file=/dev/null"]);
+    assert!(without["estimate"]["stopped"].is_null(), "{without}");
+    assert!(without["notes"].to_string().contains("leave out -Xlog:disable"), "{without}");
+    let with = compare(&[]);
+    assert!(with["estimate"]["stopped"].is_array(), "{with}");
+    assert!(!with["notes"].to_string().contains("pauses"), "{with}");
+}
+
 #[test]
 fn terrace_against_stock_in_forks() {
     let Some(_) = installed() else { return };

@@ -329,3 +329,34 @@ fn what_was_given_up_can_be_taken_over() {
     again.set_state(State::Installed);
     assert_eq!(View::open(&path).unwrap().state(), Some(State::Installed));
 }
+
+#[test]
+fn memory_of_a_refused_attempt_serves_the_next_one_that_is_alike() {
+    let agent = Control::shared(&[2]).unwrap();
+    agent.set_message("refused for a reason");
+    agent.set_mode(Mode::Off);
+    agent.ask_to_withdraw();
+    agent.ask_for_sizes(&[(0, Asked::Bytes(65536))]);
+    agent.set_state(State::Refused);
+    for (place, levels) in
+        [(None, &[2][..]), (Some("/tmp/x"), &[2]), (Some("auto"), &[3]), (Some("auto"), &[2, 1])]
+    {
+        assert!(!agent.try_again(place, levels), "{place:?} {levels:?}");
+    }
+    assert_eq!(agent.state(), Some(State::Refused));
+    assert!(agent.try_again(Some("auto"), &[2]));
+    assert_eq!((agent.state(), agent.message().as_str()), (Some(State::Starting), ""));
+    assert_eq!((agent.mode(), agent.asked(0)), (Mode::On, Asked::Nothing));
+    assert!(agent.has_taken_sizes() && !agent.is_to_withdraw());
+    // What has counted may be counted in by a late thread, and is looked at.
+    for state in [State::Installed, State::Observing, State::Withdrawn, State::Ended] {
+        agent.set_state(state);
+        assert!(!agent.try_again(Some("auto"), &[2]), "{state:?}");
+    }
+    let private = Control::anonymous(&[2]).unwrap();
+    assert!(!private.try_again(Some("auto"), &[2]) && private.try_again(None, &[2]));
+    let directory = own_directory();
+    let path = directory.path().join("control");
+    let with_a_file = Control::create(&path, &[2]).unwrap();
+    assert!(!with_a_file.try_again(Some("auto"), &[2]) && !with_a_file.try_again(path.to_str(), &[2]));
+}

@@ -84,6 +84,9 @@ pub(crate) fn trials(report: &Report) -> Vec<String> {
                 collections.unwrap_or_default()
             ));
         }
+        if trial.speed.is_none() && !advised(&trial.remedy) {
+            lines.push(format!("{}: {}", trial.remedy, trial.note));
+        }
         if let Some(speed) = trial.speed_cpu.as_ref().filter(|_| trial.speed.is_some()) {
             lines.push(format!("{}: work per CPU-second {}", trial.remedy, ratio(speed)));
         }
@@ -261,8 +264,14 @@ mod tests {
         let line = "   - -Xmn848m: collections 0.250 (estimated); if few additional objects survive\n";
         assert!(shown.contains(line), "{shown}");
         let trial = Trial::without_result("-Xmn848m".into(), "failed: no memory".into());
-        let shown = super::report(&report(vec![trial]), 80, None);
-        for part in ["failed: no memory", "   - -Xmn848m: if few additional objects survive\n"] {
+        // Of buffers that were there before there is no advice.
+        let present = Trial::without_result("terrace".into(), "failed: only 3 pairs".into());
+        let shown = super::report(&report(vec![trial, present]), 80, None);
+        for part in [
+            "terrace: failed: only 3 pairs",
+            "failed: no memory",
+            "   - -Xmn848m: if few additional objects survive\n",
+        ] {
             assert!(shown.contains(part), "'{part}' in {shown}");
         }
     }

@@ -52,13 +52,12 @@ pub fn in_place(
         let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
         match jvm::switch::attach(pid, &options, install, |_| ()) {
-            Err(error) if error.is_interruption() => {
-                // The JVM may have taken the agent before the user stopped us. If not, there is nothing to remove.
-                let _ = jvm::switch::remove(pid);
-                return Err(error);
-            }
-            Err(error) => return failed(error),
             Ok(_) => {}
+            Err(error) => {
+                // The JVM may have taken the agent all the same. If not, there is nothing to remove.
+                let _ = jvm::switch::remove(pid);
+                return if error.is_interruption() { Err(error) } else { failed(error) };
+            }
         }
     }
     let estimate = compare::in_place::measure(pid, duration, compare::another_seed(), progress);

@@ -119,7 +119,10 @@ pub fn watch_process(
             evidence.missing.push(late.to_string());
             Ok(evidence)
         }
-        (evidence, None) => evidence,
+        (failed, None) => {
+            tell(&late.to_string());
+            failed
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub enum Error {
         /// The function.
         what: &'static str,
     },
+    /// Another copy of this library changes pages right now.
+    Busy,
     /// A page could not be made writable.
     Protection {
         /// The system's reason.
@@ -104,6 +106,7 @@ impl fmt::Display for Error {
                 f,
                 "{what} is already replaced by another agent or a second copy of libterrace.so: load only one of them"
             ),
+            Error::Busy => write!(f, "another copy of the agent is at work in this JVM: try again"),
             Error::Protection { reason } => write!(
                 f,
                 "cannot make the heap's function table writable ({reason}): allow mprotect for this process (seccomp, SELinux \

@@ -4,6 +4,7 @@
 //! reads can still be changed there.
 
 use crate::Error;
+use crate::library::Library;
 use crate::structs::{Structs, peek, static_text};
 
 /// Who set a flag: the low four bits of `JVMFlag::_flags`.
@@ -30,6 +31,11 @@ pub struct Flag {
 }
 
 impl Flags {
+    /// Those of this process's JVM, before anything else is known of it.
+    pub fn of_process() -> Result<Flags, Error> {
+        Flags::of(&Structs::of(&Library::find()?)?)
+    }
+
     /// Finds the table.
     pub fn of(structs: &Structs) -> Result<Flags, Error> {
         let first = structs.static_field("JVMFlag", "flags")?;

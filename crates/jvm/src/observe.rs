@@ -358,7 +358,7 @@ impl Jvms {
     /// Why nobody knows when the threads stood still, if that is so.
     pub fn unlogged(&mut self) -> Option<String> {
         (self.found.len() == 1 && self.stops().is_none()).then(|| {
-            "pauses are not charged to the sides: the JVM logs none (leave out -Xlog:disable, or write it before other options in JDK_JAVA_OPTIONS)".into()
+            "pauses are not charged to the sides, because the JVM does not log them: leave out -Xlog:disable, or move it to JAVA_TOOL_OPTIONS".into()
         })
     }
 

@@ -39,7 +39,7 @@ pub fn attach(pid: u32, options: &AgentOptions, install: &Install, tell: impl Fn
                     control.message()
                 )));
             }
-            tell("an observer was installed; it makes way");
+            tell("an observer is installed; buffers take its place, unless they are refused");
             return load_into(pid, options, &library, Some(&control), tell);
         }
         return Err(Error::failed(format!(
@@ -67,7 +67,7 @@ fn load_into(
     }
     let (path, _copy) = jvm.reachable(library)?;
     if let Some(observer) = observer
-        && !loaded::libraries(&loaded::maps(pid)?).contains(&path)
+        && loaded::libraries(&loaded::maps(pid)?) != [path.as_path()]
     {
         // Its own library replaces it, unless it refuses what is asked for; another copy of it cannot.
         withdraw(pid, observer)?;
@@ -79,8 +79,10 @@ fn load_into(
         (Loaded::Refused, Ok(status)) if status.state == State::Observing.name() => Err(Error::failed(
             "the agent refused; the reason is on the JVM's standard error, and the observer stays",
         )),
-        (Loaded::Refused, Ok(status)) => Err(Error::failed(format!("refused: {}", status.message))),
-        (Loaded::Refused, Err(_)) if jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) => {
+        (Loaded::Refused, Ok(status)) if status.state == State::Refused.name() => {
+            Err(Error::failed(format!("refused: {}", status.message)))
+        }
+        (Loaded::Refused, _) if jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) => {
             Err(Error::failed("the agent refused; the reason is on the JVM's standard error"))
         }
         (Loaded::Refused | Loaded::TooEarly, _) => {

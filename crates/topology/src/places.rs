@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | the whole machine | CPUs | those of the topology |
 //! | some of its CPUs, or less time than it has cores | concurrency ids, where the kernel has them | as many as can run at a time |
+//! | the same, where each thread's memory is to be of its own node | CPUs | those of the topology |
 //! | the same, without concurrency ids | CPUs | those of the topology that it may use, folded to that number |
 //!
 //! A container with two CPUs' worth of time on a machine of 192 runs its threads on all of them: with a buffer for each it would
@@ -36,6 +37,12 @@ impl Places {
     /// Looks at what this process may use.
     pub fn detect(machine: &Machine) -> Places {
         Places::choose(machine, CpuSource::concurrency(), CpuSource::detect)
+    }
+
+    /// By CPUs and the topology's domains, whatever the process may use: no core has CPUs of two memory nodes, and a concurrency id is on one node now and
+    /// on another one later. For a heap that gives each thread memory of its own node.
+    pub fn of_topology(cpus: CpuSource) -> Places {
+        Places { source: cpus, way: Way::Topology }
     }
 
     /// As [`Places::detect`], with the sources given.

@@ -42,6 +42,23 @@ fn a_quota_of_two_cpus_on_64_gets_two_domains() {
     assert_eq!(core(&machine().with_quota(100.0), true).count(), 64);
 }
 
+/// Two packages are two nodes: threads of both meet in the domains of a quota, and in none of the topology's.
+#[test]
+fn no_domain_of_the_topology_has_cpus_of_two_nodes() {
+    let machine = machine().with_quota(8.0);
+    let mixed = |places: &Places| {
+        let (cores, nodes) = (places.domains(&machine, DomainKind::Core), machine.domains(DomainKind::Node));
+        let node_of = |cpu| nodes.of(CpuId(cpu));
+        (0..64).any(|cpu| {
+            (0..64)
+                .any(|other| cores.of(CpuId(cpu)) == cores.of(CpuId(other)) && node_of(cpu) != node_of(other))
+        })
+    };
+    assert_eq!(machine.count(DomainKind::Node), 2);
+    assert!(mixed(&places(&machine, true)) && mixed(&places(&machine, false)));
+    assert!(!mixed(&Places::of_topology(CpuSource::fixed(|| CpuId(63)))));
+}
+
 #[test]
 fn processors_are_not_more_than_the_quota_either() {
     let machine = machine().with_quota(1.0);

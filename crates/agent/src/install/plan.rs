@@ -4,19 +4,19 @@ use super::remember;
 use crate::hierarchy::{self, ThreadBuffers};
 use crate::hooks;
 use crate::log::{Severity, say};
-use crate::options::{Levels, Options};
+use crate::options::{Levels, Options, Tlab};
 use crate::source::HeapSource;
 use crate::state::{When, control, set_control};
 use crate::tlab::{self, Tlabs};
 use control::{Asked, Control, Counted};
 use hab::{Layout, Shape};
 use hotspot::WORD;
-use hotspot::flags::Change;
+use hotspot::flags::{Change, Flags};
 use hotspot::heap::Jvm;
 use hotspot::patch::{Exchange, Unlocked};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
-use topology::{CpuSource, DomainMap, Machine, Places};
+use topology::{CpuSource, DomainKind, DomainMap, Machine, Places};
 
 /// An installation that nothing is known to stand against.
 pub(crate) struct Plan {
@@ -44,7 +44,10 @@ impl Plan {
     pub(crate) fn make(mut options: Options, when: When) -> Result<Plan, String> {
         remember(&options);
         let machine = Machine::detect();
-        let places = Places::detect(&machine);
+        let places = match has_memory_by_node(&machine) {
+            true => Places::of_topology(CpuSource::detect()),
+            false => Places::detect(&machine),
+        };
         let maps = hierarchy::domain_maps(options.levels, &machine, &places);
         let mut remarks = Vec::new();
         let control = make_control(&options, &maps, &mut remarks)?;
@@ -106,6 +109,7 @@ impl Plan {
     pub(crate) fn check(&self, options: &Options, when: When) -> Result<(), String> {
         let (feature, version) = (self.jvm.feature, &self.jvm.version);
         feature.check(version, options.try_unknown).map_err(|refusal| refusal.to_string())?;
+        check_earlier(EARLIER.load(Ordering::Relaxed))?;
         asked(&self.jvm, options, when, &mut Vec::new()).map(drop)
     }
 
@@ -137,6 +141,19 @@ impl Plan {
     }
 }
 
+/// Whether the heap gives each thread memory of its own node: then no buffer is to serve threads of two. Parallel does, and G1 since JDK 14 (JEP 345), which
+/// is the only one without that among the supported versions.
+fn has_memory_by_node(machine: &Machine) -> bool {
+    if machine.count(DomainKind::Node) < 2 {
+        return false;
+    }
+    let Ok(flags) = Flags::of_process() else { return false };
+    let is_on = |name: &str| flags.boolean(name) == Some(true);
+    // A flag of G1's since then.
+    let g1_has_nodes = flags.find("G1PeriodicGCInterval").is_some();
+    is_on("UseNUMA") && (is_on("UseParallelGC") || is_on("UseG1GC") && g1_has_nodes)
+}
+
 /// Of earlier attempts and installations whose memory stays mapped.
 static EARLIER: AtomicU32 = AtomicU32::new(0);
 /// Of these at most: a process may have 65,530 mappings (`vm.max_map_count`), and needs them for its threads and its heap.
@@ -158,11 +175,7 @@ fn make_control(
         if earlier.try_again(options.control.as_deref(), counted) {
             return Ok(earlier);
         }
-        if EARLIER.fetch_add(1, Ordering::Relaxed) >= MOST {
-            return Err(format!(
-                "{MOST} agents have been in this JVM, each of which leaves memory behind: restart the JVM"
-            ));
-        }
+        check_earlier(EARLIER.fetch_add(1, Ordering::Relaxed))?;
         // Whoever looks from now on looks for this one.
         earlier.give_up();
     }
@@ -213,9 +226,18 @@ fn asked(
     check_sizes(options, jvm.grain())?;
     if !options.observes() {
         check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
-        check_tlab_flags(jvm)?;
+        check_tlab_flags(jvm, options, when)?;
     }
     Ok((shape, tlab::plan(jvm, options, when, remarks)?))
+}
+
+fn check_earlier(number: u32) -> Result<(), String> {
+    match number < MOST {
+        true => Ok(()),
+        false => Err(format!(
+            "{MOST} agents have been in this JVM, and each leaves memory behind: restart the JVM"
+        )),
+    }
 }
 
 fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
@@ -231,9 +253,12 @@ fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {
 
 /// Refuses TLABs of which each would end between the places where objects may begin. HotSpot takes these flags as they are (`initial_desired_size`,
 /// `G1CollectedHeap::unsafe_max_tlab_alloc`); where it allocates them itself, they lie one behind the other all the same, but a buffer counts in whole grains.
-fn check_tlab_flags(jvm: &Jvm) -> Result<(), String> {
+fn check_tlab_flags(jvm: &Jvm, options: &Options, when: When) -> Result<(), String> {
     let grain = jvm.grain();
-    for name in ["TLABSize", "MinTLABSize"] {
+    // A size of ours takes the place of the flag's before the first thread has asked.
+    let is_replaced = matches!(options.tlab, Tlab::Fixed(_)) && when == When::Load;
+    let in_force = ["TLABSize", "MinTLABSize"].into_iter().skip(usize::from(is_replaced));
+    for name in in_force.filter(|_| tlab::are_used(jvm)) {
         if let Some(bytes) = jvm.flags.number(name)
             && !(bytes / WORD * WORD).is_multiple_of(grain)
         {

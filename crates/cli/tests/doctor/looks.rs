@@ -78,7 +78,8 @@ fn an_observer_that_somebody_else_withdraws_meanwhile_is_missed() {
     let answer = loop {
         let doctor = terrace(&doctor).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         status(&jvm, |found| found["state"] == "observing");
-        assert_eq!(jvm.ask("off", &[]).0, Some(0));
+        // Refused where the watching is over by now.
+        jvm.ask("off", &[]);
         let answer = doctor.wait_with_output().unwrap();
         let report: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
         if report["evidence"]["missing"].to_string().contains("by another command") {
@@ -88,7 +89,7 @@ fn an_observer_that_somebody_else_withdraws_meanwhile_is_missed() {
     };
     let evidence = &answer["evidence"];
     assert!(evidence["allocation"].is_null() && evidence["refills"].is_null(), "{answer:#}");
-    assert_ne!(answer["unjudged"].as_array().map(Vec::len), Some(0), "{answer:#}");
+    assert!(answer["unjudged"].as_array().is_some_and(|rules| !rules.is_empty()), "{answer:#}");
 }
 
 #[test]

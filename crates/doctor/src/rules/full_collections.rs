@@ -11,7 +11,7 @@ const LEAST_STOPPED: f64 = 0.03;
 const FEWEST: u64 = 2;
 /// A heap that is not so much larger is not worth a change.
 const LEAST_FACTOR: f64 = 1.25;
-/// Of all collections, for one cause: it is what brings the full ones.
+/// Of the full collections, for one cause: it is what brings the full ones.
 const MOST_FREQUENT: f64 = 0.5;
 /// Of the heap, by which it could grow before it is full.
 const LEAST_GROWTH: f64 = 0.2;
