@@ -1,5 +1,6 @@
 use super::*;
-use crate::evidence::{self, Block, Evidence, Span};
+use crate::block::{Block, Span};
+use crate::evidence::{self, Evidence};
 use crate::exposure::Exposed;
 use crate::stopping::Precision;
 use jvm::counts::{Counts, Waste};

@@ -1,29 +1,11 @@
 //! What is found out beside the counters: when the threads were stopped, and what single steps took. Windows and evidence
 //! together give pairs.
 
+use crate::block::{Block, Span};
 use crate::exposure;
 use crate::measure::{Measure, Pair};
 use jvm::calls::Call;
-use jvm::counts::Counts;
 use jvm::stops::{self, Stop};
-
-/// From here to there one mode was on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Span {
-    /// When counting began.
-    pub from: Counts,
-    /// When it ended.
-    pub to: Counts,
-}
-
-/// Four neighbouring windows, in the order A B B A or B A A B: a drift that is steady favours nobody.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Block {
-    /// The two of side a.
-    pub a: [Span; 2],
-    /// The two of side b.
-    pub b: [Span; 2],
-}
 
 /// What was found out beside the counters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +44,7 @@ pub fn pairs(blocks: &[Block], evidence: &Evidence) -> Vec<Pair> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jvm::counts::Counts;
     use std::time::Duration;
 
     fn ms(number: u64) -> Duration {

@@ -7,7 +7,7 @@
 //! the result is of all work, and chance weighs most in short steps. One that takes ten times as long as its like moves the result no more
 //! than one of two and a half deviations (Huber's estimator, in one step).
 
-use crate::evidence::{Block, Span};
+use crate::block::{Block, Span};
 use jvm::calls::Call;
 use jvm::stops::{self, Stop};
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@
 //! | `flags`, `in_force` | which flag overrules which, and whether a side's are in force in its JVMs |
 //! | [`windows`], `process` | buffers on and off in turn inside one JVM |
 //! | [`in_place`] | the same in a JVM that somebody else has started |
+//! | [`block`] | how windows lie in time: in fours, A B B A or B A A B |
 //! | [`evidence`] | stops and single steps of work, laid beside the windows |
 //! | [`latency`] | times of operations by side, where the program tells windows apart |
 //! | [`estimate`], [`stopping`] | from windows to ratios that can tell 3 %, and when there are enough of them |
@@ -19,6 +20,7 @@
 
 #![allow(missing_docs, reason = "not published")]
 
+pub mod block;
 mod check;
 pub mod clock;
 pub mod estimate;

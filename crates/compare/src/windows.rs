@@ -3,8 +3,9 @@
 //! Neighbours share the machine's frequency, the heap's state and the compiler's work, so that their ratio is steadier than
 //! any of them. Within a block a steady drift cancels out; chance keeps whatever has a rhythm from favouring a side.
 
+use crate::block::{Block, Span};
 use crate::estimate::estimate;
-use crate::evidence::{self, Block, Evidence, Span};
+use crate::evidence::{self, Evidence};
 use crate::measure::Pair;
 use crate::stopping::Precision;
 use crate::summary;
