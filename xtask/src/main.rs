@@ -81,7 +81,7 @@ enum Command {
     Observing(observing::Arguments),
     /// Measure the path to an out-of-memory error: full collections and time before it, terrace's defaults against stock.
     Exhaust(exhaust::Arguments),
-    /// Add runs to the kept results, docs/results.json, and write the tables of README and docs/results.md from them.
+    /// Add runs to the kept results, docs/results.json, and write the tables of README and of the pages from them.
     Results(results::Arguments),
     /// Record how javac allocates (object sizes, bytes, work between allocations) for the simulator; takes 2 minutes and 4 GB of memory.
     Profile(profile::Arguments),

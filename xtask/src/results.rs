@@ -1,4 +1,4 @@
-//! The kept results, `docs/results.json`, and the tables of README.md and docs/results.md that are made from them: a figure stands in one
+//! The kept results, `docs/results.json`, and the tables of README.md and of the pages that are made from them: a figure stands in one
 //! place.
 
 mod summary;

@@ -112,6 +112,8 @@ pub(crate) struct Agent<H: ?Sized = dyn Hierarchy> {
 static AGENT: AtomicPtr<()> = AtomicPtr::new(null_mut());
 /// The agent for all others.
 static INSTALLED: AtomicPtr<&'static Agent> = AtomicPtr::new(null_mut());
+/// What the last one stands before. It stays when the agent goes.
+static ORIGINALS: AtomicPtr<Originals> = AtomicPtr::new(null_mut());
 
 /// Orders a hook behind HotSpot's plain load of the table's entry that led here. The branch through the entry orders nothing: a
 /// processor that guesses where it goes may load in the hook before the entry is there, and find no agent, or an earlier one.
@@ -135,6 +137,18 @@ pub(crate) unsafe fn agent<H>() -> &'static Agent<H> {
     unsafe { &*agent }
 }
 
+/// HotSpot's own functions, in a hook that needs no agent: a thread that HotSpot does not stop for a collection may be on its way into one when the
+/// agent goes.
+///
+/// # Safety
+/// Only from hooks, which are in place only after an agent was published.
+pub(crate) unsafe fn originals() -> &'static Originals {
+    come_through_the_table();
+    // Acquire: pairs with the release in `publish`.
+    // SAFETY: stored before any hook was put in place, and never freed.
+    unsafe { &*ORIGINALS.load(Ordering::Acquire) }
+}
+
 /// The agent, if it is installed.
 pub(crate) fn agent_if_installed() -> Option<&'static Agent> {
     // SAFETY: null or a leaked value.
@@ -149,8 +163,15 @@ pub(crate) fn publish_to_hooks(agent: &'static Agent) {
 
 /// Makes the agent known to all but hooks.
 pub(crate) fn publish(agent: &'static Agent) {
+    publish_originals(&agent.originals);
     // Release: as above.
     INSTALLED.store(Box::leak(Box::new(agent)), Ordering::Release);
+}
+
+/// Makes HotSpot's own functions known to hooks.
+pub(crate) fn publish_originals(originals: &'static Originals) {
+    // Release: as above.
+    ORIGINALS.store(std::ptr::from_ref(originals).cast_mut(), Ordering::Release);
 }
 
 /// There is none any more, but for its own hooks.

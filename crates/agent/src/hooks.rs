@@ -4,7 +4,7 @@
 //! Those that have lost their last argument since JDK 26 hand on what they were called with (`hotspot::functions`).
 //! What each of them may rely on is told in docs/allocation-walkthrough.md.
 
-use crate::agent::{Agent, agent, agent_if_installed, come_through_the_table};
+use crate::agent::{Agent, agent, agent_if_installed, originals};
 use crate::growth;
 use crate::hierarchy::Hierarchy;
 use crate::refills::Place;
@@ -221,11 +221,13 @@ pub(crate) unsafe extern "C" fn unsafe_max_tlab_alloc<H: Hierarchy>(
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tlabs: bool) {
-    come_through_the_table();
-    let Some(agent) = agent_if_installed() else { return };
-    agent.control.count_parsability();
-    agent.retire_buffers();
-    if let Some(original) = agent.originals.ensure_parsability {
+    // SAFETY: in a hook.
+    let originals = unsafe { originals() };
+    if let Some(agent) = agent_if_installed() {
+        agent.control.count_parsability();
+        agent.retire_buffers();
+    }
+    if let Some(original) = originals.ensure_parsability {
         // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
         unsafe { original(heap, retire_tlabs) };
     }
@@ -240,14 +242,17 @@ pub(crate) unsafe extern "C" fn ensure_parsability(heap: *mut c_void, retire_tla
 /// # Safety
 /// Called by HotSpot only, once the agent is set up.
 pub(crate) unsafe extern "C" fn trace_heap(heap: *mut c_void, when: i32, tracer: *const c_void) {
-    come_through_the_table();
-    let Some(agent) = agent_if_installed() else { return };
-    // SAFETY: HotSpot's own threads call it.
-    let is_on_vm_thread = || unsafe { agent.heap.is_on_vm_thread() };
-    if when == BEFORE_GC && agent.heap.is_at_safepoint() && is_on_vm_thread() {
+    // SAFETY: in a hook.
+    let originals = unsafe { originals() };
+    if when == BEFORE_GC
+        && let Some(agent) = agent_if_installed()
+        && agent.heap.is_at_safepoint()
+        // SAFETY: HotSpot's own threads call it.
+        && unsafe { agent.heap.is_on_vm_thread() }
+    {
         agent.retire_buffers();
     }
-    if let Some(original) = agent.originals.trace_heap {
+    if let Some(original) = originals.trace_heap {
         // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
         unsafe { original(heap, when, tracer) };
     }
@@ -281,4 +286,54 @@ pub(crate) unsafe extern "C" fn doit<H: Hierarchy>(operation: *mut c_void) {
 /// Called by HotSpot only.
 pub(crate) unsafe extern "C" fn supports_inline_contig_alloc(_heap: *const c_void) -> bool {
     false
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_types, reason = "what the functions behind the hooks were called with")]
+mod tests {
+    use super::*;
+    use crate::agent::{Originals, publish_originals};
+    use std::ptr::null_mut;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    static TRACED: AtomicI32 = AtomicI32::new(-1);
+    static WALKED: AtomicI32 = AtomicI32::new(-1);
+
+    unsafe extern "C" fn no_memory(_: *mut c_void, _: usize, _: usize, _: *mut usize) -> *mut c_void {
+        null_mut()
+    }
+    unsafe extern "C" fn no_object(_: *mut c_void, _: usize, _: *mut bool) -> *mut c_void {
+        null_mut()
+    }
+    unsafe extern "C" fn nothing_left(_: *const c_void, _: *mut c_void) -> usize {
+        0
+    }
+    unsafe extern "C" fn walk(_: *mut c_void, retire_tlabs: bool) {
+        WALKED.store(retire_tlabs.into(), Ordering::Relaxed);
+    }
+    unsafe extern "C" fn trace(_: *mut c_void, when: i32, _: *const c_void) {
+        TRACED.store(when, Ordering::Relaxed);
+    }
+
+    /// A thread that was on its way into a hook when the agent went.
+    #[test]
+    fn a_late_hook_without_an_agent_is_hotspots_own_function() {
+        publish_originals(Box::leak(Box::new(Originals {
+            allocate_new_tlab: no_memory,
+            mem_allocate: no_object,
+            unsafe_max_tlab_alloc: nothing_left,
+            ensure_parsability: Some(walk),
+            trace_heap: Some(trace),
+            pauses: Vec::new(),
+        })));
+        assert!(agent_if_installed().is_none());
+        // SAFETY: what is behind the hooks looks at no heap.
+        unsafe { ensure_parsability(null_mut(), true) };
+        for when in [BEFORE_GC, BEFORE_GC + 1] {
+            // SAFETY: as above.
+            unsafe { trace_heap(null_mut(), when, null_mut()) };
+            assert_eq!(TRACED.load(Ordering::Relaxed), when);
+        }
+        assert_eq!(WALKED.load(Ordering::Relaxed), 1);
+    }
 }

@@ -137,6 +137,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/sizes.md",
         name: "sizing",
         experiment: "sizing",
         columns: &[
@@ -199,6 +200,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/start-up.md",
         name: "startup",
         experiment: "startup",
         columns: &[
@@ -210,6 +212,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/start-up.md",
         name: "lookups",
         experiment: "lookups",
         columns: &[
@@ -258,6 +261,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/soundness.md",
         name: "stock",
         experiment: "baseline",
         columns: &[
@@ -272,6 +276,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/collections.md",
         name: "waste",
         experiment: "waste",
         columns: &[("collections, Terrace / stock", Words("{collector} {jdk}, young {young}"))],
@@ -279,6 +284,7 @@ pub const TABLES: [Table; 30] = [
         ..PLAIN
     },
     Table {
+        file: "docs/results/out-of-memory.md",
         name: "exhaust",
         experiment: "exhaust",
         columns: &[
