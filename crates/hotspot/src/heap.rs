@@ -9,7 +9,6 @@ use crate::functions::{
 use crate::library::Library;
 use crate::slots;
 use crate::structs::{Structs, peek};
-use crate::symbols::Symbols;
 use crate::transitions::{self, Transitions};
 use crate::version::{Feature, Since};
 use crate::vtable::Vtable;
@@ -92,8 +91,7 @@ impl Jvm {
         let flags = Flags::of(&structs)?;
         let collector = chosen(&flags)?;
         let hooks = collector.hooks(feature);
-        let symbols = Symbols::open(library.path())?;
-        library.check(&symbols)?;
+        let symbols = library.symbols()?;
         let missing = |what: &str| Error::Missing { what: what.to_owned() };
         let fill_with_object =
             FILL_WITH_OBJECT.in_version(feature).ok_or_else(|| missing("the filler's name"))?;

@@ -105,8 +105,15 @@ impl Library {
         self.range.contains(&address)
     }
 
+    /// The symbols of its file, unless that is another build's.
+    pub fn symbols(&self) -> Result<Symbols, Error> {
+        let symbols = Symbols::open(&self.path)?;
+        self.check(&symbols)?;
+        Ok(symbols)
+    }
+
     /// Refuses symbols of another build: after an upgrade in place the file is not what runs.
-    pub fn check(&self, symbols: &Symbols) -> Result<(), Error> {
+    fn check(&self, symbols: &Symbols) -> Result<(), Error> {
         symbols.check_processor()?;
         match &self.build_id {
             Some(id) if symbols.build_id() != Some(id) => {

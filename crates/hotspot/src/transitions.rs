@@ -7,7 +7,6 @@
 use crate::library::Library;
 use crate::slots;
 use crate::structs::peek;
-use crate::symbols::Symbols;
 
 /// `JvmtiVTMSTransitionDisabler::_VTMS_notify_jvmti_events`, a `bool`, of 21 to 25; `MountUnmountDisabler::_notify_jvmti_events` since.
 const NOTIFIES: [&str; 2] = [
@@ -47,8 +46,7 @@ impl Transitions {
     pub fn find() -> Transitions {
         let places = || {
             let library = Library::find().ok()?;
-            let symbols = Symbols::open(library.path()).ok()?;
-            library.check(&symbols).ok()?;
+            let symbols = library.symbols().ok()?;
             let names = slots::find(&symbols, &[], &SYMBOLS, None).ok()?;
             let place =
                 |at: usize| names.others.get(at).copied().flatten().map(|place| place + library.base());

@@ -80,9 +80,7 @@ pub(crate) fn begin(
     if options.withdraw {
         return take_back();
     }
-    if LOADED.swap(true, Ordering::AcqRel) {
-        make_room(&options, when)?;
-    }
+    let gave_way = if LOADED.swap(true, Ordering::AcqRel) { make_room(&options, when)? } else { None };
     // The end of the JVM is of no more interest to it.
     if let Some(earlier) = lock(&EARLIER).take() {
         earlier.end();
@@ -94,19 +92,34 @@ pub(crate) fn begin(
     };
     if outcome.is_err() {
         give_up(jvmti);
+        if let Some(observer) = gave_way {
+            come_back(environment, observer, callbacks);
+        }
     }
     outcome
+}
+
+/// Puts the observer there again that has made room for nothing. What it counted is in its report; it counts from 0.
+#[cold]
+fn come_back(environment: Environment<'_>, observer: Options, callbacks: Callbacks) {
+    LOADED.store(true, Ordering::Release);
+    let mut jvmti = None;
+    if in_running(environment, &mut jvmti, observer, callbacks).is_err() {
+        // The reason why the other was refused is told already.
+        give_up(jvmti);
+    }
 }
 
 /// Gets a JVMTI environment: an own one.
 type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
 
-/// An observer gives way to buffers, where there can be any, and what has withdrawn to anything.
-fn make_room(options: &Options, when: When) -> Result<(), String> {
+/// An observer gives way to buffers, where there can be any, and what has withdrawn to anything. Gives the observer's options.
+fn make_room(options: &Options, when: When) -> Result<Option<Options>, String> {
     let earlier = lock(&EARLIER);
     let loaded = "libterrace.so is already loaded: specify it once, or change it through its control file";
     let earlier = earlier.as_ref().ok_or(loaded)?;
-    if !earlier.in_place.is_back() {
+    let observes = !earlier.in_place.is_back();
+    if observes {
         match earlier.plan.jvm.collector.buffers() {
             Err(refusal) if options.insists_on_buffers() => return Err(refusal.to_string()),
             Ok(()) if earlier.observes() && !options.observes() => {}
@@ -117,7 +130,7 @@ fn make_room(options: &Options, when: When) -> Result<(), String> {
     }
     earlier.in_place.take_back()?;
     report::write();
-    Ok(())
+    Ok(observes.then(|| earlier.plan.options.clone()))
 }
 
 /// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.

@@ -13,6 +13,7 @@ use hab::{Layout, Shape};
 use hotspot::WORD;
 use hotspot::flags::{Change, Flags};
 use hotspot::heap::Jvm;
+use hotspot::library::Library;
 use hotspot::patch::{Exchange, Unlocked};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -105,8 +106,9 @@ impl Plan {
         })
     }
 
-    /// Refuses options that a later installation in this JVM would be refused with.
+    /// Refuses what a later installation in this JVM would be refused for: its options, or `libjvm.so` replaced meanwhile.
     pub(crate) fn check(&self, options: &Options, when: When) -> Result<(), String> {
+        Library::find().and_then(|library| library.symbols()).map_err(|refusal| refusal.to_string())?;
         let (feature, version) = (self.jvm.feature, &self.jvm.version);
         feature.check(version, options.try_unknown).map_err(|refusal| refusal.to_string())?;
         check_earlier(EARLIER.load(Ordering::Relaxed))?;

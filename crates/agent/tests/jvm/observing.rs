@@ -76,7 +76,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 /// Where the agent's library is.
-fn install() -> Install {
+pub fn install() -> Install {
     Install::at(vec![artifacts::agent().parent().unwrap_or(Path::new("/")).to_owned()])
 }
 
@@ -237,6 +237,14 @@ fn makes_way(running: &mut Running<'_>) -> Result<(), String> {
         return Err(format!("{:?} after a refusal", observer.control().state()));
     }
     collect_times(running, 1)?;
+    // What fails when it has gone brings it back.
+    is(load(running, "core=64k,strict=true,control=not/there")?, Loaded::Refused)?;
+    let back = present(running)?;
+    if back.state() != Some(State::Observing) {
+        return Err(format!("{:?} after a failure", back.state()));
+    }
+    running.wait_until("requests that it counts", |_| Ok(back.total(Counter::Passed) > 20))?;
+    collect_times(running, 1)?;
     is(load(running, "core=64k,control=auto")?, Loaded::Yes)?;
     collect_times(running, 2)?;
     // It has been withdrawn, and nothing of what is there now goes with it.
@@ -350,6 +358,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .flags("-XX:ObjectAlignmentInBytes=16")
             .says("libterrace.so is already loaded")
             .says("core=65544: use a multiple of ObjectAlignmentInBytes=16")
+            .says("control directory not: No such file")
             .says("no observer to withdraw")
             .beside(makes_way)
     });
