@@ -80,6 +80,8 @@ impl Set {
 }
 
 pub fn switched(process: &Process, mode: Mode, name: &str) -> Result<()> {
+    // An observer is withdrawn on attach, whose file in the JVM's directory has to go first.
+    jvm::os::note_signals();
     match switch::switch(process.pid, mode)? {
         Switched::From(before) => {
             println!("buffers {name}{}", if before == mode { ", as before" } else { "" })

@@ -105,10 +105,7 @@ impl Live {
     /// What the program says of itself; checked, and as it was written.
     fn finish(&mut self) -> Result<Option<(Report, Value)>> {
         let Some(operations) = &self.operations else {
-            let end = self.running.end();
-            // A daemon of the program's may stay.
-            self.jvms.leave();
-            return end.map(|()| None);
+            return self.running.end().map(|()| None);
         };
         operations.ask_to_end()?;
         if self.running.wait(SLACK)?.is_none() {

@@ -278,14 +278,14 @@ fn process_1_of_two_containers() {
             View::open(path)
                 .map(|view| Some(view).filter(|view| view.counters(0)[0].get(Counter::Refills) == 7))
         };
-        let view = installed(child, || living(path)).expect("a process that waits");
-        assert_eq!(view.pid(), 1);
+        let of_file = installed(child, || living(path)).expect("a process that waits");
         // By the number that it has here: it is the only child of unshare.
         let pid = child.id();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
         let inner = children.trim().parse().unwrap();
         let view = View::of_process(inner).unwrap().expect("its memory");
         assert_eq!((view.pid(), view.total(Counter::Refills)), (1, 7));
+        assert_eq!((of_file.pid(), of_file.process(), view.process()), (1, inner, inner));
     }
     for (mut child, _) in both {
         drop(child.stdin.take());

@@ -78,6 +78,7 @@ fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
             match open(&link, &process, access, |_| true) {
                 // A child that was forked and has not become another program has it, too.
                 Opened::Ours(view) if process.own_pid.is_none_or(|own| view.pid() == own) => {
+                    let view = view.found_in(pid);
                     // A second agent that was refused has memory, too.
                     if matches!(view.state(), Some(State::Installed | State::Observing)) {
                         return Ok(Some(view));
@@ -103,7 +104,8 @@ pub(crate) fn of_copy(copy: &View, owner: u32, access: Access) -> Option<View> {
         let process = Process::of(&directory)?;
         let link = directory.join(format!("fd/{descriptor}"));
         let Opened::Ours(view) = open(&link, &process, access, right) else { return None };
-        (view.living() == copy.living() && view.pid() == copy.pid()).then_some(view)
+        let number = directory.file_name()?.to_str()?.parse().ok()?;
+        (view.living() == copy.living() && view.pid() == copy.pid()).then(|| view.found_in(number))
     };
     // In a container's own numbering it may be another process, or none: then it is looked for among all.
     in_process(PathBuf::from(format!("/proc/{}", copy.pid()))).or_else(|| {

@@ -18,6 +18,8 @@ pub struct View {
     pub(crate) memory: Memory,
     geometry: Geometry,
     pid: u32,
+    /// The same as we know it.
+    process: u32,
 }
 
 /// What is counted: domains of each level, and domains whose requests are timed.
@@ -87,7 +89,7 @@ impl View {
         if memory.bytes() < size_of::<Header>() || memory.bytes() > MOST_BYTES {
             return None;
         }
-        let mut view = View { memory, geometry: Geometry::default(), pid: 0 };
+        let mut view = View { memory, geometry: Geometry::default(), pid: 0, process: 0 };
         let header = view.header();
         // Acquire: pairs with the release that ends the making; the rest is in place.
         if header.magic.load(Ordering::Acquire) != u64::from_ne_bytes(MAGIC)
@@ -100,14 +102,14 @@ impl View {
         let counted = Counted { levels: domains.get(..count(&header.levels))?, timed: count(&header.timed) };
         let geometry = Geometry::new(counted).filter(|geometry| geometry.bytes() <= view.memory.bytes())?;
         let pid = header.pid.load(Ordering::Relaxed);
-        (view.geometry, view.pid) = (geometry, pid);
+        (view.geometry, view.pid, view.process) = (geometry, pid, pid);
         Some(view)
     }
 
     /// A view of new, zeroed memory, with its header made.
     pub(crate) fn begin(memory: Memory, geometry: Geometry, inode: u64, descriptor: u32) -> View {
         let pid = std::process::id();
-        let view = View { memory, geometry, pid };
+        let view = View { memory, geometry, pid, process: pid };
         let header = view.header();
         header.format.store(FORMAT, Ordering::Relaxed);
         header.pid.store(pid, Ordering::Relaxed);
@@ -144,6 +146,15 @@ impl View {
     /// The JVM's process ID, as it knows it itself: in its own PID namespace.
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// The JVM's process ID as we know it, if its memory was found in a process; otherwise [`View::pid`].
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    pub(crate) fn found_in(self, process: u32) -> View {
+        View { process, ..self }
     }
 
     /// Number of levels that have counters.

@@ -51,7 +51,7 @@ pub fn watch_program(
     let watched = watch_started(&mut running, &mut jvms, obstacle, (warmup, length), progress);
     let end = if watched.is_ok() { end(&mut running) } else { Ok(None) };
     drop(running);
-    jvms.leave();
+    drop(jvms);
     let mut evidence = watched?;
     evidence.missing.extend(end?);
     Ok(evidence)

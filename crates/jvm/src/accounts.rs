@@ -63,7 +63,7 @@ impl Accounts {
         let since = Instant::now();
         loop {
             let sum = self.read();
-            if sum.is_some() || since.elapsed() >= limit || os::process_cpu(self.pid).is_none() {
+            if sum.is_some() || since.elapsed() >= limit || !os::is_running(self.pid) {
                 return sum;
             }
         }
@@ -84,7 +84,7 @@ impl Accounts {
         let since = Instant::now();
         loop {
             let each = self.of_each();
-            if each.is_some() || since.elapsed() >= limit || os::process_cpu(self.pid).is_none() {
+            if each.is_some() || since.elapsed() >= limit || !os::is_running(self.pid) {
                 return each;
             }
         }

@@ -47,6 +47,7 @@ pub mod out_file;
 pub mod perfdata;
 mod primitive;
 pub mod printable;
+mod process;
 pub mod progress_file;
 pub mod refills;
 pub mod resident;

@@ -15,7 +15,7 @@ pub use counted::{requests, served, settings, waste};
 use hab::Counter;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Enough requests to judge their mean size by.
@@ -56,6 +56,7 @@ impl Jvm {
 
 /// For accounts whose threads change while they are read.
 const PATIENCE: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(10);
 
 /// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
 pub struct Jvms {
@@ -66,6 +67,16 @@ pub struct Jvms {
     mode: Option<Mode>,
     sizes: Option<[BufferSize; 2]>,
     found: Vec<Jvm>,
+    /// Whether somebody else has started it: it goes on as it is.
+    ran_before: bool,
+}
+
+impl Drop for Jvms {
+    fn drop(&mut self) {
+        if !self.ran_before {
+            self.leave();
+        }
+    }
 }
 
 impl Jvms {
@@ -79,6 +90,7 @@ impl Jvms {
             mode: None,
             sizes: None,
             found: Vec::new(),
+            ran_before: false,
         })
     }
 
@@ -87,7 +99,10 @@ impl Jvms {
         let control = Control::of_process(pid)?.ok_or_else(|| {
             Error::failed(format!("process {pid} has no terrace; see 'terrace status {pid}'"))
         })?;
-        Ok(Jvms { found: vec![Jvm::new(PathBuf::new(), pid, control)], ..Jvms::new()? })
+        let mut jvms = Jvms::new()?;
+        jvms.ran_before = true;
+        jvms.found.push(Jvm::new(PathBuf::new(), pid, control));
+        Ok(jvms)
     }
 
     /// The same options, with control files where we find them, and a JVM that refuses rather than runs without.
@@ -138,7 +153,7 @@ impl Jvms {
                 if let Some(sizes) = self.sizes {
                     control.ask_for_sizes(&self.asked(sizes));
                 }
-                self.found.push(Jvm::new(path, control.pid(), control));
+                self.found.push(Jvm::new(path, control.process(), control));
             }
         }
         Ok(())
@@ -163,9 +178,27 @@ impl Jvms {
         self.found.iter().filter(lives).map(|jvm| jvm.pid).collect()
     }
 
-    /// Has all leave that have outlived the program that started them, as a build tool's daemon does: observers withdraw, buffers are off.
-    pub fn leave(&mut self) {
+    /// Those that still live after so long: a program that has ended should leave none.
+    pub fn left_behind(&self, limit: Duration) -> Vec<u32> {
+        let since = Instant::now();
+        loop {
+            let living = self.living();
+            if living.is_empty() || since.elapsed() >= limit {
+                return living;
+            }
+            std::thread::sleep(STEP);
+        }
+    }
+
+    /// Has all leave that have outlived the program that started them, as a build tool's daemon does: observers withdraw, buffers are off, and go
+    /// with the next collection.
+    fn leave(&mut self) {
+        // What cannot be read cannot be switched, either.
+        let _ = self.look();
         self.switch(Mode::Off);
+        for jvm in self.found.iter().filter(|jvm| jvm.control.state() == Some(State::Installed)) {
+            jvm.control.ask_to_withdraw();
+        }
         let observes = |jvm: &&Jvm| jvm.control.state() == Some(State::Observing) && os::is_running(jvm.pid);
         for jvm in self.found.iter().filter(observes) {
             // Nobody is left to be told; the word in its memory stays.

@@ -1,32 +1,21 @@
-//! What we need from Linux and the standard library does not have. Outside of the native kernels the only file with `unsafe`.
+//! What we need from Linux and the standard library does not have. Outside of the native kernels the only module with `unsafe`.
 
 use crate::primitive::{AtomicI32, Ordering, SharedWord};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::time::Duration;
+
+mod child;
+
+pub use child::{Exit, die_with_us, ended, ending, reap, signal_group, sleep_until};
 
 pub const TERMINATE: i32 = libc::SIGTERM;
 pub const KILL: i32 = libc::SIGKILL;
 /// Stops a process until [`CONTINUE`].
 pub const STOP: i32 = libc::SIGSTOP;
 pub const CONTINUE: i32 = libc::SIGCONT;
-
-/// How a child ended, and what it used.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exit {
-    /// Its exit code, unless a signal ended it.
-    pub code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// User and system time of it and of the children that it waited for.
-    pub cpu: Duration,
-    /// The most bytes that it had resident.
-    pub resident: u64,
-}
 
 pub fn user() -> u32 {
     // SAFETY: geteuid has no preconditions.
@@ -147,57 +136,6 @@ pub fn signal(pid: u32, signal: i32) {
     }
 }
 
-/// Sends a signal to a process group that we made.
-pub fn signal_group(leader: u32, signal: i32) {
-    if leader > 1 {
-        // SAFETY: kill has no memory preconditions; a group that has ended gives an error, which is fine.
-        unsafe { libc::kill(-(leader as libc::pid_t), signal) };
-    }
-}
-
-/// Waits for a child if it has ended, and for nothing otherwise.
-pub fn reap(pid: u32) -> io::Result<Option<Exit>> {
-    let mut status = 0;
-    // SAFETY: rusage is made of plain numbers, for which zero is valid.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both places are valid for the call.
-    match unsafe { libc::wait4(pid as libc::pid_t, &mut status, libc::WNOHANG, &mut usage) } {
-        0 => Ok(None),
-        -1 => match io::Error::last_os_error() {
-            error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-            error => Err(error),
-        },
-        _ => {
-            let time = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
-            let exited = libc::WIFEXITED(status);
-            Ok(Some(Exit {
-                code: exited.then(|| libc::WEXITSTATUS(status)),
-                signal: (!exited).then(|| libc::WTERMSIG(status)),
-                cpu: time(usage.ru_utime) + time(usage.ru_stime),
-                // Linux counts it in KB.
-                resident: usage.ru_maxrss as u64 * 1024,
-            }))
-        }
-    }
-}
-
-/// Where the end of a process can be waited for. An error on a kernel older than 5.3.
-pub fn ending(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: pidfd_open has no memory preconditions.
-    let found = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
-    if found < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a descriptor that was opened for us, and that nobody else knows.
-    Ok(unsafe { OwnedFd::from_raw_fd(found as i32) })
-}
-
-/// Sleeps until the process has ended, a signal comes, or the time is over.
-pub fn sleep_until(ending: &OwnedFd, limit: Duration) {
-    // Whatever the answer, the caller looks for himself.
-    poll(ending, limit);
-}
-
 /// What poll(2) tells of one descriptor; 0 if a signal came, or the time is over.
 fn poll(descriptor: &impl AsRawFd, limit: Duration) -> i16 {
     let mut wanted = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -217,19 +155,6 @@ pub fn has_input(from: &impl AsRawFd, limit: Duration) -> bool {
     poll(from, limit) != 0
 }
 
-/// The child dies with us, even if we are killed. Only for a child that this very thread will wait for.
-pub fn die_with_us(command: &mut Command) {
-    let us = std::process::id() as libc::pid_t;
-    // SAFETY: between fork and exec only prctl and getppid are called, which are async-signal-safe; no memory is touched.
-    unsafe {
-        command.pre_exec(move || {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            // We may have gone before the line above took effect.
-            if libc::getppid() == us { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
-        });
-    }
-}
-
 static STOPPED_BY: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn note_signal(signal: libc::c_int) {
@@ -237,11 +162,18 @@ extern "C" fn note_signal(signal: libc::c_int) {
     STOPPED_BY.store(signal, Ordering::Relaxed);
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, so that children can be ended first.
+/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, so that children can be ended first. One that we were started to
+/// ignore (`nohup`, `&` in a script) stays ignored.
 pub fn note_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores into an atomic, which is async-signal-safe; the cast is how libc takes handlers.
-        unsafe { libc::signal(signal, note_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+        unsafe {
+            let before =
+                libc::signal(signal, note_signal as extern "C" fn(libc::c_int) as libc::sighandler_t);
+            if before == libc::SIG_IGN {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
     }
 }
 
@@ -349,33 +281,6 @@ mod tests {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
         assert_eq!(process_cpu(0x3fff_fff0), None);
-    }
-
-    #[test]
-    #[allow(clippy::zombie_processes, reason = "`reap` is what waits for it")]
-    fn a_childs_exit_and_cpu_time_are_reaped_once() {
-        let child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
-        let exit = loop {
-            if let Some(exit) = reap(child.id()).unwrap() {
-                break exit;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
-        assert_eq!((exit.code, exit.signal), (Some(7), None));
-        assert!(reap(child.id()).is_err());
-    }
-
-    #[test]
-    #[allow(clippy::zombie_processes, reason = "`reap` is what waits for it")]
-    fn an_end_is_waited_for_and_not_looked_for() {
-        let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let end = ending(child.id()).unwrap();
-        sleep_until(&end, Duration::from_millis(1));
-        assert_eq!(reap(child.id()).unwrap(), None);
-        drop(child.stdin.take());
-        sleep_until(&end, Duration::from_secs(60));
-        assert_eq!(reap(child.id()).unwrap().unwrap().code, Some(0));
-        assert!(ending(0x3fff_fff0).is_err());
     }
 
     #[test]

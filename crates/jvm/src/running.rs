@@ -18,6 +18,10 @@ const POLL: Duration = Duration::from_millis(5);
 const LOOK: Duration = Duration::from_millis(500);
 /// How long a program may take to end when asked to: Spring Boot gives its requests 30 s.
 const GRACE: Duration = Duration::from_secs(40);
+/// How long it may take for that where the measurement has failed, or the user has stopped it.
+const LAST_GRACE: Duration = Duration::from_secs(10);
+/// How long a killed program may take.
+const KILLED: Duration = Duration::from_secs(60);
 /// How long the end of a stream is waited for that another process still holds.
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
 /// How long what has been written may take to be read.
@@ -25,7 +29,7 @@ const LATE: Duration = Duration::from_secs(60);
 /// How much of a stream is kept: its end.
 const KEPT: usize = 256 * 1024;
 
-/// A child in a process group of its own; the group is killed when this is dropped.
+/// A child in a process group of its own. When this is dropped, a child that still runs is asked to end, as `kill` does, and the group is killed.
 pub struct Running {
     name: String,
     pid: u32,
@@ -72,7 +76,7 @@ impl Running {
             return Err(Error::interrupted(signal));
         }
         if self.exit.is_none() {
-            let found = os::reap(self.pid)
+            let found = os::ended(self.pid)
                 .map_err(|error| Error::failed(format!("waiting for {}: {error}", self.name)))?;
             self.exit = found.map(|exit| (exit, self.started.elapsed()));
         }
@@ -155,17 +159,23 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The group may outlive its leader: a script's JVMs.
+        // A server saves what it has, and gives its locks back.
+        if self.exit.is_none() && !self.asked_to_end {
+            os::signal_group(self.pid, os::TERMINATE);
+            await_while(LAST_GRACE, || matches!(os::ended(self.pid), Ok(None)));
+        }
+        // The group may outlive its leader: a script's JVMs. Its number is nobody else's as long as the leader is not reaped.
         os::signal_group(self.pid, os::KILL);
         // Killed, it ends as soon as it gets a CPU; only a thread that the kernel cannot let go of would take longer.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while self.exit.is_none() {
-            match os::reap(self.pid) {
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL),
-                Ok(Some(exit)) => self.exit = Some((exit, self.started.elapsed())),
-                Ok(None) | Err(_) => break,
-            }
-        }
+        await_while(KILLED, || matches!(os::reap(self.pid), Ok(None)));
+    }
+}
+
+/// Waits while that is so, and at most so long.
+fn await_while(limit: Duration, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + limit;
+    while is_so() && Instant::now() < deadline {
+        std::thread::sleep(POLL);
     }
 }
 
@@ -273,6 +283,22 @@ mod tests {
             std::thread::sleep(POLL);
         }
         assert!(!runs(), "the script's child outlived it");
+    }
+
+    #[test]
+    fn what_is_given_up_may_put_its_things_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let saved = directory.path().join("saved");
+        let script = format!(
+            "trap 'echo saved > {}; exit 0' TERM; echo ready; while :; do sleep 0.05; done",
+            saved.display()
+        );
+        let running = shell(&script);
+        while running.kept_output() != "ready\n" {
+            std::thread::sleep(POLL);
+        }
+        drop(running);
+        assert_eq!(std::fs::read_to_string(saved).unwrap(), "saved\n");
     }
 
     #[test]

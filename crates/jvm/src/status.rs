@@ -5,12 +5,10 @@ use crate::counts::Waste;
 use crate::observe::{in_force, served, waste, written};
 use crate::refills::{RefillTimes, Summaries};
 use crate::why::{self, Sizing};
-use crate::{Error, Result, loaded, os};
+use crate::{Error, Result, loaded, process};
 use control::{Mode, View};
 use serde::Serialize;
 use serde_json::Value;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 
 /// What a JVM's agent says at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -55,15 +53,7 @@ pub struct Level {
 
 /// Reads the status of a process.
 pub fn of(pid: u32) -> Result<Status> {
-    let owner = PathBuf::from(format!("/proc/{pid}"))
-        .metadata()
-        .map_err(|_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs")))?
-        .uid();
-    if os::user() != 0 && owner != os::user() {
-        return Err(Error::failed(format!(
-            "process {pid} belongs to another user (UID {owner}); run this command as that user"
-        )));
-    }
+    process::status_of(pid)?;
     match View::of_process(pid)? {
         // In a container the JVM may know itself by another number than we do.
         Some(view) => Ok(Status { pid, ..read(&view) }),
@@ -173,7 +163,7 @@ mod tests {
     fn processes_without_terrace_are_told_apart() {
         assert!(refused(0x3fff_fff0).starts_with("no such process"));
         assert!(refused(Idle::start().pid()).contains("is not a JVM"));
-        if os::user() != 0 {
+        if crate::os::user() != 0 {
             assert!(refused(1).contains("belongs to another user"));
         }
     }

@@ -1,13 +1,18 @@
 //! Surroundings that lack what is usually there: the agent does with less and says so, or refuses in one line; the application runs, and
 //! its heap stays sound for twenty collections.
 
+use crate::attach::{collect_times, outlasting};
 use crate::jdk;
 use crate::launch::Launch;
 use crate::matrix::{JDKS, Setting, USUAL, matrix};
-use crate::process::Finished;
+use crate::observing::install;
+use crate::process::{Finished, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use crate::surroundings::Surroundings;
 use hotspot::collector::Collector;
+use jvm::agent::AgentOptions;
+use jvm::observer::Observer;
+use jvm::switch;
 
 /// Twenty collections under verification.
 fn load() -> Launch {
@@ -34,6 +39,25 @@ fn source(expected: &'static str) -> impl Fn(&Finished) -> Result<(), String> {
     }
 }
 
+/// What no command could see, or switch off, is not installed.
+fn refused_unseen(running: &mut Running<'_>) -> Result<(), String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    let observer = Observer::attach(running.pid(), &install(), |_| {}).map(drop);
+    let options = AgentOptions::read(&["core=64k".into()]).map_err(|error| error.to_string())?;
+    let buffers = switch::attach(running.pid(), &options, &install(), |_| {}).map(drop);
+    for outcome in [observer, buffers] {
+        let said = outcome.err().map(|error| error.to_string()).unwrap_or_default();
+        // In a JVM's first seconds that may be the reason.
+        let told = ["the agent refused; the reason is on the JVM's standard error", "is still starting"];
+        if !told.iter().any(|text| said.contains(text)) {
+            return Err(format!("not refused: {said}"));
+        }
+    }
+    collect_times(running, 2)
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
     const REFUSED: &str = "getcpu (rseq refused by the kernel (older than 4.18, or a sandbox))";
     matrix(cases, "hostile::no_rseq", JDKS, USUAL, |setting| {
@@ -58,6 +82,12 @@ pub fn cases(cases: &mut Vec<Case>) {
         let launch = load().agent("core=64k,control=auto").says(
             "cannot share counters with commands: Operation not permitted (os error 1); allow memfd_create",
         );
+        run(setting, launch, Ok(Surroundings::refusing(&[libc::SYS_memfd_create])))
+    });
+    matrix(cases, "hostile::attach_without_memory_files", JDKS, &[Collector::G1], |setting| {
+        let line =
+            "cannot share counters with commands: Operation not permitted (os error 1); allow memfd_create";
+        let launch = outlasting(setting.collector).says(line).says(line).beside(refused_unseen);
         run(setting, launch, Ok(Surroundings::refusing(&[libc::SYS_memfd_create])))
     });
     matrix(cases, "hostile::no_sys", JDKS, &[Collector::G1], |setting| {

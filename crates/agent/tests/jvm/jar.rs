@@ -136,6 +136,12 @@ fn places(cases: &mut Vec<Case>) {
         let launch = collecting().by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
         launch.unreported().says("no directory for libterrace.so (")
     });
+    matrix(cases, "jar::strict_without_library", JDKS, ANY, |setting| {
+        let nowhere = Surroundings::variable("XDG_CACHE_HOME", "/proc/none");
+        let launch = Launch::bare("Hello").by_jar(jar()).within(nowhere).flags("-Djava.io.tmpdir=/proc/none");
+        let launch = launch.agent("strict=true").unreported().prints(&[]).never("hello");
+        run(&launch.says("strict=true: not starting").exit(Exit::Code(1)), setting.jdk)
+    });
     not_ascii(cases);
     // What stands for a machine that the jar was not built for, and for a C library that the library does not fit.
     matrix(cases, "jar::of_another_processor", JDKS, ANY, |setting| {

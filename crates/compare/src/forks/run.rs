@@ -17,6 +17,8 @@ use jvm::{Error, Result};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
+/// How long what a program leaves behind may take to end with it.
+const ENDING: Duration = Duration::from_secs(10);
 /// How much longer than asked a workload may take.
 const SLACK: Duration = Duration::from_secs(180);
 /// How often what a script's JVMs have allocated is read: the accounts of one that has ended are gone.
@@ -210,6 +212,14 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
             (measure, jvms.notes().into_iter().chain(jvms.uncounted()).collect())
         }
     };
+    // With it goes what it has left in its group.
+    drop(running);
+    if let [pid, ..] = jvms.left_behind(ENDING)[..] {
+        return Err(Error::failed(format!(
+            "the program has ended, but its JVM {pid} runs on, as a build tool's daemon does, and the next program would use it; \
+             start it without one (gradle --no-daemon)"
+        )));
+    }
     Ok(Fork {
         measure,
         whole_run: ended.is_some(),

@@ -157,6 +157,9 @@ pub(super) fn send(
     Ok(stream)
 }
 
+/// Bytes of an answer at most. A thread dump of 10,000 threads has some 20 MB; what is no JVM may send without end.
+const LONGEST: usize = 256 << 20;
+
 /// Reads the answer to its end.
 pub(super) fn receive(mut stream: UnixStream, waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
     let (mut answer, mut bytes) = (Vec::new(), [0; 8192]);
@@ -164,6 +167,10 @@ pub(super) fn receive(mut stream: UnixStream, waiting: &mut Waiting) -> Result<V
         match stream.read(&mut bytes) {
             Ok(0) => return Ok(answer),
             Ok(count) => {
+                if answer.len() + count > LONGEST {
+                    let said = format!("it answers with more than {} MB", LONGEST >> 20);
+                    return Err(io::Error::other(said).into());
+                }
                 waiting.heard();
                 answer.extend_from_slice(&bytes[..count]);
             }

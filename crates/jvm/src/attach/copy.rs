@@ -14,8 +14,8 @@ const COPIES: &str = "terrace-";
 
 impl Attached {
     /// A path under which the JVM finds a file of ours: its own, or, in another mount namespace or where its user may not read it, a copy's in the
-    /// JVM's /tmp, which goes when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: the loader knows it by
-    /// its name, although the file has gone.
+    /// JVM's /tmp, which goes when the guard is dropped (what was loaded from it stays). A copy that the JVM has loaded before is named again: glibc's loader knows it
+    /// by its name, although the file has gone. musl's asks for the file, and gets another copy.
     pub fn reachable(&self, file: &Path) -> Result<(PathBuf, Option<Copied>)> {
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
         let shares_mounts = namespace("self") == namespace(&self.pid.to_string());
@@ -90,8 +90,11 @@ fn digest(content: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The copy with this content that a JVM has loaded, by the name that it had.
+/// The copy with this content that a JVM has loaded, by the name that it had, if its loader still knows it by that.
 fn loaded_copy(maps: &str, content: &str) -> Option<PathBuf> {
+    if maps.contains("/ld-musl-") {
+        return None;
+    }
     loaded::libraries(maps).into_iter().find(|library| {
         let folder = library.parent().filter(|folder| folder.parent() == Some(Path::new("/tmp")));
         let name = folder.and_then(|folder| folder.file_name()?.to_str());
@@ -111,5 +114,7 @@ mod tests {
         assert_eq!(loaded_copy(maps, "-00ff"), Some(copy));
         assert_eq!(loaded_copy(maps, "-00fe"), None, "another build");
         assert_eq!(loaded_copy(maps, "-00aa"), None, "not one of our copies");
+        let musl = format!("{maps}7f30-7f40 r-xp 1000 08:01 12 /lib/ld-musl-x86_64.so.1\n");
+        assert_eq!(loaded_copy(&musl, "-00ff"), None, "musl asks for the file");
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Owner;
 use crate::perfdata::PerfFile;
-use crate::{Error, Result, loaded, os};
+use crate::{Error, Result, loaded, os, process};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// What a JVM is, without asking it.
@@ -30,20 +29,13 @@ fn not_hotspot(maps: &str) -> Option<&'static str> {
 
 impl Target {
     pub(super) fn of(pid: u32) -> Result<Target> {
-        let directory = PathBuf::from(format!("/proc/{pid}"));
-        let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
-        let visible = directory.metadata().map_err(gone)?.uid();
-        if os::user() != 0 && visible != os::user() {
-            return Err(Error::failed(format!(
-                "process {pid} belongs to another user (UID {visible}); run this command as that user, or as root"
-            )));
-        }
+        let status = process::status_of(pid)?;
         if let Some(reason) = not_hotspot(&loaded::maps(pid)?) {
             return Err(Error::failed(format!("process {pid} {reason}")));
         }
-        let status = fs::read_to_string(directory.join("status")).map_err(gone)?;
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let own_pid = field("NSpid:").and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        let own_pid = process::field(&status, "NSpid:")
+            .and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        let directory = PathBuf::from(format!("/proc/{pid}"));
         let listens = os::catches(pid, os::QUIT);
         let owner = Owner::of(&status).unwrap_or(Owner::us());
         Ok(Target { pid, directory, owner, own_pid: own_pid.unwrap_or(pid), listens })

@@ -16,6 +16,17 @@ final class Agent {
         begin(options, instrumentation, Native.ALOUD);
     }
 
+    /** As the library reads it, which is not there to ask. */
+    static boolean isStrict(String options) {
+        boolean strict = false;
+        for (String option : options == null ? new String[0] : options.split(",")) {
+            if (option.startsWith("strict=")) {
+                strict = option.equals("strict=true") || option.equals("strict=on");
+            }
+        }
+        return strict;
+    }
+
     private static void begin(String options, Instrumentation instrumentation, int manner) {
         // Whatever left this would end the JVM.
         String missing;
@@ -25,7 +36,12 @@ final class Agent {
             missing = unexpected.toString();
         }
         if (missing != null) {
-            System.err.println("terrace: " + missing + " (running without buffers)");
+            boolean ends = manner == Native.AT_START && isStrict(options);
+            System.err.println("terrace: " + missing + (ends ? " (strict=true: not starting)" : " (running without buffers)"));
+            if (ends) {
+                // Not exit: the program has not begun, and has nothing to put in order.
+                Runtime.getRuntime().halt(1);
+            }
             return;
         }
         try {

@@ -10,6 +10,8 @@ import java.util.Locale;
 /** {@code libterrace.so} in this JVM: there as an agent already, or loaded out of the jar. */
 final class Library {
     private static final String NAME = "libterrace.so";
+    /** In the manifest. */
+    private static final String TITLE = "terrace";
 
     /** Whether {@link #missing} was found out. What was in the way once is not tried again. */
     private static boolean tried;
@@ -63,10 +65,14 @@ final class Library {
         return Native.fields(Native.describe());
     }
 
-    /** The version of this jar, if it says one. */
+    /** The version of this jar, if it says one. In an application's jar that contains this one the manifest is the application's. */
     static String version() {
         Module module = Library.class.getModule();
-        return module.isNamed() ? module.getDescriptor().rawVersion().orElse(null) : Library.class.getPackage().getImplementationVersion();
+        if (module.isNamed()) {
+            return module.getDescriptor().rawVersion().orElse(null);
+        }
+        Package own = Library.class.getPackage();
+        return TITLE.equals(own.getImplementationTitle()) ? own.getImplementationVersion() : null;
     }
 
     /** Loads the library of this machine; the reason if that fails, or null. */

@@ -1,0 +1,68 @@
+//! A process by its number, before anything is asked of it.
+
+use crate::{Error, Result, os};
+use std::fs;
+
+/// What `/proc/PID/status` says of a process that may be asked: one that is there, is no thread of another, and is this user's.
+pub(crate) fn status_of(pid: u32) -> Result<String> {
+    let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(gone)?;
+    check(pid, &status, os::user())?;
+    Ok(status)
+}
+
+/// The value of a line of that file.
+pub(crate) fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+fn check(pid: u32, status: &str, user: u32) -> Result<()> {
+    // /proc has threads as well, under numbers that it does not list. A signal to one goes to its process, which would print its threads.
+    let process = field(status, "Tgid:").and_then(|number| number.parse().ok());
+    if let Some(process) = process.filter(|process: &u32| *process != pid) {
+        return Err(Error::failed(format!("{pid} is a thread of process {process}; specify {process}")));
+    }
+    // Not the owner of /proc/PID: that is root where the program has capabilities.
+    let owner = field(status, "Uid:").and_then(|numbers| numbers.split_whitespace().nth(1)?.parse().ok());
+    match owner.filter(|owner: &u32| user != 0 && *owner != user) {
+        None => Ok(()),
+        Some(owner) => Err(Error::failed(format!(
+            "process {pid} belongs to another user (UID {owner}); run this command as that user, or as root"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn refusal(pid: u32, status: &str, user: u32) -> String {
+        check(pid, status, user).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn threads_and_other_users_processes_are_refused() {
+        let status = "Name:\tjava\nTgid:\t70\nNgid:\t0\nPid:\t70\nUid:\t1000\t1001\t1001\t1001\n";
+        assert_eq!(refusal(70, status, 1001), "");
+        assert_eq!(refusal(70, status, 0), "");
+        assert!(refusal(70, status, 1000).contains("belongs to another user (UID 1001)"));
+        assert_eq!(refusal(71, status, 1001), "71 is a thread of process 70; specify 70");
+    }
+
+    #[test]
+    fn a_thread_of_ours_is_found_by_its_number_and_refused() {
+        let (tell, told) = mpsc::channel();
+        let (end, ending) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // SAFETY: gettid has no preconditions.
+            tell.send(unsafe { libc::gettid() } as u32).unwrap();
+            let _ = ending.recv();
+        });
+        let error = status_of(told.recv().unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("specify {}", std::process::id())), "{error}");
+        assert!(status_of(std::process::id()).is_ok());
+        drop(end);
+        thread.join().unwrap();
+    }
+}
