@@ -72,8 +72,7 @@ fn load_into(
         // Its own library replaces it, unless it refuses what is asked for; another copy of it cannot.
         withdraw(pid, observer)?;
     }
-    // Strict: what nobody could see or switch off afterwards is refused. Nothing else depends on it in a JVM that runs.
-    let options = AgentOptions { control: Some("auto".into()), strict: true, ..options.clone() };
+    let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
     let loaded = load(&jvm, &path, &options.text()?, &tell)?;
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,
