@@ -262,3 +262,27 @@ fn a_program_that_fails_is_an_error_and_no_ratio() {
     assert_eq!(compared.status.code(), Some(1));
     assert!(compared.stdout.is_empty() && stderr(&compared).contains("--threads"), "{}", stderr(&compared));
 }
+
+/// A build tool's: the next run's client would use it, with the agent of this one.
+#[test]
+fn a_daemon_that_stays_behind_is_an_error_and_keeps_no_buffers() {
+    let Some(folder) = installed() else { return };
+    let (java, jar) = (java(), jar(&folder));
+    let place = tempfile::tempdir().unwrap();
+    let pid_file = place.path().join("pid");
+    let script = format!(
+        "setsid '{java}' -Xmx64m -jar '{jar}' churn --seconds 600 >/dev/null 2>&1 & echo $! >'{}'; exec sleep 600",
+        pid_file.display()
+    );
+    let times = ["--duration", "4", "--fork-seconds", "2", "--warmup", "1"];
+    let sides = ["compare", "--a", "terrace", "--b", "stock", "--forks=interleaved", "--seed", "1"];
+    let answer = output(&[&sides[..], &times, &["--", "sh", "-c", &script]].concat());
+    let daemon: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+    let state = output(&["status", &daemon.to_string(), "--format", "json"]);
+    jvm::os::signal(daemon, 9);
+    let told = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(1), "{told}");
+    assert!(told.contains(&format!("its JVM {daemon} runs on, as a build tool's daemon does")), "{told}");
+    let state: serde_json::Value = serde_json::from_slice(&state.stdout).unwrap();
+    assert!(state["state"] == "withdrawn" || state["mode"] == "off", "{state}");
+}
