@@ -68,7 +68,7 @@ pub struct Arena {
     zeroing: Zeroing,
     levels: Levels,
     /// The checkpoints that can be gone back to, the first one first.
-    checkpoints: Vec<Checkpoint>,
+    checkpoints: Vec<reset::Kept>,
     fallback: Option<Fallback>,
     /// Why there are no restartable sequences.
     why: Option<&'static str>,

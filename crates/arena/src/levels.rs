@@ -1,5 +1,7 @@
 //! What stands between threads and the reserve.
 
+mod rests;
+
 use crate::grain::GRAIN_SHIFT;
 use crate::ground::Ground;
 use crate::owned::Owned;
@@ -7,6 +9,7 @@ use crate::percpu::{self, Fast, Happened, PerCpu};
 use crate::reserve::{Position, Reserve};
 use crate::sequence::Area;
 use hab::{Counter, Counters, CpuIndex, DomainIndex, Extent, Layout, Level, Request, Shape, Shared, Source};
+pub(crate) use rests::Rest;
 use topology::{CpuSource, DomainKind, DomainMap};
 
 const SHAPE: Shape = Shape { grain_shift: GRAIN_SHIFT, min_remainder: 0 };
@@ -173,20 +176,21 @@ impl Levels {
         CpuIndex(self.source.current().0)
     }
 
+    fn upper(&self) -> &Upper {
+        match &self.nearest {
+            Nearest::Upper(upper) | Nearest::Sequences(_, upper) => upper,
+            Nearest::Exchange(level, _) => level.upper(),
+        }
+    }
+
     /// Gives all buffers up and takes everything beyond a position of the reserve back. The caller is alone.
     pub(crate) fn reset_to(&self, to: Position) {
-        let upper = match &self.nearest {
-            Nearest::Upper(upper) => upper,
-            Nearest::Sequences(buffers, upper) => {
-                buffers.reset();
-                upper
-            }
-            Nearest::Exchange(level, _) => {
-                level.retire_buffers();
-                level.upper()
-            }
-        };
-        if let Upper::Processor(level, _) = upper {
+        match &self.nearest {
+            Nearest::Upper(_) => {}
+            Nearest::Sequences(buffers, _) => buffers.reset(),
+            Nearest::Exchange(level, _) => level.retire_buffers(),
+        }
+        if let Upper::Processor(level, _) = self.upper() {
             level.retire_buffers();
         }
         self.reserve().reset_to(to);
@@ -212,11 +216,7 @@ impl Levels {
 
     /// What happened in the processor buffers.
     pub(crate) fn processor(&self) -> Option<Happened> {
-        let upper = match &self.nearest {
-            Nearest::Upper(upper) | Nearest::Sequences(_, upper) => upper,
-            Nearest::Exchange(level, _) => level.upper(),
-        };
-        match upper {
+        match self.upper() {
             Upper::Reserve(_) => None,
             Upper::Processor(level, counters) => Some(counted(counters.get(), level.states())),
         }

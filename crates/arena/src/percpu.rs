@@ -281,6 +281,33 @@ impl PerCpu {
         }
     }
 
+    /// What each buffer holds that holds something, with the buffer's number. The caller is alone.
+    pub(crate) fn rests(&self) -> impl Iterator<Item = (usize, Extent)> + '_ {
+        let words = self.slots.iter().flat_map(|slot| &slot.words).enumerate();
+        words.filter_map(|(number, word)| {
+            // Relaxed: nobody else changes it; what handed the arena over ordered whoever did.
+            let word = word.load(Ordering::Relaxed);
+            let bytes = ((word & REST_MASK) as usize) << GRAIN_SHIFT;
+            (bytes > 0).then(|| (number, Extent { start: self.start(word), bytes }))
+        })
+    }
+
+    /// Empties a buffer, which holds so many bytes. The caller is alone.
+    pub(crate) fn take_out(&self, number: usize, bytes: usize) {
+        let slot = &self.slots[number / WORDS];
+        slot.wasted.fetch_add(bytes as u64, Ordering::Relaxed);
+        // Relaxed: as in `reset`.
+        slot.words[number % WORDS].store(EMPTY, Ordering::Relaxed);
+    }
+
+    /// Makes an empty buffer hold an extent. The caller is alone.
+    pub(crate) fn put_in(&self, number: usize, extent: Extent) {
+        let slot = &self.slots[number / WORDS];
+        slot.reserved.fetch_add(extent.bytes as u64, Ordering::Relaxed);
+        // Relaxed: as in `reset`, also for what was done to the bytes.
+        slot.words[number % WORDS].store(pack(self.base, extent), Ordering::Relaxed);
+    }
+
     /// What happened so far; other threads may be at work.
     pub(crate) fn happened(&self) -> Happened {
         let mut sum = Happened::default();

@@ -184,6 +184,21 @@ pub(crate) fn resize(number: u64, block: Extent, bytes: usize) -> bool {
     })
 }
 
+/// Empties this thread's buffer of arena `number`, which is no more: what it held.
+pub(crate) fn give_up(number: u64) -> Option<Extent> {
+    let empty = |local: &Local| {
+        let rest = Extent { start: local.top.get(), bytes: local.end.get() - local.top.get() };
+        local.set(0, 0, 0);
+        (rest.bytes > 0).then_some(rest)
+    };
+    LOCAL.with(|local| {
+        if local.arena.get() == number {
+            return empty(local);
+        }
+        ASIDE.with(|kept| kept.of(number).and_then(empty))
+    })
+}
+
 /// Takes a range for the buffer at hand, if that is arena `number`'s and has less.
 pub(crate) fn adopt(number: u64, start: usize, bytes: usize) {
     LOCAL.with(|local| {

@@ -13,6 +13,7 @@
 
 mod domain;
 mod refill;
+mod tails;
 
 use crate::atomics::{Atomics, Ordering, Processor, Word};
 use crate::buffer::{Carve, Frame};

@@ -82,6 +82,18 @@ fn refill_against_retire_buffers_and_a_second_refill() {
     pair(Some(5), 8, 1, |_, _| (), take_on_0, retire_and_take, nothing);
 }
 
+/// Whoever takes a tail out may come too late to put it in again: another thread has refilled meanwhile.
+#[test]
+fn refill_against_a_tail_that_is_taken_out_and_put_in() {
+    let out_and_in = |level: &OneLevel, _: &'static Heap| {
+        let tail = level.take_tail(0);
+        if tail.bytes > 0 && !level.give_tail(0, tail) {
+            level.upper().retire(tail);
+        }
+    };
+    pair(Some(5), 8, 1, take_on_0, take_two_on_0, out_and_in, nothing);
+}
+
 #[test]
 fn allocate_against_retire_buffers() {
     let retire = |level: &OneLevel, _: &'static Heap| level.retire_buffers();
