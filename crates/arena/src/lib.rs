@@ -15,7 +15,7 @@
 //! | path | what a request costs when it fits | memory |
 //! |---|---|---|
 //! | thread buffers | a compare, an add, a bounds check, a store | a buffer for each thread, 4 KB growing to 256 KB |
-//! | [`Arena::local`] | an add, a bounds check, a store | a buffer for each hold, as above |
+//! | [`Arena::local`] | an add, a bounds check, a store | a part of the thread's buffer, or a buffer for each hold, as above |
 //! | core buffers in restartable sequences | ten instructions, none of them locked | a buffer for each core |
 //! | core buffers by compare and swap | a locked instruction on a line that the core owns | a buffer for each core |
 //! | one shared top | a locked instruction on a line that all cores want | none |

@@ -4,11 +4,16 @@ use crate::arena::Arena;
 use crate::error::{AllocError, exhausted};
 use crate::grain::GRAIN;
 use crate::watched;
+use hab::Extent;
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// A buffer of an arena that is held in place of being found: what a thread keeps while it allocates much. Made by [`Arena::local`].
+///
+/// It begins with a part of the thread's buffer, if there is one, and its rest becomes the thread's when it is dropped: a hold for each of
+/// many single objects takes no more memory than one for all. A thread that allocates in the arena itself while it has a hold loses the
+/// smaller one of both rests.
 ///
 /// The fast path is that of a bump arena of one's own: no look at thread-local memory, and top and end where the compiler may keep them in
 /// registers. It can be sent to another thread, but not shared:
@@ -89,10 +94,16 @@ impl<'a> Local<'a> {
         if !self.arena.hands_out_buffers() || layout.size() + layout.align() > size / REQUESTS_PER_BUFFER {
             return self.arena.try_alloc_layout(layout);
         }
-        let Some(start) = self.arena.buffer(size) else { return self.arena.try_alloc_layout(layout) };
-        self.top.set(start);
-        self.end.set(start + size);
-        self.size.set(size);
+        let room = watched::room(layout.size()) + layout.align().next_multiple_of(GRAIN);
+        let Some(buffer) = self.arena.buffer(room, size) else { return self.arena.try_alloc_layout(layout) };
+        // What is left goes on where it can.
+        if buffer.start != self.end.get() {
+            self.top.set(buffer.start);
+        }
+        self.end.set(buffer.end());
+        if buffer.bytes == size {
+            self.size.set(size);
+        }
         self.try_alloc_layout(layout)
     }
 
@@ -154,9 +165,9 @@ impl<'a> Local<'a> {
 /// What is left of the buffer becomes the thread's, if it has no better one.
 impl Drop for Local<'_> {
     fn drop(&mut self) {
-        let rest = self.end.get() - self.top.get();
-        if rest > 0 {
-            self.arena.adopt(self.top.get(), rest);
+        let rest = Extent { start: self.top.get(), bytes: self.end.get() - self.top.get() };
+        if rest.bytes > 0 {
+            self.arena.adopt(rest);
         }
     }
 }

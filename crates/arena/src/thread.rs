@@ -43,6 +43,10 @@ impl Local {
         self.size.set(bytes);
     }
 
+    fn rest(&self) -> Extent {
+        Extent { start: self.top.get(), bytes: self.end.get() - self.top.get() }
+    }
+
     fn swap(&self, other: &Local) {
         self.arena.swap(&other.arena);
         self.top.swap(&other.top);
@@ -184,29 +188,54 @@ pub(crate) fn resize(number: u64, block: Extent, bytes: usize) -> bool {
     })
 }
 
-/// Empties this thread's buffer of arena `number`, which is no more: what it held.
-pub(crate) fn give_up(number: u64) -> Option<Extent> {
-    let empty = |local: &Local| {
-        let rest = Extent { start: local.top.get(), bytes: local.end.get() - local.top.get() };
-        local.set(0, 0, 0);
-        (rest.bytes > 0).then_some(rest)
-    };
-    LOCAL.with(|local| {
-        if local.arena.get() == number {
-            return empty(local);
-        }
-        ASIDE.with(|kept| kept.of(number).and_then(empty))
+/// This thread's buffer of an arena, wherever it is.
+fn of<T>(number: u64, with: impl FnOnce(&Local) -> T) -> Option<T> {
+    LOCAL.with(|local| match local.arena.get() == number {
+        true => Some(with(local)),
+        false => ASIDE.with(|kept| kept.of(number).map(with)),
     })
 }
 
-/// Takes a range for the buffer at hand, if that is arena `number`'s and has less.
-pub(crate) fn adopt(number: u64, start: usize, bytes: usize) {
-    LOCAL.with(|local| {
-        if local.arena.get() == number && local.end.get() - local.top.get() < bytes {
-            local.top.set(start);
-            local.end.set(start + bytes);
-        }
+/// Empties this thread's buffer of arena `number`, which is no more: what it held.
+pub(crate) fn give_up(number: u64) -> Option<Extent> {
+    let rest = of(number, |local| {
+        let rest = local.rest();
+        local.set(0, 0, 0);
+        rest
     });
+    rest.filter(|rest| rest.bytes > 0)
+}
+
+/// Takes `desired` bytes from this thread's buffer of arena `number`, or all that it holds if that is at least `min`.
+pub(crate) fn lend(number: u64, min: usize, desired: usize) -> Option<Extent> {
+    of(number, |local| {
+        let rest = local.rest();
+        let (lent, _) = rest.split(desired.min(rest.bytes));
+        let serves = lent.bytes >= min.max(GRAIN);
+        serves.then(|| {
+            local.top.set(lent.end());
+            lent
+        })
+    })?
+}
+
+/// Makes a range part of this thread's buffer of arena `number` if it ends where that begins, or all of it if that holds less. A thread
+/// without such a buffer has one then, at hand.
+pub(crate) fn adopt(number: u64, rest: Extent) {
+    let take = |local: &Local| {
+        if local.top.get() == rest.end() {
+            local.top.set(rest.start);
+        } else if local.rest().bytes < rest.bytes {
+            local.top.set(rest.start);
+            local.end.set(rest.end());
+        }
+    };
+    if of(number, take).is_none() {
+        LOCAL.with(|local| {
+            exchange(local, number);
+            take(local);
+        });
+    }
 }
 
 #[cfg(all(test, not(loom)))]

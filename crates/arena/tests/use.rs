@@ -359,6 +359,27 @@ fn holds_share_an_arena_and_what_they_leave_is_used() {
 }
 
 #[test]
+fn ten_thousand_holds_of_one_object_take_what_one_hold_takes() {
+    for path in PATHS {
+        for zeroing in [Zeroing::None, Zeroing::AtRefill, Zeroing::AtAllocation] {
+            let builder = Arena::builder().reserve(64 << 20).path(path).zeroing(zeroing);
+            let arena = builder.core_buffers(Size::Bytes(64 << 10)).build().unwrap();
+            let other = small(Path::Thread);
+            for number in 0..10_000_u64 {
+                let local = arena.local();
+                assert_eq!(*local.alloc(number), number);
+                // The buffer at hand is another arena's half of the time.
+                if number % 4 < 2 {
+                    other.alloc(number);
+                }
+            }
+            let used = arena.stats().used_bytes;
+            assert!(used < 1 << 20, "{path:?} {zeroing:?}: {used} bytes for 80,000");
+        }
+    }
+}
+
+#[test]
 fn a_scope_takes_back_what_it_handed_out_and_nothing_else() {
     for path in PATHS {
         let mut arena = small(path);

@@ -54,9 +54,13 @@ impl Arena {
         moved || fits
     }
 
-    /// A buffer of whole grains for a [`Local`](crate::Local).
-    pub(crate) fn buffer(&self, bytes: usize) -> Option<usize> {
-        self.levels.allocate(bytes, |extent| self.fresh(extent))
+    /// A buffer of `desired` bytes for a [`Local`](crate::Local), or what the thread's holds if that is at least `min`; all in whole grains.
+    pub(crate) fn buffer(&self, min: usize, desired: usize) -> Option<Extent> {
+        // First: a hold for a single object would otherwise cost a buffer.
+        thread::lend(self.front.number, min, desired).or_else(|| {
+            let start = self.levels.allocate(desired, |extent| self.fresh(extent))?;
+            Some(Extent { start, bytes: desired })
+        })
     }
 
     /// Whether whole buffers may be handed out: not where each object is looked at.
@@ -64,12 +68,11 @@ impl Arena {
         self.zeroing != Zeroing::AtAllocation
     }
 
-    /// Takes the rest of a buffer for the thread's own.
-    pub(crate) fn adopt(&self, start: usize, bytes: usize) {
-        if self.threads.is_some() {
-            thread::adopt(self.front.number, start, bytes);
-        } else if self.takes_back() {
-            self.levels.resize(Extent { start, bytes }, 0);
+    /// Takes the rest of a [`Local`](crate::Local)'s buffer, which nobody has written to since the arena handed it out: back into the core's
+    /// buffer that it is of, or for the thread's own.
+    pub(crate) fn adopt(&self, rest: Extent) {
+        if self.threads.is_some() || !self.levels.resize(rest, 0) {
+            thread::adopt(self.front.number, rest);
         }
     }
 }
