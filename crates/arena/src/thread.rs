@@ -6,6 +6,9 @@
 //!
 //! A buffer that was put aside serves where it is while the one at hand is in use too; it comes to hand when it is wanted twice in a
 //! row. Arenas that are used by turns so leave each other's buffers where they are.
+//!
+//! A thread keeps [`KEPT`] buffers put aside. With more arenas by turns than that and one, each comes back to no buffer, and takes a first one
+//! again each time.
 
 use crate::grain::GRAIN;
 use hab::Extent;
@@ -63,8 +66,8 @@ const REQUESTS_PER_BUFFER: usize = 8;
 /// The buffers put aside. In place, without a destructor: a list on the process's heap would be gone while a thread ends, could not
 /// grow without memory, and would allocate in the middle of an allocation, perhaps from this very buffer.
 struct Kept {
-    places: [Local; KEPT],
-    /// The place that is used next when the buffer that is fetched leaves none.
+    places: [Place; KEPT],
+    /// The place that is looked at next when one is needed.
     next: Cell<usize>,
     /// The arena whose buffer was wanted last.
     wanted: Cell<u64>,
@@ -74,9 +77,37 @@ struct Kept {
     since: Cell<usize>,
 }
 
+struct Place {
+    buffer: Local,
+    /// Whether it served since it was last looked at for its place.
+    is_used: Cell<bool>,
+}
+
+impl Place {
+    const fn none() -> Place {
+        Place { buffer: Local::none(), is_used: Cell::new(false) }
+    }
+}
+
 impl Kept {
-    fn of(&self, number: u64) -> Option<&Local> {
-        self.places.iter().find(|place| place.arena.get() == number)
+    fn of(&self, number: u64) -> Option<&Place> {
+        self.places.iter().find(|place| place.buffer.arena.get() == number)
+    }
+
+    /// An empty place, or one that has not served for as long as all others were looked at; what is there is lost, which only wastes it.
+    /// Buffers of arenas that are no more, which nobody tells of, so leave before those that are in use.
+    fn free(&self) -> &Place {
+        if let Some(place) = self.of(0) {
+            return place;
+        }
+        loop {
+            let next = self.next.get();
+            self.next.set((next + 1) % KEPT);
+            let place = &self.places[next];
+            if !place.is_used.replace(false) {
+                return place;
+            }
+        }
     }
 
     /// Hears that arena `number` wants its buffer while the one at hand ends at `top`; whether that should come to hand.
@@ -97,7 +128,7 @@ impl Kept {
 thread_local! {
     static LOCAL: Local = const { Local::none() };
     static ASIDE: Kept =
-        const { Kept { places: [const { Local::none() }; KEPT], next: Cell::new(0), wanted: Cell::new(0), seen: Cell::new(0), since: Cell::new(0) } };
+        const { Kept { places: [const { Place::none() }; KEPT], next: Cell::new(0), wanted: Cell::new(0), seen: Cell::new(0), since: Cell::new(0) } };
 }
 
 /// The sizes of thread buffers, in bytes: the first, and what it doubles to.
@@ -126,7 +157,9 @@ pub(crate) fn take_aside(number: u64, bytes: usize, align: usize) -> Option<usiz
         if at_hand == number || kept.comes_to_hand(number, top) {
             return None;
         }
-        kept.of(number)?.take(number, bytes, align)
+        let place = kept.of(number)?;
+        place.is_used.set(true);
+        place.buffer.take(number, bytes, align)
     })
 }
 
@@ -158,15 +191,15 @@ pub(crate) fn miss(number: u64, bytes: usize, sizes: Sizes) -> Slow {
 #[cold]
 fn exchange(local: &Local, number: u64) {
     ASIDE.with(|kept| {
-        // Where the fetched one is, or the place that has not been used for longest; what is there is lost, which only wastes it.
-        let place = kept.of(number).unwrap_or_else(|| {
-            let next = kept.next.get();
-            kept.next.set((next + 1) % KEPT);
-            let place = &kept.places[next];
-            place.set(number, 0, 0);
-            place
-        });
-        local.swap(place);
+        if let Some(place) = kept.of(number) {
+            local.swap(&place.buffer);
+            return;
+        }
+        // An empty buffer at hand takes no place.
+        if local.arena.get() != 0 {
+            local.swap(&kept.free().buffer);
+        }
+        local.set(number, 0, 0);
     });
 }
 
@@ -192,7 +225,7 @@ pub(crate) fn resize(number: u64, block: Extent, bytes: usize) -> bool {
 fn of<T>(number: u64, with: impl FnOnce(&Local) -> T) -> Option<T> {
     LOCAL.with(|local| match local.arena.get() == number {
         true => Some(with(local)),
-        false => ASIDE.with(|kept| kept.of(number).map(with)),
+        false => ASIDE.with(|kept| kept.of(number).map(|place| with(&place.buffer))),
     })
 }
 

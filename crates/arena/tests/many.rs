@@ -74,6 +74,49 @@ fn a_thousand_at_a_time_and_threads_that_make_and_drop_them() {
     });
 }
 
+/// What an arena takes in which each of many rounds, with other arenas in between, puts 8 bytes.
+fn taken_by_small_objects(rounds: u64, mut between: impl FnMut(u64)) -> usize {
+    let long = Arena::builder().core_buffers(Size::Bytes(64 << 10)).build().unwrap();
+    for number in 0..rounds {
+        assert_eq!(*long.alloc(number), number);
+        between(number);
+    }
+    long.stats().used_bytes
+}
+
+#[test]
+fn an_arena_that_lives_on_keeps_its_buffer_beside_those_that_come_and_go() {
+    // Not as many each time: a buffer that seems to rest leaves its place to the other one.
+    let some = |arena: &Arena, round: u64| {
+        for number in 0..2 + round % 7 {
+            arena.alloc([number; 10]);
+        }
+    };
+    let mut scratch = Arena::new();
+    let reset = taken_by_small_objects(10_000, |round| {
+        some(&scratch, round);
+        scratch.reset();
+    });
+    let made = taken_by_small_objects(10_000, |round| some(&Arena::new(), round));
+    // Reset by others: this thread is not told.
+    let elsewhere = taken_by_small_objects(2_000, |round| {
+        some(&scratch, round);
+        std::thread::scope(|scope| scope.spawn(|| scratch.reset()).join().unwrap());
+    });
+    assert!(reset < 500 << 10 && made < 500 << 10 && elsewhere < 200 << 10, "{reset} {made} {elsewhere}");
+}
+
+#[test]
+fn seventeen_arenas_by_turns_keep_their_buffers() {
+    let arenas: Vec<Arena> =
+        (0..17).map(|_| Arena::builder().core_buffers(Size::Bytes(64 << 10)).build().unwrap()).collect();
+    for number in 0..1000_u64 {
+        assert!(arenas.iter().all(|arena| *arena.alloc(number) == number));
+    }
+    let used: Vec<usize> = arenas.iter().map(|arena| arena.stats().used_bytes).collect();
+    assert!(used.iter().all(|used| *used <= 128 << 10), "{used:?}");
+}
+
 #[test]
 fn checkpoints_hold_across_segments() {
     for path in PATHS {

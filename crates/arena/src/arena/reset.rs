@@ -164,6 +164,8 @@ impl Arena {
     fn reset_to_position(&mut self, to: Position) {
         self.dirty = self.dirty.max(self.levels.reserve().position().offset());
         self.levels.reset_to(to);
+        // It would keep a place among those that the thread keeps.
+        thread::give_up(self.front.number);
         // Every thread's buffer is of an arena that is no more.
         self.front.number = next_number();
     }
