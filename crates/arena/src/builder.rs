@@ -67,7 +67,7 @@ const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 const CORE_FOR_OBJECTS: usize = 256 << 10;
 /// A core's buffer that serves thread buffers.
 const CORE_FOR_THREADS: usize = 4 << 20;
-/// The part of the limit that all buffers of a level may hold together is one of so many.
+/// The part of the limit that the first buffers of all domains of a level may hold together is one of so many.
 const PART: usize = 8;
 /// How far ahead of an allocation memory is prefetched, in bytes. Without it a loop that writes a single word to each new line runs
 /// into the processor's limit of outstanding stores (AMD family 26: 3.3 instead of 1.9 ns for each line); with it nothing measured is
@@ -202,13 +202,18 @@ impl Builder {
         self
     }
 
-    fn thread_sizes(&self) -> Option<thread::Sizes> {
+    /// A buffer at the arena's choice is at most what a core's share of [`PART`] of the limit is: as many threads as can run at a time hold
+    /// no more of it together.
+    fn thread_sizes(&self, limit: usize, ground: &Ground) -> Option<thread::Sizes> {
         if !matches!(self.path, Path::Auto | Path::Thread) {
             return None;
         }
         match self.thread {
             Size::Off => None,
-            Size::Auto => Some(THREAD),
+            Size::Auto => {
+                let last = (limit / PART / ground.cores) & !(GRAIN - 1);
+                Some(thread::Sizes { last: last.clamp(THREAD.first, THREAD.last), ..THREAD })
+            }
             Size::Bytes(bytes) => {
                 let last = whole_grains(bytes).max(GRAIN);
                 Some(thread::Sizes { first: THREAD.first.min(last), last })
@@ -217,7 +222,8 @@ impl Builder {
     }
 
     fn sizes(&self, threads: bool, limit: usize, ground: &Ground) -> Sizes {
-        // All buffers of a level together hold at most an eighth of the limit: what they hold at the end cannot be handed out.
+        // What buffers hold at the end cannot be handed out: the first ones of a level at most an eighth of the limit, and as much again each of
+        // the three spare ones, which are filled only while a thread that refills is without its CPU.
         let most = |count: usize| (limit / PART / count) & !(GRAIN - 1);
         let (core, processor) = (most(ground.cores), most(ground.processors));
         let of = |size: Size, auto: usize| match size {
@@ -250,7 +256,7 @@ impl Builder {
         let (segments, fallback) = self.segments()?;
         // Whole pages may be more than an arena can have.
         let limit = self.limit.unwrap_or(usize::MAX).min(segments.end()).min(most_bytes());
-        let threads = self.thread_sizes();
+        let threads = self.thread_sizes(limit, ground);
         let (way, why) = match (self.path, ground.area) {
             (Path::CoreExchange, _) => (Way::Exchange, Some("requested")),
             (_, Ok(area)) => (Way::Sequences(area), None),

@@ -36,6 +36,25 @@ fn any_size_of_buffers_is_one() {
 }
 
 #[test]
+fn thread_buffers_at_the_arenas_choice_are_small_where_the_limit_is() {
+    let of = |limit: usize, size: Size| {
+        Arena::builder().limit(limit).thread_buffers(size).build().unwrap().stats().thread_buffers
+    };
+    assert_eq!(of(32 << 10, Size::Auto), "4096 to 4096 bytes");
+    assert_eq!(of(32 << 10, Size::Bytes(16 << 10)), "4096 to 16384 bytes");
+    assert_eq!(Arena::new().stats().thread_buffers, "4096 to 262144 bytes");
+    // As many threads as can run at a time leave no more than an eighth of it in their buffers, besides what core buffers hold.
+    const LIMIT: usize = 1 << 20;
+    let arena = Arena::builder().limit(LIMIT).core_buffers(Size::Off).build().unwrap();
+    let mut bytes = 0;
+    while arena.try_alloc([0_u8; 64]).is_ok() {
+        bytes += 64;
+        assert!(bytes <= LIMIT);
+    }
+    assert!(bytes > LIMIT / 8 * 7, "{bytes}");
+}
+
+#[test]
 fn the_limit_is_within_what_a_word_can_say_though_pages_are_whole() {
     let error = Arena::builder().reserve(usize::MAX).build().unwrap_err().to_string();
     let most: usize =
