@@ -7,8 +7,8 @@
  * reset_and_release, checkpoint, reset_to and destroy want the arena alone: the caller sees to it that nobody uses it meanwhile, nor its
  * memory afterwards. After fork() a child of a program with threads has an arena of its own, and may go on.
  *
- * Signal handlers: alloc and alloc_aligned are async-signal-safe with TERRACE_PATH_CORE, no zeroing and a reserve or limit (which is mapped
- * when the arena is made). They are not with thread buffers, the default: a handler in the middle of an allocation would be given the same
+ * Signal handlers: alloc and alloc_aligned are async-signal-safe with TERRACE_PATH_CORE, no zeroing and a reserve (which is mapped when the
+ * arena is made; a limit may not be). They are not with thread buffers, the default: a handler in the middle of an allocation would be given the same
  * bytes. No other function is.
  *
  * A shared object that this library is linked into statically stays loaded after dlclose() once it has made an arena: the kernel looks at
@@ -68,8 +68,8 @@ typedef struct terrace_checkpoint terrace_checkpoint;
 typedef struct terrace_arena_options {
   // `sizeof (terrace_arena_options)`, so that a later version of the library knows which fields there are; 0 is that of version 0.1.
   size_t size;
-  // One range of address space in bytes, which costs no memory until it is written to; 0: the limit, or if there is none the arena grows
-  // from 64 KB to 128 GB.
+  // One range of address space in bytes, which costs no memory until it is written to; 0: a limit of up to 64 GB, if the process may have so
+  // much, otherwise the arena grows from 64 KB, to the limit or to 128 GB.
   size_t reserve;
   // The most bytes that are handed out; 0 is the reserve, or what it grows to.
   size_t limit;
@@ -79,7 +79,7 @@ typedef struct terrace_arena_options {
   uint32_t path;
   // When memory is made zero, one of `terrace_zeroing`.
   uint32_t zeroing;
-  // Finds memory for the whole limit now.
+  // Finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
   bool pre_touch;
   // The largest thread buffer in bytes; 0 is the arena's choice.
   size_t thread_buffer;

@@ -62,8 +62,8 @@ pub enum terrace_zeroing {
 pub struct terrace_arena_options {
     /// `sizeof (terrace_arena_options)`, so that a later version of the library knows which fields there are; 0 is that of version 0.1.
     pub size: usize,
-    /// One range of address space in bytes, which costs no memory until it is written to; 0: the limit, or if there is none the arena grows
-    /// from 64 KB to 128 GB.
+    /// One range of address space in bytes, which costs no memory until it is written to; 0: a limit of up to 64 GB, if the process may have so
+    /// much, otherwise the arena grows from 64 KB, to the limit or to 128 GB.
     pub reserve: usize,
     /// The most bytes that are handed out; 0 is the reserve, or what it grows to.
     pub limit: usize,
@@ -73,7 +73,7 @@ pub struct terrace_arena_options {
     pub path: u32,
     /// When memory is made zero, one of `terrace_zeroing`.
     pub zeroing: u32,
-    /// Finds memory for the whole limit now.
+    /// Finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
     pub pre_touch: bool,
     /// The largest thread buffer in bytes; 0 is the arena's choice.
     pub thread_buffer: usize,

@@ -86,6 +86,9 @@ int main(void) {
     options.reserve = (size_t)1 << 60;
     assert(terrace_arena_create(&options, reason, 8) == NULL && strlen(reason) == 7);
     assert(terrace_arena_create(&options, NULL, 0) == NULL);
+    options.reserve = 0;
+    options.pre_touch = true;
+    assert(terrace_arena_create(&options, reason, sizeof reason) == NULL && strstr(reason, "reserve or a limit") != NULL);
     return 0;
 }
 "#;

@@ -132,8 +132,9 @@ impl Arena {
 
 impl Builder {
     /// One range of address space of so many bytes. It costs no memory until it is written to, except with explicit huge pages, which are
-    /// taken from their pool at once. If nothing is said, the limit; if there is none, the arena grows: it maps segments of twice as much
-    /// each, which need not lie beside each other, from 64 KB (or a page of the kind) to 64 GB.
+    /// taken from their pool at once, and where the kernel promises no more than it has (`vm.overcommit_memory=2`). If nothing is said, a limit
+    /// of up to 64 GB, if the process may have so much; otherwise the arena grows: it maps segments of twice as much each, which need not lie
+    /// beside each other, from 64 KB (or a page of the kind) to 64 GB.
     pub fn reserve(mut self, bytes: usize) -> Builder {
         self.reserve = Some(bytes);
         self
@@ -152,7 +153,8 @@ impl Builder {
         self
     }
 
-    /// Finds memory for the whole [`reserve`](Builder::reserve) or limit now instead of at the first touch; where neither is given, nothing.
+    /// Finds memory for the whole [`reserve`](Builder::reserve) or limit now instead of at the first touch: it is one range then, however large
+    /// it is. One of both has to be given.
     pub fn pre_touch(mut self, touch: bool) -> Builder {
         self.touch = touch;
         self
@@ -244,7 +246,8 @@ impl Builder {
     /// Finds the first memory and builds the levels.
     ///
     /// # Errors
-    /// When the address space cannot be had, or is more than 8 TB; the text has the remedy.
+    /// When the address space cannot be had, or is more than 8 TB; when memory is to be touched and nothing says how much. The text has the
+    /// remedy.
     pub fn build(self) -> Result<Arena, BuildError> {
         match self.machine.clone() {
             None => self.build_on(Ground::own()),
@@ -276,8 +279,15 @@ impl Builder {
     }
 
     fn segments(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
-        let limit = self.limit.filter(|limit| *limit <= LARGEST_UNASKED);
-        let Some(asked) = self.reserve.or(limit) else { return self.growing() };
+        let limit = self.limit.filter(|limit| self.touch || *limit <= LARGEST_UNASKED);
+        let Some(asked) = self.reserve.or(limit) else {
+            if self.touch {
+                return Err(BuildError(
+                    "nothing says how much memory to touch; set a reserve or a limit".into(),
+                ));
+            }
+            return self.growing();
+        };
         let bytes = asked.min(self.limit.unwrap_or(asked)).max(1);
         let most = most_bytes();
         if bytes > most {
@@ -300,6 +310,10 @@ impl Builder {
     }
 
     fn growing(&self) -> Result<(Segments, Option<Fallback>), BuildError> {
+        if self.pages != Policy::Small {
+            // Looked up in a file the first time, which an allocation that maps smaller pages than these must not be.
+            pages::transparent_page_bytes();
+        }
         let (first, fallback) = first(FIRST.max(self.pages.granule()), self.pages)?;
         // Those of larger pages are fewer.
         let count = MOST - (first.mapping.len() / FIRST).ilog2() as usize;

@@ -36,6 +36,18 @@ fn any_size_of_buffers_is_one() {
 }
 
 #[test]
+fn memory_is_touched_as_far_as_something_says_or_that_is_an_error() {
+    let error = Arena::builder().pre_touch(true).build().unwrap_err().to_string();
+    assert!(error.contains("set a reserve or a limit"), "{error}");
+    let arena = Arena::builder().limit(1 << 20).pre_touch(true).build().unwrap();
+    assert_eq!(arena.stats().reserved_bytes, 1 << 20);
+    // One range, and so too large for one, where an arena that grows takes its first 64 KB.
+    assert!(Arena::builder().limit(1 << 50).build().is_ok());
+    let error = Arena::builder().limit(1 << 50).pre_touch(true).build().unwrap_err().to_string();
+    assert!(error.contains("request fewer"), "{error}");
+}
+
+#[test]
 fn thread_buffers_at_the_arenas_choice_are_small_where_the_limit_is() {
     let of = |limit: usize, size: Size| {
         Arena::builder().limit(limit).thread_buffers(size).build().unwrap().stats().thread_buffers
