@@ -3,9 +3,9 @@
  *
  * Memory lives until the arena is reset or destroyed; only the last block of a buffer is given back by itself.
  *
- * Threads: alloc, alloc_aligned, realloc, free_last, strdup, printf, stats and fallback may be called by any thread at any time. reset,
- * reset_and_release, checkpoint, reset_to and destroy want the arena alone: the caller sees to it that nobody uses it meanwhile, nor its
- * memory afterwards. After fork() a child of a program with threads has an arena of its own, and may go on.
+ * Threads: alloc, alloc_aligned, realloc, realloc_aligned, free_last, strdup, printf, stats and fallback may be called by any thread at any
+ * time. reset, reset_and_release, checkpoint, reset_to and destroy want the arena alone: the caller sees to it that nobody uses it meanwhile,
+ * nor its memory afterwards. After fork() a child of a program with threads has an arena of its own, and may go on.
  *
  * Signal handlers: alloc and alloc_aligned are async-signal-safe with TERRACE_PATH_CORE, no zeroing and a reserve (which is mapped when the
  * arena is made; a limit may not be). They are not with thread buffers, the default: a handler in the middle of an allocation would be given the same
@@ -178,17 +178,28 @@ size_t terrace_arena_fallback(const struct terrace_arena *arena, char *text, siz
 // As for `terrace_arena_alloc`; `stats` points to a place for the answer, whose `size` says how large it is.
 void terrace_arena_stats(const struct terrace_arena *arena, struct terrace_stats *stats);
 
-// `old_size` bytes of this arena become `new_size` bytes: where they are if they are the last ones of their buffer or become fewer, otherwise
-// in another place, with what they hold. NULL when the arena has not so many left; then `place` stays as it is. `place` may be NULL.
+// `old_size` bytes of this arena become `new_size` bytes at a multiple of 16: where they are if they are there already, and are the last ones of
+// their buffer or become fewer; otherwise in another place, with what they hold. NULL when the arena has not so many left; then `place` stays as it is.
+// `place` may be NULL. What has to stay at a multiple of more than 16 needs `terrace_arena_realloc_aligned`.
 //
 // # Safety
-// As for `terrace_arena_alloc`; `place` is NULL or from this arena, with this size and a multiple of 16, and is not used any more.
+// As for `terrace_arena_alloc`; `place` is NULL or from this arena, with this size, and is not used any more.
 void *terrace_arena_realloc(const struct terrace_arena *arena, void *place, size_t old_size, size_t new_size);
+
+// The same at a multiple of `align`, a power of two, wherever `place` is; NULL also when `align` is none.
+//
+// # Safety
+// As for `terrace_arena_realloc`.
+void *terrace_arena_realloc_aligned(const struct terrace_arena *arena,
+                                    void *place,
+                                    size_t old_size,
+                                    size_t new_size,
+                                    size_t align);
 
 // Gives `size` bytes back if they are the last ones of their buffer; otherwise they stay until the next reset. `place` may be NULL.
 //
 // # Safety
-// As for `terrace_arena_realloc`, at whatever alignment.
+// As for `terrace_arena_realloc`.
 void terrace_arena_free_last(const struct terrace_arena *arena, void *place, size_t size);
 
 // A copy of a text, with its final 0; NULL when the arena has too few bytes left.

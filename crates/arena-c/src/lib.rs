@@ -11,7 +11,10 @@ use std::ptr;
 
 mod blocks;
 
-pub use blocks::{terrace_arena_free_last, terrace_arena_realloc, terrace_arena_strdup, terrace_trim};
+pub use blocks::{
+    terrace_arena_free_last, terrace_arena_realloc, terrace_arena_realloc_aligned, terrace_arena_strdup,
+    terrace_trim,
+};
 
 /// An arena.
 pub struct terrace_arena {
