@@ -27,7 +27,7 @@
 //! | values that must be dropped | [`Arena::alloc_box`], or a collection |
 //! | taking back a part | [`Arena::scope`]; [`Arena::checkpoint`] and [`Arena::reset_to`] |
 //! | an arena for each request | [`Arena::new`], which costs less than a microsecond where one was dropped before; [`trim`] |
-//! | knowing what is really used | [`Arena::stats`] |
+//! | knowing what is really used | [`Arena::stats`]; [`Arena::used_bytes`] for the bytes alone |
 //!
 //! With the feature `asan` AddressSanitizer, with `memcheck` Valgrind is told what is handed out: a use after a reset, a drop, a scope's end or a
 //! `deallocate`, and an access past a block's end are then reported. Each block takes 16 bytes more. Without them it costs nothing.

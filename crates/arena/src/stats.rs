@@ -53,6 +53,11 @@ impl From<Happened> for LevelStats {
 }
 
 impl Arena {
+    /// As [`Stats::used_bytes`], without the rest of the statistics: two loads.
+    pub fn used_bytes(&self) -> usize {
+        self.parts().levels.reserve().used()
+    }
+
     /// What it holds and how it works, at this moment.
     pub fn stats(&self) -> Stats {
         let parts = self.parts();

@@ -18,8 +18,17 @@ use std::ops::{Deref, DerefMut};
 /// let kept: &str = text.into_str();
 /// # Ok::<(), std::fmt::Error>(())
 /// ```
-#[derive(Clone)]
 pub struct String<'a>(Vec<u8, &'a Arena>);
+
+/// # Panics
+/// If the arena has no room for it; a list's own `clone` would abort.
+impl Clone for String<'_> {
+    fn clone(&self) -> Self {
+        let mut copy = String::new_in(self.0.allocator());
+        copy.push_str(self);
+        copy
+    }
+}
 
 impl<'a> String<'a> {
     /// An empty one, which takes nothing yet.

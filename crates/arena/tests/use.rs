@@ -321,11 +321,21 @@ fn texts_lists_and_boxes_are_made_in_it() {
     let value = std::sync::Arc::new(());
     drop(arena.alloc_box(value.clone()));
     assert_eq!(std::sync::Arc::strong_count(&value), 1);
+    let mut list = arena::String::new_in(&arena);
+    list.push_str("a list");
+    let copy = list.clone();
+    list.push_str(" that grows");
+    assert_eq!((&*copy, &*list), ("a list", "a list that grows"));
+    assert_eq!(arena.used_bytes(), arena.stats().used_bytes);
     let full = Arena::builder().limit(4096).build().unwrap();
     assert!(full.try_alloc_slice_from_iter(0..10_000_u64).is_err());
     assert!(full.try_alloc_str(&"x".repeat(10_000)).is_err());
     assert!(full.try_alloc_fmt(format_args!("{:>10000}", 1)).is_err());
     assert!(full.try_alloc_box([0_u8; 10_000]).is_err());
+    let mut half = arena::String::new_in(&full);
+    half.push_str(&"x".repeat(3000));
+    let copied = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| half.clone().len()));
+    assert!(copied.is_err(), "a clone panics as everything else does, and does not abort");
     assert!(full.try_alloc_with(|| [0_u8; 10_000]).is_err());
 }
 

@@ -79,7 +79,8 @@ impl Mapping {
     }
 
     /// As [`Mapping::or_smaller`] for `len` bytes, whole pages of the kind, without a word about what could not be had: allocates nothing,
-    /// also where it fails. `policy` is one that the system has.
+    /// also where it fails. `policy` is one that the system has; where it is not that of small pages,
+    /// [`transparent_page_bytes`](crate::transparent_page_bytes) was called before: it reads a file the first time.
     pub fn silently(len: usize, policy: Policy) -> Option<Mapping> {
         let mapped = match policy {
             Policy::Explicit(size) => {
