@@ -273,6 +273,11 @@ const fn decides(bound: Bound) -> &'static str {
 
 /// What the machine's ranges leave of the choice.
 fn how_sure(plan: &BufferPlan) -> String {
+    if plan.all.len() == 1 {
+        return "nothing was compared: no fixed TLAB size fits so many threads, such objects and this eden; 'terrace \
+                plan --machine NAME --map' shows where buffers pay off"
+            .into();
+    }
     let Some(sure) = &plan.sure else {
         return "HotSpot's own TLABs are as fast as anything here".into();
     };

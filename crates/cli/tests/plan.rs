@@ -85,6 +85,15 @@ fn a_rate_of_allocation_is_the_programs() {
     assert_eq!(json["recommended"]["limit"]["bound"], "work");
 }
 
+/// Nothing may be called the fastest where nothing else was simulated.
+#[test]
+fn a_plan_without_another_candidate_says_so() {
+    let arguments = ["--machine", "thompson-nehalem", "--threads", "8000", "--heap", "1g", "--eden", "40m"];
+    let words = good(&[&arguments[..], &["--length", "20us"]].concat());
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("confidence nothing was compared: no fixed TLAB size fits") && words.contains("--map"), "{words}");
+}
+
 #[test]
 fn the_map_is_by_threads_and_eden() {
     let folder = tempfile::tempdir().unwrap();

@@ -61,8 +61,8 @@ impl Chain {
 
 /// Thread buffers of fixed size that are tried, from HotSpot's `MinTLABSize` on.
 const TLABS: [usize; 4] = [2 << 10, 4 << 10, 16 << 10, 64 << 10];
-/// So many bytes for each thread at least: simulating hundreds of threads with small buffers takes long, and there the memory is in
-/// the levels' buffers anyway.
+/// So many bytes for each thread at least, where eden has room for them: simulating hundreds of threads with small buffers takes long,
+/// and there the memory is in the levels' buffers anyway.
 const LEAST_FOR_EACH_THREAD: usize = 16;
 /// A thread buffer is to hold so many objects of mean size.
 const OBJECTS_IN_TLAB: f64 = 8.0;
@@ -109,16 +109,7 @@ impl Candidate {
 /// What is worth simulating: HotSpot's own thread buffers first, then fixed ones with and without levels.
 pub fn candidates(machine: &Machine, request: &Request) -> Vec<Candidate> {
     let mut all = vec![Candidate { chain: Chain::Heap, tlab: Tlab::Growing, ranks: Vec::new() }];
-    let mean = request
-        .scenario(0, Tlab::Growing, Hierarchy::None)
-        .mutator()
-        .map_or(0.0, |mutator| mutator.mean_bytes());
-    let usable = |bytes: &usize| {
-        *bytes >= LEAST_FOR_EACH_THREAD * request.threads as usize
-            && *bytes as f64 >= OBJECTS_IN_TLAB * mean
-            && bytes * request.threads as usize <= request.eden / 4
-    };
-    for tlab in TLABS.into_iter().filter(usable).map(Tlab::Bytes) {
+    for tlab in sizes(request).into_iter().map(Tlab::Bytes) {
         for chain in Chain::ALL.into_iter().filter(|chain| exists(machine, *chain)) {
             for sizes in chain.sizes() {
                 let rank = |(domain, bytes): (&Domain, &usize)| Rank {
@@ -134,6 +125,23 @@ pub fn candidates(machine: &Machine, request: &Request) -> Vec<Candidate> {
         }
     }
     all
+}
+
+/// The fixed sizes of thread buffers that are tried: those that hold some objects and fit into eden. With many threads only the larger
+/// ones, but always one: crowds over small edens, where none is large enough, are what buffers are for.
+fn sizes(request: &Request) -> Vec<usize> {
+    let threads = request.threads as usize;
+    let mean = request
+        .scenario(0, Tlab::Growing, Hierarchy::None)
+        .mutator()
+        .map_or(0.0, |mutator| mutator.mean_bytes());
+    let fits = |bytes: &usize| {
+        *bytes as f64 >= OBJECTS_IN_TLAB * mean && bytes * threads <= request.eden / 4
+    };
+    let mut sizes: Vec<usize> = TLABS.into_iter().filter(fits).collect();
+    let quick = sizes.iter().position(|bytes| *bytes >= LEAST_FOR_EACH_THREAD * threads);
+    sizes.drain(..quick.unwrap_or(sizes.len().saturating_sub(1)));
+    sizes
 }
 
 /// Whether a chain's levels are not the same buffers twice, or one for the whole machine beside the heap.

@@ -61,6 +61,25 @@ fn candidates_fit_the_machine_and_eden() {
     }
 }
 
+/// Where no size is both large for so many threads and small for eden, the largest that fits is tried, with levels too.
+#[test]
+fn crowds_over_small_edens_have_candidates() {
+    let epyc = Machine::named("epyc-9654-2x96").unwrap();
+    let sizes = |threads, eden| {
+        let all = candidates(&epyc, &request(threads, eden));
+        let mut sizes: Vec<usize> = all.iter().skip(1).map(|one| one.tlab.bytes(eden, threads)).collect();
+        sizes.dedup();
+        let levels = all.iter().filter(|one| one.chain == Chain::CoreL3).count();
+        assert_eq!(levels > 0, all.len() > 1, "{threads} threads: {all:?}");
+        sizes
+    };
+    assert_eq!(sizes(2000, 256 << 20), [16 << 10]);
+    assert_eq!(sizes(5000, 256 << 20), [4 << 10]);
+    assert_eq!(sizes(5000, 64 << 30), [64 << 10]);
+    assert_eq!(sizes(1000, 64 << 30), [16 << 10, 64 << 10]);
+    assert_eq!(sizes(8192, 40 << 20), [0; 0]);
+}
+
 #[test]
 fn fast_and_slow_programs_allocate_as_much() {
     let mut machine = Machine::named("paper-4x10x2").unwrap();
