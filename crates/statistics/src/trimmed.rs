@@ -65,11 +65,19 @@ pub fn geometric(values: &[f64]) -> Option<Interval> {
     if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    let count = values.len() as f64;
-    let mean = values.iter().map(|value| value.ln()).sum::<f64>() / count;
-    let influence: Vec<f64> = values.iter().map(|value| (value.ln() - mean) / count).collect();
-    let half = student(values.len() - 1) * standard_error(&influence);
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let mean = logarithms.iter().sum::<f64>() / values.len() as f64;
+    let half = half_width(&logarithms)?;
     Some(Interval { median: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
+}
+
+/// Half of Student's 95 % interval of a mean. `None` of fewer than two values.
+pub fn half_width(values: &[f64]) -> Option<f64> {
+    let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let influence: Vec<f64> = values.iter().map(|value| (value - mean) / count).collect();
+    Some(student(freedom) * standard_error(&influence))
 }
 
 /// The sum of 12 uniform numbers is nearly normal, with deviation 1.
