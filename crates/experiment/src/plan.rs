@@ -19,8 +19,12 @@ pub struct Plan {
     pub precision: Option<f64>,
 }
 
-/// Fewer rounds than these say nothing of their own scatter.
-const FEWEST_ROUNDS: usize = 4;
+/// Fewer rounds than these say too little of their own scatter: a rule that looks after four ends with intervals that hold the truth in
+/// 91 % of cases, after eight in 93 % (`simulations_of_the_rule` in the tests).
+const FEWEST_ROUNDS: usize = 8;
+/// A width is found too small as often as too large, and the rule stops at those too small. Asking for a little more than is wanted
+/// keeps the 95 % of what was asked for: the estimate is within the precision of the truth.
+const CAUTION: f64 = 0.92;
 
 impl Plan {
     /// Whether a cell's runs are as precise as was asked, by the width of this metric's interval alone and never by where it lies.
@@ -28,7 +32,9 @@ impl Plan {
         let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
         let width = || Quantity::of_runs(&estimates).interval().map(|interval| half_width(&interval));
         estimates.len() >= FEWEST_ROUNDS
-            && self.precision.is_some_and(|precision| width().is_some_and(|width| width <= precision))
+            && self
+                .precision
+                .is_some_and(|precision| width().is_some_and(|width| width <= CAUTION * precision))
     }
 
     /// About how long all runs of all cells take, in seconds.
@@ -85,17 +91,54 @@ impl Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use statistics::Interval;
+    use statistics::{Interval, Random};
 
     #[test]
     fn a_cell_is_precise_by_what_differs_between_its_runs() {
         let run = |median: f64| {
             Sample::default().estimate("speed", Interval { median, low: 0.5 * median, high: 2.0 * median })
         };
-        let runs = [1.0, 1.001, 0.999, 1.0, 1.2].map(run);
+        let runs = [1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.0, 1.2].map(run);
         let runs: Vec<&Sample> = runs.iter().collect();
         let plan = Plan { precision: Some(0.015), ..Plan::default() };
-        assert!(!plan.is_precise("speed", &runs[..3]) && plan.is_precise("speed", &runs[..4]));
-        assert!(!plan.is_precise("speed", &runs) && !Plan::default().is_precise("speed", &runs[..4]));
+        assert!(!plan.is_precise("speed", &runs[..7]) && plan.is_precise("speed", &runs[..8]));
+        assert!(!plan.is_precise("speed", &runs) && !Plan::default().is_precise("speed", &runs[..8]));
+    }
+
+    /// How often the truth is in the interval and how often within the precision of the estimate, of so many simulated cells whose runs
+    /// scatter by so many times the precision.
+    fn simulate(cells: u64, scatter: f64) -> [f64; 2] {
+        const PRECISION: f64 = 0.01;
+        let plan = Plan { precision: Some(PRECISION), ..Plan::default() };
+        let mut counts = [0; 2];
+        for seed in 0..cells {
+            let mut random = Random::new(seed);
+            // The sum of 12 uniform numbers is nearly normal, with deviation 1.
+            let mut normal =
+                || (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>() - 6.0;
+            let mut runs: Vec<Sample> = Vec::new();
+            let found = loop {
+                let value = (scatter * PRECISION * normal()).exp();
+                runs.push(Sample::default().estimate("speed", Interval::exactly(value)));
+                let samples: Vec<&Sample> = runs.iter().collect();
+                if plan.is_precise("speed", &samples) {
+                    let of: Vec<Interval> = samples.iter().filter_map(|run| run.whole("speed")).collect();
+                    break Quantity::of_runs(&of).interval().unwrap();
+                }
+            };
+            counts[0] += u32::from((found.low..=found.high).contains(&1.0));
+            counts[1] += u32::from(found.median.ln().abs() <= PRECISION);
+        }
+        counts.map(|count| f64::from(count) / cells as f64)
+    }
+
+    /// Each share may lie three standard deviations of a share of 1000 below what it is in the worst case.
+    #[test]
+    fn simulations_of_the_rule() {
+        for scatter in [0.5, 1.0, 1.5, 2.0, 2.5] {
+            let [interval, precision] = simulate(1000, scatter);
+            assert!(interval > 0.93 - 0.024, "scatter {scatter}: {interval}");
+            assert!(precision > 0.95 - 0.021, "scatter {scatter}: {precision}");
+        }
     }
 }
