@@ -11,9 +11,8 @@ use crate::sim::machine::assumed;
 use crate::sim::page;
 use crate::sim::run::bound;
 use clap::Args;
-use coherence::constants;
 use coherence::plan::map::{EDENS, POOLS};
-use coherence::plan::{self, BufferPlan, Chain, Pauses, Request, Row, Sureness};
+use coherence::plan::{self, BufferPlan, Chain, Pauses, Request, Row, Sureness, Survivors};
 use coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::size;
@@ -146,6 +145,13 @@ impl PlanCommand {
             let heap = size::format(heap);
             return Err(Error::usage(format!("--eden is larger than --heap {heap}; use a smaller one")));
         }
+        if let Some(survivors) = self.survivors.filter(|survivors| *survivors > eden) {
+            return Err(Error::usage(format!(
+                "--survivors {}: more than the eden of {} that is collected; specify at most that",
+                size::format(survivors),
+                size::format(eden)
+            )));
+        }
         let request = Request {
             program: self.profile.unwrap_or(Program::Allocate),
             object: self.object.unwrap_or(DEFAULT_OBJECT),
@@ -153,7 +159,7 @@ impl PlanCommand {
             threads,
             eden: eden as usize,
             collector: self.gc.collector(heap as usize),
-            survivors: self.survivors.map_or(constants::SURVIVORS.value, |bytes| bytes as f64 / eden as f64),
+            survivors: self.survivors.map_or(Survivors::default(), |bytes| Survivors::stated(bytes as f64 / eden as f64)),
             pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: !self.chance.unpinned,

@@ -158,6 +158,10 @@ fn wrong_words() {
     refused(&with(&["--rate", "5g", "--work", "40"]), &["--work", "--rate"]);
     refused(&with(&["--out", "map.html"]), &["--map"]);
     refused(&with(&["--eden", "2g"]), &["--eden is larger than --heap 1g"]);
+    refused(
+        &with(&["--eden", "64m", "--survivors", "65m"]),
+        &["--survivors 65m: more than the eden of 64m", "specify at most that"],
+    );
     refused(&with(&["--profile", "jvac"]), &["unknown profile 'jvac'"]);
     refused(&with(&["--object", "0"]), &["'0' is not a valid object size"]);
     refused(&["--machine", "opsian-haswell", "--threads", "8", "--heap", "64k"], &["eden", "too small"]);

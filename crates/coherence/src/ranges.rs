@@ -67,17 +67,21 @@ impl End {
     pub(crate) const BOTH: [End; 2] = [End::Low, End::High];
 }
 
+/// The end over the value of what is known to one value.
+pub(crate) const fn unknown(end: End) -> f64 {
+    match end {
+        End::Low => 1.0 - UNKNOWN,
+        End::High => 1.0 + UNKNOWN,
+    }
+}
+
 /// A figure's end over its value.
 fn factor(machine: &Machine, key: &str, end: End) -> f64 {
     let given = machine.figure(key).map(|figure| match end {
         End::Low => figure.low.map(|low| low / figure.value),
         End::High => figure.high.map(|high| high / figure.value),
     });
-    match (given.flatten(), end) {
-        (Some(factor), _) => factor,
-        (None, End::Low) => 1.0 - UNKNOWN,
-        (None, End::High) => 1.0 + UNKNOWN,
-    }
+    given.flatten().unwrap_or(unknown(end))
 }
 
 fn scale(cost: &mut Picoseconds, by: f64) {

@@ -1,9 +1,8 @@
 //! What is recommended on shipped machines, and why: nobody changes a machine file or the model without seeing what that does to the
 //! advice.
 
-use terrace_coherence::constants;
 use terrace_coherence::machine::{Machine, shipped};
-use terrace_coherence::plan::{Chain, Pauses, Request, plan};
+use terrace_coherence::plan::{Chain, Pauses, Request, Survivors, plan};
 use terrace_coherence::programs::allocate::Collector;
 use terrace_coherence::scenario::{Bound, Calls, DEFAULT_OBJECT, DEFAULT_WORK, Program};
 
@@ -51,7 +50,7 @@ fn check(cases: &[Case]) {
             threads,
             eden: eden << 20,
             collector: Collector::Parallel,
-            survivors: constants::SURVIVORS.value,
+            survivors: Survivors::default(),
             pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,

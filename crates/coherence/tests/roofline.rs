@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use support::machine;
 use terrace_coherence::machine::{Bandwidth, Machine};
 use terrace_coherence::plan::map::map;
-use terrace_coherence::plan::{Pauses, Request, plan};
+use terrace_coherence::plan::{Pauses, Request, Survivors, plan};
 use terrace_coherence::programs::allocate::{Collector, Hierarchy, Tlab};
 use terrace_coherence::scenario::{Bound, Calls, Levels, Measured, Program, Scenario, Sizes};
 
@@ -112,7 +112,7 @@ proptest! {
             threads,
             eden: 1 << 30,
             collector: Collector::Parallel,
-            survivors: 0.02,
+            survivors: Survivors::default(),
             pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,
@@ -154,7 +154,7 @@ proptest! {
             threads: 1,
             eden: scenario.eden,
             collector: scenario.collector,
-            survivors: 0.0,
+            survivors: Survivors::stated(0.0),
             pauses: Pauses::default(),
             calls: Calls::default(),
             pinned: true,

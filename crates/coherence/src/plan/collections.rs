@@ -2,6 +2,7 @@
 
 use crate::constants;
 use crate::machine::Machine;
+use crate::ranges::{End, end_of, unknown};
 use serde::Serialize;
 
 /// What is collected, and when.
@@ -34,6 +35,35 @@ impl Default for Pauses {
     fn default() -> Pauses {
         let [fixed, thread, copy] = [constants::PAUSE, constants::PAUSE_THREAD, constants::COPY];
         Pauses { fixed: fixed.value, thread: thread.value, copy: copy.value }
+    }
+}
+
+/// The part of eden that survives a collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Survivors {
+    /// From 0 to 1.
+    pub share: f64,
+    /// Whether somebody knows it of the program: the assumption for any program is much less sure.
+    pub stated: bool,
+}
+
+impl Default for Survivors {
+    fn default() -> Survivors {
+        Survivors { share: constants::SURVIVORS.value, stated: false }
+    }
+}
+
+impl Survivors {
+    /// As stated.
+    pub const fn stated(share: f64) -> Survivors {
+        Survivors { share, stated: true }
+    }
+
+    /// At an end of its range; no more than all of eden survives.
+    pub(super) fn vary(&mut self, end: End) {
+        let assumed = constants::SURVIVORS;
+        let by = if self.stated { unknown(end) } else { end_of(assumed, end) / assumed.value };
+        self.share = (self.share * by).min(1.0);
     }
 }
 
@@ -98,6 +128,19 @@ mod tests {
         machine.bandwidth.channels = 6e9;
         assert!((young.pause(&machine) - (1e-3 + 1e-5 + 4e-3)).abs() < 1e-9);
         assert_eq!([1, 8, 16, 192].map(workers), [1.0, 8.0, 13.0, 123.0]);
+    }
+
+    #[test]
+    fn stated_survivors_vary_by_a_fifth_and_never_exceed_eden() {
+        let at = |mut survivors: Survivors, end| {
+            survivors.vary(end);
+            survivors.share
+        };
+        let assumed = End::BOTH.map(|end| at(Survivors::default(), end));
+        assert!((assumed[0] - 0.005).abs() < 1e-9 && (assumed[1] - 0.1).abs() < 1e-9, "{assumed:?}");
+        let stated = End::BOTH.map(|end| at(Survivors::stated(0.5), end));
+        assert!((stated[0] - 0.4).abs() < 1e-9 && (stated[1] - 0.6).abs() < 1e-9, "{stated:?}");
+        assert_eq!(at(Survivors::stated(0.9), End::High), 1.0);
     }
 
     /// The same rate as in a simulation in which threads do stop for each collection.

@@ -327,7 +327,7 @@ fn rate(case: &Case, way: Way, threads: u32, eden: usize) -> Option<Rate> {
     let young = Young {
         eden: eden as f64,
         unused: scenario.held(machine) as f64 / 2.0,
-        survivors: request.survivors * eden as f64,
+        survivors: request.survivors.share * eden as f64,
         threads,
         pauses: request.pauses,
     };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Calls, Collector, Pauses, Program};
+use crate::plan::{Calls, Collector, Pauses, Program, Survivors};
 
 fn request() -> Request {
     Request {
@@ -9,7 +9,7 @@ fn request() -> Request {
         threads: 1,
         eden: 1 << 30,
         collector: Collector::Parallel,
-        survivors: 0.02,
+        survivors: Survivors::default(),
         pauses: Pauses::default(),
         calls: Calls::default(),
         pinned: true,

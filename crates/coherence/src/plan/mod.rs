@@ -13,7 +13,7 @@ mod uncertain;
 
 pub use candidates::{Candidate, Chain};
 pub use choice::{CLOSE, choose};
-pub use collections::{Collections, Pauses, Young};
+pub use collections::{Collections, Pauses, Survivors, Young};
 pub use uncertain::{Influence, Sureness, TELLING};
 
 use crate::machine::{Machine, Picoseconds};
@@ -39,8 +39,8 @@ pub struct Request {
     pub eden: usize,
     /// Who hands it out.
     pub collector: Collector,
-    /// The part of eden that survives a collection.
-    pub survivors: f64,
+    /// What survives a collection.
+    pub survivors: Survivors,
     /// What collections take besides copying those.
     pub pauses: Pauses,
     /// What calls into the virtual machine take besides their accesses.
@@ -149,7 +149,7 @@ impl Request {
 fn collected(machine: &Machine, request: &Request, candidate: &Candidate, objects: f64) -> Collections {
     let scenario = request.scenario(0, candidate.tlab, candidate.hierarchy());
     let eden = request.eden as f64;
-    let (unused, survivors) = (scenario.held(machine) as f64 / 2.0, request.survivors * eden);
+    let (unused, survivors) = (scenario.held(machine) as f64 / 2.0, request.survivors.share * eden);
     let mean = scenario.mutator().map_or(0.0, |mutator| mutator.mean_bytes());
     Young { eden, unused, survivors, threads: request.threads, pauses: request.pauses }
         .collections(machine, objects * mean)

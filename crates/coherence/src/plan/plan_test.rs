@@ -9,7 +9,7 @@ pub(super) fn request(threads: u32, eden: usize) -> Request {
         threads,
         eden,
         collector: Collector::Parallel,
-        survivors: 0.0,
+        survivors: Survivors::stated(0.0),
         pauses: Pauses::default(),
         calls: Calls::default(),
         pinned: true,

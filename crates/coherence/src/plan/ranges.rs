@@ -43,10 +43,7 @@ pub(super) fn vary(machine: &mut Machine, request: &mut Request, group: Group, e
     vary_machine(machine, group, end);
     vary_calls(&mut request.calls, group, end);
     match group {
-        Group::Survivors => {
-            let survivors = constants::SURVIVORS;
-            request.survivors *= end_of(survivors, end) / survivors.value;
-        }
+        Group::Survivors => request.survivors.vary(end),
         Group::Pauses => {
             request.pauses.fixed = end_of(constants::PAUSE, end);
             request.pauses.thread = end_of(constants::PAUSE_THREAD, end);
@@ -60,13 +57,14 @@ pub(super) fn vary(machine: &mut Machine, request: &mut Request, group: Group, e
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Survivors;
 
     #[test]
     fn every_group_changes_something_where_it_matters() {
         let machine = Machine::named("paper-4x10x2").unwrap();
         let request = super::super::tests::request(80, 1 << 30);
         let g1 =
-            Request { collector: Collector::G1 { region: 1 << 20, numa: false }, survivors: 0.02, ..request };
+            Request { collector: Collector::G1 { region: 1 << 20, numa: false }, survivors: Survivors::default(), ..request };
         assert_eq!(groups(&machine, &g1), ALL);
         for group in ALL {
             let changes = |end| {
