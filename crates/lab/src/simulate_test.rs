@@ -111,6 +111,8 @@ fn the_machine_is_what_was_measured_and_every_number_says_so() {
     let transfer = machine.figure("costs.transfer_cluster").unwrap();
     assert_eq!((transfer.value, transfer.low, transfer.high), (60.0, Some(40.0), Some(90.0)));
     assert!(transfer.origin.text().starts_with("terrace lab run latency"));
+    let cache = machine.figure("memory.last_cache").unwrap();
+    assert_eq!((cache.value, cache.origin.kind()), (34.6, "measured"));
     assert_eq!(machine.figure("costs.residency").unwrap().origin.kind(), "calibrated");
     let mut only = simulable();
     only.experiments.retain(|findings| findings.declaration.name == "latency");

@@ -51,6 +51,12 @@ pub fn file(results: &Results) -> Result<String, String> {
         line(format!("{name} = {count}"));
     }
     line("measured = \"the topology that the kernel shows, in the run's results\"".into());
+    // Before the costs: a calibrated residency is appended to those.
+    line("\n[memory]".into());
+    let megabytes = rounded(l3 as f64 / 1e6);
+    line(format!(
+        "last_cache = {{ value = {megabytes}, unit = \"MB\", measured = \"the kernel's size of one last-level cache, in the run's results\" }}"
+    ));
     line("\n[costs]".into());
     line(load(latency, "l1", 0, l1)?);
     line(load(latency, "l2", l1, l2)?);
