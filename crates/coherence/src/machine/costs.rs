@@ -43,7 +43,7 @@ pub struct Costs {
     pub store_buffer: u32,
     /// What a program's own work takes here, over what it takes on the machine on which it was measured.
     pub work_scale: f64,
-    /// How much longer work takes on a CPU while the core's other threads are busy.
+    /// How much longer work takes on a CPU while all of the core's other threads are busy; [`super::Machine::slowdown`] for some of them.
     pub sibling_work: f64,
     /// How long a core that has got a line for writing keeps it at least, whatever it does with it; 0: not at all.
     pub residency: Picoseconds,

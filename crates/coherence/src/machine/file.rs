@@ -17,6 +17,9 @@ const FORMAT: &str = "docs/machines.md describes the format";
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 200;
 
+/// What the busy threads of a core do together over what one does alone, where the file does not say.
+const TOGETHER: f64 = 1.25;
+
 /// The sections. What is inside is read value by value, so that an error can name the key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,10 +178,11 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     let store_buffer = section.or_assume("store_buffer", Quantity::Places, (48.0, Unit::Entries), why)?;
     let ratio = Quantity::Ratio;
     let work_scale = section.or_assume("work_scale", ratio, (1.0, Unit::Ratio), "no scaling is known")?;
-    let alone = if shape.threads > 1 { 1.6 } else { 1.0 };
+    let threads = f64::from(shape.threads);
+    let shared = if shape.threads > 1 { threads / TOGETHER } else { 1.0 };
     let why =
-        "two busy threads of a core do 1.25 times the work of one: usual for two threads; exact for one";
-    let sibling_work = section.or_assume("sibling_work", ratio, (alone, Unit::Ratio), why)?;
+        "a core's busy threads together do 1.25 times the work of one: usual for two threads; exact for one";
+    let sibling_work = section.or_assume("sibling_work", ratio, (shared, Unit::Ratio), why)?;
     let none = (0.0, Unit::Nanoseconds);
     let residency =
         section.or_assume("residency", Quantity::TimeOrNone, none, "a line is handed over at once")?;
@@ -190,6 +194,13 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
     )?;
 
     let file = section.file();
+    if !(1.0..=threads).contains(&sibling_work) {
+        let wrong = format!("{sibling_work} is out of bounds");
+        let remedy = format!(
+            "write from 1 (each works as if alone) to {threads} (they take turns), the number of threads in a core"
+        );
+        return Err(MachineError::new(file, "costs.sibling_work", wrong, remedy));
+    }
     let near_to_far = [
         ("costs.transfer_cluster", cluster.filter(|_| shape.has(Distance::SameCluster))),
         ("costs.transfer_package", package.filter(|_| shape.has(Distance::SamePackage))),
@@ -200,6 +211,27 @@ fn costs(mut section: Section<'_>, shape: &Shape) -> Result<Costs, MachineError>
         let Some(cost) = cost else { continue };
         in_order(file, before, (key, cost), "a more distant core cannot be cheaper: correct one of them")?;
         before = Some((key, cost));
+    }
+    let levels = [
+        ("costs.l1", Some(l1)),
+        ("costs.l2", Some(l2)),
+        ("costs.l3", Some(l3)),
+        ("costs.memory_local", Some(memory_local)),
+        ("costs.memory_remote", memory_remote.filter(|_| shape.has(Distance::OtherPackage))),
+    ];
+    for pair in levels.windows(2) {
+        let [(near, least), (key, Some(cost))] = *pair else { continue };
+        let before = least.map(|least| (near, least));
+        in_order(
+            file,
+            before,
+            (key, cost),
+            "what is farther from the core cannot be cheaper: correct one of them",
+        )?;
+    }
+    if let (Some(home), Some(package)) = (home_remote, package.filter(|_| shape.has(Distance::SamePackage))) {
+        let remedy = "a home in another package cannot make a transfer cheaper: correct one of them";
+        in_order(file, Some(("costs.transfer_package", package)), ("costs.home_remote", home), remedy)?;
     }
     let part = "the drain is part of the locked instruction: correct one of them";
     in_order(file, Some(("costs.drain", drain)), ("costs.locked", locked), part)?;

@@ -236,6 +236,53 @@ fn wrong_numbers_are_refused() {
     );
 }
 
+#[test]
+fn what_is_farther_is_not_cheaper() {
+    let farther = "what is farther from the core cannot be cheaper: correct one of them";
+    for (from, to, wrong) in [
+        (
+            "value = 12, unit = \"cycles\"",
+            "value = 3, unit = \"cycles\"",
+            "l2: 1.500 ns is less than costs.l1, 2.000 ns",
+        ),
+        (
+            "value = 20, unit = \"ns\"",
+            "value = 5, unit = \"ns\"",
+            "l3: 5.000 ns is less than costs.l2, 6.000 ns",
+        ),
+        ("value = 100", "value = 19", "memory_local: 19.000 ns is less than costs.l3, 20.000 ns"),
+        (
+            "value = 200, unit = \"ns\", assumed",
+            "value = 99, unit = \"ns\", assumed",
+            "memory_remote: 99.000 ns is less than costs.memory_local, 100.000 ns",
+        ),
+    ] {
+        refused(from, to, &format!("costs.{wrong}; {farther}"));
+    }
+    refused(
+        "value = 200, unit = \"ns\", measured",
+        "value = 89, unit = \"ns\", measured",
+        "costs.home_remote: 89.000 ns is less than costs.transfer_package, 90.000 ns; a home in another ",
+    );
+}
+
+#[test]
+fn the_threads_of_a_core_do_what_one_or_all_do() {
+    let given =
+        |value: f64| format!("{GOOD}\nsibling_work = {{ value = {value:?}, unit = 'ratio', assumed = 'a' }}");
+    for value in [1.0, 1.3, 2.0] {
+        assert_eq!(Machine::parse(&given(value), "m").expect("good").costs.sibling_work, value);
+    }
+    for value in [0.9, 2.1] {
+        let wrong = format!("costs.sibling_work: {value} is out of bounds; write from 1 ");
+        assert!(error(&given(value)).contains(&wrong), "{value}");
+    }
+    // Eight threads together do what two do: 1.25 times the work of one.
+    let eight = Machine::parse(&GOOD.replace("threads = 2", "threads = 8"), "m").expect("good");
+    assert_eq!(eight.costs.sibling_work, 6.4);
+    assert_eq!([1, 2, 4, 8].map(|busy| f64::from(busy) / eight.slowdown(busy)), [1.0, 1.25, 1.25, 1.25]);
+}
+
 #[track_caller]
 fn number_is_out_of_bounds(locked: &str, to: &str, expected: &str) {
     refused(locked, to, &format!("costs.locked: {expected}"));

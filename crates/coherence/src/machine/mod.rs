@@ -60,6 +60,16 @@ impl Machine {
         (cycles * 1e3 / self.clock_ghz).round() as Picoseconds
     }
 
+    /// How much longer work takes on a CPU while so many of its core's threads are busy. Two and more of them do the same together:
+    /// with all of them busy it is the file's `sibling_work`.
+    #[inline]
+    pub fn slowdown(&self, busy: u32) -> f64 {
+        if busy < 2 {
+            return 1.0;
+        }
+        (self.costs.sibling_work * f64::from(busy) / f64::from(self.shape.threads)).max(1.0)
+    }
+
     /// The number with this key, such as `clock`, `shape.cores`, `costs.locked` or `scheduler.quantum`.
     pub fn figure(&self, key: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.key == key)

@@ -99,10 +99,7 @@ pub fn work(machine: &Machine, mutator: &Mutator, threads: u32) -> f64 {
     let threads = threads.min(shape.cpus());
     // Threads fill cores first; those that share one are slower for it.
     let (all, more) = (threads / shape.cores(), threads % shape.cores());
-    let core = |threads: u32| match threads {
-        0 | 1 => f64::from(threads),
-        _ => (f64::from(threads) / machine.costs.sibling_work).max(1.0),
-    };
+    let core = |threads: u32| f64::from(threads) / machine.slowdown(threads);
     let together = f64::from(more) * core(all + 1) + f64::from(shape.cores() - more) * core(all);
     let cycles = mutator.object_cycles + mutator.byte_cycles * mutator.mean_bytes();
     together * machine.clock_ghz * 1e9 / (cycles * machine.costs.work_scale)

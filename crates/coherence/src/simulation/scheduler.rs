@@ -39,15 +39,16 @@ impl World<'_> {
         let busy = (first..first + threads)
             .filter(|other| *other != cpu)
             .map(|other| &self.cpus[other as usize])
-            .any(|other| match other.running {
+            .filter(|other| match other.running {
                 // Who waits for a line needs nothing of the core.
                 Some(number) => {
                     let thread = &self.threads[number.0 as usize];
                     !thread.blocked && thread.stalled <= now
                 }
                 None => other.left > now,
-            });
-        if busy { self.grid.costs().sibling_work } else { 1.0 }
+            })
+            .count();
+        self.grid.machine.slowdown(1 + busy as u32)
     }
 
     /// A moment after the thread's own, by chance.
