@@ -109,6 +109,8 @@ fn fastest(rates: &[Rate]) -> &Rate {
 pub const POOLS: [u32; 4] = [200, 1000, 2000, 5000];
 /// Edens that programs have.
 pub const EDENS: [usize; 6] = [64 << 20, 256 << 20, 1 << 30, 4 << 30, 16 << 30, 64 << 30];
+/// The heap of an eden: as much as [`super::plan`]'s users have where they name none.
+pub const HEAP_OF_EDEN: usize = 4;
 /// Simulated time for a capacity, in picoseconds.
 const LENGTH: u64 = 500_000_000;
 /// A TLAB of two objects: little but refills.
@@ -128,6 +130,7 @@ fn capacity(machine: &Machine, request: &Request, levels: Levels, running: u32) 
         work: 1.0,
         threads: running,
         eden,
+        collector: request.collector.with_heap(HEAP_OF_EDEN * eden),
         length: LENGTH,
         ..request.scenario(0, tlab, sizes.hierarchy(levels, &machine, eden))
     };
@@ -292,7 +295,8 @@ fn within(
 fn rate(case: &Case, way: Way, threads: u32, eden: usize) -> Option<Rate> {
     let (machine, request) = (&case.machine, &case.request);
     let hierarchy = Sizes::default().hierarchy(way.levels(), machine, eden);
-    let asked = Request { threads, eden, ..request.clone() };
+    let collector = request.collector.with_heap(HEAP_OF_EDEN * eden);
+    let asked = Request { threads, eden, collector, ..request.clone() };
     let scenario = asked.scenario(1, way.tlab(), hierarchy);
     // What the command refuses for its buffers alone; HotSpot's own TLABs go down to 2 KB and leave eden its room.
     if way != Way::Growing && scenario.held(machine) as usize > eden / 2 {
@@ -300,7 +304,7 @@ fn rate(case: &Case, way: Way, threads: u32, eden: usize) -> Option<Rate> {
     }
     let mutator = scenario.mutator()?;
     let (mean, running) = (mutator.mean_bytes(), threads.min(machine.shape.cpus()));
-    let tlab = way.tlab().bytes(eden, threads).min(request.collector.most()) as f64;
+    let tlab = way.tlab().bytes(eden, threads).min(collector.most()) as f64;
     // In a TLAB's time for its objects a refill is work too.
     let alone = work(machine, &mutator, threads);
     let cycles = mutator.object_cycles + mutator.byte_cycles * mean;
@@ -311,14 +315,17 @@ fn rate(case: &Case, way: Way, threads: u32, eden: usize) -> Option<Rate> {
     let mut bounds = vec![(Bound::Work, own)];
     if streams(machine, eden, threads, request.pinned) {
         let core = own * mean / f64::from(machine.shape.reached(running).cores);
-        let (bound, bytes) = memory(machine, running, core, request.collector.local());
+        let (bound, bytes) = memory(machine, running, core, collector.local());
         bounds.push((bound, bytes / mean));
     }
     // What refills TLABs, and what refills the last level's buffers.
     let first = if stock { Bound::Heap } else { Bound::Line };
     bounds.push((first, case.served(way.levels(), running) * tlab / mean));
     if let (Hierarchy::Levels(ranks), Some(last)) = (&scenario.hierarchy, scenario.ranks().last()) {
-        bounds.push((Bound::Heap, case.served(Levels::NONE, running) * last.bytes as f64 / mean));
+        bounds.push((
+            Bound::Heap,
+            case.served(Levels::NONE, running) * last.bytes.min(collector.most()) as f64 / mean,
+        ));
         if let [core, _] = ranks.as_slice() {
             bounds.push((Bound::Line, case.served(Levels::L3, running) * core.bytes as f64 / mean));
         }

@@ -86,6 +86,21 @@ fn the_ways_of_new_objects_are_those_that_threads_reach() {
     );
 }
 
+/// G1's regions are those of each eden's heap: a small one hands out less at once, whatever the request's own heap is.
+#[test]
+fn regions_are_those_of_each_eden() {
+    let machine = Machine::named("epyc-9654-2x96").unwrap();
+    let rates = |heap| {
+        let request = Request { collector: Collector::g1(heap, false), ..request() };
+        within(&machine, &[(machine.clone(), request)], &[4], &[256 << 20, 64 << 30], |_, _| ()).unwrap()
+    };
+    let (small, large) = (rates(1 << 30), rates(256 << 30));
+    assert_eq!(small, large);
+    // 0.3 MB of TLAB for each of 200 growing ones, and half a region at most: 512 KB of the small eden's and 16 MB of the large one's.
+    let heap = |eden: usize| Collector::g1(HEAP_OF_EDEN * eden, false).most();
+    assert_eq!([heap(256 << 20), heap(64 << 30)], [512 << 10, 16 << 20]);
+}
+
 /// What is advised on each shipped machine, where it is crowded and where it is not.
 #[test]
 fn each_shipped_machine_needs_buffers_where_it_is_crowded_and_only_there() {

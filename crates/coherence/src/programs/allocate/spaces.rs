@@ -37,6 +37,14 @@ impl Collector {
         Collector::G1 { region: region.clamp(SMALLEST_REGION, LARGEST_REGION), numa }
     }
 
+    /// The same with the regions that HotSpot chooses for another heap.
+    pub fn with_heap(self, heap: usize) -> Collector {
+        match self {
+            Collector::Parallel => Collector::Parallel,
+            Collector::G1 { numa, .. } => Collector::g1(heap, numa),
+        }
+    }
+
     /// The most that is handed out at once: G1 gives what is larger than half a region a place of its own.
     pub const fn most(self) -> usize {
         match self {
