@@ -91,7 +91,10 @@ fn a_plan_without_another_candidate_says_so() {
     let arguments = ["--machine", "thompson-nehalem", "--threads", "8000", "--heap", "1g", "--eden", "40m"];
     let words = good(&[&arguments[..], &["--length", "20us"]].concat());
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("confidence nothing was compared: no fixed TLAB size fits") && words.contains("--map"), "{words}");
+    assert!(
+        words.contains("confidence nothing was compared: no fixed TLAB size fits") && words.contains("--map"),
+        "{words}"
+    );
 }
 
 #[test]

@@ -178,7 +178,9 @@ fn every_result_names_what_it_is_bound_by() {
     assert!(std::fs::read_to_string(&file).unwrap().contains("Bound by: memory"));
     let levels = ["levels", "--machine", "opsian-haswell"];
     let table = good("evaluate", &levels);
-    assert!(table.contains("(work)") && table.contains("in brackets: what it is bound by"), "{table}");
+    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("(work)") && words.contains("in brackets: what it is bound by"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
     let json = json("evaluate", &levels);
     for row in json["levels"].as_array().unwrap() {
         let limits = row["limits"].as_array().unwrap();

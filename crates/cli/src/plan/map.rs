@@ -7,7 +7,7 @@ use jvm::Result;
 use jvm::size;
 use present::figure::{Axis, Figure, Kind, Panel, Point, Series, Tick};
 use present::numbers::{count, share, times};
-use present::table::Table;
+use present::table::{Table, indented};
 use statistics::Interval;
 
 fn edens(places: &[Place]) -> Vec<usize> {
@@ -47,15 +47,20 @@ pub fn text(machine: &Machine, places: &[Place], columns: u16) -> String {
         let of = places.iter().filter(|place| place.threads == threads).map(words);
         std::iter::once(threads.to_string()).chain(of).collect::<Vec<String>>()
     });
-    format!(
-        "{}In each cell: the source of TLAB refills, the gain over HotSpot's growing TLABs within the ranges of\n\
-         all numbers, and the bottleneck (before: after). growing: nothing is faster over the whole ranges.\n\
-         4k: TLABs of 4 KB from the heap. core, L3, core+L3: TLABs of 4 KB from Terrace's buffers.\n\
-         simulated on {} ({} CPUs), not measured: bounds of refills, memory and collections\n",
-        Table::new(header).with(rows).text(columns),
-        machine.name,
-        machine.shape.cpus()
-    )
+    let mut text = Table::new(header).with(rows).text(columns);
+    for line in [
+        "In each cell: the source of TLAB refills, the gain over HotSpot's growing TLABs within the ranges of \
+         all numbers, and the bottleneck (before: after). growing: nothing is faster over the whole ranges.",
+        "4k: TLABs of 4 KB from the heap. core, L3, core+L3: TLABs of 4 KB from Terrace's buffers.",
+        &format!(
+            "simulated on {} ({} CPUs), not measured: bounds of refills, memory and collections",
+            machine.name,
+            machine.shape.cpus()
+        ),
+    ] {
+        text.push_str(&indented("", line, columns));
+    }
+    text
 }
 
 fn plot(places: &[Place]) -> Plot {
@@ -123,4 +128,16 @@ pub fn html(machine: &Machine, places: &[Place], meta: String) -> Result<String>
         ..Contents::default()
     };
     page::page(format!("Where buffers pay off on {}", machine.name), meta, &contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_fits_a_narrow_terminal() {
+        let machine = Machine::named("opsian-haswell").unwrap();
+        let text = text(&machine, &[], 40);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
 }

@@ -9,7 +9,7 @@ use coherence::machine;
 use jvm::{Error, Result};
 use present::numbers::{percent, three};
 use present::steps::Steps;
-use present::table::{Table, columns};
+use present::table::{Table, columns, indented};
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -137,13 +137,15 @@ impl Evaluate {
                 percent(row.waiting, 0),
             ]
         });
-        println!(
+        let headline = format!(
             "{}, all {} CPUs, thread buffers of 4 KB: objects per second; four levels over three; in brackets: what it is bound by; with three levels, requests to the heap",
             self.machine.name,
             rows.first().map_or(0, |row| row.threads)
         );
-        print!("{}", Table::new(header).with(cells).text(columns()));
-        println!("{}", conclusion(rows));
+        let columns = columns();
+        print!("{}", indented("", &headline, columns));
+        print!("{}", Table::new(header).with(cells).text(columns));
+        print!("{}", indented("", &conclusion(rows), columns));
     }
 }
 
@@ -220,6 +222,7 @@ const fn yes_or_no(yes: bool) -> &'static str {
 
 fn show(findings: &[Finding]) {
     let ranges = findings.iter().any(|finding| finding.range.is_some());
+    let columns = columns();
     for of_source in findings.chunk_by(|one, other| one.source == other.source) {
         println!("{}", of_source[0].source);
         let mut header = vec!["what", "role", "published", "simulated"];
@@ -245,17 +248,20 @@ fn show(findings: &[Finding]) {
             row.extend([limit(finding), yes_or_no(finding.holds()).into()]);
             row
         });
-        print!("{}", Table::new(header).with(rows).text(columns()));
+        print!("{}", Table::new(header).with(rows).text(columns));
     }
     if ranges {
-        println!(
-            "range: over seeds and the ranges of all numbers, one group at a time and all at once\n\
-             inside: whether the range includes the published value; where it does not, no choice of numbers\n\
-             within their ranges explains the difference"
-        );
+        for line in [
+            "range: over seeds and the ranges of all numbers, one group at a time and all at once",
+            "inside: whether the range includes the published value; where it does not, no choice of numbers within \
+             their ranges explains the difference",
+        ] {
+            print!("{}", indented("", line, columns));
+        }
     }
     if findings.iter().any(|finding| finding.role == Role::Seen) {
-        println!("seen: the model had missed it, and a rule was added for that; no number was chosen on it");
+        let seen = "seen: the model had missed it, and a rule was added for that; no number was chosen on it";
+        print!("{}", indented("", seen, columns));
     }
     for kind in [Role::Calibrated, Role::Predicted, Role::Blind, Role::Seen] {
         let of: Vec<&Finding> = findings.iter().filter(|finding| finding.role == kind).collect();
