@@ -3,7 +3,7 @@
 //! The plan and the evaluation vary the same groups in the same way; what only one of them has is there.
 
 use crate::constants::{self, Constant};
-use crate::machine::{Bandwidth, Machine, Picoseconds, Unit};
+use crate::machine::{Bandwidth, Costs, Machine, Picoseconds, Unit};
 use crate::programs::counters;
 use crate::scenario::Calls;
 
@@ -19,6 +19,7 @@ pub(crate) enum Group {
     LastCache,
     Clock,
     Locked,
+    Drain,
     Work,
     Siblings,
     Refill,
@@ -41,6 +42,7 @@ impl Group {
             Group::LastCache => "size of the L3",
             Group::Clock => "clock",
             Group::Locked => "locked instruction",
+            Group::Drain => "drain of the store buffer",
             Group::Work => "the program's work",
             Group::Siblings => "hardware threads",
             Group::Refill => "refill's call",
@@ -65,6 +67,13 @@ pub(crate) enum End {
 
 impl End {
     pub(crate) const BOTH: [End; 2] = [End::Low, End::High];
+
+    pub(crate) const fn other(self) -> End {
+        match self {
+            End::Low => End::High,
+            End::High => End::Low,
+        }
+    }
 }
 
 /// The end over the value of what is known to one value.
@@ -88,25 +97,53 @@ fn scale(cost: &mut Picoseconds, by: f64) {
     *cost = (*cost as f64 * by).round() as Picoseconds;
 }
 
+/// The keys of all costs that are times.
+const TIMES: [&str; 15] = [
+    "l1",
+    "l2",
+    "l3",
+    "sibling",
+    "transfer_cluster",
+    "transfer_package",
+    "transfer_remote",
+    "home_remote",
+    "memory_local",
+    "memory_remote",
+    "locked",
+    "drain",
+    "store",
+    "residency",
+    "streak",
+];
+
+/// The cost with this key; `None` where the machine has none.
+fn cost<'a>(costs: &'a mut Costs, key: &str) -> Option<&'a mut Picoseconds> {
+    Some(match key {
+        "l1" => &mut costs.l1,
+        "l2" => &mut costs.l2,
+        "l3" => &mut costs.l3,
+        "sibling" => &mut costs.sibling,
+        "transfer_cluster" => &mut costs.transfer_cluster,
+        "transfer_package" => &mut costs.transfer_package,
+        "transfer_remote" => &mut costs.transfer_remote,
+        "home_remote" => return costs.home_remote.as_mut(),
+        "memory_local" => &mut costs.memory_local,
+        "memory_remote" => &mut costs.memory_remote,
+        "locked" => &mut costs.locked,
+        "drain" => &mut costs.drain,
+        "store" => &mut costs.store,
+        "residency" => &mut costs.residency,
+        "streak" => &mut costs.streak,
+        _ => return None,
+    })
+}
+
 /// Costs with these keys at an end.
 fn costs(machine: &mut Machine, keys: &[&str], end: End) {
     for key in keys {
         let by = factor(machine, &format!("costs.{key}"), end);
-        let costs = &mut machine.costs;
-        match *key {
-            "l1" => scale(&mut costs.l1, by),
-            "l2" => scale(&mut costs.l2, by),
-            "sibling" => scale(&mut costs.sibling, by),
-            "store" => scale(&mut costs.store, by),
-            "residency" => scale(&mut costs.residency, by),
-            "streak" => scale(&mut costs.streak, by),
-            "l3" => scale(&mut costs.l3, by),
-            "transfer_cluster" => scale(&mut costs.transfer_cluster, by),
-            "transfer_package" => scale(&mut costs.transfer_package, by),
-            "transfer_remote" => scale(&mut costs.transfer_remote, by),
-            "memory_local" => scale(&mut costs.memory_local, by),
-            "memory_remote" => scale(&mut costs.memory_remote, by),
-            _ => scale(&mut costs.locked, by),
+        if let Some(cost) = cost(&mut machine.costs, key) {
+            scale(cost, by);
         }
     }
     order(machine);
@@ -124,22 +161,10 @@ fn order(machine: &mut Machine) {
 fn clock(machine: &mut Machine, end: End) {
     let by = factor(machine, "clock", end);
     machine.clock_ghz *= by;
-    let cycles =
-        |key: &str| machine.figure(&format!("costs.{key}")).is_some_and(|figure| figure.unit == Unit::Cycles);
-    let keys = ["l1", "l2", "l3", "sibling", "transfer_cluster", "locked", "drain", "store"];
-    let [l1, l2, l3, sibling, transfer, locked, drain, store] = keys.map(cycles);
-    let costs = &mut machine.costs;
-    for (counted, cost) in [
-        (l1, &mut costs.l1),
-        (l2, &mut costs.l2),
-        (l3, &mut costs.l3),
-        (sibling, &mut costs.sibling),
-        (transfer, &mut costs.transfer_cluster),
-        (locked, &mut costs.locked),
-        (drain, &mut costs.drain),
-        (store, &mut costs.store),
-    ] {
-        if counted {
+    for key in TIMES {
+        let figure = machine.figure(&format!("costs.{key}"));
+        let counted = figure.is_some_and(|figure| figure.unit == Unit::Cycles);
+        if let Some(cost) = cost(&mut machine.costs, key).filter(|_| counted) {
             scale(cost, 1.0 / by);
         }
     }
@@ -154,7 +179,8 @@ fn bandwidth(machine: &Machine, end: End) -> Bandwidth {
         cluster: cluster * of("cluster"),
         channels: channels * of("channels"),
         link: link * of("link"),
-        traffic,
+        // Much traffic leaves as little as slow memory does; each new byte is on the way at least once.
+        traffic: (traffic * factor(machine, "memory.traffic", end.other())).max(traffic.min(1.0)),
         last_cache,
     }
 }
@@ -170,13 +196,15 @@ pub(crate) const fn end_of(constant: Constant, end: End) -> f64 {
 pub(crate) fn vary_machine(machine: &mut Machine, group: Group, end: End) {
     match group {
         Group::Transfers => {
-            costs(machine, &["transfer_cluster", "transfer_package", "transfer_remote"], end);
+            costs(machine, &["transfer_cluster", "transfer_package", "transfer_remote", "home_remote"], end);
         }
         Group::Latencies => costs(machine, &["l3", "memory_local", "memory_remote"], end),
         Group::Memory => machine.bandwidth = bandwidth(machine, end),
         Group::LastCache => machine.bandwidth.last_cache *= factor(machine, "memory.last_cache", end),
         Group::Clock => clock(machine, end),
         Group::Locked => costs(machine, &["locked"], end),
+        // Apart from the instruction that it is a part of: a line is kept for what is left of that.
+        Group::Drain => costs(machine, &["drain"], end),
         Group::Work => machine.costs.work_scale *= factor(machine, "costs.work_scale", end),
         Group::Siblings => {
             let by = factor(machine, "costs.sibling_work", end);
@@ -200,6 +228,7 @@ pub(crate) fn vary_machine(machine: &mut Machine, group: Group, end: End) {
 pub(crate) const fn vary_calls(calls: &mut Calls, group: Group, end: End) {
     match group {
         Group::Refill => calls.refill = end_of(constants::REFILL, end),
+        Group::Work => calls.byte = end_of(constants::BYTE, end),
         Group::Heap => calls.heap.request = end_of(constants::HEAP, end),
         Group::G1 => {
             calls.heap.g1 = end_of(constants::G1_REQUEST, end);
@@ -235,8 +264,22 @@ mod tests {
         assert!(close(factor(&machine, "costs.home_remote", End::High), 1.2));
         assert_eq!(bandwidth(&machine, End::High).channels, 415e9);
         let mut low = machine.clone();
-        costs(&mut low, &["locked"], End::Low);
+        vary_machine(&mut low, Group::Locked, End::Low);
         assert!(low.costs.locked < machine.costs.locked && low.costs.drain <= low.costs.locked);
+        let mut drained = machine.clone();
+        vary_machine(&mut drained, Group::Drain, End::Low);
+        assert!(drained.costs.drain < machine.costs.drain && drained.costs.locked == machine.costs.locked);
+        let mut high = machine.clone();
+        vary_machine(&mut high, Group::Transfers, End::High);
+        assert!(high.costs.home_remote > machine.costs.home_remote);
+        let traffic = |end| bandwidth(&machine, end).traffic;
+        assert!(close(traffic(End::Low), 2.4) && close(traffic(End::High), 1.6));
+        let past_the_caches = Bandwidth { traffic: 1.0, ..machine.bandwidth };
+        let past_the_caches = Machine { bandwidth: past_the_caches, ..machine.clone() };
+        assert!(close(bandwidth(&past_the_caches, End::High).traffic, 1.0));
+        let mut calls = Calls::default();
+        vary_calls(&mut calls, Group::Work, End::High);
+        assert_eq!((calls.byte, calls.refill), (constants::BYTE.range.1, constants::REFILL.value));
     }
 
     #[test]
@@ -250,6 +293,29 @@ mod tests {
         assert!(close(slow.costs.locked as f64 * by / machine.costs.locked as f64, 1.0));
         assert_eq!(slow.costs.transfer_cluster, machine.costs.transfer_cluster);
         assert_eq!(slow.costs.memory_local, machine.costs.memory_local);
+    }
+
+    #[test]
+    fn every_cost_in_cycles_takes_another_time_at_another_clock() {
+        let text = include_str!("../machines/epyc-9654-2x96.toml");
+        let in_cycles: String = text
+            .lines()
+            .map(|line| match line.split_once(" = { value") {
+                Some((key, _)) if TIMES.contains(&key) => line.replace("\"ns\"", "\"cycles\"") + "\n",
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let machine = Machine::parse(&in_cycles, "cycles").unwrap();
+        let mut slow = machine.clone();
+        clock(&mut slow, End::Low);
+        let by = machine.clock_ghz / slow.clock_ghz;
+        let (mut before, mut after) = (machine.costs, slow.costs);
+        for key in TIMES {
+            let [before, after] =
+                [&mut before, &mut after].map(|costs| cost(costs, key).map(|cost| *cost as f64));
+            let (Some(before), Some(after)) = (before, after) else { panic!("{key}") };
+            assert!((after - before * by).abs() <= 1.0, "{key}: {before}, {after}");
+        }
     }
 
     #[test]

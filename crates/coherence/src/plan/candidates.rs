@@ -135,9 +135,7 @@ fn sizes(request: &Request) -> Vec<usize> {
         .scenario(0, Tlab::Growing, Hierarchy::None)
         .mutator()
         .map_or(0.0, |mutator| mutator.mean_bytes());
-    let fits = |bytes: &usize| {
-        *bytes as f64 >= OBJECTS_IN_TLAB * mean && bytes * threads <= request.eden / 4
-    };
+    let fits = |bytes: &usize| *bytes as f64 >= OBJECTS_IN_TLAB * mean && bytes * threads <= request.eden / 4;
     let mut sizes: Vec<usize> = TLABS.into_iter().filter(fits).collect();
     let quick = sizes.iter().position(|bytes| *bytes >= LEAST_FOR_EACH_THREAD * threads);
     sizes.drain(..quick.unwrap_or(sizes.len().saturating_sub(1)));

@@ -215,6 +215,10 @@ fn corners(machine: &Machine, request: &Request) -> Vec<(Machine, Request)> {
         for end in End::BOTH {
             let (mut machine, mut request) = (machine.clone(), request.clone());
             groups.iter().for_each(|group| vary(&mut machine, &mut request, *group, end));
+            if groups == lines {
+                // A line is kept for what the drain leaves of a locked instruction.
+                vary(&mut machine, &mut request, Group::Drain, end.other());
+            }
             corners.push((machine, request));
         }
     }

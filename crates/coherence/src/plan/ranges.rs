@@ -7,13 +7,14 @@ use crate::programs::allocate::Collector;
 pub(super) use crate::ranges::{End, Group};
 use crate::ranges::{end_of, vary_calls, vary_machine};
 
-const ALL: [Group; 13] = [
+const ALL: [Group; 14] = [
     Group::Transfers,
     Group::Latencies,
     Group::Memory,
     Group::LastCache,
     Group::Clock,
     Group::Locked,
+    Group::Drain,
     Group::Work,
     Group::Siblings,
     Group::Refill,
@@ -48,7 +49,7 @@ pub(super) fn vary(machine: &mut Machine, request: &mut Request, group: Group, e
             request.pauses.fixed = end_of(constants::PAUSE, end);
             request.pauses.thread = end_of(constants::PAUSE_THREAD, end);
             // Short pauses copy fast.
-            request.pauses.copy = end_of(constants::COPY, if end == End::Low { End::High } else { End::Low });
+            request.pauses.copy = end_of(constants::COPY, end.other());
         }
         _ => {}
     }
@@ -63,8 +64,11 @@ mod tests {
     fn every_group_changes_something_where_it_matters() {
         let machine = Machine::named("paper-4x10x2").unwrap();
         let request = super::super::tests::request(80, 1 << 30);
-        let g1 =
-            Request { collector: Collector::G1 { region: 1 << 20, numa: false }, survivors: Survivors::default(), ..request };
+        let g1 = Request {
+            collector: Collector::G1 { region: 1 << 20, numa: false },
+            survivors: Survivors::default(),
+            ..request
+        };
         assert_eq!(groups(&machine, &g1), ALL);
         for group in ALL {
             let changes = |end| {

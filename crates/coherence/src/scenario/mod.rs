@@ -29,18 +29,20 @@ pub const MOST_THREADS: u32 = 8192;
 /// The largest eden, in bytes.
 pub const LARGEST_EDEN: usize = 1 << 40;
 
-/// What calls take besides their accesses, in cycles.
+/// What threads do besides their accesses and the program's own work, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calls {
     /// A refill of a thread's buffer.
     pub refill: f64,
     /// A request to the heap, on top of it.
     pub heap: HeapCycles,
+    /// Zeroing and first writing a byte of a new object, where the program has no recorded profile.
+    pub byte: f64,
 }
 
 impl Default for Calls {
     fn default() -> Calls {
-        Calls { refill: constants::REFILL.value, heap: constants::HEAP.value.into() }
+        Calls { refill: constants::REFILL.value, heap: constants::HEAP.value.into(), byte: BYTE_CYCLES }
     }
 }
 
@@ -122,7 +124,7 @@ impl Scenario {
 
     /// What threads do, for programs that allocate.
     pub fn mutator(&self) -> Option<Mutator> {
-        match self.program.kind(self.object, self.work) {
+        match self.program.kind(self.object, self.work, self.calls.byte) {
             Kind::Counter(_) => None,
             Kind::Allocation(mutator) => Some(mutator),
         }
@@ -135,7 +137,7 @@ impl Scenario {
     pub fn run(&self, machine: &Machine, events: usize) -> io::Result<(Measured, Traffic)> {
         let (threads, pinned, seed, length) = (self.threads, self.pinned, self.seed, self.length);
         let options = Options { threads, pinned, seed, length, events };
-        Ok(match self.program.kind(self.object, self.work) {
+        Ok(match self.program.kind(self.object, self.work, self.calls.byte) {
             Kind::Counter(increment) => {
                 let run = counters::run(machine, increment, &options)?;
                 let measured = Measured::of_counter(self, machine, &run);

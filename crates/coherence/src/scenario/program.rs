@@ -59,7 +59,7 @@ impl Program {
 
     /// Whether threads allocate, and so have buffers.
     pub fn allocates(self) -> bool {
-        matches!(self.kind(DEFAULT_OBJECT, DEFAULT_WORK), Kind::Allocation(_))
+        matches!(self.kind(DEFAULT_OBJECT, DEFAULT_WORK, BYTE_CYCLES), Kind::Allocation(_))
     }
 
     /// Whether the size of objects and the work between them can be chosen; otherwise both belong to the program.
@@ -67,13 +67,13 @@ impl Program {
         matches!(self, Program::Allocate)
     }
 
-    /// What is run. `object` in bytes and `work` in cycles are for programs that have a choice there.
-    pub fn kind(self, object: u32, work: f64) -> Kind {
+    /// What is run. `object` in bytes, `work` in cycles, and cycles for each `byte` are for programs that have a choice there.
+    pub fn kind(self, object: u32, work: f64, byte: f64) -> Kind {
         match self {
             Program::Add => Kind::Counter(Increment::Add),
             Program::ExchangeAdd => Kind::Counter(Increment::ExchangeAdd),
             Program::CompareExchange => Kind::Counter(Increment::CompareExchange),
-            Program::Allocate => Kind::Allocation(Mutator::constant(object, work, BYTE_CYCLES)),
+            Program::Allocate => Kind::Allocation(Mutator::constant(object, work, byte)),
             Program::Javac => Kind::Allocation(Profile::javac().mutator()),
         }
     }
