@@ -9,6 +9,7 @@ use crate::functions::{
 use crate::library::Library;
 use crate::slots;
 use crate::structs::{Structs, peek};
+use crate::tooling::{self, Tooling};
 use crate::transitions::{self, Transitions};
 use crate::version::{Feature, Since};
 use crate::vtable::Vtable;
@@ -42,6 +43,8 @@ pub struct Jvm {
     pub accounts: Accounts,
     /// Whether JVMTI is told of virtual threads.
     pub transitions: Transitions,
+    /// What is prepared for tools.
+    pub tooling: Tooling,
     structs: Structs,
     /// Address of the collector's vtable in this process.
     vtable: usize,
@@ -109,6 +112,10 @@ impl Jvm {
                 transitions::SYMBOLS[0],
                 transitions::SYMBOLS[1],
                 transitions::SYMBOLS[2],
+                tooling::SYMBOLS[0],
+                tooling::SYMBOLS[1],
+                tooling::SYMBOLS[2],
+                tooling::SYMBOLS[3],
             ],
             hooks.pauses,
         )?;
@@ -166,6 +173,7 @@ impl Jvm {
             functions,
             accounts: Accounts::of(&structs, feature, place(5), place(3))?,
             transitions: Transitions::of([7, 8, 9].map(place)),
+            tooling: Tooling::of([10, 11, 12, 13].map(place)),
             structs,
             vtable: vtable_address,
             fill_with_object: address(0, fill_with_object)?,

@@ -38,6 +38,7 @@ pub mod patch;
 pub mod slots;
 pub mod structs;
 pub mod symbols;
+pub mod tooling;
 pub mod transitions;
 pub mod version;
 pub mod vtable;

@@ -24,8 +24,8 @@ use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
 use control::State;
+use hotspot::heap::Jvm;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
-use hotspot::transitions::Transitions;
 use live::Live;
 use plan::Plan;
 use std::panic::catch_unwind;
@@ -87,7 +87,7 @@ pub(crate) fn begin(
     }
     let mut jvmti = None;
     let outcome = match when {
-        When::Load => at_start(environment, &mut jvmti, options, callbacks),
+        When::Load => at_start(environment, options, callbacks),
         When::Attach => in_running(environment, &mut jvmti, options, callbacks),
     };
     if outcome.is_err() {
@@ -152,26 +152,26 @@ fn take_back() -> Result<(), String> {
     Ok(())
 }
 
-/// Gets an environment at the JVM's start, without that virtual threads pay for it.
-fn untold<T>(transitions: Transitions, get: impl FnOnce() -> T) -> T {
-    let before = transitions.look();
-    let got = get();
+/// Gets an environment at the JVM's start, or gives one back, without that virtual threads and compilers pay for it.
+fn unnoticed<T>(jvm: &Jvm, act: impl FnOnce() -> T) -> T {
+    let (transitions, tooling) = (jvm.transitions.look(), jvm.tooling.look());
+    let done = act();
     // SAFETY: in Agent_OnLoad one thread runs, and what is asked of this environment are the JVM's beginning and end, and collections.
-    unsafe { transitions.put_back(before) };
-    got
+    unsafe {
+        jvm.transitions.put_back(transitions);
+        jvm.tooling.put_back(tooling);
+    }
+    done
 }
 
 /// The first half, before the heap exists.
-fn at_start(
-    environment: Environment<'_>,
-    made: &mut Option<Jvmti>,
-    options: Options,
-    callbacks: Callbacks,
-) -> Result<(), String> {
+fn at_start(environment: Environment<'_>, options: Options, callbacks: Callbacks) -> Result<(), String> {
     let plan = Plan::make(options, When::Load)?;
-    let jvmti = *made.insert(untold(plan.jvm.transitions, environment)?);
-    jvmti.prepare(callbacks)?;
-    jvmti.notify(Event::VmInit, true)?;
+    let jvmti = unnoticed(&plan.jvm, || {
+        let jvmti = environment()?;
+        let prepared = jvmti.prepare(callbacks).and_then(|()| jvmti.notify(Event::VmInit, true));
+        prepared.map(|()| jvmti).inspect_err(|_| jvmti.dispose())
+    })?;
     plan.commit();
     *lock(&WAITING) = Some((plan, jvmti));
     Ok(())

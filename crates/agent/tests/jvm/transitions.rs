@@ -1,10 +1,11 @@
-//! What virtual threads cost with the agent: HotSpot tells JVMTI of each mount and unmount as soon as any agent has an environment, which takes
-//! as long as the switch itself. The agent needs none of it.
+//! What HotSpot does for any agent, and ours does not need. It tells JVMTI of each mount and unmount of a virtual thread as soon as one has an
+//! environment, which takes as long as the switch itself; and its compilers note for tools what compiled methods depend on as soon as one has a
+//! capability.
 
 use crate::attach;
 use crate::jdk::{Jdk, collector_flags};
 use crate::launch::Launch;
-use crate::matrix::{Setting, USUAL, matrix};
+use crate::matrix::{JDKS, Setting, USUAL, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
@@ -18,23 +19,37 @@ const NOTIFIES: [&str; 3] = [
     "_ZN20MountUnmountDisabler20_notify_jvmti_eventsE",
     "_ZN20MountUnmountDisabler40_global_vthread_transition_disable_countE",
 ];
-const JDKS: [u32; 5] = [21, 25, 26, 27, 28];
+/// Those that have virtual threads.
+const VIRTUAL: [u32; 5] = [21, 25, 26, 27, 28];
+/// Bools of `JvmtiExport`. The last two are set in all JVMs since 25.
+const TOOLING: [&str; 4] = [
+    "_ZN11JvmtiExport21_can_modify_any_classE",
+    "_ZN11JvmtiExport19_can_walk_any_spaceE",
+    "_ZN11JvmtiExport31_can_hotswap_or_post_breakpointE",
+    "_ZN11JvmtiExport30_all_dependencies_are_recordedE",
+];
 
-/// Whether a running JVM tells JVMTI of virtual threads' transitions, or has them take the slow way.
+/// Whether a running JVM tells JVMTI of virtual threads' transitions, or has them take the slow way, and is prepared for tools: all of it, or none.
 fn notifies(running: &mut Running<'_>, jdk: &Jdk) -> Result<bool, String> {
+    let (transitions, tooling) = match jdk.feature.0 {
+        ..21 => (0, &TOOLING[..]),
+        21..25 => (1, &TOOLING[..]),
+        25 => (1, &TOOLING[..2]),
+        26.. => (2, &TOOLING[..2]),
+    };
     let symbols = Symbols::open(&jdk.libjvm()).map_err(|error| error.to_string())?;
     let mut places = Vec::new();
     let noted = symbols.each(
         |_, is_data| is_data,
         |symbol| {
-            if NOTIFIES.iter().any(|name| name.as_bytes() == symbol.name) {
+            if NOTIFIES.iter().chain(tooling).any(|name| name.as_bytes() == symbol.name) {
                 places.push(symbol.address);
             }
         },
     );
     noted.map_err(|error| error.to_string())?;
-    if places.len() != if jdk.feature.0 > 25 { 2 } else { 1 } {
-        return Err(format!("{} of {NOTIFIES:?} are in this build", places.len()));
+    if places.len() != transitions + tooling.len() {
+        return Err(format!("{} of {NOTIFIES:?} and {tooling:?} are in this build", places.len()));
     }
     let process = format!("/proc/{}", running.pid());
     let maps = std::fs::read_to_string(format!("{process}/maps")).map_err(|error| error.to_string())?;
@@ -50,7 +65,7 @@ fn notifies(running: &mut Running<'_>, jdk: &Jdk) -> Result<bool, String> {
     }
     match read.iter().all(|set| *set == read[0]) {
         true => Ok(read[0]),
-        false => Err("one of HotSpot's two words says something else than the other".into()),
+        false => Err(format!("one of HotSpot's words says something else than the others: {read:?}")),
     }
 }
 
@@ -76,7 +91,7 @@ fn expect_after(
             done(running)?;
             match notifies(running, jdk)? {
                 found if found == expected => Ok(()),
-                found => Err(format!("JVMTI is told of virtual threads: {found}, expected {expected}")),
+                found => Err(format!("HotSpot does for tools what it can: {found}, expected {expected}")),
             }
         });
     QUIET.shared(|| launch.run(jdk)).map(|_| Outcome::Passed)
@@ -87,19 +102,19 @@ fn load() -> Launch {
 }
 
 pub fn cases(cases: &mut Vec<Case>) {
-    matrix(cases, "transitions::stock", &JDKS, &[Collector::G1], |setting| {
+    matrix(cases, "transitions::stock", JDKS, &[Collector::G1], |setting| {
         expect(setting, load().stock(), false)
     });
-    matrix(cases, "transitions::unnoticed", &JDKS, USUAL, |setting| expect(setting, load().agent(""), false));
-    matrix(cases, "transitions::unnoticed::observer", &JDKS, &[Collector::G1], |setting| {
+    matrix(cases, "transitions::unnoticed", JDKS, USUAL, |setting| expect(setting, load().agent(""), false));
+    matrix(cases, "transitions::unnoticed::observer", &VIRTUAL, &[Collector::G1], |setting| {
         expect(setting, load().agent("levels=none"), false)
     });
-    matrix(cases, "transitions::refused", &JDKS, &[Collector::Serial], |setting| {
+    matrix(cases, "transitions::refused", &VIRTUAL, &[Collector::Serial], |setting| {
         let text = "is too large for terrace: use at most 8 TB (-Xmx)";
         expect(setting, Launch::bare("Load").flags("-Xms64m -Xmx9000g").unreported().says(text), false)
     });
     // Nor has an attempt in a running JVM, be it refused at once or when the heap is looked at.
-    matrix(cases, "transitions::refused_attach", &JDKS, &[Collector::Serial], |setting| {
+    matrix(cases, "transitions::refused_attach", &VIRTUAL, &[Collector::Serial], |setting| {
         let attempts = |running: &mut Running<'_>| {
             for options in ["cores=64k", "core=64k"] {
                 attach::expect(&attach::load(running, options)?, "return code: -1")?;
@@ -114,14 +129,20 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     // Another agent's wish stays, whoever comes first: HotSpot's debugger agent needs to be told.
     for (name, behind) in [("before", true), ("after", false)] {
-        matrix(cases, &format!("transitions::other_agent_{name}"), &JDKS, &[Collector::G1], move |setting| {
-            if !setting.jdk.home.join("lib/libjdwp.so").is_file() {
-                return Ok(Outcome::Skipped("libjdwp.so: not in this JDK".into()));
-            }
-            let debugger =
-                "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
-            let launch = load().agent("").flags(debugger);
-            expect(setting, if behind { launch.behind_others() } else { launch }, true)
-        });
+        matrix(
+            cases,
+            &format!("transitions::other_agent_{name}"),
+            &VIRTUAL,
+            &[Collector::G1],
+            move |setting| {
+                if !setting.jdk.home.join("lib/libjdwp.so").is_file() {
+                    return Ok(Outcome::Skipped("libjdwp.so: not in this JDK".into()));
+                }
+                let debugger =
+                    "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
+                let launch = load().agent("").flags(debugger);
+                expect(setting, if behind { launch.behind_others() } else { launch }, true)
+            },
+        );
     }
 }
