@@ -106,7 +106,7 @@ fn built_test() -> Result<PathBuf> {
 fn address_sanitizer() -> Result<()> {
     let mut tests = sanitized();
     tests.arg("--lib");
-    for test in ["use", "many", "edges", "model", "threads", "interrupted"] {
+    for test in ["use", "many", "edges", "holds", "model", "returns", "threads", "interrupted"] {
         tests.args(["--test", test]);
     }
     shell::run(&mut tests)?;

@@ -7,8 +7,9 @@ mod common;
 mod pretended;
 
 use common::{Home, PATIENCE, assert_refused, errors, real_java, shown, text};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 fn home() -> Home {
@@ -307,6 +308,32 @@ fn ctrl_c_leaves_nothing_behind() {
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
+}
+
+/// As `nohup terrace compare ... &` when the connection is lost.
+#[test]
+fn a_signal_that_it_was_started_to_ignore_ends_nothing() {
+    let home = home();
+    let mark = home.path("begun");
+    let script = home.script("app.sh", &format!("echo begun > '{}'; exec '{}' x", text(&mark), home.java()));
+    let script = text(&script);
+    let words = [&["compare"][..], &SHORT, &ENOUGH, &["--format", "json", "--", &script]].concat();
+    let mut command = home.terrace(&words);
+    // SAFETY: between fork and exec only this system call is made, which is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while !mark.exists() {
+        assert!(started.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    jvm::os::signal(child.id(), libc::SIGHUP);
+    about_two(&json(&child.wait_with_output().unwrap())["ratio"]);
 }
 
 #[test]

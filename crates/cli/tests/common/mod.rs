@@ -1,6 +1,9 @@
 //! A home with stand-ins for Terrace's files and for java.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+mod interruptible;
+
+use interruptible::interruptible;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -49,7 +52,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_terrace"));
         command.args(arguments).env("TERRACE_HOME", self.folder.path()).env_remove("JAVA_TOOL_OPTIONS");
         command.stdin(std::process::Stdio::null());
-        command
+        interruptible(command)
     }
 
     pub fn java(&self) -> String {

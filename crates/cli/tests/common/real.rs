@@ -1,6 +1,10 @@
 //! The command as it is installed, and JVMs for it.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+#[path = "interruptible.rs"]
+mod interruptible;
+
+use interruptible::interruptible;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -27,7 +31,7 @@ pub fn installed() -> Option<PathBuf> {
 pub fn terrace(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_terrace"));
     command.args(arguments).env_remove("JAVA_TOOL_OPTIONS").env_remove("TERRACE_HOME").stdin(Stdio::null());
-    command
+    interruptible(command)
 }
 
 pub fn output(arguments: &[&str]) -> Output {
