@@ -157,14 +157,15 @@ fn full_collections_that_come_for_another_reason_are_found() {
         ),
     ] {
         let Some(jvm) = start_program(flags, "Collected.java", reason) else { return };
+        // A JVM that is too busy to tell its flags gets a weaker word.
         let report = report_when(jvm.0.id(), |report| {
             let mut found = report["findings"].as_array().into_iter().flatten();
-            found.any(|found| {
+            let is_found = found.any(|found| {
                 found["rule"] == "full collections"
                     && found["evidence"].as_str().is_some_and(|text| text.contains(why))
-            })
+            });
+            is_found && advised(report, remedy).is_some()
         });
-        assert!(advised(&report, remedy).is_some(), "{report:#}");
         let advice = finding(&report, "full collections")["advice"].to_string();
         assert!(!advice.contains("-Xm"), "no larger heap: {report:#}");
     }
