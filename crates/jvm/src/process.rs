@@ -16,6 +16,11 @@ pub(crate) fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
+/// The effective user or group: the second number of `Uid:` or `Gid:`.
+pub(crate) fn effective(status: &str, name: &str) -> Option<u32> {
+    field(status, name)?.split_whitespace().nth(1)?.parse().ok()
+}
+
 fn check(pid: u32, status: &str, user: u32) -> Result<()> {
     // /proc has threads as well, under numbers that it does not list. A signal to one goes to its process, which would print its threads.
     let process = field(status, "Tgid:").and_then(|number| number.parse().ok());
@@ -23,8 +28,7 @@ fn check(pid: u32, status: &str, user: u32) -> Result<()> {
         return Err(Error::failed(format!("{pid} is a thread of process {process}; specify {process}")));
     }
     // Not the owner of /proc/PID: that is root where the program has capabilities.
-    let owner = field(status, "Uid:").and_then(|numbers| numbers.split_whitespace().nth(1)?.parse().ok());
-    match owner.filter(|owner: &u32| user != 0 && *owner != user) {
+    match effective(status, "Uid:").filter(|owner| user != 0 && *owner != user) {
         None => Ok(()),
         Some(owner) => Err(Error::failed(format!(
             "process {pid} belongs to another user (UID {owner}); run this command as that user, or as root"

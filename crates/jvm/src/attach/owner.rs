@@ -5,6 +5,7 @@
 //! what root does in the file systems of another user's JVM, and at its socket, is done with that user's rights. A link to a file that he
 //! cannot write is then of no use to him, either.
 
+use crate::process::effective;
 use rustix::process::{Gid, Uid, getegid, geteuid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::io;
@@ -17,13 +18,9 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// From `/proc/PID/status`: the second number of `Uid:` and `Gid:`.
+    /// From `/proc/PID/status`.
     pub(super) fn of(status: &str) -> Option<Owner> {
-        let effective = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            line.split_whitespace().nth(1)?.parse().ok()
-        };
-        Some(Owner { uid: effective("Uid:")?, gid: effective("Gid:")? })
+        Some(Owner { uid: effective(status, "Uid:")?, gid: effective(status, "Gid:")? })
     }
 
     pub(super) fn us() -> Owner {
