@@ -80,7 +80,7 @@ struct Patient {
 /// Runs the doctor on each, and tabulates what it expected and found.
 pub fn run(arguments: &Arguments) -> Result<()> {
     build::all()?;
-    applications::fetch(false)?;
+    applications::fetch()?;
     let jdk = jvm::jdk::measured()
         .into_iter()
         .next()

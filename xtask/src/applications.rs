@@ -14,29 +14,49 @@ use std::path::Path;
 /// The digests of all libraries, as `sha256sum` writes them.
 const DIGESTS: &str = "java/applications/digests.txt";
 
-/// Builds the drivers with the libraries that they drive, with their tests or without, and puts them beside the command and beside the
-/// tests' command.
-pub fn fetch(test: bool) -> Result<()> {
+/// How Maven says that it could not reach what it fetches from, now or at an earlier attempt that it remembers. What is not there, or has another digest, is
+/// said in other words.
+const UNREACHABLE: [&str; 4] =
+    ["Could not transfer", "failed to transfer", "Unknown host", "in offline mode and the artifact"];
+
+/// Builds the drivers with the libraries that they drive, and puts them beside the command and beside the tests' command.
+pub fn fetch() -> Result<()> {
+    match built("-DskipTests")? {
+        None => Ok(()),
+        Some(unreachable) => Err(unreachable),
+    }
+}
+
+/// The same with their tests, after those of the workloads. Why the libraries could not be fetched, so that everything else can be tested; whatever else fails
+/// is an error.
+pub fn fetch_and_test() -> Result<Option<Error>> {
+    built("-Dworkloads.tested=true")
+}
+
+fn built(option: &str) -> Result<Option<Error>> {
     let built = root().join("java/applications/target/applications");
     // What an earlier version needed does not stay.
     remove(&built)?;
+    let said = root().join("target/applications.log");
+    let _ = fs::remove_file(&said);
     let mut maven = crate::maven::maven()?;
-    maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package"]);
-    if !test {
-        maven.arg("-DskipTests");
+    maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package", option]);
+    if let Err(error) = run(maven.arg("--log-file").arg(&said)) {
+        let said = fs::read_to_string(&said).unwrap_or_default();
+        eprint!("{said}");
+        let error = format!("the applications cannot be built: {error}");
+        return match UNREACHABLE.iter().any(|words| said.contains(words)) {
+            true => Ok(Some(Error::failed(format!("{error}; fetching them once requires network access")))),
+            false => Err(Error::failed(error)),
+        };
     }
-    run(&mut maven).map_err(|error| {
-        Error::failed(format!(
-            "the applications cannot be built: {error}; fetching them once requires network access"
-        ))
-    })?;
     digests::check(&built, DIGESTS)?;
     callbacks::build(&built)?;
     keycloak::build(&built)?;
     for folder in [places::folder(), places::checked_folder()] {
         put(&built, &folder.join("applications"))?;
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The same files under another name where the file system can do that: they are many, and nobody writes to them.

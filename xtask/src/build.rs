@@ -17,14 +17,15 @@ pub fn all() -> Result<()> {
     workloads(Goal::Jar)
 }
 
-/// The same, and the Java tests. Maven, which mostly waits, runs beside cargo.
-pub fn all_with_java_tests() -> Result<()> {
+/// What tests take as it is shipped: the agent and all jars, with the Java tests. The command has tests of its own, in their profile. Maven, which mostly
+/// waits, runs beside cargo.
+pub fn for_tests() -> Result<()> {
     create(folder())?;
     std::thread::scope(|scope| {
         let java = scope.spawn(|| workloads(Goal::Tested));
-        let rust = programs();
+        let rust = agent();
         let java = java.join().unwrap_or_else(|_| Err(Error::failed("mvnw: cannot be run")));
-        rust.and(java)
+        rust.map(drop).and(java)
     })?;
     // Last: the agent is inside.
     jar::of_this_machine(Goal::Tested)

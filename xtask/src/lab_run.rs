@@ -158,7 +158,7 @@ impl Matrix {
 
 impl Applications {
     pub fn run(&self) -> Result<()> {
-        applications::fetch(false)?;
+        applications::fetch()?;
         if self.fetch {
             return Ok(());
         }

@@ -2,7 +2,6 @@
 
 mod reset;
 mod resize;
-mod values;
 
 pub use reset::Checkpoint;
 

@@ -93,6 +93,7 @@ mod slot;
 mod stats;
 mod text;
 mod thread;
+mod values;
 mod watched;
 mod zero;
 

@@ -1,7 +1,7 @@
 //! A thread's own hold on a shared arena.
 
 use crate::arena::Arena;
-use crate::error::{AllocError, exhausted};
+use crate::error::AllocError;
 use crate::grain::GRAIN;
 use crate::watched;
 use hab::Extent;
@@ -105,34 +105,6 @@ impl<'a> Local<'a> {
             self.size.set(size);
         }
         self.try_alloc_layout(layout)
-    }
-
-    /// As [`Arena::try_alloc`].
-    ///
-    /// # Errors
-    /// When the arena has no room for it; the value is then dropped.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn try_alloc<T>(&self, value: T) -> Result<&'a mut T, AllocError> {
-        let place = self.try_alloc_layout(Layout::new::<T>())?.cast::<T>();
-        // SAFETY: of T's size and alignment, nobody else's, alive until a reset, which needs the arena exclusively.
-        unsafe {
-            place.write(value);
-            Ok(&mut *place.as_ptr())
-        }
-    }
-
-    /// As [`Arena::alloc`].
-    ///
-    /// # Panics
-    /// If the arena has too few bytes left.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn alloc<T>(&self, value: T) -> &'a mut T {
-        match self.try_alloc(value) {
-            Ok(value) => value,
-            Err(error) => exhausted(error),
-        }
     }
 
     /// Whether a block is the last of the buffer, and its bytes in whole grains.

@@ -4,8 +4,7 @@ use crate::arena::{Arena, Checkpoint};
 use crate::error::AllocError;
 use std::alloc::Layout;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 /// An arena until the end of a scope; what it hands out lives as long. Threads may share it. Made by [`Arena::scope`] and [`Scope::scope`].
 #[derive(Debug)]
@@ -121,65 +120,5 @@ impl<'s> Scope<'s> {
     #[inline(always)]
     pub fn try_alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
         self.arena().try_alloc_layout(layout)
-    }
-
-    /// As [`Arena::try_alloc`].
-    ///
-    /// # Errors
-    /// When the arena has no room for it.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn try_alloc<T: 's>(&self, value: T) -> Result<&'s mut T, AllocError> {
-        let value = ptr::from_mut(self.arena().try_alloc(value)?);
-        // SAFETY: nobody else's, and taken back at the scope's end only.
-        Ok(unsafe { &mut *value })
-    }
-
-    /// As [`Arena::alloc`].
-    ///
-    /// # Panics
-    /// If the arena has too few bytes left.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn alloc<T: 's>(&self, value: T) -> &'s mut T {
-        let value = ptr::from_mut(self.arena().alloc(value));
-        // SAFETY: as in `try_alloc`.
-        unsafe { &mut *value }
-    }
-
-    /// As [`Arena::try_alloc_slice_uninit`].
-    ///
-    /// # Errors
-    /// When the arena has not so much left.
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn try_alloc_slice_uninit<T: 's>(
-        &self,
-        length: usize,
-    ) -> Result<&'s mut [MaybeUninit<T>], AllocError> {
-        let slice = ptr::from_mut(self.arena().try_alloc_slice_uninit(length)?);
-        // SAFETY: as in `try_alloc`.
-        Ok(unsafe { &mut *slice })
-    }
-
-    /// As [`Arena::alloc_slice_copy`].
-    ///
-    /// # Panics
-    /// If the arena has too few bytes left.
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn alloc_slice_copy<T: Copy + 's>(&self, from: &[T]) -> &'s mut [T] {
-        let slice = ptr::from_mut(self.arena().alloc_slice_copy(from));
-        // SAFETY: as in `try_alloc`.
-        unsafe { &mut *slice }
-    }
-
-    /// As [`Arena::alloc_str`].
-    ///
-    /// # Panics
-    /// If the arena has too few bytes left.
-    #[allow(clippy::mut_from_ref, reason = "every call gives other memory")]
-    pub fn alloc_str(&self, from: &str) -> &'s mut str {
-        let text = ptr::from_mut(self.arena().alloc_str(from));
-        // SAFETY: as in `try_alloc`.
-        unsafe { &mut *text }
     }
 }

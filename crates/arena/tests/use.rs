@@ -28,6 +28,27 @@ fn values_slices_and_texts() {
     }
 }
 
+/// As of the arena itself.
+#[test]
+fn values_slices_and_texts_of_a_hold_and_of_a_scope() {
+    for path in PATHS {
+        let mut arena = small(path);
+        let local = arena.local();
+        let slice = local.alloc_slice_with(100, |index| index as u32);
+        let (text, copy) = (local.alloc_str("größer"), local.alloc_slice_copy(&[1.5_f64, 2.5]));
+        let made = local.try_alloc_with(|| [7_u64; 1000]).unwrap();
+        drop(local);
+        assert_eq!((slice[99], &*text, &*copy, made[999]), (99, "größer", &[1.5, 2.5][..], 7), "{path:?}");
+        let sum = arena.scope(|scope| {
+            let slice = scope.alloc_slice_with(100, |index| index as u32);
+            let made = scope.try_alloc_with(|| [7_u64; 1000]).unwrap();
+            assert_eq!(scope.alloc_str("größer"), "größer", "{path:?}");
+            u64::from(slice[99]) + made[999]
+        });
+        assert_eq!(sum, 106, "{path:?}");
+    }
+}
+
 #[test]
 fn collections_live_in_it() {
     let arena = small(Path::Auto);

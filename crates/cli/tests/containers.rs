@@ -45,7 +45,7 @@ fn assert_buffers(running: &Running, inside: &[&str]) -> serde_json::Value {
 #[test]
 fn no_block_of_the_page_is_left_out() {
     let languages: Vec<String> = blocks(PAGE).into_iter().map(|block| block.0).collect();
-    assert_eq!(languages, ["shell", "shell", "yaml", "shell", "ini", "ini"]);
+    assert_eq!(languages, ["shell", "shell", "yaml", "shell", "shell", "ini", "ini"]);
 }
 
 #[test]
@@ -98,6 +98,36 @@ fn kubernetes() {
     assert_buffers(&running, &exec.split(' ').collect::<Vec<_>>());
 }
 
+/// The page's pod as it would be without Terrace, and the page's ephemeral containers.
+#[test]
+fn kubernetes_when_it_runs_already() {
+    let Some(app) = Image::plain() else { return };
+    let Some(terrace) = Image::with_terrace(DOCKERFILE) else { return };
+    let (containers, _volumes) = pod(&of("yaml").remove(0), &app);
+    let [first, mut main] = containers.try_into().ok().expect("an init container and one more");
+    main.sandbox.environment.clear();
+    main.sandbox.mounts.retain(|(at, _)| at == "/tmp");
+    let running = main.sandbox.start(&app, &for_long(main.command));
+    let lines = of("shell").remove(3);
+    let [debug, doctor, attach, off] = lines.lines().collect::<Vec<_>>().try_into().unwrap();
+    let wanted = format!(
+        "kubectl debug app -it --image {} --target {} --profile restricted -- sh",
+        first.image, main.name
+    );
+    assert_eq!(debug, wanted);
+    let beside = |line: &str| {
+        let output = running.beside(&terrace, &line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let report = beside(&doctor.replace("--seconds 30", "--seconds 2"));
+    assert!(report.contains("TLAB refills"), "{report}");
+    beside(attach);
+    assert_buffers(&running, &[]);
+    beside(off);
+    status(&running.jvm, |status| status["mode"] == "off");
+}
+
 #[test]
 fn systemd() {
     let Some(image) = Image::with_terrace(DOCKERFILE) else { return };
@@ -106,6 +136,9 @@ fn systemd() {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         unit(&texts, temporary.path())
     });
+    assert_eq!(drop_in.0.environment, [], "only what the unit has set for us");
+    let kept = unit(&[&units[0], "Environment=DATABASE=db", &units[1]], temporary.path()).0.environment;
+    assert_eq!(kept, [("DATABASE".to_owned(), "db".to_owned())]);
     for (sandbox, command) in [&service, &drop_in] {
         assert_buffers(&sandbox.start(&image, &for_long(command.clone())), &[]);
     }

@@ -5,6 +5,10 @@ use crate::evidence::Evidence;
 
 /// Of eden's size, which is what it was made to be, and is looked at from time to time.
 const MARGIN: f64 = 1.1;
+/// Of the time: nobody gains more than ten times what was.
+const MOST_SAVED: f64 = 0.9;
+/// Of what CPUs have: above it threads wait for them.
+const BUSY: f64 = 0.9;
 /// Collections to go by.
 const ENOUGH: u64 = 5;
 
@@ -79,7 +83,26 @@ impl Evidence {
 
     /// Speed when eden is full `ratio` times as often, each time with its pause: from the time in which threads stood still for it.
     pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
-        Some(1.0 / (1.0 - self.full_eden_share()? * (1.0 - ratio)))
+        Some(without(self.full_eden_share()? * (1.0 - ratio)))
+    }
+
+    /// The same where a larger heap has concurrent cycles come `cycles` times as often, too.
+    pub fn speed_with_larger_heap(&self, ratio: f64, cycles: f64) -> Option<f64> {
+        let concurrent = self.share_of_cycles().unwrap_or(0.0) * (1.0 - cycles);
+        Some(without(self.full_eden_share()? * (1.0 - ratio) + concurrent))
+    }
+
+    /// Speed when concurrent cycles come `ratio` times as often: from the CPU time that they take from the program. `None` where CPUs are not busy,
+    /// because a thread that finds an idle one waits for no collector.
+    pub fn speed_with_cycles(&self, ratio: f64) -> Option<f64> {
+        Some(without(self.share_of_cycles()? * (1.0 - ratio)))
+    }
+
+    /// Share of the CPUs that concurrent cycles take from the program. `None` where CPUs are not busy, or nobody has seen it.
+    fn share_of_cycles(&self) -> Option<f64> {
+        let all = self.usable_cpus() * self.seconds;
+        let is_busy = self.process_cpu? >= BUSY * all;
+        is_busy.then_some((self.concurrent_cpu? / all).clamp(0.0, 1.0))
     }
 
     /// Collections for the same work where that uses up `ratio` times as much of eden, as a ratio to now: those of other causes come as before.
@@ -111,4 +134,9 @@ impl Evidence {
         let cpus = self.machine.cpus.max(1) as f64;
         self.machine.quota.filter(|quota| *quota > 0.0).map_or(cpus, |quota| cpus.min(quota))
     }
+}
+
+/// Speed without a share of the time.
+fn without(saved: f64) -> f64 {
+    1.0 / (1.0 - saved.min(MOST_SAVED))
 }

@@ -17,6 +17,8 @@ pub struct Evidence {
     pub application_cpu: Option<f64>,
     /// CPU-seconds of collectors.
     pub collector_cpu: Option<f64>,
+    /// Of these, CPU-seconds of threads that mostly collect while the program runs.
+    pub concurrent_cpu: Option<f64>,
     /// CPU-seconds of all threads, the compilers' with them.
     pub process_cpu: Option<f64>,
     pub eden: Eden,

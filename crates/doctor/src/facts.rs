@@ -14,6 +14,10 @@ const LEAST_CAUSE: f64 = 0.1;
 const MOSTLY: f64 = 0.9;
 /// Less of eden is not said to be unused.
 const LEAST_UNUSED: f64 = 0.001;
+/// CPUs' worth of time.
+const LEAST_CPU: f64 = 0.01;
+/// Of the collector's CPU time.
+const LEAST_CONCURRENT: f64 = 0.01;
 /// What zeroing is shown for.
 const PAGE: f64 = 4096.0;
 
@@ -34,6 +38,7 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
         facts.push(("use of eden", eden(allocation, evidence.seconds)));
     }
     facts.push(("collections", collections(evidence)));
+    facts.extend(cpu_time(evidence).map(|text| ("CPU time", text)));
     if let Some(refills) = &evidence.refills {
         facts.push(("TLAB refills", refill(refills, evidence)));
     }
@@ -109,6 +114,22 @@ fn collections(evidence: &Evidence) -> String {
         text.extend(collecting.map(|part| format!(" ({} for collections)", share(part))));
     }
     text
+}
+
+/// Whose it is. A process that uses next to none has nothing to divide.
+fn cpu_time(evidence: &Evidence) -> Option<String> {
+    let all = evidence.process_cpu.filter(|all| *all >= LEAST_CPU * evidence.seconds)?;
+    let mut text =
+        format!("{} of {} CPUs", significant(all / evidence.seconds), significant(evidence.usable_cpus()));
+    if let Some((application, collector)) = evidence.application_cpu.zip(evidence.collector_cpu) {
+        let part = |cpu: f64| share((cpu / all).clamp(0.0, 1.0));
+        text += &format!(": program {}, collector {}", part(application), part(collector));
+        let concurrent =
+            evidence.concurrent_cpu.filter(|cpu| *cpu >= LEAST_CONCURRENT * collector && *cpu > 0.0);
+        text.extend(concurrent.map(|cpu| format!(" ({} concurrently)", part(cpu))));
+        text += &format!(", compilers and other threads of the JVM {}", part(all - application - collector));
+    }
+    Some(text)
 }
 
 fn refill(refills: &Refills, evidence: &Evidence) -> String {

@@ -203,6 +203,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     };
     evidence.application_cpu = cpu(|time| time.application());
     evidence.collector_cpu = cpu(|time| time.collector);
+    evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = moment::eden(&first, &last);
     evidence.eden.causes = causes.found;

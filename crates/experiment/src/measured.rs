@@ -7,8 +7,9 @@ use statistics::trimmed::geometric;
 use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
-/// The answer where nothing was measured.
-pub const NO_ANSWER: &str = "It could not be measured here; see the cells for the reason.";
+/// The answer where nothing was measured that would give one.
+pub const NO_ANSWER: &str =
+    "No cell that answers it was measured; see each cell for the reason, or run more of them.";
 
 /// What is known of a metric in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -44,9 +44,13 @@ impl Sample {
     }
 
     /// What the run says of a metric as a whole, if its values are not independent: windows and iterations of one JVM share what differs
-    /// from JVM to JVM.
+    /// from JVM to JVM, and repetitions of a native kernel where its memory lies and where its threads run.
     pub fn whole(&self, metric: &str) -> Option<Interval> {
-        let of_one = || (self.processes == 1).then(|| bootstrap(self.values.get(metric)?, 1)).flatten();
+        let of_one = || {
+            let values = self.values.get(metric)?;
+            let share = self.processes == 1 || (self.processes == 0 && values.len() > 1);
+            share.then(|| bootstrap(values, 1)).flatten()
+        };
         self.estimates.get(metric).copied().or_else(of_one)
     }
 
@@ -72,14 +76,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_one_jvm_are_one_estimate_and_those_of_several_are_not() {
+    fn values_of_one_run_are_one_estimate_and_those_of_several_jvms_are_not() {
         let of = |processes| {
             let sample = Sample { processes, ..Sample::default() };
             [4.0, 4.5, 5.0, 5.5, 6.0].iter().fold(sample, |sample, value| sample.value("ns", *value))
         };
-        let whole = of(1).whole("ns").unwrap();
-        assert_eq!((whole.median, whole.low, whole.high), (5.0, 4.0, 6.0));
-        assert_eq!([of(0), of(2)].map(|sample| sample.whole("ns")), [None, None]);
+        for processes in [0, 1] {
+            let whole = of(processes).whole("ns").unwrap();
+            assert_eq!((whole.median, whole.low, whole.high), (5.0, 4.0, 6.0));
+        }
+        assert_eq!(of(2).whole("ns"), None);
+        assert_eq!(Sample::default().value("ns", 4.0).whole("ns"), None, "a kernel that ran once");
         let own = Interval { median: 5.0, low: 4.9, high: 5.1 };
         assert_eq!(of(1).estimate("ns", own).whole("ns"), Some(own));
         assert_eq!(of(1).whole("rate"), None);

@@ -11,28 +11,28 @@ use std::time::Duration;
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Collects, or stops the others for it.
+    /// Collects while the others are stopped, or stops them for it.
     Collector,
+    /// Collects, mostly while the program's threads run.
+    Concurrent,
     /// Compiles, and whatever else the JVM does beside.
     Service,
     /// The program's.
     Application,
 }
 
-/// How names begin that HotSpot 11 to 28 gives its threads (`set_name`, and `name()` of a thread's class). `CMS ` is in 11, `Gang worker` in 8.
-const COLLECTORS: [&str; 13] = [
-    "GC Thread",
-    "G1 ",
-    "VM Thread",
+/// How names begin that HotSpot 11 to 28 gives its threads (`set_name`, and `name()` of a thread's class). `Gang worker` is in 8.
+const COLLECTORS: [&str; 6] = ["GC Thread", "G1 ", "VM Thread", "ParGC", "Parallel GC", "Gang worker"];
+/// As [`COLLECTORS`], and before them. `CMS ` is in 11.
+const CONCURRENT: [&str; 9] = [
+    "G1 Main Marker",
+    "G1 Conc",
     "Shenandoah",
     "Shenandoah GC Threads",
     "Shenandoah Control Thread",
     "Shenandoah Regulator Thread",
     "Shenandoah Uncommit Thread",
     "ShenControl",
-    "ParGC",
-    "Parallel GC",
-    "Gang worker",
     "CMS ",
 ];
 /// Whole names, but for a number: programs have threads whose names begin so. Those with X are of the collector without generations, which 21 to
@@ -89,8 +89,9 @@ const KEPT: usize = 15;
 fn kind(name: &str) -> Kind {
     let begins = |full: &&str| name.starts_with(&full[..full.len().min(KEPT)]) || is_shortened(name, full);
     match () {
+        () if CONCURRENT.iter().any(begins) => Kind::Concurrent,
         () if COLLECTORS.iter().any(begins) => Kind::Collector,
-        () if ZGC.iter().any(|full| is_numbered(name, full) || is_shortened(name, full)) => Kind::Collector,
+        () if ZGC.iter().any(|full| is_numbered(name, full) || is_shortened(name, full)) => Kind::Concurrent,
         () if SERVICES.iter().any(begins) => Kind::Service,
         () => Kind::Application,
     }
@@ -120,6 +121,8 @@ pub struct CpuTime {
     pub process: Duration,
     /// By collectors' threads and the one that stops the others.
     pub collector: Duration,
+    /// Of `collector`: in concurrent cycles. By G1's threads for marking, and by all of Shenandoah's, ZGC's and CMS's, which work in pauses as well, but seldom.
+    pub concurrent: Duration,
     /// By compilers' and other service threads.
     pub service: Duration,
 }
@@ -195,6 +198,10 @@ impl CpuTime {
     fn add(&mut self, kind: Kind, time: Duration) {
         match kind {
             Kind::Collector => self.collector += time,
+            Kind::Concurrent => {
+                self.collector += time;
+                self.concurrent += time;
+            }
             Kind::Service => self.service += time,
             Kind::Application => {}
         }
@@ -216,21 +223,21 @@ mod tests {
 
     #[test]
     fn threads_are_told_apart_by_their_names() {
-        let collectors = "GC Thread#0,G1 Main Marker,G1 Refine#0,G1 Service,G1 Conc#0,VM Thread,Shenandoah GC T,Shenandoah Cont,\
-                          Shenandoah Regu,Shenandoah Unco,CMS Main Thread";
+        let collectors = "GC Thread#0,G1 Refine#0,G1 Service,VM Thread,G1 Refi..ontrol";
+        let concurrent = "G1 Main Marker,G1 Conc#0,G1 Conc#12,Shenandoah GC T,Shenandoah Cont,Shenandoah Regu,Shenandoah Unco,\
+                          CMS Main Thread,Shenand..eads#0,Shenand..Thread";
         let zgc = "ZWorker#0,ZWorkerYoung#0,ZWorkerYoung#12,ZWorkerOld#0,ZDriver,ZDriverMinor,ZDriverMajor,ZDirector,ZStat,\
-                   ZUncommitter,ZUncommitter#0,ZUnmapper,XWorker#1,XDriver,XDirector,XStat,XUncommitter,XUnmapper";
+                   ZUncommitter,ZUncommitter#0,ZUnmapper,XWorker#1,XDriver,XDirector,XStat,XUncommitter,XUnmapper,ZWorker..ng#100";
         let services = "C2 CompilerThre,C1 CompilerThre,JVMCI-native Co,VM Periodic Tas,Notification Th,RuntimeWorker#0,\
                         AsyncLog Thread,Monitor Deflati,JFR Thread Samp,JFR Sampler Thr,JFR CPU Sampler,Safepoint Clean";
-        let shortened_collectors = "Shenand..eads#0,Shenand..Thread,ZWorker..ng#100,G1 Refi..ontrol";
         let shortened_services = "C2 Comp..hread0,C1 Comp..read12,VM Peri..Thread,Signal ..atcher,Monitor..Thread,Notific..Thread,\
                                   StringD..cessor,Safepoi..read#3,JFR CPU..Thread";
         let application = "java,alloc-0,terrace-task,G1,GCThing,main,ZStatsd,XWorkerPool#1,ZWorker#a,Worker#0,ZDriver-1,CMS,JFR,\
                            Monitor..acme-1,Foreign..Thread,JFR Event Strea,JFR Eve..ream 1,C2 Comp..hrea-0,ZWorkers,..,Shenand..";
         for (names, expected) in [
             (collectors, Kind::Collector),
-            (zgc, Kind::Collector),
-            (shortened_collectors, Kind::Collector),
+            (concurrent, Kind::Concurrent),
+            (zgc, Kind::Concurrent),
             (services, Kind::Service),
             (shortened_services, Kind::Service),
             (application, Kind::Application),

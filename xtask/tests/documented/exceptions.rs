@@ -53,7 +53,7 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "tries remedies for minutes; the command's own tests do it shortly",
     ),
     (
-        "java -cp benchmarks.jar:terrace-jmh.jar *",
+        "java -cp terrace-benchmarks.jar:terrace-jmh.jar *",
         With("org.openjdk.jmh.Main", "-f 1 -wi 1 -w 100ms -i 2 -r 100ms"),
         "minutes by JMH's defaults",
     ),

@@ -69,8 +69,8 @@ impl Stage {
         let folder = tempfile::tempdir().ok()?;
         let mut stage = Stage { folder, release, path, with_terrace: None, stock: None };
         let file = |name: &str| stage.folder.path().join(name);
-        for (name, jar) in [("benchmarks.jar", needed[3]), ("terrace-jmh.jar", needed[4])] {
-            std::os::unix::fs::symlink(stage.release.join(jar), file(name)).unwrap();
+        for jar in &needed[3..] {
+            std::os::unix::fs::symlink(stage.release.join(jar), file(jar)).unwrap();
         }
         // For make, whose files are the workspace's own.
         std::os::unix::fs::symlink(root().join("crates"), file("crates")).unwrap();

@@ -37,7 +37,7 @@ public final class Api {
         require(terrace.on() && terrace.status().isOn(), "on");
         rises(terrace, "refills");
         System.gc();
-        terrace.close();
+        othersStay(terrace, args.length > 0);
         while (terrace.isActive()) {
             System.gc();
         }
@@ -49,6 +49,25 @@ public final class Api {
             thread.join();
         }
         System.out.println("done");
+    }
+
+    /** Who has not installed the buffers does not remove them by closing what he has. */
+    private static void othersStay(Terrace terrace, boolean isOwn) throws InterruptedException {
+        Terrace.current().close();
+        Terrace refused = Terrace.start("core=64k");
+        require(!refused.status().message().isEmpty(), "refused");
+        refused.close();
+        if (!isOwn) {
+            terrace.close();
+        }
+        require(terrace.status().isOn(), "they stay: " + terrace.status());
+        rises(terrace, "refills");
+        if (isOwn) {
+            terrace.close();
+        } else {
+            terrace.withdraw();
+        }
+        require(!terrace.status().isOn(), "off");
     }
 
     /** Of two that start it at once one does, and that one can be switched. */
@@ -75,7 +94,7 @@ public final class Api {
         require(!terrace.on() && !terrace.status().isOn() && !terrace.off() && terrace.isActive(), "nothing to switch");
         require(terrace.counters().total("passed_bytes") > terrace.counters().total("passed") * 16, "bytes");
         require(terrace.counters().total("refills") == 0, "refills");
-        terrace.close();
+        terrace.withdraw();
         require(terrace.status().state().equals("withdrawn"), "withdrawn");
         System.gc();
         stop = true;

@@ -243,7 +243,7 @@ pub fn unit(texts: &[&str], temporary: &Path) -> (Sandbox, Vec<String>) {
                 assert!(command.is_empty(), "one command");
                 command = words(value);
             }
-            ("Environment", "") => sandbox.environment.clear(),
+            ("UnsetEnvironment", unset) => sandbox.environment.retain(|(name, _)| name != unset),
             ("Environment", value) => {
                 let (name, value) = value.split_once('=').unwrap();
                 sandbox.environment.push((name.to_owned(), value.to_owned()));

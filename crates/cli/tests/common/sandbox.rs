@@ -135,12 +135,17 @@ impl Sandbox {
 
     fn command_in(&self, image: &Image, words: &[String], groups: &Groups) -> Command {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-ec"]);
-        command.arg(self.script(image, groups)).arg("sh").arg(image.root("")).args(self.rights());
-        command.args(["env", "-i", PATH]);
+        command.args(["--mount", "--pid", "--fork", "--kill-child"]);
+        self.enter(&mut command, image, groups, &self.rights());
         command.args(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        command.args(words).stdin(Stdio::null());
+        command.args(words);
         command
+    }
+
+    /// What goes on in namespaces of its own: the root is made, and a command follows with these rights and no environment.
+    fn enter(&self, command: &mut Command, image: &Image, groups: &Groups, rights: &[String]) {
+        command.args(["sh", "-ec"]).arg(self.script(image, groups)).arg("sh").arg(image.root(""));
+        command.args(rights).args(["env", "-i", PATH]).stdin(Stdio::null());
     }
 
     fn script(&self, image: &Image, groups: &Groups) -> String {
@@ -237,6 +242,14 @@ impl Running {
             let files = fs::read_dir(group).into_iter().flatten().flatten();
             files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(&limits))
         })
+    }
+
+    /// A command among its processes, with its rights, in another image's root: an ephemeral container.
+    pub fn beside(&self, image: &Image, words: &[&str]) -> Output {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.jvm.pid.to_string(), "--pid", "unshare", "--mount"]);
+        Sandbox::default().enter(&mut command, image, &Groups(Vec::new()), &self.rights);
+        command.args(words).output().unwrap()
     }
 
     /// A command beside it, in the same sandbox.

@@ -139,7 +139,7 @@ fn for_heap(evidence: &Evidence) -> Advice {
 }
 
 /// Twice as large, as far as memory reaches; `None` where that is not worth a change, or not known.
-fn larger_heap(evidence: &Evidence) -> Option<u64> {
+pub(super) fn larger_heap(evidence: &Evidence) -> Option<u64> {
     let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64;
     let room = room::of_heap(evidence, evidence.bytes_of_eden().unwrap_or(0.0))?;
     let larger = heap + room.min(heap);

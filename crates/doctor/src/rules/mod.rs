@@ -1,6 +1,7 @@
 //! What the doctor knows: a rule, a file.
 
 mod card_marks;
+mod concurrent_collections;
 mod ended_threads;
 mod first_touch;
 mod full_collections;
@@ -26,7 +27,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};
 
 /// All of them. What changes the most stands first.
-pub const ALL: [Rule; 13] = [
+pub const ALL: [Rule; 14] = [
     no_thread_buffers::RULE,
     ended_threads::RULE,
     refill_waste::RULE,
@@ -35,6 +36,7 @@ pub const ALL: [Rule; 13] = [
     humongous_objects::RULE,
     full_collections::RULE,
     young_generation::RULE,
+    concurrent_collections::RULE,
     throttled::RULE,
     first_touch::RULE,
     huge_pages::RULE,

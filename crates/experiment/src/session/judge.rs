@@ -93,27 +93,30 @@ pub fn findings(
 
 fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
     let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
+    let pooled = || {
+        let values = samples.iter().filter_map(|sample| sample.values.get(metric)).flatten();
+        values.copied().filter(|value| value.is_finite()).collect::<Vec<f64>>()
+    };
     if estimates.len() == samples.len() && !estimates.is_empty() {
-        return Quantity::of_runs(&estimates);
+        return match Quantity::of_runs(&estimates) {
+            // Two modes of a kernel show in its repetitions, of which a run has many.
+            Quantity::Known { interval, .. } if samples.iter().all(|sample| sample.processes == 0) => {
+                Quantity::Known { interval, values: pooled() }
+            }
+            quantity => quantity,
+        };
     }
     if !estimates.is_empty() {
         // Those that have it are not like those that have not: a percentile takes many operations, so that only the fastest would count.
         return Quantity::unavailable(format!("in {} of {} runs only", estimates.len(), samples.len()));
     }
-    let values: Vec<f64> = samples
-        .iter()
-        .filter_map(|sample| sample.values.get(metric))
-        .flatten()
-        .copied()
-        .filter(|value| value.is_finite())
-        .collect();
     let own = samples.iter().find_map(|sample| sample.unavailable.get(metric));
     let reason = match own {
         Some(own) => own.as_str(),
         None if samples.is_empty() => reason,
         None => "not measured in this cell",
     };
-    Quantity::of(values, reason)
+    Quantity::of(pooled(), reason)
 }
 
 /// What to say of an experiment's own scatter, by its first metric.
@@ -207,10 +210,10 @@ pub fn notes(results: &Results) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What runs of one JVM each come to, of which these are the iterations.
-    fn of_processes(runs: &[&[f64]]) -> Quantity {
+    /// What runs of so many JVMs each come to, of which these are the iterations.
+    fn of_runs(processes: usize, runs: &[&[f64]]) -> Quantity {
         let run = |values: &&[f64]| Sample {
-            processes: 1,
+            processes,
             values: [("ns".to_owned(), values.to_vec())].into(),
             ..Sample::default()
         };
@@ -222,18 +225,32 @@ mod tests {
     fn each_jvm_is_one_value_however_often_it_was_measured() {
         let near = |centre: f64| [0.99 * centre, centre, 1.01 * centre].repeat(20);
         let (fast, slow) = (near(100.0), near(120.0));
-        let Quantity::Known { interval, values } = of_processes(&[&fast, &slow]) else { panic!() };
+        let Quantity::Known { interval, values } = of_runs(1, &[&fast, &slow]) else { panic!() };
         assert_eq!(values, [100.0, 120.0]);
         assert!(
             interval.low < 99.0 && interval.high > 121.0,
             "what differs between them counts: {interval:?}"
         );
-        let one = of_processes(&[&fast]).interval().unwrap();
+        let one = of_runs(1, &[&fast]).interval().unwrap();
         assert!(one.median == 100.0 && one.low >= 99.0 && one.high <= 101.0, "{one:?}");
         assert!(
-            of_processes(&[&[0.0, 0.0], &[2.0, 2.0]]).interval().unwrap().median == 1.0,
+            of_runs(1, &[&[0.0, 0.0], &[2.0, 2.0]]).interval().unwrap().median == 1.0,
             "none is a count, too"
         );
+    }
+
+    /// Repetitions of a kernel share where its memory lies.
+    #[test]
+    fn a_kernels_runs_differ_more_than_its_repetitions() {
+        let near = |centre: f64| [0.99 * centre, centre, 1.01 * centre].repeat(20);
+        let runs = [100.0, 120.0, 110.0].map(near);
+        let Quantity::Known { interval, values } = of_runs(0, &[&runs[0], &runs[1], &runs[2]]) else {
+            panic!()
+        };
+        assert!(interval.low < 100.0 && interval.high > 120.0, "{interval:?}");
+        assert_eq!(values.len(), 180, "all are shown");
+        let one = of_runs(0, &[&runs[0]]).interval().unwrap();
+        assert!(one.low >= 99.0 && one.high <= 101.0, "{one:?}");
     }
 
     #[test]

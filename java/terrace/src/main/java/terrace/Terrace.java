@@ -2,6 +2,7 @@ package terrace;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 import terrace.jfr.FirstRecording;
 
 /**
@@ -25,21 +26,24 @@ public final class Terrace implements AutoCloseable {
     private final String missing;
     /** Why the attempt that made this was refused, or null. */
     private final String refused;
+    /** Whether this object's attempt has installed what there is, and {@link #close} has not removed it. */
+    private final AtomicBoolean own;
 
-    private Terrace(String missing, String refused) {
+    private Terrace(String missing, String refused, boolean own) {
         this.missing = missing;
         this.refused = refused;
+        this.own = new AtomicBoolean(own);
     }
 
     /** {@return a view of this JVM's buffers, whether they were installed by {@code -javaagent}, {@code -agentpath}, {@code terrace attach} or {@link #start}} */
     public static Terrace current() {
-        return new Terrace(Library.missing(), null);
+        return new Terrace(Library.missing(), null, false);
     }
 
     /**
      * {@return a view of this JVM's buffers after an attempt to install them with options}
      *
-     * <p>A refused attempt leaves the JVM unchanged, and may be repeated.
+     * <p>A refused attempt leaves the JVM unchanged, and may be repeated; what others have installed then stays as it is, also after {@link #close}.
      *
      * @param options as after {@code -javaagent:terrace.jar=}: {@code key=value,key=value}; empty for the defaults
      */
@@ -54,11 +58,11 @@ public final class Terrace implements AutoCloseable {
     static Terrace install(String options, int manner) {
         String missing = Library.missing();
         if (missing != null) {
-            return new Terrace(missing, null);
+            return new Terrace(missing, null, false);
         }
         String refused = Native.text(Native.install(options.getBytes(StandardCharsets.UTF_8), manner));
         lastRefused = refused;
-        return new Terrace(null, refused);
+        return new Terrace(null, refused, refused == null);
     }
 
     /** Why there is no library to ask, or null. */
@@ -131,11 +135,21 @@ public final class Terrace implements AutoCloseable {
     /**
      * Switches the buffers off and removes them from the JVM at the first collection that finds them unused; calling {@link #on} before that keeps them. An
      * installation that only counts ({@code levels=none}) is removed at once. The library stays loaded.
+     *
+     * <p>It does not matter who installed them: {@link #close} is for those of one's own.
      */
+    public void withdraw() {
+        if (missing == null) {
+            own.set(false);
+            Native.withdraw();
+        }
+    }
+
+    /** As {@link #withdraw} if {@link #start} has installed the buffers for this object, and nothing otherwise: they belong to somebody else. */
     @Override
     public void close() {
-        if (missing == null) {
-            Native.withdraw();
+        if (own.getAndSet(false)) {
+            withdraw();
         }
     }
 

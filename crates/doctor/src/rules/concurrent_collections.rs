@@ -1,0 +1,108 @@
+//! A collector that works while the program runs takes much of the CPU time.
+
+use super::{full_collections, young_generation};
+use crate::evidence::Evidence;
+use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::need::Need;
+use present::numbers::share;
+
+/// Of the process's CPU time.
+const LEAST_SHARE: f64 = 0.1;
+/// Of what CPUs have: a collector that works now and then in a program that does nothing harms nobody.
+const LEAST_OF_CPUS: f64 = 0.03;
+
+pub const RULE: Rule = Rule {
+    name: "concurrent collections",
+    source: "HotSpot Virtual Machine Garbage Collection Tuning Guide: setting the heap size of ZGC; periodic and concurrent cycles of G1",
+    needs,
+    examine,
+};
+
+fn needs(evidence: &Evidence) -> &'static [Need] {
+    match evidence.jvm.collector.as_str() {
+        "G1" | "Z" | "Shenandoah" => &[Need::CpuTime],
+        _ => &[],
+    }
+}
+
+fn examine(evidence: &Evidence) -> Option<Found> {
+    let (concurrent, all) = (evidence.concurrent_cpu?, evidence.process_cpu?);
+    let of_cpus = concurrent / (evidence.usable_cpus() * evidence.seconds);
+    if concurrent < LEAST_SHARE * all || of_cpus < LEAST_OF_CPUS {
+        return None;
+    }
+    // Their advice is a larger heap, too.
+    if [young_generation::RULE, full_collections::RULE].iter().any(|rule| (rule.examine)(evidence).is_some())
+    {
+        return None;
+    }
+    Some(Found {
+        evidence: format!(
+            "the collector uses {} of the process's CPU time while the program runs.",
+            share(concurrent / all)
+        ),
+        advice: vec![larger_heap(evidence)],
+    })
+}
+
+fn larger_heap(evidence: &Evidence) -> Advice {
+    let larger = full_collections::larger_heap(evidence);
+    let now = evidence.jvm.flags.number("MaxHeapSize");
+    match larger.zip(now) {
+        Some((larger, now)) => Advice {
+            remedy: Remedy::flag(format!("-Xmx{}m", larger >> 20)),
+            effect: Effect {
+                collections: None,
+                speed: evidence.speed_with_cycles(now as f64 / larger as f64),
+                sure: Sure::Estimated,
+            },
+            note: "at least: cycles come when the heap fills, and a larger one has more that is free; faster only where CPUs are busy",
+        },
+        None => Advice {
+            remedy: Remedy::Program(
+                "a larger heap (-Xmx), as memory permits, or fewer objects allocated".into(),
+            ),
+            effect: Effect::default(),
+            note: "cycles come when the heap fills",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::finding::Finding;
+    use crate::rules::examine;
+    use crate::rules::sick::{SECONDS, ergonomic, healthy};
+
+    /// Two CPUs, of which the process uses so many and its collector so much of that.
+    fn found(collector: &str, cpus: f64, concurrent: f64) -> Vec<Finding> {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.jvm.flags = ergonomic("MaxHeapSize=1073741824");
+        evidence.memory.resident = Some(1 << 29);
+        evidence.process_cpu = Some(cpus * SECONDS);
+        evidence.collector_cpu = Some(concurrent * cpus * SECONDS);
+        evidence.concurrent_cpu = evidence.collector_cpu;
+        examine(&evidence)
+    }
+
+    #[test]
+    fn a_heap_twice_as_large_has_half_of_the_cycles() {
+        for collector in ["Z", "Shenandoah", "G1"] {
+            let found = found(collector, 2.0, 0.2);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].rule, "concurrent collections");
+            let advice = &found[0].advice[0];
+            assert_eq!(advice.remedy.text(), "-Xmx2048m");
+            assert!((advice.effect.speed.unwrap() - 1.0 / 0.9).abs() < 1e-9, "{advice:?}");
+        }
+    }
+
+    #[test]
+    fn a_collector_that_is_in_nobodys_way_is_no_trouble() {
+        assert_eq!(found("Z", 2.0, 0.05), [], "little");
+        assert_eq!(found("Z", 0.1, 0.5), [], "the CPUs are idle");
+        let idle = found("Z", 1.0, 0.5);
+        assert_eq!(idle[0].advice[0].effect.speed, None, "there is a CPU for it");
+    }
+}
