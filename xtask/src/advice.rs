@@ -208,7 +208,7 @@ fn rows(report: &Value, program: &str, collector: Collector, heap: &str, jdk: u3
         let metrics = [
             ("expected_collections", exact(&effect["collections"])),
             ("collections", exact(&trial["collections"]).or_else(lacking)),
-            ("expected_speed", exact(&effect["speed"])),
+            ("expected_speed", exact(&effect[if trial["shared"] == true { "speed_cpu" } else { "speed" }])),
             ("speed", speed.or_else(lacking)),
         ];
         let metrics =

@@ -76,6 +76,8 @@ impl Doctor {
         jvm::os::outlive_closed_pipes();
         let (install, progress) = (Install::here()?, Progress::on_standard_error());
         let given = self.program.workload.is_some() || !self.program.command.is_empty();
+        // What was watched is shown, whatever becomes of the trials.
+        let mut tried = Ok(());
         let report = match (self.pid, given) {
             (Some(_), true) => {
                 return Err(Error::usage("specify a PID or a program, not both"));
@@ -95,7 +97,8 @@ impl Doctor {
                 let tell = |line: &str| eprintln!("terrace: {line}");
                 let mut report = Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?);
                 if self.verify {
-                    report.trials = doctor::verify::in_place(&report, self.duration, &install, &progress)?;
+                    tried = doctor::verify::in_place(&report, self.duration, &install, &progress)
+                        .map(|trials| report.trials = trials);
                 }
                 report
             }
@@ -114,7 +117,7 @@ impl Doctor {
                         schedule: self.forks.unwrap_or_else(|| self.program.usual_schedule()),
                         install: &install,
                     };
-                    report.trials = trials.run(&report, &progress)?;
+                    tried = trials.run(&mut report, &progress);
                 }
                 report
             }
@@ -126,6 +129,6 @@ impl Doctor {
                 print!("{}", doctor::show::report(&report, present::table::columns(), present::table::rows()))
             }
         }
-        Ok(())
+        tried
     }
 }

@@ -5,10 +5,6 @@ use crate::evidence::Evidence;
 
 /// Of eden's size, which is what it was made to be, and is looked at from time to time.
 const MARGIN: f64 = 1.1;
-/// Of the time: nobody gains more than ten times what was.
-const MOST_SAVED: f64 = 0.9;
-/// Of what CPUs have: above it threads wait for them.
-const BUSY: f64 = 0.9;
 /// Collections to go by.
 const ENOUGH: u64 = 5;
 
@@ -21,6 +17,11 @@ impl Evidence {
     /// Share of the time in which they stood still for collections.
     pub fn collecting_share(&self) -> Option<f64> {
         Some((self.eden.collecting? / self.seconds).clamp(0.0, 1.0))
+    }
+
+    /// Share of the time in which they stood still for anything else.
+    pub fn otherwise_stopped_share(&self) -> Option<f64> {
+        Some((self.stopped_share()? - self.collecting_share()?).max(0.0))
     }
 
     /// Bytes that fill eden: its size, which collectors change, as it was on average where that can be told. `None` where other causes always
@@ -81,30 +82,6 @@ impl Evidence {
         Some(self.share_of_young(rates.full).unwrap_or_else(alike))
     }
 
-    /// Speed when eden is full `ratio` times as often, each time with its pause: from the time in which threads stood still for it.
-    pub fn speed_with_collections(&self, ratio: f64) -> Option<f64> {
-        Some(without(self.full_eden_share()? * (1.0 - ratio)))
-    }
-
-    /// The same where a larger heap has concurrent cycles come `cycles` times as often, too.
-    pub fn speed_with_larger_heap(&self, ratio: f64, cycles: f64) -> Option<f64> {
-        let concurrent = self.share_of_cycles().unwrap_or(0.0) * (1.0 - cycles);
-        Some(without(self.full_eden_share()? * (1.0 - ratio) + concurrent))
-    }
-
-    /// Speed when concurrent cycles come `ratio` times as often: from the CPU time that they take from the program. `None` where CPUs are not busy,
-    /// because a thread that finds an idle one waits for no collector.
-    pub fn speed_with_cycles(&self, ratio: f64) -> Option<f64> {
-        Some(without(self.share_of_cycles()? * (1.0 - ratio)))
-    }
-
-    /// Share of the CPUs that concurrent cycles take from the program. `None` where CPUs are not busy, or nobody has seen it.
-    fn share_of_cycles(&self) -> Option<f64> {
-        let all = self.usable_cpus() * self.seconds;
-        let is_busy = self.process_cpu? >= BUSY * all;
-        is_busy.then_some((self.concurrent_cpu? / all).clamp(0.0, 1.0))
-    }
-
     /// Collections for the same work where that uses up `ratio` times as much of eden, as a ratio to now: those of other causes come as before.
     pub fn collections_using(&self, ratio: f64) -> f64 {
         match self.rates_using(ratio) {
@@ -134,9 +111,4 @@ impl Evidence {
         let cpus = self.machine.cpus.max(1) as f64;
         self.machine.quota.filter(|quota| *quota > 0.0).map_or(cpus, |quota| cpus.min(quota))
     }
-}
-
-/// Speed without a share of the time.
-fn without(saved: f64) -> f64 {
-    1.0 / (1.0 - saved.min(MOST_SAVED))
 }

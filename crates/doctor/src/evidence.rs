@@ -23,6 +23,8 @@ pub struct Evidence {
     pub process_cpu: Option<f64>,
     pub eden: Eden,
     pub allocation: Option<Allocation>,
+    /// Whether no thread asked the heap for memory, so that there is nothing to say of it.
+    pub allocated_nothing: bool,
     /// Terrace's own buffers, where the JVM has them.
     pub terrace: Option<Buffers>,
     pub refills: Option<Refills>,
@@ -236,6 +238,8 @@ pub struct Group {
 pub struct Memory {
     /// Bytes of private memory that are resident.
     pub resident: Option<u64>,
+    /// Bytes that are resident and no file's, shared memory as ZGC's heap with them.
+    pub anonymous: Option<u64>,
     /// Of these on huge pages.
     pub huge: Option<u64>,
     /// `always`, `madvise` or `never`.

@@ -83,6 +83,8 @@ pub struct Effect {
     pub collections: Option<f64>,
     /// Work for each second.
     pub speed: Option<f64>,
+    /// Work for each CPU-second of the whole process: what JVMs that share CPUs are compared by.
+    pub speed_cpu: Option<f64>,
     pub sure: Sure,
 }
 

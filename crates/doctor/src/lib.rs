@@ -29,6 +29,7 @@ pub mod page;
 pub mod placement;
 pub mod report;
 pub mod rules;
+mod saved;
 pub mod show;
 pub mod start;
 pub mod system;

@@ -126,7 +126,7 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
                 text.clone(),
                 number(effect.collections),
                 found.and_then(|trial| trial.collections).map_or("-".into(), |value| format!("{value:.3}")),
-                number(effect.speed),
+                number(found.filter(|trial| trial.shared).map_or(effect.speed, |_| effect.speed_cpu)),
                 found.map_or("-".into(), |trial| trial.speed.as_ref().map_or(trial.note.clone(), ratio)),
             ]);
         } else {
@@ -149,6 +149,10 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             unjudged.join(", ")
         ),
         // Whatever it is, no rule has a remedy for it.
+        _ if evidence.otherwise_stopped_share().is_some_and(|share| share >= NOTABLE) => format!(
+            "No rule applies, although threads stop for {} of the time for other reasons than collections; -Xlog:safepoint shows them.",
+            share(evidence.otherwise_stopped_share().unwrap_or_default())
+        ),
         Some(_) if evidence.collecting_share().is_some_and(|share| share >= NOTABLE) => format!(
             "No rule applies, although collections stop threads for {} of the time; -Xlog:gc shows their causes.",
             share(evidence.collecting_share().unwrap_or_default())
@@ -160,6 +164,9 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             "Nothing to gain here from other buffers or flags: {} of eden holds objects, and refills take little.",
             share(allocation.objects / allocation.used)
         ),
+        None if evidence.allocated_nothing => {
+            "Nothing found: no thread asked the heap for memory while it was watched; watch it under load.".into()
+        }
         None => "Nothing found, but the use of eden could not be observed (see 'not observed').".into(),
     }
 }
@@ -174,7 +181,7 @@ mod tests {
     fn report(trials: Vec<Trial>) -> Report {
         let advice = Advice {
             remedy: Remedy::flag("-Xmn848m"),
-            effect: Effect { collections: Some(0.25), speed: None, sure: Sure::Estimated },
+            effect: Effect { collections: Some(0.25), sure: Sure::Estimated, ..Effect::default() },
             note: "if few additional objects survive",
         };
         let finding = Finding {
@@ -198,6 +205,7 @@ mod tests {
             speed: Some(Interval { median: 1.25, low: 1.0, high: 1.5 }),
             speed_cpu: note.is_empty().then_some(Interval { median: 1.125, low: 1.0, high: 1.25 }),
             note: note.into(),
+            ..Trial::default()
         };
         let report = report(vec![trial("-Xmn848m", "only 4 pairs"), trial("terrace", "")]);
         let lines = [

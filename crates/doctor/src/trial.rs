@@ -10,8 +10,10 @@ pub struct Trial {
     pub remedy: String,
     /// Collections for the same work.
     pub collections: Option<f64>,
-    /// Work for each second. `None` if it could not be measured.
+    /// Work for each second; for each CPU-second of the whole process where JVMs ran at the same time. `None` if it could not be measured.
     pub speed: Option<Interval>,
+    /// Whether JVMs ran at the same time, so that `speed` is by CPU time.
+    pub shared: bool,
     /// Work for each CPU-second: of the application's threads where it was tried in one process, of the whole process in several.
     pub speed_cpu: Option<Interval>,
     /// Why something is missing, or what else has to be known.

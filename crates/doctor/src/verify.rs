@@ -82,6 +82,7 @@ pub fn in_place(
         collections: estimate.heap_use.map(|heap| report.evidence.collections_using(heap.median)),
         speed: Some(estimate.per_second),
         speed_cpu: estimate.per_application_second,
+        shared: false,
         note: notes.join("; "),
     }])
 }
@@ -131,18 +132,19 @@ pub struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Tries each remedy of the report once. One that fails says why, and the others are tried all the same.
-    pub fn run(&self, report: &Report, progress: &Progress) -> Result<Vec<Trial>> {
-        let mut trials: Vec<Trial> = Vec::new();
-        for remedy in report.findings.iter().flat_map(|finding| &finding.advice).map(|advice| &advice.remedy)
-        {
+    /// Tries each remedy of the report once. One that fails says why, and the others are tried all the same. Each is in the report when it ends, also if the
+    /// next one is interrupted.
+    pub fn run(&self, report: &mut Report, progress: &Progress) -> Result<()> {
+        let advice = report.findings.iter().flat_map(|finding| &finding.advice);
+        let remedies: Vec<Remedy> = advice.map(|advice| advice.remedy.clone()).collect();
+        for remedy in &remedies {
             let text = remedy.text();
-            if trials.iter().any(|trial| trial.remedy == text) {
+            if report.trial(&text).is_some() {
                 continue;
             }
             let Some(comparison) = self.comparison(remedy)? else { continue };
             progress.line(&format!("trying {text}"));
-            trials.push(match comparison.run(progress) {
+            let trial = match comparison.run(progress) {
                 Ok(found) => {
                     let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
                     Trial {
@@ -150,15 +152,17 @@ impl Trials<'_> {
                         collections: collections(remedy, &found, &report.evidence),
                         // Of JVMs that share the CPUs work per second says less.
                         speed: Some(found.ratio_cpu.filter(|_| shared).unwrap_or(found.ratio)),
+                        shared: shared && found.ratio_cpu.is_some(),
                         speed_cpu: found.ratio_cpu,
                         note: found.notes.join("; "),
                     }
                 }
                 Err(error) if os::stopped_by().is_some() => return Err(error),
                 Err(error) => Trial::without_result(text, format!("failed: {error}")),
-            });
+            };
+            report.trials.push(trial);
         }
-        Ok(trials)
+        Ok(())
     }
 
     /// `None` for what only people can change.

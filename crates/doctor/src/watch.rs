@@ -206,6 +206,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = moment::eden(&first, &last);
+    evidence.concurrent_cpu = evidence.concurrent_cpu.map(|cpu| cpu - evidence.of_pauses(cpu));
     evidence.eden.causes = causes.found;
     evidence.eden.full_causes = causes.full;
     evidence.eden.mean_bytes = (sizes.1 > 0).then(|| sizes.0 / f64::from(sizes.1));
@@ -213,6 +214,8 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
     evidence.allocation = moment::allocation(&first, &last, &waste, &evidence);
+    evidence.allocated_nothing =
+        first.objects.and(last.objects).is_some() && evidence.terrace.is_none() && last.used == first.used;
     evidence.refills = moment::refills(&first, &last, &evidence.jvm.collector);
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
@@ -225,6 +228,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.memory.growth_left = last.perf.as_ref().and_then(heap::growth_left);
     evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
+    evidence.memory.anonymous = last.anonymous;
     evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);
     if let Some((from, to)) = first.periods.zip(last.periods) {
         let all = to.all.saturating_sub(from.all);

@@ -46,22 +46,26 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 }
 
 fn larger_heap(evidence: &Evidence) -> Advice {
-    let larger = full_collections::larger_heap(evidence);
-    let now = evidence.jvm.flags.number("MaxHeapSize");
+    let flags = &evidence.jvm.flags;
+    let now = flags.number("MaxHeapSize");
+    // The collector keeps to this size, whatever the largest one is.
+    let is_softly_limited = flags.number("SoftMaxHeapSize").zip(now).is_some_and(|(soft, most)| soft < most);
+    let larger = full_collections::larger_heap(evidence).filter(|_| !is_softly_limited);
     match larger.zip(now) {
         Some((larger, now)) => Advice {
             remedy: Remedy::flag(format!("-Xmx{}m", larger >> 20)),
-            effect: Effect {
-                collections: None,
-                speed: evidence.speed_with_cycles(now as f64 / larger as f64),
-                sure: Sure::Estimated,
-            },
+            effect: evidence.effect(
+                None,
+                evidence.saved_by_fewer_cycles(now as f64 / larger as f64),
+                Sure::Estimated,
+            ),
             note: "at least: cycles come when the heap fills, and a larger one has more that is free; faster only where CPUs are busy",
         },
         None => Advice {
-            remedy: Remedy::Program(
-                "a larger heap (-Xmx), as memory permits, or fewer objects allocated".into(),
-            ),
+            remedy: Remedy::Program(format!(
+                "a larger {}, as memory permits, or fewer objects allocated",
+                if is_softly_limited { "-XX:SoftMaxHeapSize" } else { "heap (-Xmx)" }
+            )),
             effect: Effect::default(),
             note: "cycles come when the heap fills",
         },
@@ -70,15 +74,19 @@ fn larger_heap(evidence: &Evidence) -> Advice {
 
 #[cfg(test)]
 mod tests {
-    use crate::finding::Finding;
+    use crate::finding::{Effect, Finding};
     use crate::rules::examine;
     use crate::rules::sick::{SECONDS, ergonomic, healthy};
 
     /// Two CPUs, of which the process uses so many and its collector so much of that.
     fn found(collector: &str, cpus: f64, concurrent: f64) -> Vec<Finding> {
+        with_flags(collector, cpus, concurrent, "MaxHeapSize=1073741824")
+    }
+
+    fn with_flags(collector: &str, cpus: f64, concurrent: f64, flags: &str) -> Vec<Finding> {
         let mut evidence = healthy();
         evidence.jvm.collector = collector.into();
-        evidence.jvm.flags = ergonomic("MaxHeapSize=1073741824");
+        evidence.jvm.flags = ergonomic(flags);
         evidence.memory.resident = Some(1 << 29);
         evidence.process_cpu = Some(cpus * SECONDS);
         evidence.collector_cpu = Some(concurrent * cpus * SECONDS);
@@ -96,6 +104,14 @@ mod tests {
             assert_eq!(advice.remedy.text(), "-Xmx2048m");
             assert!((advice.effect.speed.unwrap() - 1.0 / 0.9).abs() < 1e-9, "{advice:?}");
         }
+    }
+
+    #[test]
+    fn a_soft_limit_is_what_keeps_the_heap_small() {
+        let found = with_flags("Z", 2.0, 0.2, "MaxHeapSize=1073741824 SoftMaxHeapSize=536870912");
+        let advice = &found[0].advice[0];
+        assert!(advice.remedy.text().starts_with("a larger -XX:SoftMaxHeapSize"), "{advice:?}");
+        assert_eq!(advice.effect, Effect::default());
     }
 
     #[test]

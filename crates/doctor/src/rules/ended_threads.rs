@@ -55,9 +55,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let resizes = flags.get("ResizeTLAB").is_none_or(|flag| flag.value == "true");
     let with_flag = used(allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
     let stopped = evidence.full_eden_share();
-    // A concurrent collector works while threads run.
-    let concurrent =
-        evidence.collector_cpu.map_or(0.0, |cpu| cpu / evidence.seconds / evidence.usable_cpus());
+    // A concurrent collector works while threads run, which they notice where CPUs are busy.
+    let all = evidence.seconds * evidence.usable_cpus();
+    let concurrent = evidence.collector_cpu.filter(|_| evidence.is_busy()).map_or(0.0, |cpu| cpu / all);
     let collecting = stopped.map(|share| share.max(concurrent));
     if !flags.is_chosen("TLABSize")
         && accepted
@@ -106,7 +106,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 /// Whether fewer collections, which take such a share of the time, save more than small TLABs cost a thread that allocates densely. Where nobody knows
 /// that share it is not ruled out.
 fn pays(evidence: &Evidence, allocation: &Allocation, used: f64, collecting: Option<f64>) -> bool {
-    let dense = allocation.objects * NS_FOR_BYTE / (evidence.seconds * 1e9) / evidence.usable_cpus();
+    // Of the threads' own time, as pauses are: on a machine with many CPUs one busy thread pays as much as on a small one.
+    let own = evidence.application_cpu.filter(|cpu| *cpu > 0.0);
+    let dense = allocation.objects * NS_FOR_BYTE
+        / 1e9
+        / own.unwrap_or_else(|| evidence.seconds * evidence.usable_cpus());
     let left = evidence.full_eden_using(used);
     collecting.is_none_or(|share| share * (1.0 - left) >= LEAST_GAIN + dense)
 }
@@ -147,11 +151,8 @@ fn used(allocation: &Allocation, ended: f64) -> f64 {
 }
 
 fn effect(evidence: &Evidence, used: f64) -> Effect {
-    Effect {
-        collections: Some(evidence.collections_using(used)),
-        speed: evidence.speed_with_collections(evidence.full_eden_using(used)),
-        sure: Sure::Counted,
-    }
+    let saved = evidence.saved_by_fewer_collections(evidence.full_eden_using(used));
+    evidence.effect(Some(evidence.collections_using(used)), saved, Sure::Counted)
 }
 
 #[cfg(test)]

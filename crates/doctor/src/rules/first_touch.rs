@@ -2,12 +2,14 @@
 
 use super::room;
 use crate::evidence::Evidence;
-use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::finding::{Advice, Found, Remedy, Rule, Sure};
 use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time.
 const LEAST_SHARE: f64 = 0.02;
+/// Of the program's CPU time: others touch pages beside it.
+const MOST_SAVED: f64 = 0.5;
 
 pub const RULE: Rule = Rule {
     name: "first touch",
@@ -41,11 +43,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         ),
         advice: vec![Advice {
             remedy,
-            effect: Effect {
-                collections: None,
-                speed: Some(1.0 / (1.0 - (heap * spent / cpu).min(0.5))),
-                sure: Sure::Estimated,
-            },
+            effect: evidence.effect(
+                None,
+                evidence.saved_of_threads((heap * spent).min(MOST_SAVED * cpu)),
+                Sure::Estimated,
+            ),
             note: "while eden grows or is new; the JVM starts later, and all of -Xms is resident at once",
         }],
     })

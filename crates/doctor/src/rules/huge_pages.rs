@@ -1,5 +1,6 @@
 //! A large heap lies on small pages.
 
+use super::room;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use crate::need::Need;
@@ -26,6 +27,15 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if !is_seen || !is_large || resident < LEAST_RESIDENT || part > MOST_HUGE || !may_help(evidence) {
         return None;
     }
+    // A page that is touched anywhere then takes all of a huge one.
+    let committed = evidence.memory.heap_committed.map(|bytes| bytes as f64);
+    let more = committed.map(|bytes| (bytes - room::touched(evidence, 0.0)).max(0.0));
+    let fits = more.zip(evidence.memory.available).map(|(more, left)| more <= left as f64);
+    let remedy = match fits {
+        Some(false) => return None,
+        Some(true) => Remedy::flag("-XX:+UseTransparentHugePages"),
+        None => Remedy::Program("-XX:+UseTransparentHugePages, if all of the heap fits in memory".into()),
+    };
     Some(Found {
         evidence: format!(
             "{} are resident, {} on huge pages; the kernel can provide transparent huge pages.",
@@ -33,18 +43,18 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             share(part),
         ),
         advice: vec![Advice {
-            remedy: Remedy::flag("-XX:+UseTransparentHugePages"),
+            remedy,
             effect: Effect::default(),
             note: "fewer misses of the TLB, whose cost cannot be observed from outside; more memory may be resident",
         }],
     })
 }
 
-/// Whether the kernel has huge pages to give, and nobody has asked for them.
+/// Whether the kernel has huge pages to give where they are asked for, and nobody has. In mode `always` it gives them to all.
 fn may_help(evidence: &Evidence) -> bool {
     let flags = &evidence.jvm.flags;
     let chosen = flags.is_on("UseTransparentHugePages") || flags.is_on("UseLargePages");
-    let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode != "never");
+    let possible = evidence.memory.transparent.as_deref().is_some_and(|mode| mode == "madvise");
     possible && !chosen
 }
 

@@ -58,7 +58,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     });
     let program = Advice {
         remedy: Remedy::Program("allocate smaller arrays, or keep large ones".into()),
-        effect: Effect { collections: None, speed: None, sure: Sure::Untold },
+        effect: Effect::default(),
         note: "-Xlog:gc+humongous=debug names their sizes at each collection",
     };
     Some(Found { evidence: text, advice: sized.into_iter().chain([program]).collect() })
@@ -89,11 +89,7 @@ fn without(evidence: &Evidence, rates: Rates, rate: f64) -> Effect {
         }
         None => evidence.collecting_share().unwrap_or(0.0) * (1.0 - collections),
     };
-    Effect {
-        collections: Some(collections),
-        speed: Some(1.0 / (1.0 - saved.min(0.9))),
-        sure: Sure::Estimated,
-    }
+    evidence.effect(Some(collections), evidence.saved_of_pauses(Some(saved)), Sure::Estimated)
 }
 
 /// Other collectors have none.

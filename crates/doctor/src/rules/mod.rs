@@ -22,6 +22,8 @@ mod advised_flags;
 mod expected;
 #[cfg(test)]
 pub(crate) mod sick;
+#[cfg(test)]
+mod small_tlabs;
 
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};

@@ -18,10 +18,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let flag = evidence.jvm.flags.get("UseTLAB")?;
     // A TLAB's pointer is moved in about a nanosecond: all that a request to the heap takes is saved.
     let spent = evidence.refills.as_ref().map(|refills| refills.objects.total_ns / 1e9);
-    let share = spent.zip(evidence.application_cpu).map(|(spent, cpu)| spent / cpu);
-    let effect = match share.filter(|share| share.is_finite() && *share > 0.0) {
-        Some(share) => {
-            Effect { collections: None, speed: Some(1.0 / (1.0 - share.min(MOST))), sure: Sure::Estimated }
+    let effect = match spent.zip(evidence.application_cpu).filter(|(spent, cpu)| *spent > 0.0 && *cpu > 0.0) {
+        Some((spent, cpu)) => {
+            evidence.effect(None, evidence.saved_of_threads(spent.min(MOST * cpu)), Sure::Estimated)
         }
         None => Effect::default(),
     };

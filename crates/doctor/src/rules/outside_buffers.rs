@@ -45,21 +45,21 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         evidence.allocation.as_ref().map(|bytes| bytes.waste_collection / bytes.used * (grown - 1.0));
     let larger = (resizes && target < TARGET).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
-        effect: Effect {
-            collections: unused.map(|unused| evidence.collections_using(1.0 / (1.0 - unused.min(0.5)))),
-            speed: Some(1.0 / (1.0 - spent * (1.0 - 1.0 / grown)).max(0.1)),
-            sure: Sure::Estimated,
-        },
+        effect: evidence.effect(
+            unused.map(|unused| evidence.collections_using(1.0 / (1.0 - unused.min(0.5)))),
+            evidence.saved_of_threads(spent * cpu * (1.0 - 1.0 / grown)),
+            Sure::Estimated,
+        ),
         note: "larger TLABs; more of eden is unused at a collection",
     });
     let serves = evidence.jvm.collector != SHENANDOAH;
     let terrace = serves.then(|| Advice {
         remedy: Remedy::Terrace(vec![]),
-        effect: Effect {
-            collections: None,
-            speed: Some(1.0 / (1.0 - objects.avoidable_seconds() / cpu).max(0.1)),
-            sure: Sure::Estimated,
-        },
+        effect: evidence.effect(
+            None,
+            evidence.saved_of_threads(objects.avoidable_seconds()),
+            Sure::Estimated,
+        ),
         note: "such objects are allocated in the core's buffer, if they fit in half of it",
     });
     let mut advice: Vec<Advice> = larger.into_iter().chain(terrace).collect();

@@ -1,7 +1,7 @@
 //! TLABs of a chosen size are so small for the objects in them that much is left over at each refill, or so large that much is unused at a collection.
 
 use crate::evidence::Evidence;
-use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::finding::{Advice, Found, Remedy, Rule, Sure};
 use crate::need::Need;
 use jvm::vm_flags::VmFlags;
 use present::numbers::{human, share};
@@ -50,11 +50,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         advice: vec![Advice {
             // No flag says it: HotSpot refuses to start with TLABSize=0.
             remedy: Remedy::Program(format!("leave out {}", chosen.join(" and "))),
-            effect: Effect {
-                collections: Some(evidence.collections_using(kept)),
-                speed: evidence.speed_with_collections(evidence.full_eden_using(kept)),
-                sure: Sure::Counted,
-            },
+            effect: evidence.effect(
+                Some(evidence.collections_using(kept)),
+                evidence.saved_by_fewer_collections(evidence.full_eden_using(kept)),
+                Sure::Counted,
+            ),
             note: "HotSpot then chooses the sizes itself",
         }],
     })

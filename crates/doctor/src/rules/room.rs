@@ -25,7 +25,9 @@ pub(super) fn touched(evidence: &Evidence, eden: f64) -> f64 {
         true => committed,
         false => (memory.heap_used.unwrap_or(0) as f64 + eden).min(committed),
     };
-    known.min(memory.resident.unwrap_or(0) as f64)
+    // ZGC's heap is shared memory.
+    let resident = if evidence.jvm.collector == "Z" { memory.anonymous } else { memory.resident };
+    known.min(resident.unwrap_or(0) as f64)
 }
 
 /// A heap that grows past it would have larger references.

@@ -1,7 +1,7 @@
 //! Refills of TLABs cost more than they would if nobody shared what they are refilled from.
 
 use crate::evidence::Evidence;
-use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::finding::{Advice, Found, Remedy, Rule, Sure};
 use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
@@ -50,11 +50,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let mut advice = Vec::new();
     let flags = &evidence.jvm.flags;
-    let speed = |gained: f64| Effect {
-        collections: None,
-        speed: Some(1.0 / (1.0 - (gained / cpu).min(0.9))),
-        sure: Sure::Estimated,
-    };
+    let speed = |gained: f64| evidence.effect(None, evidence.saved_of_threads(gained), Sure::Estimated);
     // TLABs as large as the program's own rate wants need a refill so much more rarely.
     // Where HotSpot resizes them, the flag is a new thread's first TLAB only.
     let is_kept = flags.get("ResizeTLAB").is_some_and(|flag| flag.value == "false");

@@ -5,7 +5,7 @@ use crate::evidence::{Allocation, CpuLimits, Eden, Evidence, Jvm, Memory, Pauses
 use crate::finding::Remedy;
 use jvm::vm_flags::VmFlags;
 
-pub(super) const SECONDS: f64 = 10.0;
+pub(crate) const SECONDS: f64 = 10.0;
 
 /// A program that allocates 1 GB/s in a few threads, well.
 pub(crate) fn healthy() -> Evidence {
@@ -230,93 +230,6 @@ pub(super) fn churning(evidence: &mut Evidence) {
     });
 }
 
-/// Where it would leave the TLABs as they are, it is no remedy.
-#[test]
-fn terrace_is_advised_only_where_it_changes_tlabs() {
-    let terrace = |change: fn(&mut Evidence)| {
-        let mut evidence = healthy();
-        churning(&mut evidence);
-        change(&mut evidence);
-        examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
-    };
-    assert!(terrace(|_| ()));
-    assert!(!terrace(|e| e.eden.collecting = Some(0.003 * SECONDS)), "collections that cost little");
-    // Of 250 MB/s, 0.2 ns for each byte are 2.5 % of two CPUs.
-    let much = |stopped: f64| {
-        let mut evidence = healthy();
-        churning(&mut evidence);
-        evidence.eden.collecting = Some(stopped * SECONDS);
-        evidence.allocation.as_mut().unwrap().objects = 2.5e8 * SECONDS;
-        examine(&evidence)[0].advice.iter().any(|advice| matches!(advice.remedy, Remedy::Terrace(_)))
-    };
-    assert!(!much(0.025), "what is saved is less than what dense use costs");
-    for chosen in ["TLABSize=1048576", "ResizeTLAB=false", "MinTLABSize=4096"] {
-        let mut evidence = healthy();
-        churning(&mut evidence);
-        evidence.jvm.flags = flags(chosen);
-        let advice = &examine(&evidence)[0].advice;
-        assert!(advice.iter().all(|advice| !matches!(advice.remedy, Remedy::Terrace(_))), "{chosen}");
-    }
-    // Threads of 3000 bytes whose first TLAB has 8000.
-    assert!(!terrace(|e| {
-        let (started, own, first) = (10_000.0, 3000.0, 8000.0);
-        let (objects, waste_ended) = (started * own, started * (first - own));
-        let used = objects + waste_ended;
-        e.allocation = Some(Allocation {
-            used,
-            objects,
-            waste_ended,
-            of_ended_thread: Some(own),
-            ..Allocation::default()
-        });
-    }));
-}
-
-/// Tomcat with a thread for each connection: a request fills nine tenths of its thread's first TLAB, and collections cost little. With
-/// `-XX:TLABSize=4k` it did 0.965 of the work.
-#[test]
-fn small_first_tlabs_are_not_advised_where_they_do_not_pay() {
-    let remedies = |evidence: &Evidence| {
-        let advice = examine(evidence).into_iter().flat_map(|found| found.advice);
-        advice.map(|advice| advice.remedy.text()).collect::<Vec<_>>()
-    };
-    let mut evidence = healthy();
-    (evidence.threads.started, evidence.threads.ended) = (Some(20_000), Some(20_000));
-    let (objects, waste_ended) = (20_000.0 * 22_100.0, 20_000.0 * 2_300.0);
-    evidence.allocation = Some(Allocation {
-        used: objects + waste_ended,
-        objects,
-        waste_ended,
-        of_ended_thread: Some(22_100.0),
-        ..Allocation::default()
-    });
-    assert_eq!(remedies(&evidence), ["use a pool of threads"]);
-    // A collector that stops nobody works all the same.
-    let mut evidence = healthy();
-    churning(&mut evidence);
-    evidence.eden.collecting = Some(0.003 * SECONDS);
-    assert_eq!(remedies(&evidence), ["use a pool of threads"]);
-    evidence.collector_cpu = Some(2.0);
-    assert_eq!(remedies(&evidence), ["-XX:TLABSize=4k", "use a pool of threads"]);
-}
-
-/// A quota of two CPUs on a machine with many: what dense use costs is a share of the two.
-#[test]
-fn a_quota_is_all_that_threads_have() {
-    let remedies = |limits: CpuLimits| {
-        let mut evidence = healthy();
-        churning(&mut evidence);
-        evidence.eden.collecting = Some(0.02 * SECONDS);
-        evidence.allocation.as_mut().unwrap().objects = 2.2e8 * SECONDS;
-        evidence.machine = limits;
-        let found = examine(&evidence);
-        found[0].advice.iter().map(|advice| advice.remedy.text()).collect::<Vec<_>>()
-    };
-    let cpus = |cpus, quota| CpuLimits { cpus, nodes: 1, quota, ..CpuLimits::default() };
-    assert_eq!(remedies(cpus(64, Some(2.0))), remedies(cpus(2, None)));
-    assert_ne!(remedies(cpus(64, None)), remedies(cpus(2, None)));
-}
-
 #[test]
 fn what_is_already_chosen_is_not_advised_again() {
     let flag_of = |change: fn(&mut Evidence)| {
@@ -402,6 +315,20 @@ fn no_advice_is_made_for_memory_that_is_not_there() {
         })
     };
     assert!(with(touching).is_empty(), "the heap has 4 GB");
+}
+
+/// A page that is touched anywhere then takes all of a huge one.
+#[test]
+fn huge_pages_are_advised_where_all_of_the_heap_fits() {
+    let rules = |change: fn(&mut Evidence)| {
+        rules_for(|e| {
+            (e.memory.huge, e.memory.heap_committed) = (Some(0), Some(4 << 30));
+            change(e);
+        })
+    };
+    assert_eq!(rules(|_| ()), ["small pages"]);
+    assert!(rules(|e| e.memory.available = Some(1 << 20)).is_empty(), "a group with a limit");
+    assert!(rules(|e| e.memory.transparent = Some("always".into())).is_empty(), "it has been given them");
 }
 
 #[test]

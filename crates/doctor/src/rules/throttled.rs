@@ -42,7 +42,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     });
     let raise = Advice {
         remedy: Remedy::Program("raise the quota of its control group".into()),
-        effect: Effect { collections: None, speed: unthrottled(evidence), sure: Sure::Estimated },
+        effect: Effect { speed: unthrottled(evidence), sure: Sure::Estimated, ..Effect::default() },
         note: "the speed without a quota on an otherwise idle machine; CPU shares limit a process only when CPUs are busy",
     };
     Some(Found {

@@ -71,8 +71,7 @@ fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Adv
     let young = eden * young_of_eden(evidence);
     let factor = (1.0 + room / young).min(FACTOR);
     // The old generation keeps what it has: nobody here knows how much of it lives.
-    let most = evidence.jvm.flags.number("MaxHeapSize")? as f64;
-    let heap = most + (factor - 1.0) * young;
+    let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64 + (factor - 1.0) * young;
     let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
     let (young, heap) = (megabytes(factor * young), megabytes(heap));
     let mut flags = vec![format!("-Xmn{young}m"), format!("-Xmx{heap}m")];
@@ -86,11 +85,11 @@ fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Adv
     let fewer = rates.with_larger_eden(factor);
     Some(Advice {
         remedy: Remedy::Flags(flags),
-        effect: Effect {
-            collections: Some(fewer.all() / rates.all()),
-            speed: evidence.speed_with_larger_heap(fewer.full / rates.full, most / (heap << 20) as f64),
-            sure: Sure::Estimated,
-        },
+        effect: evidence.effect(
+            Some(fewer.all() / rates.all()),
+            evidence.saved_by_fewer_collections(fewer.full / rates.full),
+            Sure::Estimated,
+        ),
         note: match evidence.jvm.collector.as_str() {
             "G1" if evidence.share_of_cause(humongous_objects::CAUSE) >= HUMONGOUS => {
                 "at most so many, as humongous objects have more room; G1 then no longer adheres to its pause-time goal"
