@@ -13,8 +13,19 @@ use jvm::attach::{Attached, Loaded};
 use std::process::Command;
 
 pub fn cases(cases: &mut Vec<Case>) {
-    cases.push(Case::new("jdk_8_is_refused::load", || of_8(|jdk| version_of_8(jdk, false))));
-    cases.push(Case::new("jdk_8_is_refused::strict", || of_8(|jdk| version_of_8(jdk, true))));
+    for strict in [false, true] {
+        let name = |way: &str| format!("jdk_8_is_refused::{way}{}", if strict { "_strict" } else { "" });
+        cases.push(Case::new(name("load"), move || {
+            let agent = format!("-agentpath:{}", artifacts::agent().display());
+            of_8(|jdk| version_of_8(jdk, &agent, strict, [NOT_8, &format!("use JDK {Supported}")]))
+        }));
+        cases.push(Case::new(name("jar"), move || {
+            let agent = format!("-javaagent:{}", artifacts::jar()?.display());
+            of_8(|jdk| {
+                version_of_8(jdk, &agent, strict, ["Java 1.8 is not supported", "use JDK 11 or later"])
+            })
+        }));
+    }
     cases.push(Case::new("jdk_8_is_refused::attach", || of_8(attach_to_8)));
     cases.push(Case::new("unsupported_jdk", || {
         let between = |jdk: &&Jdk| jdk.feature.0 > 8 && !JDKS.contains(&jdk.feature.0);
@@ -50,14 +61,13 @@ fn of_8(body: impl Fn(&'static Jdk) -> Verdict) -> Verdict {
 const NOT_8: &str = "JDK 8 (HotSpot 25.";
 
 /// The test programs are for later versions; the JVM's own answer shows that it runs.
-fn version_of_8(jdk: &Jdk, strict: bool) -> Verdict {
-    let agent = format!("-agentpath:{}=strict={strict}", artifacts::agent().display());
+fn version_of_8(jdk: &Jdk, agent: &str, strict: bool, words: [&str; 2]) -> Verdict {
+    let agent = format!("{agent}=strict={strict}");
     let output =
         Command::new(jdk.java()).args([&agent, "-version"]).output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("terrace:")).collect();
-    let refused =
-        lines.len() == 1 && lines[0].contains(NOT_8) && lines[0].contains(&format!("use JDK {Supported}"));
+    let refused = lines.len() == 1 && words.iter().all(|words| lines[0].contains(words));
     let runs = output.status.success() && said.contains("openjdk version \"1.8.");
     if refused && runs != strict { Ok(Outcome::Passed) } else { Err(format!("{}: {said}", output.status)) }
 }

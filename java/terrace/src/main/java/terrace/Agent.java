@@ -2,18 +2,58 @@ package terrace;
 
 import java.lang.instrument.Instrumentation;
 
-/** What the JVM calls for {@code -javaagent:terrace.jar=options}. */
+/**
+ * What the JVM calls for {@code -javaagent:terrace.jar=options}.
+ *
+ * <p>Compiled for Java 8, which all other classes are too new for: a JVM that cannot load this class ends at its start.
+ */
 final class Agent {
+    /** What the other classes are compiled for. */
+    private static final int OLDEST = 11;
+
     private Agent() {}
 
     /** Before the program's main class. */
     public static void premain(String options, Instrumentation instrumentation) {
-        begin(options, instrumentation, Native.AT_START);
+        String version = System.getProperty("java.specification.version");
+        if (isTooOld(version)) {
+            goOnWithout(refusal(version), options, true);
+        } else {
+            Installer.begin(options, instrumentation, Native.AT_START);
+        }
     }
 
     /** In a running JVM ({@code jcmd PID JVMTI.agent_load terrace.jar}). */
     public static void agentmain(String options, Instrumentation instrumentation) {
-        begin(options, instrumentation, Native.ALOUD);
+        String version = System.getProperty("java.specification.version");
+        if (isTooOld(version)) {
+            goOnWithout(refusal(version), options, false);
+        } else {
+            Installer.begin(options, instrumentation, Native.ALOUD);
+        }
+    }
+
+    /** Whether a Java of this version, such as 1.8, 9 or 25, does not have what the other classes need. One that nobody knows is tried. */
+    static boolean isTooOld(String version) {
+        try {
+            return version != null && (version.startsWith("1.") || Integer.parseInt(version) < OLDEST);
+        } catch (NumberFormatException unknown) {
+            return false;
+        }
+    }
+
+    private static String refusal(String version) {
+        return "Java " + version + " is not supported: use JDK " + OLDEST + " or later";
+    }
+
+    /** Says why there are no buffers. At the start of a program that wants them at any price, it does not start. */
+    static void goOnWithout(String reason, String options, boolean atStart) {
+        boolean ends = atStart && isStrict(options);
+        System.err.println("terrace: " + reason + (ends ? " (strict=true: not starting)" : " (running without buffers)"));
+        if (ends) {
+            // Not exit: the program has not begun, and has nothing to put in order.
+            Runtime.getRuntime().halt(1);
+        }
     }
 
     /** As the library reads it, which is not there to ask. */
@@ -25,31 +65,5 @@ final class Agent {
             }
         }
         return strict;
-    }
-
-    private static void begin(String options, Instrumentation instrumentation, int manner) {
-        // Whatever left this would end the JVM.
-        String missing;
-        try {
-            missing = Terrace.install(options == null ? "" : options, manner).missing();
-        } catch (Throwable unexpected) {
-            missing = unexpected.toString();
-        }
-        if (missing != null) {
-            boolean ends = manner == Native.AT_START && isStrict(options);
-            System.err.println("terrace: " + missing + (ends ? " (strict=true: not starting)" : " (running without buffers)"));
-            if (ends) {
-                // Not exit: the program has not begun, and has nothing to put in order.
-                Runtime.getRuntime().halt(1);
-            }
-            return;
-        }
-        try {
-            ClassAwaited.await(instrumentation, new Management(), new FlightRecording());
-        } catch (SecurityException forbidden) {
-            // Only the bean and the events are missing then.
-        } catch (Throwable unexpected) {
-            System.err.println("terrace: " + unexpected + " (running without the bean and events)");
-        }
     }
 }

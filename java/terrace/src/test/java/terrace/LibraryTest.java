@@ -2,8 +2,6 @@ package terrace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class LibraryTest {
@@ -13,11 +11,6 @@ class LibraryTest {
         assertEquals("linux-arm64", Library.platform("Linux", "aarch64"));
         assertEquals("linux-riscv64", Library.platform("Linux", "riscv64"));
         assertEquals("mac-os-x-x64", Library.platform("Mac OS X", "x86_64"));
-    }
-
-    @Test
-    void strictIsReadAsTheLibraryReadsIt() {
-        assertEquals(List.of(true, true, false, false, false, false), Stream.of("strict=true", "core=64k,strict=on", "strict=false", "strict", "", null).map(Agent::isStrict).toList());
     }
 
     @Test
