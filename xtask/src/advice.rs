@@ -4,7 +4,7 @@ use crate::files::{create, text, write};
 use crate::measure::publish;
 use crate::places::{folder, installed};
 use crate::shell::root;
-use crate::{applications, build};
+use crate::{applications, build, child};
 use doctor::finding::Remedy;
 use jvm::application::{APPLICATIONS, Application};
 use jvm::jdk::{Collector, Jdk};
@@ -97,8 +97,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 eprintln!("{name}");
                 match examine(&patient, arguments.seconds) {
                     Ok(report) => write(&kept, report)?,
-                    Err(error) if jvm::os::stopped_by().is_some() => return Err(error),
                     Err(error) => {
+                        child::go_on()?;
                         eprintln!("{name}: {error}");
                         continue;
                     }
@@ -172,11 +172,7 @@ fn examine(patient: &Patient, seconds: u64) -> Result<String> {
     for (option, value) in [("--seconds", WATCHED), ("--warmup", patient.warmup), ("--duration", seconds)] {
         command.arg(option).arg(value.to_string());
     }
-    let output = command
-        .args(&patient.arguments)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| Error::failed(format!("terrace doctor: {error}")))?;
+    let output = child::output(command.args(&patient.arguments).stdout(Stdio::piped()))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(Error::failed(format!("terrace doctor: {}; see its output above", output.status))),

@@ -5,7 +5,7 @@ use crate::maven::compile;
 use crate::measure::{keep, publish};
 use crate::places::installed;
 use crate::shell::root;
-use crate::{build, jdks};
+use crate::{build, child, jdks};
 use jvm::jdk::{Collector, Jdk};
 use jvm::os::Exit;
 use jvm::{Error, Result};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use statistics::Interval;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Options of `exhaust`.
 #[derive(clap::Args)]
@@ -79,13 +79,11 @@ fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words:
 
 /// Runs a JVM to its end; what the system has accounted. An exit code other than 0 is an error.
 fn to_its_end(jdk: &Jdk, command: &mut Command) -> Result<Exit> {
-    let child = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
-    loop {
-        match jvm::os::reap(child.id()).map_err(|error| Error::failed(format!("wait for java: {error}")))? {
-            Some(exit) if exit.code == Some(0) => return Ok(exit),
-            Some(_) => return Err(Error::failed("java failed; see its output above")),
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
+    let mut java = command.spawn().map_err(|error| Error::failed(format!("{}: {error}", jdk.describe())))?;
+    let exit = child::ended(&java)?;
+    match child::wait(&mut java)?.success() {
+        true => Ok(exit),
+        false => Err(Error::failed("java failed; see its output above")),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::cargo::{self, cargo};
 use crate::shell::root;
-use crate::{build, files};
+use crate::{build, child, files};
 use jvm::{Error, Result, os, resident};
 use serde::Deserialize;
 use statistics::Random;
@@ -101,8 +101,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn built() -> Result<String> {
     let mut command = cargo();
     command.args(["test", "--quiet", "--profile", "checked", "--workspace", "--exclude", "terrace-golden"]);
-    command.args(["--no-run", "--message-format=json"]).stderr(Stdio::inherit());
-    let output = command.output().map_err(|error| Error::failed(format!("cargo: {error}")))?;
+    command.args(["--no-run", "--message-format=json"]);
+    let output = child::output(command.stdout(Stdio::piped()))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(Error::failed("the test programs cannot be built; see above")),

@@ -2,6 +2,7 @@
 //!
 //! The targets are built as `cargo fuzz` does, with nothing but a nightly compiler and a C++ compiler: libFuzzer comes with `libfuzzer-sys`.
 
+use crate::child;
 use crate::files::{at, copy, create, fresh};
 use crate::shell::{self, root, works};
 use jvm::{Error, Result};
@@ -170,12 +171,14 @@ fn fuzz(targets: &[Target], seconds: u64) -> Result<()> {
             });
         }
     });
+    child::go_on()?;
     let failures = failures.into_inner().unwrap_or_default();
     if failures.is_empty() { Ok(()) } else { Err(Error::failed(failures.join("\n"))) }
 }
 
 /// Runs one; says how much it did.
 fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
+    child::go_on()?;
     let (found, corpus) = (target.found(), target.corpus());
     for folder in [&found, &corpus] {
         create(folder)?;
@@ -185,7 +188,7 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
     let output = File::create(&log).map_err(at(&log))?;
     let errors = output.try_clone().map_err(at(&log))?;
     let artifacts = found.with_extension("input-");
-    let status = Command::new(target.program())
+    let mut running = Command::new(target.program())
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={LONGEST}"))
         .arg(format!("-timeout={TIMEOUT_SECONDS}"))
@@ -195,8 +198,9 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<String> {
         .args([&found, &corpus])
         .stdout(output)
         .stderr(errors)
-        .status()
+        .spawn()
         .map_err(at(&target.program()))?;
+    let status = child::wait(&mut running)?;
     let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
     if !status.success() {
         let lines: Vec<&str> = text.lines().collect();

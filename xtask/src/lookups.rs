@@ -1,14 +1,13 @@
 //! How long the agent looks for HotSpot's names and places, on each JDK and collector that is there.
 
-use crate::files::at;
 use crate::measure::{publish, spread};
 use crate::shell::root;
-use crate::{build, jdks};
+use crate::{build, child, jdks};
 use jvm::Result;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// JVMs of each JDK and collector.
 const PROCESSES: usize = 9;
@@ -46,12 +45,14 @@ fn javas() -> Vec<PathBuf> {
 
 /// `terrace: debug: JDK 25.0.3+9-LTS, G1: found in 2345 us`.
 fn ask(java: &Path, agent: &Path, collector: &str) -> Result<Option<(String, String, f64)>> {
-    let output = Command::new(java)
-        .args(["-XX:+UnlockExperimentalVMOptions", &format!("-XX:+Use{collector}GC")])
-        .arg(format!("-agentpath:{}=log=debug", agent.display()))
-        .args(["-Xmx64m", "-version"])
-        .output()
-        .map_err(at(java))?;
+    let output = child::output(
+        Command::new(java)
+            .args(["-XX:+UnlockExperimentalVMOptions", &format!("-XX:+Use{collector}GC")])
+            .arg(format!("-agentpath:{}=log=debug", agent.display()))
+            .args(["-Xmx64m", "-version"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped()),
+    )?;
     let said = String::from_utf8_lossy(&output.stderr);
     Ok(said.lines().find_map(|line| {
         let (jdk, rest) = line.strip_prefix("terrace: debug: JDK ")?.split_once(", ")?;

@@ -6,6 +6,7 @@ mod applications;
 mod bench;
 mod build;
 mod cargo;
+mod child;
 mod digests;
 mod dist;
 mod exhaust;
@@ -143,6 +144,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cargo xtask: {error}");
+            // Whatever a step made of it: who stopped us sees that in the exit code.
+            let error = child::go_on().err().unwrap_or(error);
             ExitCode::from(error.exit_code())
         }
     }

@@ -1,5 +1,6 @@
 //! What `terrace doctor PID` costs the program that it watches: its work while the command runs, over that in as much time before and after.
 
+use crate::child::{output, pause};
 use crate::measure::publish;
 use crate::places::{folder, installed};
 use crate::{advice, build};
@@ -10,7 +11,7 @@ use jvm::jdk::{Collector, Jdk};
 use jvm::observer::Observer;
 use jvm::running::Running;
 use jvm::workload::{self, Parameters, Workload};
-use jvm::{Error, Result, observe, os};
+use jvm::{Error, Result, observe};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -108,14 +109,14 @@ fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Worklo
     let parameters = Parameters { threads: Some(THREADS), seconds: Some(seconds), ..Parameters::default() };
     let launch = workload::launch(workload, &parameters, jdk, &flags, (None, None), &installed())?;
     let mut running = Running::start(&launch, false)?;
-    std::thread::sleep(WARM_UP);
+    pause(WARM_UP)?;
     let mut watched = Watched::find(running.pid())?;
     // As long as the command takes: first measured without counting.
     let since = Instant::now();
     examine(watched.pid, arguments.seconds)?;
     let window = since.elapsed();
     let with = |watched: &mut Watched| watched.rates(|pid| examine(pid, arguments.seconds));
-    let without = |watched: &mut Watched| watched.rates(|_| wait(window));
+    let without = |watched: &mut Watched| watched.rates(|_| pause(window));
     let mut ratios: [Vec<f64>; 2] = Default::default();
     for round in 1..=arguments.rounds {
         eprintln!("round {round} of {}, about {} s", arguments.rounds, 4 * window.as_secs());
@@ -142,19 +143,11 @@ fn cell(arguments: &Arguments, jdk: &Jdk, collector: Collector, workload: Worklo
     }))
 }
 
-fn wait(length: Duration) -> Result<()> {
-    std::thread::sleep(length);
-    os::stopped_by().map_or(Ok(()), |signal| Err(Error::interrupted(signal)))
-}
-
 /// As a user would ask.
 fn examine(pid: u32, seconds: u64) -> Result<()> {
     let mut command = Command::new(folder().join("terrace"));
     command.args(["doctor", &pid.to_string(), "--seconds", &seconds.to_string(), "--format", "json"]);
-    let answer = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Error::failed(format!("terrace doctor: {error}")))?;
+    let answer = output(command.stdout(Stdio::null()).stderr(Stdio::piped()))?;
     match answer.status.success() {
         true => Ok(()),
         false => Err(Error::failed(format!("terrace doctor: {}", String::from_utf8_lossy(&answer.stderr)))),

@@ -2,10 +2,10 @@
 
 use crate::cargo::cargo;
 use crate::shell::{self, root, works};
-use crate::skipped;
+use crate::{child, skipped};
 use jvm::{Error, Result};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 pub fn run() -> Result<()> {
     skipped::forget();
@@ -88,10 +88,7 @@ fn under_valgrind() -> Command {
 fn built_test() -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["test", "--no-run", "--quiet", "-p", "terrace-arena", "--test", "use"]);
-    let output = build
-        .args(["--message-format", "json"])
-        .output()
-        .map_err(|error| Error::failed(format!("cargo: {error}; install it, or put it on PATH")))?;
+    let output = child::output(build.args(["--message-format", "json"]).stdout(Stdio::piped()))?;
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

@@ -1,5 +1,6 @@
 //! Running other programs, visibly.
 
+use crate::child;
 use jvm::{Error, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,15 @@ fn line(command: &Command) -> String {
     words.join(" ")
 }
 
-/// Runs a program to its end; what it prints is seen. An exit code other than 0 is an error.
+/// Runs a program to its end; what it prints is seen. An exit code other than 0 is an error, and so is a signal that asks us to stop.
 pub fn run(command: &mut Command) -> Result<()> {
+    child::go_on()?;
     let shown = line(command);
     eprintln!("--- {shown}");
-    let status = command
-        .status()
+    let mut running = command
+        .spawn()
         .map_err(|error| Error::failed(format!("{shown}: {error}; install it, or put it on PATH")))?;
+    let status = child::wait(&mut running)?;
     if status.success() {
         Ok(())
     } else {

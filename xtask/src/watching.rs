@@ -1,5 +1,6 @@
 //! What watching costs: `terrace top` beside many JVMs, and what the Flight Recorder asks of the jar each second.
 
+use crate::child::pause;
 use crate::files::write;
 use crate::measure::{publish, spread};
 use crate::places::{self, installed};
@@ -116,7 +117,7 @@ fn top(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>> {
     let mut script = Command::new("script");
     script.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm-256color").stdin(Stdio::piped());
     let terminal = Running::start(&mut script)?;
-    std::thread::sleep(WARM_UP);
+    pause(WARM_UP)?;
     let shown = descendant(terminal.pid(), "terrace")
         .ok_or_else(|| Error::failed("`terrace top` does not run under `script`: install util-linux"))?;
     let mut cpu = || os::process_cpu(shown).ok_or_else(|| Error::failed("`terrace top` has ended"));
@@ -138,10 +139,10 @@ fn recorded(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>>
     let pairs: Result<Vec<[Running; 2]>> =
         (0..arguments.values).map(|number| Ok([start(number, true)?, start(number, false)?])).collect();
     let pairs = pairs?;
-    std::thread::sleep(WARM_UP);
+    pause(WARM_UP)?;
     let read = || pairs.iter().map(|pair| pair.each_ref().map(|jvm| recorder(jvm.pid()))).collect::<Vec<_>>();
     let (since, before) = (Instant::now(), read());
-    std::thread::sleep(Duration::from_secs(arguments.seconds));
+    pause(Duration::from_secs(arguments.seconds))?;
     let (after, wall) = (read(), since.elapsed().as_secs_f64());
     let percent = |(after, before): (&[Option<f64>; 2], &[Option<f64>; 2])| -> Option<f64> {
         let used = |side: usize| Some(after[side]? - before[side]?);
@@ -156,7 +157,7 @@ fn percents(arguments: &Arguments, cpu: &mut dyn FnMut() -> Result<Duration>) ->
     let mut values = Vec::new();
     for _ in 0..arguments.values {
         let (since, before) = (Instant::now(), cpu()?);
-        std::thread::sleep(Duration::from_secs(arguments.seconds));
+        pause(Duration::from_secs(arguments.seconds))?;
         values.push((cpu()? - before).as_secs_f64() / since.elapsed().as_secs_f64() * 100.0);
     }
     Ok(values)

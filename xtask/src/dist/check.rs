@@ -5,13 +5,14 @@ use super::roots::{self, Root};
 use super::target::Target;
 use super::tools::Tools;
 use super::{VERSION, name};
+use crate::child;
 use crate::files::{at, create, remove_file, text};
 use crate::shell::root;
 use jvm::{Error, Result};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A stranger's first steps: what there is, a program with buffers, whether it helps, and a look into a running JVM.
 const STEPS: &str = r#"
@@ -88,9 +89,7 @@ fn within(found: &Root, user: &str, script: &str) -> Command {
 }
 
 fn said(what: &str, command: &mut Command) -> Result<Output> {
-    let output = command.output().map_err(|error| {
-        Error::failed(format!("{}: {error}; install it", command.get_program().to_string_lossy()))
-    })?;
+    let output = child::output(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     if output.status.success() {
         return Ok(output);
     }

@@ -4,6 +4,7 @@
 use super::target::Target;
 use super::{VERSION, name};
 use crate::aarch64::Parts;
+use crate::child::{self, pause};
 use crate::files::{at, fresh};
 use crate::shell::run;
 use jvm::{Error, Result};
@@ -32,7 +33,8 @@ pub fn check(folder: &Path, archive: &Path, target: &Target, parts: &Parts) -> R
 /// What the command prints; an error if it ends with one.
 fn terrace(target: &Target, home: &Path, words: &[String]) -> Result<String> {
     let program = home.join("bin/terrace");
-    let output = target.program(&program).args(words).output().map_err(at(&program))?;
+    let output =
+        child::output(target.program(&program).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(text);
@@ -67,7 +69,7 @@ impl Running {
                     let last = last.unwrap_or_else(|error| error.to_string());
                     return Err(Error::failed(format!("{} ended early; {last}", self.java.display())));
                 }
-                _ => std::thread::sleep(Duration::from_millis(500)),
+                _ => pause(Duration::from_millis(500))?,
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Graal's compiler, which JDK 25 takes in place of C2 when it is asked to: four jars of Maven Central.
 
-use crate::digests;
 use crate::files::{remove, rename};
 use crate::shell::{root, run};
+use crate::{child, digests};
 use jvm::{Error, Result};
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ pub fn install() -> Result<Option<Error>> {
     let mut maven = crate::maven::maven()?;
     maven.arg(format!("-Dgraal={}", new.display()));
     if let Err(error) = run(maven.args(["-Pgraal", "-pl", "graal", "package"])) {
+        // Who stops it does not want the rest without it.
+        child::go_on()?;
         return Ok(Some(Error::failed(format!(
             "Graal's compiler: {error}; fetching it once requires network access"
         ))));

@@ -1,5 +1,6 @@
 //! Packages of Debian, fetched once by name and version into `target/jdks/packages`, and held to the digests that are pinned here.
 
+use crate::child;
 use crate::files::{at, create, remove, remove_file, write};
 use crate::shell::{root, run};
 use jvm::{Error, Result};
@@ -37,6 +38,7 @@ pub fn fetch(
         let pinned = missing().map(|(name, version, _)| format!("{name}:{architecture}={version}"));
         let pinned: Vec<String> = pinned.collect();
         if run(apt("apt-get", suite)?.arg("download").args(pinned).current_dir(&folder)).is_err() {
+            child::go_on()?;
             missing().try_for_each(|package| successor(&folder, suite, architecture, package))?;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::plan::RoundPlan;
 use super::state::Counts;
+use crate::child::go_on;
 use crate::files::{at, copy};
 use control::{Asked, Control, Mode, State};
 use jvm::attach::{Attached, Loaded};
@@ -73,7 +74,7 @@ impl<'a> Jvm<'a> {
             if let Some(ready) = ready(self) {
                 return Ok(ready);
             }
-            stopped()?;
+            go_on()?;
             if !self.is_running() {
                 return Err(Error::failed(format!("the JVM ended before {what}: {}", self.last_words())));
             }
@@ -101,7 +102,7 @@ impl<'a> Jvm<'a> {
                 Ok(None) => std::thread::sleep(Duration::from_millis(10)),
                 Err(error) => return Err(at(self.folder)(error)),
             }
-            stopped()?;
+            go_on()?;
         };
         if !status.success() || !self.text("stdout").contains("done ") {
             return Err(Error::failed(format!("{status}: {}", self.last_words())));
@@ -111,11 +112,6 @@ impl<'a> Jvm<'a> {
         }
         Ok(())
     }
-}
-
-/// The user's Ctrl-C.
-fn stopped() -> Result<()> {
-    os::stopped_by().map_or(Ok(()), |signal| Err(Error::interrupted(signal)))
 }
 
 /// Runs a round in an empty folder.
@@ -169,7 +165,7 @@ fn disturb(
     copy(&kit.agent, &another)?;
     let until = Instant::now() + kit.time;
     while Instant::now() < until {
-        stopped()?;
+        go_on()?;
         if !jvm.is_running() {
             return Err(Error::failed("the JVM ended too early"));
         }
