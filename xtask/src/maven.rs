@@ -22,11 +22,11 @@ pub fn time(seconds: u64) -> String {
     format!("-Dproject.build.outputTimestamp={seconds}")
 }
 
-/// The oldest JDK with a compiler: Java is compiled for 17, and `terrace.jar` for 11.
+/// The oldest JDK with `javac`: Java is compiled for 17, and `terrace.jar` for 11. The compiler's module is not enough for Maven.
 pub fn compiler_jdk() -> Result<Jdk> {
-    let jdks = jdk::discover().into_iter().filter(|jdk| jdk.has_compiler);
+    let jdks = jdk::discover().into_iter().filter(|jdk| jdk.tool("javac").is_some());
     jdks.min_by_key(|jdk| jdk.feature).ok_or_else(|| {
-        Error::failed("no JDK with a compiler found; install one (17 or later), or set JAVA_HOME")
+        Error::failed("no JDK with a compiler (javac) found; install one (17 or later), or set JAVA_HOME")
     })
 }
 

@@ -70,6 +70,7 @@ pub struct Jdk {
     /// Such as `25.0.3+9-LTS`.
     pub version: String,
     pub vendor: String,
+    /// Whether it has the compiler's module, which a program can use. Its tools are [`Jdk::tool`].
     pub has_compiler: bool,
     /// What was asked of it; clones share the answers.
     collectors: Arc<Mutex<BTreeMap<Collector, bool>>>,
@@ -157,6 +158,11 @@ impl Jdk {
 
     pub fn java(&self) -> PathBuf {
         self.home.join("bin/java")
+    }
+
+    /// A program of its `bin`, if it is there: Debian's runtimes name the compiler's module, and have no `javac`.
+    pub fn tool(&self, name: &str) -> Option<PathBuf> {
+        Some(self.home.join("bin").join(name)).filter(|path| path.is_file())
     }
 
     /// Vendor and version in a line.

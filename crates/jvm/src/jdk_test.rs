@@ -30,6 +30,17 @@ fn the_release_file_tells_what_a_jdk_is() {
 }
 
 #[test]
+fn a_runtime_that_names_the_compilers_module_need_not_have_its_program() {
+    let home = fake(Some(RELEASE), "exit 1");
+    let runtime = Jdk::at(home.path()).unwrap();
+    assert!(runtime.has_compiler && runtime.tool("javac").is_none());
+    let java = runtime.tool("java").unwrap();
+    assert_eq!(java, runtime.java());
+    std::fs::copy(&java, home.path().join("bin/javac")).unwrap();
+    assert!(runtime.tool("javac").is_some());
+}
+
+#[test]
 fn a_link_to_java_leads_to_its_jdk() {
     let home = fake(Some(RELEASE), "exit 1");
     let elsewhere = tempfile::tempdir().unwrap();

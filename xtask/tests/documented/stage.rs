@@ -56,9 +56,9 @@ impl Stage {
         }
         let jdk = jvm::jdk::discover()
             .into_iter()
-            .find(|jdk| jdk.has_compiler && [17, 21, 25].contains(&jdk.feature));
+            .find(|jdk| jdk.tool("javac").is_some() && [17, 21, 25].contains(&jdk.feature));
         let Some(jdk) = jdk else {
-            skips::skip!("no JDK 17, 21 or 25 with a compiler found");
+            skips::skip!("no JDK 17, 21 or 25 with a compiler (javac) found");
             return None;
         };
         let bin = jdk.java().parent()?.to_owned();
