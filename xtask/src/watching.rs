@@ -113,9 +113,11 @@ fn top(arguments: &Arguments, jdk: &Jdk, folder: &Path) -> Result<Vec<f64>> {
         (0..arguments.jvms).map(|_| idle(jdk, folder, std::slice::from_ref(&agent))).collect();
     let _jvms = jvms?;
     // A terminal of the usual size, by util-linux.
-    let words = format!("stty rows 24 cols 80 && exec {} top", places::folder().join("terrace").display());
+    let words = "stty rows 24 cols 80 && exec \"$TERRACE\" top";
     let mut script = Command::new("script");
-    script.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm-256color").stdin(Stdio::piped());
+    script.args(["-qec", words, "/dev/null"]).env("TERM", "xterm-256color").stdin(Stdio::piped());
+    // Not among the words: a shell splits what has blanks.
+    script.env("TERRACE", places::folder().join("terrace"));
     let terminal = Running::start(&mut script)?;
     pause(WARM_UP)?;
     let shown = descendant(terminal.pid(), "terrace")

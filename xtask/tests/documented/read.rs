@@ -1,7 +1,8 @@
 //! Command lines whose words are read, while nothing is done.
 
 use crate::found::root;
-use crate::stage::{Stage, succeeded};
+use crate::stage::{Stage, quoted, succeeded};
+use std::path::Path;
 use std::process::Command;
 
 /// Whether its words are understood.
@@ -22,7 +23,7 @@ pub fn words(stage: &Stage, command: &str) -> Result<(), String> {
 fn usage(stage: &Stage, command: &str) -> Result<(), String> {
     // What is redirected is not made.
     let words = command.split(" > ").next().unwrap_or(command);
-    let words = words.replacen("cargo xtask", env!("CARGO_BIN_EXE_xtask"), 1);
+    let words = words.replacen("cargo xtask", &quoted(Path::new(env!("CARGO_BIN_EXE_xtask"))), 1);
     let output = stage.run(&format!("{words} --help"), "0");
     succeeded(&words, &output)?;
     let taught = String::from_utf8_lossy(&output.stdout).contains("Usage:");

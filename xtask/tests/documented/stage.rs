@@ -25,6 +25,7 @@ pub struct Stage {
     stock: Option<Running>,
 }
 
+const LIBRARY: &str = "libterrace.so";
 /// A JVM that has no agent yet.
 const STOCK: &str = "exec java -XX:+EnableDynamicAgentLoading -Xmx64m -jar app.jar";
 const APP: &str = r#"
@@ -49,7 +50,7 @@ impl Stage {
     /// `None`, and a line that says why, without a JDK or the built agent.
     pub fn set() -> Option<Stage> {
         let release = Path::new(env!("CARGO_BIN_EXE_xtask")).parent()?.to_owned();
-        let needed = ["terrace", "libterrace.so", "terrace.jar", "terrace-benchmarks.jar", "terrace-jmh.jar"];
+        let needed = ["terrace", LIBRARY, "terrace.jar", "terrace-benchmarks.jar", "terrace-jmh.jar"];
         if let Some(missing) = needed.iter().find(|name| !release.join(name).is_file()) {
             skips::skip!("{missing} is not built; run cargo xtask build");
             return None;
@@ -69,8 +70,8 @@ impl Stage {
         let folder = tempfile::tempdir().ok()?;
         let mut stage = Stage { folder, release, path, with_terrace: None, stock: None };
         let file = |name: &str| stage.folder.path().join(name);
-        for jar in &needed[3..] {
-            std::os::unix::fs::symlink(stage.release.join(jar), file(jar)).unwrap();
+        for name in needed[3..].iter().chain([&LIBRARY]) {
+            std::os::unix::fs::symlink(stage.release.join(name), file(name)).unwrap();
         }
         // For make, whose files are the workspace's own.
         std::os::unix::fs::symlink(root().join("crates"), file("crates")).unwrap();
@@ -79,7 +80,7 @@ impl Stage {
         std::fs::write(file("build.sh"), "#!/bin/sh\nexec java -Xmx64m -jar app.jar\n").unwrap();
         // As much of an archive as it takes to run (xtask/src/dist/stage.rs).
         let archive: &str = concat!("terrace-", env!("CARGO_PKG_VERSION"), "-linux-x64");
-        let built = stage.release.display();
+        let built = |name: &str| quoted(&stage.release.join(name));
         for command in [
             "chmod +x build.sh",
             "javac App.java",
@@ -87,7 +88,7 @@ impl Stage {
             "terrace lab run --out A atomics --only 'operation=lock xadd' --only threads=1 --only layout=shared",
             "cp -r A B",
             &format!("mkdir -p {archive}/bin {archive}/lib"),
-            &format!("ln -s {built}/terrace {archive}/bin/ && ln -s {built}/libterrace.so {archive}/lib/"),
+            &format!("ln -s {} {archive}/bin/ && ln -s {} {archive}/lib/", built("terrace"), built(LIBRARY)),
             &format!("tar -czhf {archive}.tar.gz {archive} && rm -r {archive}"),
         ] {
             succeeded(command, &stage.run(command, "0")).unwrap();
@@ -129,8 +130,9 @@ impl Stage {
             false => &self.with_terrace,
         };
         let pid = running.as_ref().map_or(0, |running| running.0.id()).to_string();
-        let library = self.release.join("libterrace.so").display().to_string();
-        let jar = format!("-javaagent:{}", self.release.join("terrace.jar").display());
+        // By its link in the folder: `jcmd` splits a path with blanks, whatever the shell does.
+        let library = quoted(&self.folder.path().join(LIBRARY));
+        let jar = format!("-javaagent:{}", quoted(&self.release.join("terrace.jar")));
         let mut filled = command.to_owned();
         for (placeholder, value) in [
             ("/path/to/lib/libterrace.so", library.as_str()),
@@ -179,6 +181,23 @@ impl Stage {
             Some(Left) => Ok(()),
         }
     }
+}
+
+/// A path as a word of a shell; as it is, where that is one.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[test]
+fn a_path_with_blanks_and_quotes_is_one_word() {
+    for path in ["/opt/terrace-0.1.0", "/home/an other/it's $HOME"] {
+        let output =
+            Command::new("sh").args(["-c", &format!("printf %s {}", quoted(Path::new(path)))]).output();
+        assert_eq!(String::from_utf8_lossy(&output.unwrap().stdout), path);
+    }
+    assert_eq!(quoted(Path::new("/opt/terrace-0.1.0")), "/opt/terrace-0.1.0");
 }
 
 pub fn succeeded(command: &str, output: &Output) -> Result<(), String> {

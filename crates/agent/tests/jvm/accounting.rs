@@ -288,7 +288,7 @@ fn sampled(cases: &mut Vec<Case>) {
         let helper = artifacts::helper("sampler").expect("the helper agent");
         let launch = Launch::new("Sampled")
             .args(&[&format!("count={count}")])
-            .flags(&format!("-agentpath:{}={interval}", helper.display()));
+            .flag(format!("-agentpath:{}={interval}", helper.display()));
         let launch = match setting.collector {
             Collector::Epsilon => launch.flags("-Xmx2g"),
             Collector::Shenandoah | Collector::GenerationalShenandoah => {

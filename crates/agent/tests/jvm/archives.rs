@@ -54,13 +54,12 @@ fn write_archive(setting: Setting, flag: &str) -> Result<String, String> {
 }
 
 /// The program under the agent, with verification, from the jar.
-fn launch(setting: Setting, flags: &str) -> Result<Launch, String> {
+fn launch(setting: Setting, flags: &[&str]) -> Result<Launch, String> {
     let jar = jar()?.to_string_lossy().into_owned();
-    let flags = format!(
-        "-Xmn8m -Xlog:class+load:file=classes.log {} {flags}",
-        jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ")
-    );
-    Ok(Launch::new("-jar").args(&[&jar, "gc=100"]).flags(&flags).collects(1))
+    let usual = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
+    let launch =
+        Launch::new("-jar").args(&[&jar, "gc=100"]).flags("-Xmn8m -Xlog:class+load:file=classes.log");
+    Ok(flags.iter().fold(launch.flags(&usual), |launch, flag| launch.flag(*flag)).collects(1))
 }
 
 fn loaded_from(directory: &Path, source: &str) -> Result<(), String> {
@@ -82,7 +81,7 @@ fn with_dynamic_archive(setting: Setting) -> Verdict {
     }
     let archive = directory.path().join("app.jsa").display().to_string();
     write_archive(setting, &format!("-XX:ArchiveClassesAtExit={archive}"))?;
-    let launch = launch(setting, &format!("-XX:SharedArchiveFile={archive} -Xshare:on"))?;
+    let launch = launch(setting, &[&format!("-XX:SharedArchiveFile={archive}"), "-Xshare:on"])?;
     QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
     loaded_from(directory.path(), "shared objects file")?;
     Ok(Outcome::Passed)
@@ -97,7 +96,7 @@ fn with_static_archive(setting: Setting) -> Verdict {
     dump.args(jdk::collector_flags(setting.collector, setting.jdk.feature)).args(["-Xmx64m", "-Xshare:dump"]);
     dump.arg(format!("-XX:SharedClassListFile={list}")).arg(format!("-XX:SharedArchiveFile={archive}"));
     output(dump.arg("-jar").arg(jar()?))?;
-    let launch = launch(setting, &format!("-XX:SharedArchiveFile={archive} -Xshare:on"))?;
+    let launch = launch(setting, &[&format!("-XX:SharedArchiveFile={archive}"), "-Xshare:on"])?;
     QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
     loaded_from(directory.path(), "shared objects file")?;
     Ok(Outcome::Passed)
@@ -107,7 +106,7 @@ fn with_cache(setting: Setting) -> Verdict {
     let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
     let cache = directory.path().join("app.aot").display().to_string();
     write_archive(setting, &format!("-XX:AOTCacheOutput={cache}"))?;
-    let launch = launch(setting, &format!("-XX:AOTCache={cache} -XX:AOTMode=on"))?;
+    let launch = launch(setting, &[&format!("-XX:AOTCache={cache}"), "-XX:AOTMode=on"])?;
     QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
     loaded_from(directory.path(), "shared objects file")?;
     Ok(Outcome::Passed)
@@ -119,9 +118,9 @@ fn making_a_cache(setting: Setting) -> Verdict {
     let file = |name: &str| directory.path().join(name);
     let (configuration, cache) = (file("app.conf"), file("app.aot"));
     let configured = format!("-XX:AOTConfiguration={}", configuration.display());
-    let record = launch(setting, &format!("-XX:AOTMode=record {configured}"))?;
+    let record = launch(setting, &["-XX:AOTMode=record", &configured])?;
     QUIET.shared(|| record.run_in(setting.jdk, directory.path()))?;
-    let create = format!("-XX:AOTMode=create {configured} -XX:AOTCache={}", cache.display());
+    let create = ["-XX:AOTMode=create", &configured, &format!("-XX:AOTCache={}", cache.display())];
     // The program does not run, so that no collection and no report has to come.
     let create = launch(setting, &create)?.collects(0).unreported().prints(&[]);
     QUIET.shared(|| create.run_in(setting.jdk, directory.path()))?;

@@ -158,7 +158,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "attach::copy_after_agentpath", JDKS, COLLECTING, |setting| {
         let own = format!("-agentpath:{}=core=64k", artifacts::agent().display());
         outlasting(setting.collector)
-            .flags(&own)
+            .flag(own)
             .says("is already replaced by another agent or a second copy of libterrace.so")
             .beside(|running| {
                 expect(&load_copy(running, "copy.so", "core=128k")?, "return code: -1")?;
@@ -182,7 +182,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         let helper = artifacts::helper("seccomp").expect("the helper agent");
         outlasting(setting.collector)
             .without(&["-XX:-ResizeTLAB", "-XX:TLABSize=8k"])
-            .flags(&format!("-agentpath:{}", helper.display()))
+            .flag(format!("-agentpath:{}", helper.display()))
             .says("cannot make the heap's function table writable (Operation not permitted (os error 1))")
             .beside(|running| {
                 if !running.wait_for("running") {

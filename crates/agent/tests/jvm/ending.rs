@@ -35,7 +35,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             // that they are retired without it.
             let launch = leaving(by)
                 .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
-                .flags(&format!("-agentpath:{}={late} {most} -Xlog:gc:file=gc.log", helper.display()));
+                .flag(format!("-agentpath:{}={late}", helper.display()))
+                .flags(&format!("{most} -Xlog:gc:file=gc.log"));
             // Shenandoah's own verification retires nothing.
             let launch = if shenandoah { launch.flags("-XX:+ShenandoahVerify") } else { launch };
             launch.after(move |finished| {
@@ -58,7 +59,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             let pauses = if setting.collector == Collector::G1 { 200 } else { 10 };
             leaving(by)
                 .without(&["-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"])
-                .flags(&format!("-agentpath:{}={pauses},gc.log -Xlog:gc:file=gc.log", helper.display()))
+                .flag(format!("-agentpath:{}={pauses},gc.log", helper.display()))
+                .flags("-Xlog:gc:file=gc.log")
                 .behind_others()
                 .prints(&["leaving", "collected in VMDeath"])
         });

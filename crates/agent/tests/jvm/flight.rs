@@ -49,7 +49,7 @@ fn recorded(collector: Collector, options: &str, recording: &str) -> Launch {
     let jar = artifacts::jar().unwrap_or_else(|why| panic!("{why}"));
     let agent = format!("-javaagent:{}={options},control=auto,exact=true,report=report.json", jar.display());
     // The recorder's own start takes a minute in a program that is hardly out of its verified collections.
-    let launch = outlasting(collector).args(&["gc=300"]).flags(&agent);
+    let launch = outlasting(collector).args(&["gc=300"]).flag(agent);
     let launch = if USUAL.contains(&collector) { launch.flags("-Xmx256m -Xmn64m") } else { launch };
     if recording.is_empty() {
         return launch;
@@ -320,7 +320,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     hazard(cases, "flight::beside_an_agent_that_needs_stack", MAIN, USUAL, |setting| {
         recorded(setting.collector, "core=128k", "")
-            .flags(&format!("-javaagent:{}", deep().unwrap_or_else(|why| panic!("{why}")).display()))
+            .flag(format!("-javaagent:{}", deep().unwrap_or_else(|why| panic!("{why}")).display()))
             .never("NO STACK")
             .never("Exception in thread")
             .beside(|running| {

@@ -51,7 +51,7 @@ fn hazard(
             .args(&["until=released", "threads=4", "gentle=true"])
             .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
             .flags("-XX:+EnableJVMCI -XX:+UseJVMCICompiler")
-            .flags(&format!("--upgrade-module-path={JARS}"))
+            .flag(format!("--upgrade-module-path={JARS}"))
             .flags(&format!("-Djdk.graal.PrintCompilation=true -Djdk.graal.LogFile={LOG}"))
             .when_written(LOG, COMPILED);
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)

@@ -21,14 +21,15 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "jar::at_start", JDKS, USUAL, |_| by_jar(collecting()));
     hazard(cases, "jar::twice", JDKS, USUAL, |_| {
         by_jar(collecting())
-            .flags(&format!("-javaagent:{}=core=128k", jar().display()))
+            .flag(format!("-javaagent:{}=core=128k", jar().display()))
             .says("through its control file (the installed agent stays)")
     });
     // HotSpot finds the jar's natives in the library that -agentpath named, and no second one is loaded.
     hazard(cases, "jar::and_agentpath", JDKS, USUAL, |_| {
         Launch::new("Api")
             .within(cache())
-            .flags(&format!("-Xmn8m -javaagent:{}=core=128k", jar().display()))
+            .flags("-Xmn8m")
+            .flag(format!("-javaagent:{}=core=128k", jar().display()))
             .unreported()
             .says("through its control file (the installed agent stays)")
             .prints(&["began: installed, on", "done"])
@@ -118,7 +119,8 @@ fn places(cases: &mut Vec<Case>) {
         }
         Ok(Outcome::Passed)
     });
-    let mounted = "mkdir cache && mount -t tmpfs -o noexec none cache && export XDG_CACHE_HOME=$PWD/cache";
+    let mounted =
+        "mkdir cache && mount -t tmpfs -o noexec none cache && export XDG_CACHE_HOME=\"$PWD/cache\"";
     matrix(cases, "jar::noexec", JDKS, ANY, move |setting| match Surroundings::mounts(mounted) {
         Ok(within) => run(&by_jar(collecting()).within(within).flags("-Djava.io.tmpdir=."), setting.jdk),
         Err(why) => Ok(Outcome::Skipped(why)),

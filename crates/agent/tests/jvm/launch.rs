@@ -99,6 +99,12 @@ impl Launch {
         self
     }
 
+    /// Another flag, as one word: a path in it may have blanks.
+    pub fn flag(mut self, flag: impl Into<String>) -> Launch {
+        self.flags.push(flag.into());
+        self
+    }
+
     /// Without these of the usual flags.
     pub fn without(mut self, flags: &[&str]) -> Launch {
         self.flags.retain(|flag| !flags.contains(&flag.as_str()));

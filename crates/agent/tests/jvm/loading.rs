@@ -12,10 +12,10 @@ use std::process::Command;
 
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "loaded_twice::same_path", JDKS, USUAL, |_| {
-        let again = format!("-agentpath:{}=core=128k", artifacts::agent().display());
         Launch::new("Load")
             .args(&["gc=20", "threads=4"])
-            .flags(&format!("-Xmn8m {again}"))
+            .flags("-Xmn8m")
+            .flag(format!("-agentpath:{}=core=128k", artifacts::agent().display()))
             .says("through its control file (the first one stays)")
             .collects(20)
     });
@@ -25,11 +25,8 @@ pub fn cases(cases: &mut Vec<Case>) {
         std::fs::copy(artifacts::agent(), &copy).map_err(|error| error.to_string())?;
         let launch = Launch::new("Load")
             .args(&["until=released", "gc=20", "threads=4"])
-            .flags(&format!(
-                "-Xmn8m -XX:+{} -agentpath:{}=core=128k,tlab=2k",
-                setting.collector.flag(),
-                copy.display()
-            ))
+            .flags(&format!("-Xmn8m -XX:+{}", setting.collector.flag()))
+            .flag(format!("-agentpath:{}=core=128k,tlab=2k", copy.display()))
             .says("is already replaced by another agent or a second copy of libterrace.so")
             .collects(20)
             .beside(|running| {
@@ -47,7 +44,7 @@ pub fn cases(cases: &mut Vec<Case>) {
         let helper = artifacts::helper("seccomp").expect("the helper agent");
         // A fixed TLAB: the flags would have to be set before the hooks are tried.
         collecting()
-            .flags(&format!("-agentpath:{}", helper.display()))
+            .flag(format!("-agentpath:{}", helper.display()))
             .agent("tlab=2k")
             .behind_others()
             .says("cannot make the heap's function table writable (Operation not permitted (os error 1))")

@@ -384,6 +384,6 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "observing::from_the_start", JDKS, USUAL, |setting| {
         let options = "levels=none,times=true,control=auto,report=report.json";
         let agent = format!("-agentpath:{}={options}", artifacts::agent().display());
-        outlasting(setting.collector).flags(&agent).beside(from_the_start)
+        outlasting(setting.collector).flag(agent).beside(from_the_start)
     });
 }

@@ -68,10 +68,11 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
     // A helper agent that gives every object a tag, fillers included, again and again.
     hazard(cases, "tags", JDKS, USUAL, |_| {
-        let helper = artifacts::helper("tagger").expect("the helper agent").display().to_string();
+        let helper = artifacts::helper("tagger").expect("the helper agent");
         Launch::new("Load")
             .args(&["until=released", "gentle=false"])
-            .flags(&format!("-Xmn8m -agentpath:{helper}"))
+            .flags("-Xmn8m")
+            .flag(format!("-agentpath:{}", helper.display()))
             .collects(1)
             .beside(|running| {
                 running.wait_until("walks of the helper agent", |running| {
