@@ -1,6 +1,6 @@
 //! `terrace.jar`: the Java API, with the agent's libraries inside.
 
-use crate::files::{bytes, copy, create, fresh, write};
+use crate::files::{bytes, copy, create, fresh, remove, write};
 use crate::maven::{Goal, maven, time};
 use crate::places::{folder, installed};
 use crate::shell::{root, run, works};
@@ -43,6 +43,8 @@ pub fn with(libraries: &[Library<'_>], folder: &Path, goal: Goal) -> Result<Path
         write(place.join("libterrace.so"), &bytes)?;
         write(place.join("libterrace.so.sha256"), format!("{digest}\n"))?;
     }
+    let target = root().join("java/terrace/target");
+    forget_libraries(&target.join("classes"))?;
     let mut maven = maven()?;
     maven.args(["-pl", "terrace"]).arg(format!("-Dterrace.natives={}", folder.display()));
     match goal {
@@ -51,5 +53,31 @@ pub fn with(libraries: &[Library<'_>], folder: &Path, goal: Goal) -> Result<Path
         Goal::Published(seconds) => maven.args(["-DskipTests", "clean", "verify"]).arg(time(seconds)),
     };
     run(&mut maven)?;
-    Ok(root().join("java/terrace/target").join(NAME))
+    Ok(target.join(NAME))
+}
+
+/// Maven adds to what it has put beside the classes, and never removes: a library of another processor, from an earlier build, would be packed
+/// with this one's.
+fn forget_libraries(classes: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(classes).into_iter().flatten().flatten();
+    let libraries = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("linux-"));
+    libraries.map(|entry| entry.path()).try_for_each(|folder| remove(&folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_an_earlier_build_go_and_classes_stay() {
+        let classes = tempfile::tempdir().unwrap();
+        let there = |name: &str| classes.path().join(name).exists();
+        for folder in ["linux-arm64", "linux-x64", "terrace"] {
+            create(classes.path().join(folder)).unwrap();
+            write(classes.path().join(folder).join("file"), "").unwrap();
+        }
+        forget_libraries(classes.path()).unwrap();
+        assert_eq!(["linux-arm64", "linux-x64", "terrace/file"].map(there), [false, false, true]);
+        forget_libraries(&classes.path().join("of a build that has not been")).unwrap();
+    }
 }
