@@ -37,8 +37,6 @@ const FLAGS: [&str; 9] = [
     "-Zsanitizer=address",
     "-Cdebug-assertions",
 ];
-/// Named, so that build scripts are built without them.
-const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 /// Bytes of an input: the largest machine's file has 4,000.
 const LONGEST: u32 = 4096;
 /// An input that takes longer is an error.
@@ -71,6 +69,11 @@ impl Target {
     fn program(&self) -> PathBuf {
         self.found().with_extension("program")
     }
+}
+
+/// Named, so that build scripts are built without the flags.
+fn triple() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
 
 fn build_folder() -> PathBuf {
@@ -125,11 +128,11 @@ fn build(targets: &[Target]) -> Result<()> {
                 .current_dir(&of_one[0].folder)
                 .env("RUSTFLAGS", FLAGS.join(" "))
                 .args(["run", "nightly", "cargo", "build", "--quiet", "--release", "--bins"])
-                .args(["--target", TRIPLE, "--target-dir"])
+                .args(["--target", &triple(), "--target-dir"])
                 .arg(build_folder()),
         )?;
         for target in of_one {
-            let built = build_folder().join(TRIPLE).join("release").join(&target.name);
+            let built = build_folder().join(triple()).join("release").join(&target.name);
             let program = target.program();
             create(target.found())?;
             copy(built, program)?;

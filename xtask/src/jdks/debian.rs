@@ -77,9 +77,10 @@ const TOOLS: [(&str, &str); 3] = [
 
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
-/// The versions to be had.
+/// The versions to be had: what is pinned here is for one processor.
 pub fn features() -> impl Iterator<Item = u32> {
-    RUNTIMES.iter().map(|(feature, _)| *feature)
+    let runtimes = if cfg!(target_arch = "x86_64") { &RUNTIMES[..] } else { &[] };
+    runtimes.iter().map(|(feature, _)| *feature)
 }
 
 /// Fetches what is not yet there, checks it, and makes the runtime's folder.

