@@ -105,5 +105,6 @@ fn main() -> std::process::ExitCode {
     ] {
         add(&mut cases);
     }
+    matrix::missing(&mut cases);
     runner::run(cases)
 }

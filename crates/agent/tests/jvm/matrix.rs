@@ -46,11 +46,22 @@ pub fn setting(feature: u32, collector: Collector) -> Result<Setting, String> {
     Ok(Setting { jdk, collector })
 }
 
+/// A case for each supported JDK that no hazard has one of because it is not installed: it is skipped, and told by name.
+pub fn missing(cases: &mut Vec<Case>) {
+    for feature in JDKS.iter().filter(|feature| !MAIN.contains(feature)) {
+        if jdk::of(*feature).is_err() {
+            cases.push(Case::new(format!("every_hazard::{feature}"), move || {
+                Ok(Outcome::Skipped(format!("JDK {feature}: not found (cargo xtask jdks {feature})")))
+            }));
+        }
+    }
+}
+
 /// A hazard for each JDK and collector, by `body`.
 ///
 /// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
-/// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed, nor
-/// of a collector that it does not have.
+/// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed
+/// ([`missing`]), nor of a collector that it does not have.
 pub fn matrix(
     cases: &mut Vec<Case>,
     name: &str,
