@@ -21,7 +21,7 @@
 //! | the others | the hazards, by subject |
 //!
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
-//! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by, `--skip`,
+//! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by (each has to choose one), `--skip`,
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--ignored` (what takes too long for
 //! each run, and nothing else).
 

@@ -90,20 +90,35 @@ impl Arguments {
         arguments
     }
 
+    fn matches(&self, case: &Case, name: &str) -> bool {
+        if self.exact { case.name == name } else { case.name.contains(name) }
+    }
+
     fn wants(&self, case: &Case) -> bool {
-        let name = case.name.as_str();
-        let matches =
-            |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
-        let chosen =
-            if self.names.is_empty() { case.usual || self.all } else { self.names.iter().any(matches) };
+        let is_one_of = |names: &[String]| names.iter().any(|name| self.matches(case, name));
+        let chosen = if self.names.is_empty() { case.usual || self.all } else { is_one_of(&self.names) };
         let due = if self.only_ignored { case.ignored } else { !case.ignored || self.with_ignored };
-        chosen && due && !self.skip.iter().any(matches)
+        chosen && due && !is_one_of(&self.skip)
+    }
+
+    /// The names that no case has. Who lists names wants each: one that was renamed would never be missed.
+    fn unknown(&self, cases: &[Case]) -> Vec<&str> {
+        let is_unknown = |name: &&str| !cases.iter().any(|case| self.matches(case, name));
+        self.names.iter().map(String::as_str).filter(is_unknown).collect()
     }
 }
 
 /// Runs what the command line chooses.
 pub fn run(cases: Vec<Case>) -> ExitCode {
     let arguments = Arguments::read();
+    let unknown = arguments.unknown(&cases);
+    if !unknown.is_empty() {
+        println!(
+            "no test's name has {}: correct it (--list), or install its JDK (cargo xtask jdks)",
+            unknown.join(", nor ")
+        );
+        return ExitCode::from(101);
+    }
     let all = cases.len();
     let chosen: Vec<Case> = cases.into_iter().filter(|case| arguments.wants(case)).collect();
     if arguments.list {
