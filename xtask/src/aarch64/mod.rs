@@ -97,9 +97,7 @@ fn steps(parts: &Parts, arguments: &Arguments) -> Result<()> {
             }
             shell::run(&mut test)?;
         }
-        let mut read = cargo();
-        read.args(["test", "--quiet", "--profile", "checked", "-p", "terrace-hotspot", "--test", "slots"]);
-        shell::run(of_aarch64(&mut read, parts)?)?;
+        shell::run(of_aarch64(&mut of_this_machine("slots"), parts)?)?;
     }
     if arguments.quick {
         return Ok(());
@@ -118,6 +116,13 @@ fn checked(parts: &Parts, subcommand: &str) -> Command {
     command
 }
 
+/// A test program that runs on this machine. Chosen out of the whole workspace, so that cargo takes the crates that `cargo xtask test` has built.
+fn of_this_machine(name: &str) -> Command {
+    let mut test = cargo();
+    test.args(["test", "--quiet", "--profile", "checked", "--workspace", "--test", name]);
+    test
+}
+
 /// Tests that look at the runtimes for aarch64 in place of this machine's.
 fn of_aarch64<'a>(test: &'a mut Command, parts: &Parts) -> Result<&'a mut Command> {
     let runtimes = std::env::join_paths(parts.runtimes()).map_err(|error| {
@@ -129,8 +134,8 @@ fn of_aarch64<'a>(test: &'a mut Command, parts: &Parts) -> Result<&'a mut Comman
 /// The declarations of `crates/agent/tests/jvm`, run on this machine with runtimes that the emulator runs.
 fn launches(parts: &Parts, names: &[String]) -> Result<()> {
     let agent = root().join("target/aarch64/build").join(TRIPLE).join("checked/libterrace.so");
-    let mut test = cargo();
-    test.args(["test", "--quiet", "--profile", "checked", "-p", "terrace-agent", "--test", "jvm", "--"]);
+    let mut test = of_this_machine("jvm");
+    test.arg("--");
     if names.is_empty() {
         test.args(LAUNCHES);
         // For README's table: cargo xtask results --launches FILE.
