@@ -116,6 +116,17 @@ fn humongous_objects_that_bring_collections_are_found() {
     assert!(!rules(&cured).contains(&"humongous objects"), "{cured:#}");
 }
 
+/// A small heap is full again at once, and ZGC collects while the program runs.
+#[test]
+fn a_concurrent_collector_that_has_no_rest_is_found() {
+    let Some(jvm) = start(&["-XX:+UseZGC", "-Xmx64m"], &["alloc", "--threads", "1"]) else { return };
+    let report = report_finding(&jvm, "concurrent collections");
+    let advice = &finding(&report, "concurrent collections")["advice"];
+    assert_eq!(advice[0]["remedy"]["what"][0], "-Xmx128m", "{report:#}");
+    let evidence = &report["evidence"];
+    assert!(evidence["concurrent_cpu"].as_f64() <= evidence["collector_cpu"].as_f64(), "{report:#}");
+}
+
 /// What javac keeps alive takes most of such a heap.
 #[test]
 fn a_heap_that_is_nearly_full_is_found() {

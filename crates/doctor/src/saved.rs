@@ -1,6 +1,6 @@
 //! What a remedy saves of the time and of the CPU time, and how fast the program is without it.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, SHENANDOAH};
 use crate::finding::{Effect, Sure};
 
 /// Of the time, or of the CPU time: nobody gains more than ten times what was.
@@ -43,9 +43,10 @@ impl Evidence {
         Saved { time: cpu.filter(|_| self.is_busy()).map(|cpu| cpu / all), cpu }
     }
 
-    /// Of so many CPU-seconds of a concurrent collector's threads, those in pauses: G1 has others for these, and Shenandoah and ZGC use the same.
+    /// Of so many CPU-seconds of a concurrent collector's threads, those in pauses at most. Shenandoah has the same threads finish in a pause what they could
+    /// not in time. G1 has others for pauses, and ZGC does next to nothing in them.
     pub(crate) fn of_pauses(&self, cpu: f64) -> f64 {
-        if self.jvm.collector == "G1" {
+        if self.jvm.collector != SHENANDOAH {
             return 0.0;
         }
         let workers = self.jvm.flags.number("ParallelGCThreads").map_or(1.0, |workers| workers as f64);
@@ -69,6 +70,8 @@ impl Evidence {
     /// What comes of it.
     pub(crate) fn effect(&self, collections: Option<f64>, saved: Saved, sure: Sure) -> Effect {
         let of_cpu = || Some(saved.cpu? / self.process_cpu.filter(|cpu| *cpu > 0.0)?);
+        // What is said of CPU time alone needs a trial.
+        let sure = if collections.or(saved.time).is_some() { sure } else { Sure::Untold };
         Effect { collections, speed: saved.time.map(without), speed_cpu: of_cpu().map(without), sure }
     }
 }
@@ -116,7 +119,7 @@ mod tests {
         let mut evidence = healthy();
         (evidence.process_cpu, evidence.concurrent_cpu) = (Some(10.0), Some(5.0));
         let effect = evidence.effect(None, evidence.saved_by_fewer_cycles(0.5), Sure::Estimated);
-        assert_eq!(effect.speed, None);
+        assert_eq!((effect.speed, effect.sure), (None, Sure::Untold));
         near(effect.speed_cpu, 10.0 / 7.5);
         evidence.process_cpu = Some(20.0);
         near(evidence.effect(None, evidence.saved_by_fewer_cycles(0.5), Sure::Estimated).speed, 1.0 / 0.875);

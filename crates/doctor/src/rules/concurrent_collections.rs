@@ -59,7 +59,7 @@ fn larger_heap(evidence: &Evidence) -> Advice {
                 evidence.saved_by_fewer_cycles(now as f64 / larger as f64),
                 Sure::Estimated,
             ),
-            note: "at least: cycles come when the heap fills, and a larger one has more that is free; faster only where CPUs are busy",
+            note: "cycles come when the heap fills, and at least as much more of it is free; faster only where CPUs are busy",
         },
         None => Advice {
             remedy: Remedy::Program(format!(
