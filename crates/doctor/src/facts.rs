@@ -13,7 +13,7 @@ const LEAST_CAUSE: f64 = 0.1;
 /// Collections that stop threads for less than this part of all stops are told apart.
 const MOSTLY: f64 = 0.9;
 /// Less of eden is not said to be unused.
-const LEAST_UNUSED: f64 = 0.001;
+const LEAST_UNUSED: f64 = 0.005;
 /// CPUs' worth of time.
 const LEAST_CPU: f64 = 0.01;
 /// Of the collector's CPU time.
@@ -116,7 +116,7 @@ fn collections(evidence: &Evidence) -> String {
     text
 }
 
-/// Whose it is. A process that uses next to none has nothing to divide.
+/// Whose it is, what HotSpot has beside collectors and compilers with the latter. A process that uses next to none has nothing to divide.
 fn cpu_time(evidence: &Evidence) -> Option<String> {
     let all = evidence.process_cpu.filter(|all| *all >= LEAST_CPU * evidence.seconds)?;
     let mut text =
@@ -127,7 +127,7 @@ fn cpu_time(evidence: &Evidence) -> Option<String> {
         let concurrent =
             evidence.concurrent_cpu.filter(|cpu| *cpu >= LEAST_CONCURRENT * collector && *cpu > 0.0);
         text.extend(concurrent.map(|cpu| format!(" ({} concurrently)", part(cpu))));
-        text += &format!(", compilers and other threads of the JVM {}", part(all - application - collector));
+        text += &format!(", compilers {}", part(all - application - collector));
     }
     Some(text)
 }

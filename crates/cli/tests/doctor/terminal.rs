@@ -26,7 +26,7 @@ fn the_whole_answer_fits_a_small_terminal() {
     let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all);
     let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
-    let names = ["use of eden", "collections", "TLAB refills", "threads", "memory", "machine"];
+    let names = ["use of eden", "collections", "CPU time", "TLAB refills", "threads", "memory", "machine"];
     assert!(names.iter().all(|name| text.lines().any(|line| line.starts_with(name))), "{text}");
     let said = words(&text);
     for part in [

@@ -63,7 +63,10 @@ fn a_trial_in_place_can_be_stopped() {
     let said = stderr(&answer);
     assert_eq!(answer.status.code(), Some(130), "{said}");
     assert!(began.elapsed() < Duration::from_secs(600), "it was measured to its end: {said}");
-    assert!(stdout(&answer).is_empty() && said.contains("stopped by a signal"), "{said}");
+    // What was watched is not lost.
+    let report = stdout(&answer);
+    assert!(report.starts_with("process ") && report.contains("- terrace: "), "{report}");
+    assert!(said.contains("stopped by a signal"), "{said}");
     assert_eq!(jvm.status(|_| true)["mode"], "off");
     // It collects all the time.
     jvm.status(|status| status["state"] == "withdrawn");
