@@ -67,7 +67,7 @@ impl Alone {
     fn within(looks: u32) -> Result<Option<Alone>, Error> {
         let Ok(file) = File::open("/proc/self/maps") else { return Ok(None) };
         for look in 0..looks {
-            // SAFETY: the descriptor is open. It goes, and the lock with it, when it is closed.
+            // SAFETY: the descriptor is open.
             let taken = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
             // Where such files have no locks there is none.
             if !taken || std::io::Error::last_os_error().kind() != std::io::ErrorKind::WouldBlock {
@@ -83,6 +83,14 @@ impl Alone {
     fn maps(&mut self) -> Option<String> {
         let mut text = String::new();
         self.0.read_to_string(&mut text).ok().map(|_| text)
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // Closing would do, but for a child that is forked meanwhile and becomes no other program: it has the descriptor, too.
+        // SAFETY: the descriptor is open.
+        unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
     }
 }
 
@@ -248,6 +256,31 @@ mod tests {
         });
         assert_eq!((first[0].back().check(), beside[0].back().check()), (Ok(()), Ok(())));
         assert!(!is_writable(&maps(), first[0].entry));
+    }
+
+    #[test]
+    fn a_child_that_was_forked_meanwhile_keeps_nobody_out() {
+        let _others = alone();
+        let exchanges = [entry(libc::PROT_READ)];
+        let unlocked = Unlocked::of(&exchanges).unwrap();
+        // SAFETY: the child calls nothing but what a signal's handler may call.
+        let child = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::pause();
+                libc::_exit(0);
+            }
+            child
+        };
+        assert!(child > 0);
+        drop(unlocked);
+        let again = Unlocked::at_once(&exchanges).map(drop);
+        // SAFETY: a child of ours, which is waited for here alone.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert_eq!(again, Ok(()), "its descriptor is of the same lock");
     }
 
     #[test]
