@@ -89,6 +89,14 @@ impl Clock for Monotonic {
     }
 }
 
+/// CPU time of all threads of this process, in nanoseconds.
+pub(crate) fn process_cpu_ns() -> Option<u64> {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid place for the result.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut used) };
+    (code == 0).then_some(used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64)
+}
+
 /// How long the collector has had the threads stand still, and how often.
 #[derive(Default)]
 pub(crate) struct Standstill {

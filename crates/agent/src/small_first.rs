@@ -4,13 +4,14 @@
 //! callback, 2 to 10 % of the time on two CPUs) or next to nothing (a thread for each HTTP request whose collections find nothing alive). They
 //! cost refills, and cache: a thread that uses a third of each TLAB touches a third of eden between two collections, again and again; one
 //! that uses all of it touches all of eden. So the share of time for which the collector has the threads stand still is measured with
-//! both, phase by phase, and small ones stay only where they save [`LEAST_GAIN`] more than [`NS_FOR_BYTE`] of what is allocated.
+//! both, phase by phase, and small ones stay only where they save [`LEAST_GAIN`] more than [`NS_FOR_BYTE`] of what is allocated: as a share
+//! of the CPU time that the process used, since the threads that allocate lose that share, however many CPUs are idle beside them.
 //!
 //! Looked at when a collection ends, on the VM thread.
 
 #![allow(clippy::disallowed_types, reason = "decided at collections, for all threads")]
 
-use crate::clock::{Clock, Monotonic, Standstill};
+use crate::clock::{Clock, Monotonic, Standstill, process_cpu_ns};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -59,7 +60,10 @@ impl FirstTlabs {
         let Watched { pauses, small } = &mut *watched;
         pauses.ends();
         let are_small = match on {
-            true => small.after_collection(Monotonic::now(), pauses.collections, pauses.ns, handed),
+            true => {
+                let used = || Used { handed: handed(), cpu_ns: process_cpu_ns() };
+                small.after_collection(Monotonic::now(), pauses.collections, pauses.ns, used)
+            }
             false => small.forget(),
         };
         if are_small != self.are_small() {
@@ -87,13 +91,22 @@ const MS: u64 = 1_000_000;
 /// made while a program starts, when much else takes time: it is soon repeated.
 const HOLD: [u32; 2] = [2, 128];
 
+/// What the process has used so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Used {
+    /// Bytes handed out to threads.
+    handed: u64,
+    /// Of all threads; `None` where nobody can tell.
+    cpu_ns: Option<u64>,
+}
+
 /// What a phase began with.
 #[derive(Clone, Copy)]
 struct Phase {
     began_ns: u64,
     paused_ns: u64,
     collections: u64,
-    handed: u64,
+    used: Used,
 }
 
 #[derive(Clone, Copy)]
@@ -119,6 +132,7 @@ pub(crate) struct SmallFirst {
     gain: f64,
     /// Phases between two trials.
     hold: u32,
+    /// Those that the process may use.
     cpus: usize,
 }
 
@@ -149,15 +163,15 @@ impl SmallFirst {
     }
 
     /// A collection has ended at `now_ns`; since the beginning of time it was the `collections`th, and the threads stood still for `paused_ns`.
-    /// `handed`: bytes handed out by then. Whether new threads begin small from now on.
+    /// `used` is asked at the ends of phases only: the CPU time of many threads takes a while. Whether new threads begin small from now on.
     pub(crate) fn after_collection(
         &mut self,
         now_ns: u64,
         collections: u64,
         paused_ns: u64,
-        handed: impl Fn() -> u64,
+        used: impl Fn() -> Used,
     ) -> bool {
-        let now = || Phase { began_ns: now_ns, paused_ns, collections, handed: handed() };
+        let now = || Phase { began_ns: now_ns, paused_ns, collections, used: used() };
         let Some(begun) = self.phase else {
             self.phase = Some(now());
             return self.small;
@@ -171,13 +185,21 @@ impl SmallFirst {
         if seen(LONG[usize::from(self.small)]) || (clear && seen(SHORT)) || (!self.small && took >= LONGEST) {
             let now = now();
             if self.small {
-                let dense = now.handed.saturating_sub(begun.handed) as f64 * NS_FOR_BYTE;
-                self.gain = LEAST_GAIN + dense / took as f64 / self.cpus as f64;
+                self.gain = LEAST_GAIN + self.dense(took, begun.used, now.used);
             }
             self.phase_ends(share);
             self.phase = Some(now);
         }
         self.small
+    }
+
+    /// What dense use cost from one moment to another, `took` later, as a share of the CPU time of that phase: what is idle loses nothing, and
+    /// makes up for nothing.
+    fn dense(&self, took: u64, begun: Used, now: Used) -> f64 {
+        let most = took as f64 * self.cpus as f64;
+        let cpu = now.cpu_ns.zip(begun.cpu_ns).map_or(most, |(now, begun)| now.saturating_sub(begun) as f64);
+        let ns = now.handed.saturating_sub(begun.handed) as f64 * NS_FOR_BYTE;
+        ns / cpu.min(most).max(1.0)
     }
 
     fn phase_ends(&mut self, share: f64) {
@@ -215,6 +237,8 @@ impl SmallFirst {
 mod tests {
     use super::*;
 
+    const CPUS: usize = 2;
+
     /// Milliseconds from one collection to the next, with HotSpot's TLABs and with small ones; microseconds of each; bytes allocated in a second.
     type Kind = ([u64; 2], u64, u64);
 
@@ -222,6 +246,8 @@ mod tests {
     struct Program {
         first: SmallFirst,
         now: u64,
+        /// CPUs that it keeps busy.
+        busy: u64,
         paused: u64,
         collections: u64,
         /// Milliseconds in which new threads began small.
@@ -231,7 +257,12 @@ mod tests {
 
     impl Program {
         fn new() -> Program {
-            Program { first: SmallFirst::new(2), now: 0, paused: 0, collections: 0, small: 0, trials: 0 }
+            Program::on(CPUS, CPUS as u64)
+        }
+
+        fn on(cpus: usize, busy: u64) -> Program {
+            let first = SmallFirst::new(cpus);
+            Program { first, now: 0, busy, paused: 0, collections: 0, small: 0, trials: 0 }
         }
 
         fn run(&mut self, seconds: u64, (every_ms, pause_us, rate): Kind) -> bool {
@@ -243,8 +274,9 @@ mod tests {
                 self.small += if small { ms } else { 0 };
                 self.paused += pause_us * 1000;
                 self.collections += 1;
-                let handed = self.now / 1_000_000_000 * rate;
-                let next = self.first.after_collection(self.now, self.collections, self.paused, || handed);
+                let used =
+                    Used { handed: self.now / 1_000_000_000 * rate, cpu_ns: Some(self.now * self.busy) };
+                let next = self.first.after_collection(self.now, self.collections, self.paused, || used);
                 self.trials += u32::from(next != small);
                 small = next;
             }
@@ -288,6 +320,28 @@ mod tests {
         // 0.4 % is not worth a trial.
         assert!(!program.run(600, ([250, 600], 1000, 210_000_000)));
         assert_eq!((program.small, program.trials), (0, 0));
+    }
+
+    #[test]
+    fn what_dense_use_costs_is_a_share_of_the_time_that_is_used() {
+        // One thread that is busy: 3 % of its time might be saved, 4.4 % would be lost, however many CPUs are idle.
+        let one = ([30, 1000], 900, 220_000_000);
+        for cpus in [1, 2, 64] {
+            let mut program = Program::on(cpus, 1);
+            assert!(!program.run(600, one), "small ones on {cpus} CPUs");
+            assert!(program.small < 30_000, "{} ms of 600,000 on {cpus} CPUs", program.small);
+        }
+        // The same on 64 busy ones costs each a 64th.
+        assert!(Program::on(64, 64).run(600, one));
+        // No more CPU time than there can be, and all of it where nobody can tell.
+        let first = SmallFirst::new(CPUS);
+        let used = |handed, cpu_ns| Used { handed, cpu_ns };
+        let second = 1_000 * MS;
+        for (cpu_ns, share) in [(Some(second / 10), 0.4), (Some(90 * second), 0.02), (None, 0.02)] {
+            let begun = used(0, cpu_ns.map(|_| 0));
+            let dense = first.dense(second, begun, used(200_000_000, cpu_ns));
+            assert!((dense - share).abs() < 1e-9, "{dense} of {cpu_ns:?} ns");
+        }
     }
 
     #[test]
