@@ -53,6 +53,8 @@ pub(crate) struct Options {
     pub(crate) tlab: Tlab,
     pub(crate) report: Option<String>,
     pub(crate) control: Option<String>,
+    /// Whether what no command could find may be installed.
+    pub(crate) unseen: bool,
     pub(crate) log: Severity,
     pub(crate) strict: bool,
     /// Whether a JDK newer than all that are known may be tried.
@@ -82,6 +84,7 @@ impl Default for Options {
             tlab: Tlab::Auto,
             report: None,
             control: None,
+            unseen: true,
             log: Severity::Warn,
             strict: false,
             try_unknown: false,
@@ -96,7 +99,7 @@ impl Default for Options {
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str = "levels, core, processor, tlab, report, control, log, strict, unknown, start, bound, times, withdraw, exact, delay";
+const KEYS: &str = "levels, core, processor, tlab, report, control, unseen, log, strict, unknown, start, bound, times, withdraw, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -183,6 +186,7 @@ impl Options {
             }
             "report" => self.report = Some(path(key, value)?),
             "control" => self.control = Some(path(key, value)?),
+            "unseen" => self.unseen = choose(key, value, &[("refuse", false), ("allow", true)])?,
             "log" => self.log = choose(key, value, &Severity::ALL)?,
             "strict" => self.strict = choose(key, value, &SWITCH)?,
             "unknown" => self.try_unknown = choose(key, value, &[("refuse", false), ("try", true)])?,
@@ -224,7 +228,7 @@ mod tests {
     #[test]
     fn every_option() {
         let (options, result) = Options::parse(
-            "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,log=debug,strict=true,\
+            "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,unseen=refuse,log=debug,strict=true,\
              unknown=try,start=off,bound=on,exact=on,delay=50",
         );
         assert_eq!(result, Ok(()));
@@ -239,6 +243,7 @@ mod tests {
                 tlab: Tlab::Fixed(4096),
                 report: Some("-".into()),
                 control: Some("auto".into()),
+                unseen: false,
                 log: Severity::Debug,
                 strict: true,
                 try_unknown: true,
@@ -289,6 +294,7 @@ mod tests {
             ("levels=l3", "use one of none, core, processor, core+processor"),
             ("strict=maybe", "use one of true, false"),
             ("unknown=maybe", "use one of refuse, try"),
+            ("unseen=maybe", "use one of refuse, allow"),
             ("report=", "specify a path"),
             ("times=true", "use levels=none"),
             ("times=true,levels=none,bound=true", "without bound"),

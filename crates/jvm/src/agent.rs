@@ -102,6 +102,8 @@ pub struct AgentOptions {
     pub report: Option<String>,
     /// Where the control file is: a path, in which `%p` is the process ID, or `auto`.
     pub control: Option<String>,
+    /// The agent refuses to be where no command can find it; otherwise it says so.
+    pub seen: bool,
     /// How much the agent tells on standard error: error, warn, info or debug.
     pub log: Option<String>,
     /// The JVM does not start when the agent cannot do what is asked; otherwise it runs without us.
@@ -206,6 +208,7 @@ impl AgentOptions {
         // then gets no thread buffer at all and allocates each object by itself, many times slower, a false baseline.
         let off = self.start_off || self.levels() == Levels::None;
         for (key, differs, value) in [
+            ("unseen", self.seen, "refuse"),
             ("unknown", self.try_unknown, "try"),
             ("strict", self.strict, "true"),
             ("start", off, "off"),
@@ -258,6 +261,8 @@ mod tests {
             "-agentpath:/opt/libterrace.so=levels=core+processor,core=64k,tlab=2k,control=/dev/shm/x/%p,strict=true,\
              start=off,bound=true"
         );
+        let attached = AgentOptions { control: Some("auto".into()), seen: true, ..AgentOptions::default() };
+        assert_eq!(attached.text().unwrap(), "control=auto,unseen=refuse");
         assert!(
             AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock,start=off")
         );

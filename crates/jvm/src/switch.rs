@@ -72,7 +72,8 @@ fn load_into(
         // Its own library replaces it, unless it refuses what is asked for; another copy of it cannot.
         withdraw(pid, observer)?;
     }
-    let options = AgentOptions { control: Some("auto".into()), ..options.clone() };
+    // What cannot be seen cannot be withdrawn either.
+    let options = AgentOptions { control: Some("auto".into()), seen: true, ..options.clone() };
     let loaded = load(&jvm, &path, &options.text()?, &tell)?;
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,

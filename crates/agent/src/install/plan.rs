@@ -51,7 +51,7 @@ impl Plan {
         };
         let maps = hierarchy::domain_maps(options.levels, &machine, &places);
         let mut remarks = Vec::new();
-        let control = make_control(&options, when, &maps, &mut remarks)?;
+        let control = make_control(&options, &maps, &mut remarks)?;
         set_control(control);
 
         let begin = Instant::now();
@@ -161,11 +161,10 @@ static EARLIER: AtomicU32 = AtomicU32::new(0);
 /// Of these at most: a process may have 65,530 mappings (`vm.max_map_count`), and needs them for its threads and its heap.
 const MOST: u32 = 8192;
 
-/// The control file; without one that was asked for the application still gets its buffers. Not on attach with `control=auto`, which commands
-/// specify: they could neither see nor withdraw what they have put there.
+/// The control file; without one that was asked for the application still gets its buffers. Not with `unseen=refuse`, which commands specify: they could
+/// neither see nor withdraw what they have put there.
 fn make_control(
     options: &Options,
-    when: When,
     maps: &[DomainMap],
     remarks: &mut Vec<String>,
 ) -> Result<&'static Control, String> {
@@ -186,9 +185,7 @@ fn make_control(
     let made = match &options.control {
         Some(path) => match Control::at(path, counted) {
             Ok(made) => Ok(made),
-            Err(error) if options.strict || (when == When::Attach && path == "auto") => {
-                return Err(error.to_string());
-            }
+            Err(error) if options.strict || !options.unseen => return Err(error.to_string()),
             Err(error) => {
                 remarks.push(format!("{error} (running without a control file)"));
                 Control::anonymous(counted)

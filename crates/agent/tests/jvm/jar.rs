@@ -34,7 +34,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .says("through its control file (the installed agent stays)")
             .prints(&["began: installed, on", "done"])
     });
-    hazard(cases, "jar::api", JDKS, USUAL, |_| api());
+    hazard(cases, "jar::api", JDKS, USUAL, |_| api("core=64k"));
     hazard(cases, "jar::options_are_wrong", JDKS, ANY, |_| {
         by_jar(Launch::bare("Hello"))
             .agent("core=1")
@@ -92,8 +92,9 @@ fn collecting() -> Launch {
     Launch::new("Load").args(&["gc=20", "threads=4"]).flags("-Xmn8m").collects(20)
 }
 
-fn api() -> Launch {
-    let launch = Launch::new("Api").within(cache()).stock().flags("-Xmn8m").args(&["start=core=64k"]);
+fn api(options: &str) -> Launch {
+    let start = format!("start={options}");
+    let launch = Launch::new("Api").within(cache()).stock().flags("-Xmn8m").args(&[&start]);
     launch.prints(&["began: installed, on", "done"])
 }
 
@@ -192,6 +193,19 @@ fn not_ascii(cases: &mut Vec<Case>) {
 
 /// A JVM that forbids something of what the jar does.
 fn forbidden(cases: &mut Vec<Case>) {
+    // A sandbox without memory files: buffers that commands do not find are better than none.
+    let unseen =
+        "cannot share counters with commands: Operation not permitted (os error 1); allow memfd_create";
+    let without = || {
+        let cache = artifacts::scratch().join("cache").display().to_string();
+        Surroundings::refusing(&[libc::SYS_memfd_create]).with("XDG_CACHE_HOME", cache)
+    };
+    hazard(cases, "jar::no_memory_files", JDKS, ANY, move |_| {
+        by_jar(collecting()).agent("core=64k,control=auto").within(without()).says(unseen)
+    });
+    hazard(cases, "jar::no_memory_files_by_api", JDKS, ANY, move |_| {
+        api("core=64k,control=auto").within(without()).says(unseen)
+    });
     hazard(cases, "jar::security_manager", &[11, 17], ANY, |_| {
         let launch = by_jar(Launch::bare("Hello")).flags("-Djava.security.manager").unreported();
         launch.says("the security manager forbids it (").prints(&["hello"])
@@ -219,7 +233,7 @@ fn without_modules(setting: Setting) -> Verdict {
         return Err(format!("jlink: {}", String::from_utf8_lossy(&output.stdout)));
     }
     let jdk = Jdk::at(&image).ok_or("the image is no JDK")?;
-    run(&api().flags(&format!("-XX:+{}", setting.collector.flag())), &jdk)
+    run(&api("core=64k").flags(&format!("-XX:+{}", setting.collector.flag())), &jdk)
 }
 
 /// Seen from another JVM, as by jconsole.

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 /** Loading the library into another JVM. */
 final class Attach {
     private static final String NAME = "libterrace.so";
+    private static final String CONTROL = "control=";
     private static final Path SELF = Path.of("/proc/self");
 
     /** What the JDK's attach mechanism waits for an answer, in milliseconds; 10 seconds are little for a busy machine or a long pause. */
@@ -66,12 +67,20 @@ final class Attach {
         }
     }
 
-    /** As with {@code terrace attach}: what is attached is there to be looked at. */
+    /** As with {@code terrace attach}: what is attached is there to be looked at, or is refused. Who names a file has chosen another way to look. */
     static String withControl(String options) {
-        if (options.startsWith("control=") || options.contains(",control=")) {
+        String control = null;
+        for (String option : options.split(",")) {
+            if (option.startsWith(CONTROL)) {
+                control = option.substring(CONTROL.length());
+            }
+        }
+        if (control != null && !control.equals("auto")) {
             return options;
         }
-        return options.isEmpty() ? "control=auto" : options + ",control=auto";
+        // Before them: the last of two counts.
+        String seen = (control == null ? CONTROL + "auto," : "") + "unseen=refuse";
+        return options.isEmpty() ? seen : seen + "," + options;
     }
 
     /** Whether a process has our folders. In others somebody could exchange them while we write, and Java cannot hold on to one. */

@@ -15,8 +15,9 @@ class LibraryTest {
 
     @Test
     void whatIsAttachedCanBeLookedAt() {
-        assertEquals("control=auto", Attach.withControl(""));
-        assertEquals("core=64k,control=auto", Attach.withControl("core=64k"));
+        assertEquals("control=auto,unseen=refuse", Attach.withControl(""));
+        assertEquals("control=auto,unseen=refuse,core=64k", Attach.withControl("core=64k"));
+        assertEquals("unseen=refuse,core=64k,control=auto", Attach.withControl("core=64k,control=auto"));
         assertEquals("core=64k,control=/x", Attach.withControl("core=64k,control=/x"));
     }
 }
