@@ -35,10 +35,15 @@ impl InPlace {
     /// Puts HotSpot's own functions back. From then on there is no agent, but for threads that are in its hooks. May wait for a thread
     /// that does the same. Whoever calls it knows that nothing is lost without the hooks.
     pub(crate) fn take_back(&self) -> Result<(), String> {
-        self.back(&mut self.exchanges(), Unlocked::of).map_err(cannot)?;
+        self.step_aside()?;
         // On a thread that no safepoint waits for, and so with the file.
         self.control.set_state(State::Withdrawn);
         Ok(())
+    }
+
+    /// The same for who may come back: it is not said to have withdrawn.
+    pub(crate) fn step_aside(&self) -> Result<(), String> {
+        self.back(&mut self.exchanges(), Unlocked::of).map(drop).map_err(cannot)
     }
 
     /// The same in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once, and tried again after the next pause
@@ -57,8 +62,9 @@ impl InPlace {
             Err(TryLockError::WouldBlock) => return,
         };
         match self.back(&mut exchanges, Unlocked::at_once) {
-            // Whoever is at work needs microseconds: the next request tries again.
-            Ok(()) | Err(Error::Busy) => {}
+            Ok(true) => self.control.set_state_in_memory(State::Withdrawn),
+            // A thread that is late in a hook. Or whoever is at work needs microseconds: the next request tries again.
+            Ok(false) | Err(Error::Busy) => {}
             Err(error) => {
                 self.failed.store(now, Ordering::Relaxed);
                 let line = cannot(error);
@@ -69,13 +75,14 @@ impl InPlace {
         }
     }
 
+    /// Whether there was anything in place.
     fn back(
         &self,
         exchanges: &mut Vec<Exchange>,
         unlock: impl for<'a> Fn(&'a [Exchange]) -> Result<Unlocked<'a>, Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if exchanges.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         // The last first: as it was put in place, the other way round.
         let back: Vec<Exchange> = exchanges.iter().rev().map(|exchange| exchange.back()).collect();
@@ -84,8 +91,7 @@ impl InPlace {
         unsafe { unlocked.exchange() };
         exchanges.clear();
         (self.forget)();
-        self.control.set_state_in_memory(State::Withdrawn);
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -141,7 +141,9 @@ pub(crate) fn write() {
     // Taken: a report is written once.
     let path = PATH.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(path), Some(control)) = (path, state::control()) else { return };
-    let text = settled(control, || agent_if_installed().map(remaining).unwrap_or_default());
+    // What another agent holds is none of it.
+    let own = || agent_if_installed().filter(|agent| std::ptr::eq(agent.control, control));
+    let text = settled(control, || own().map(remaining).unwrap_or_default());
     let path = path.replace("%p", &std::process::id().to_string());
     if let Err(why) = destination::write(&path, text.as_bytes()) {
         say(Severity::Error, &format!("report={path}: {why}"));

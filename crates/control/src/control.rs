@@ -11,7 +11,7 @@ use crate::memory::{self, Access, Memory};
 use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +26,8 @@ pub struct Control {
 struct FoundBy {
     _memory: Option<Kept>,
     copy: Option<Copy>,
+    /// Whether it gets the file of the memory whose place it takes.
+    inherits: bool,
 }
 
 impl Deref for Control {
@@ -59,7 +61,8 @@ impl Control {
         let inode = memory::identity(&file).map_or(0, |found| found.inode);
         let view = View::begin(memory, geometry, inode, file.as_raw_fd() as u32);
         let kept = Kept::new(file).map_err(failed)?;
-        Ok(Control { view, found_by: Mutex::new(FoundBy { _memory: Some(kept), copy: None }) })
+        let found_by = FoundBy { _memory: Some(kept), ..FoundBy::default() };
+        Ok(Control { view, found_by: Mutex::new(found_by) })
     }
 
     /// The same, with a file at `path` (mode 0600) that leads there and has the last state when the process has ended. A file of an
@@ -78,10 +81,31 @@ impl Control {
     /// What the agent's option `control=PLACE` asks for: `auto`, or a path, in which `%p` becomes the process ID as in HotSpot's own
     /// options.
     pub fn at<'a>(place: &str, counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
-        match place {
-            "auto" => Control::shared(counted),
-            path => Control::create(Path::new(&path.replace("%p", &std::process::id().to_string())), counted),
+        match path(place) {
+            None => Control::shared(counted),
+            Some(path) => Control::create(&path, counted),
         }
+    }
+
+    /// The same for what may take this memory's place ([`Control::make_way`]): until then a file that both ask for is this one's, which holds its lock.
+    pub fn beside<'a>(&self, place: &str, counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
+        let is_own = |path: &PathBuf| self.found_by().copy.as_ref().is_some_and(|copy| copy.is_at(path));
+        if path(place).as_ref().is_none_or(|path| !is_own(path)) {
+            return Control::at(place, counted);
+        }
+        let control = Control::shared(counted)?;
+        control.found_by().inherits = true;
+        Ok(control)
+    }
+
+    /// What this memory counted for has withdrawn, and `next` is in its place: with its file, if it was asked for the same one.
+    pub fn make_way(&self, next: &Control) {
+        if std::mem::take(&mut next.found_by().inherits) {
+            let copy = self.found_by().copy.take();
+            next.found_by().copy = copy;
+            next.write_copy();
+        }
+        self.set_state(State::Withdrawn);
     }
 
     /// Opens the control file of a running JVM of this user for switching. Of one that has ended, what is switched is a copy.
@@ -138,6 +162,10 @@ impl Control {
     /// The same, and what the file has follows.
     pub fn set_state(&self, state: State) {
         self.set_state_in_memory(state);
+        self.write_copy();
+    }
+
+    fn write_copy(&self) {
         if let Some(copy) = &self.found_by().copy {
             // A copy that cannot be written is no reason to disturb the application.
             let _ = copy.write(&self.view.memory);
@@ -224,6 +252,11 @@ impl Control {
     pub fn set_message(&self, message: &str) {
         view::write(&self.header().message, &self.header().message_bytes, message);
     }
+}
+
+/// The file that is asked for, if it is one.
+fn path(place: &str) -> Option<PathBuf> {
+    (place != "auto").then(|| place.replace("%p", &std::process::id().to_string()).into())
 }
 
 fn geometry(counted: Counted<'_>) -> Result<Geometry, Error> {

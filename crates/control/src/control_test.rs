@@ -331,6 +331,39 @@ fn what_was_given_up_can_be_taken_over() {
 }
 
 #[test]
+fn what_takes_the_place_of_another_gets_its_file() {
+    let directory = own_directory();
+    let path = directory.path().join("7");
+    let (name, other) = (path.to_str().unwrap(), directory.path().join("8"));
+    let first = Control::at(name, &[1]).unwrap();
+    first.set_state(State::Observing);
+    first.counters(0)[0].add(Counter::Passed, 7);
+    // Refused: all is as it was.
+    let in_vain = first.beside(name, &[2]).unwrap();
+    in_vain.set_state(State::Refused);
+    in_vain.give_up();
+    assert_eq!(View::open(&path).unwrap().state(), Some(State::Observing));
+    let second = first.beside(name, &[2]).unwrap();
+    second.set_state(State::Installed);
+    first.make_way(&second);
+    assert_eq!(first.state(), Some(State::Withdrawn));
+    let found = View::open(&path).unwrap();
+    assert_eq!((found.state(), found.counters(0).len()), (Some(State::Installed), 2));
+    first.give_up();
+    assert!(refused(&path).contains("belongs to a running JVM"), "the lock goes with the file");
+    // Another file is another one's, and each has its own last state.
+    let third = second.beside(other.to_str().unwrap(), &[1]).unwrap();
+    third.set_state(State::Installed);
+    second.counters(0)[1].add(Counter::Refills, 3);
+    second.make_way(&third);
+    drop(second);
+    let left = View::open(&path).unwrap();
+    assert_eq!((left.state(), left.total(Counter::Refills)), (Some(State::Withdrawn), 3));
+    assert_eq!(View::open(&other).unwrap().state(), Some(State::Installed));
+    assert!(third.beside("auto", &[1]).unwrap().found_by().copy.is_none());
+}
+
+#[test]
 fn memory_of_a_refused_attempt_serves_the_next_one_that_is_alike() {
     let agent = Control::shared(&[2]).unwrap();
     agent.set_message("refused for a reason");

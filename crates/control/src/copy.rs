@@ -86,6 +86,11 @@ impl Copy {
         Ok(Copy { file: Kept::new(file.into()).map_err(failed)? })
     }
 
+    /// Whether it is the file at this path.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok_and(|found| self.file.is(&found))
+    }
+
     /// Writes the memory's present content.
     pub(crate) fn write(&self, memory: &Memory) -> io::Result<()> {
         let number = self.file.number().ok_or(io::ErrorKind::NotFound)?;

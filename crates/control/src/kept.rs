@@ -1,9 +1,11 @@
 //! Descriptors that stay open in a process that is not ours. A program may close all those that it does not know (`closefrom`), and get their numbers for
 //! files of its own: those are neither written to nor closed.
 
+use std::fs::Metadata;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 
 /// A descriptor, and the file that it was.
 #[derive(Debug)]
@@ -16,6 +18,11 @@ impl Kept {
     pub(crate) fn new(file: OwnedFd) -> io::Result<Kept> {
         let identity = identity(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?;
         Ok(Kept { file: ManuallyDrop::new(file), identity })
+    }
+
+    /// Whether it is this file.
+    pub(crate) fn is(&self, found: &Metadata) -> bool {
+        (found.dev(), found.ino()) == self.identity
     }
 
     /// The descriptor, if it is still of the same file.

@@ -4,7 +4,8 @@
 //!
 //! | step | when | what it does |
 //! |---|---|---|
-//! | [`plan::Plan`] | before the heap exists (on attach: at once) | reads options, CPUs, libjvm.so, flags; refuses; changes nothing |
+//! | [`ground::Ground`] | before the heap exists (on attach: at once) | reads the CPUs, makes the control memory; refuses; changes nothing |
+//! | [`plan::Plan`] | then | reads options, libjvm.so, flags; refuses; changes nothing |
 //! | [`plan::Plan::commit`] | then | sets the flags that the heap's construction reads; cannot fail |
 //! | [`live::Live`] | at VMInit (on attach: at once) | builds the levels over the live heap, makes the vtable writable; changes nothing else |
 //! | [`live::Live::commit`] | then | puts the hooks in place; cannot fail |
@@ -12,6 +13,7 @@
 //! What is refused leaves the JVM as it would be without the agent, and may be tried again.
 #![allow(clippy::disallowed_types, reason = "a library may be loaded from two threads at once")]
 
+mod ground;
 mod live;
 mod plan;
 mod settings;
@@ -24,6 +26,7 @@ use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
 use control::State;
+use ground::Ground;
 use hotspot::heap::Jvm;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use live::Live;
@@ -56,10 +59,15 @@ impl Earlier {
         self.plan.options.observes()
     }
 
-    /// An end without a trace.
-    fn end(self) {
+    /// Leaves the JVM to another, and can come back: it is told of the JVM's end, and of no collection.
+    fn step_aside(&self) -> Result<(), String> {
+        self.in_place.step_aside()?;
         self.plan.revert();
-        self.jvmti.dispose();
+        for event in [Event::CollectionStart, Event::CollectionFinish] {
+            // Still told of them, it would find no agent.
+            let _ = self.jvmti.notify(event, false);
+        }
+        Ok(())
     }
 }
 
@@ -80,57 +88,96 @@ pub(crate) fn begin(
     if options.withdraw {
         return take_back();
     }
-    let gave_way = if LOADED.swap(true, Ordering::AcqRel) { make_room(&options, when)? } else { None };
-    // The end of the JVM is of no more interest to it.
-    if let Some(earlier) = lock(&EARLIER).take() {
-        earlier.end();
+    if LOADED.swap(true, Ordering::AcqRel)
+        && let Some((observer, ground)) = make_room(&options, when)?
+    {
+        return replace(environment, observer, ground, options, callbacks);
     }
-    let mut jvmti = None;
-    let outcome = match when {
-        When::Load => at_start(environment, options, callbacks),
-        When::Attach => in_running(environment, &mut jvmti, options, callbacks),
-    };
+    let outcome = Ground::make(&options).and_then(|ground| match when {
+        When::Load => at_start(environment, options, ground, callbacks),
+        When::Attach => in_running(environment, options, ground, callbacks).map(is_there),
+    });
     if outcome.is_err() {
-        give_up(jvmti);
-        if let Some(observer) = gave_way {
-            come_back(environment, observer, callbacks);
-        }
+        LOADED.store(false, Ordering::Release);
     }
     outcome
 }
 
-/// Puts the observer there again that has made room for nothing. What it counted is in its report; it counts from 0.
-#[cold]
-fn come_back(environment: Environment<'_>, observer: Options, callbacks: Callbacks) {
-    LOADED.store(true, Ordering::Release);
-    let mut jvmti = None;
-    if in_running(environment, &mut jvmti, observer, callbacks).is_err() {
-        // The reason why the other was refused is told already.
-        give_up(jvmti);
-    }
+fn is_there(installed: Earlier) {
+    *lock(&EARLIER) = Some(installed);
 }
 
 /// Gets a JVMTI environment: an own one.
 type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
 
-/// An observer gives way to buffers, where there can be any, and what has withdrawn to anything. Gives the observer's options.
-fn make_room(options: &Options, when: When) -> Result<Option<Options>, String> {
-    let earlier = lock(&EARLIER);
+/// An observer gives way to buffers, where there can be any, and what has withdrawn to anything. Gives the observer, and what the buffers may stand on.
+fn make_room(options: &Options, when: When) -> Result<Option<(Earlier, Ground)>, String> {
+    let mut place = lock(&EARLIER);
     let loaded = "libterrace.so is already loaded: specify it once, or change it through its control file";
-    let earlier = earlier.as_ref().ok_or(loaded)?;
-    let observes = !earlier.in_place.is_back();
-    if observes {
-        match earlier.plan.jvm.collector.buffers() {
-            Err(refusal) if options.insists_on_buffers() => return Err(refusal.to_string()),
-            Ok(()) if earlier.observes() && !options.observes() => {}
-            _ => return Err(loaded.into()),
-        }
-        // Not to what is refused afterwards: the JVM would be left with neither.
-        earlier.plan.check(options, when)?;
+    let earlier = place.as_ref().ok_or(loaded)?;
+    if earlier.in_place.is_back() {
+        end(&mut place)?;
+        return Ok(None);
     }
-    earlier.in_place.take_back()?;
-    report::write();
-    Ok(observes.then(|| earlier.plan.options.clone()))
+    match earlier.plan.jvm.collector.buffers() {
+        Err(refusal) if options.insists_on_buffers() => return Err(refusal.to_string()),
+        Ok(()) if earlier.observes() && !options.observes() => {}
+        _ => return Err(loaded.into()),
+    }
+    // Not to what is refused afterwards, as far as that can be known: the JVM would be left with neither.
+    earlier.plan.check(options, when)?;
+    let ground = Ground::beside(earlier.plan.control, options)?;
+    earlier.step_aside().inspect_err(|line| ground::is_refused(ground.control, line))?;
+    Ok(place.take().map(|observer| (observer, ground)))
+}
+
+/// Installs in place of an observer that has stepped aside; otherwise that comes back.
+fn replace(
+    environment: Environment<'_>,
+    observer: Earlier,
+    ground: Ground,
+    options: Options,
+    callbacks: Callbacks,
+) -> Result<(), String> {
+    let (known, control) = (ground.known_for(&options), ground.control);
+    match in_running(environment, options, ground, callbacks) {
+        Ok(installed) => {
+            let before = observer.plan.control;
+            before.make_way(control);
+            report::write();
+            before.give_up();
+            known.publish();
+            observer.jvmti.dispose();
+            is_there(installed);
+            Ok(())
+        }
+        Err(line) => {
+            ground::is_refused(control, &line);
+            come_back(observer);
+            Err(line)
+        }
+    }
+}
+
+/// Puts an observer there again that has stepped aside for nothing. It counts on in its own memory, and belongs to whom it belonged to.
+#[cold]
+fn come_back(mut observer: Earlier) {
+    // They have been said.
+    observer.plan.remarks.clear();
+    match Live::make(&observer.plan).and_then(|live| install(live, &observer.plan, observer.jvmti)) {
+        Ok(in_place) => {
+            observer.plan.commit();
+            is_there(Earlier { in_place, ..observer });
+        }
+        // The reason why the other was refused is told already.
+        Err(line) => {
+            observer.plan.control.set_message(&line);
+            observer.plan.control.set_state(State::Withdrawn);
+            report::write();
+            observer.jvmti.dispose();
+            LOADED.store(false, Ordering::Release);
+        }
+    }
 }
 
 /// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
@@ -140,15 +187,24 @@ pub(crate) fn withdraw() -> Result<(), String> {
 }
 
 fn take_back() -> Result<(), String> {
-    let mut earlier = lock(&EARLIER);
-    let goes = earlier.as_ref().filter(|earlier| earlier.observes() || earlier.in_place.is_back());
-    let goes = goes.ok_or("no observer to withdraw: 'terrace off PID' switches buffers off")?;
-    goes.in_place.take_back()?;
-    report::write();
-    if let Some(earlier) = earlier.take() {
-        earlier.end();
+    let mut place = lock(&EARLIER);
+    let goes = place.as_ref().is_some_and(|earlier| earlier.observes() || earlier.in_place.is_back());
+    if !goes {
+        return Err("no observer to withdraw: 'terrace off PID' switches buffers off".into());
     }
+    end(&mut place)?;
     LOADED.store(false, Ordering::Release);
+    Ok(())
+}
+
+/// Ends what may be taken back, without a trace.
+fn end(place: &mut Option<Earlier>) -> Result<(), String> {
+    let Some(earlier) = place else { return Ok(()) };
+    earlier.in_place.take_back()?;
+    report::write();
+    earlier.plan.revert();
+    earlier.jvmti.dispose();
+    *place = None;
     Ok(())
 }
 
@@ -165,8 +221,13 @@ fn unnoticed<T>(jvm: &Jvm, act: impl FnOnce() -> T) -> T {
 }
 
 /// The first half, before the heap exists.
-fn at_start(environment: Environment<'_>, options: Options, callbacks: Callbacks) -> Result<(), String> {
-    let plan = Plan::make(options, When::Load)?;
+fn at_start(
+    environment: Environment<'_>,
+    options: Options,
+    ground: Ground,
+    callbacks: Callbacks,
+) -> Result<(), String> {
+    let plan = Plan::make(options, When::Load, ground)?;
     let jvmti = unnoticed(&plan.jvm, || {
         let jvmti = environment()?;
         let prepared = jvmti.prepare(callbacks).and_then(|()| jvmti.notify(Event::VmInit, true));
@@ -181,22 +242,22 @@ fn at_start(environment: Environment<'_>, options: Options, callbacks: Callbacks
 /// when nothing else can be refused.
 fn in_running(
     environment: Environment<'_>,
-    made: &mut Option<Jvmti>,
     options: Options,
+    ground: Ground,
     callbacks: Callbacks,
-) -> Result<(), String> {
-    let plan = Plan::make(options, When::Attach)?;
+) -> Result<Earlier, String> {
+    let plan = Plan::make(options, When::Attach, ground)?;
     let live = Live::make(&plan)?;
-    let jvmti = *made.insert(environment()?);
+    let jvmti = environment()?;
     if !jvmti.is_live() {
+        jvmti.dispose();
         return Err("the JVM is still starting or already ending: attach to a running JVM".into());
     }
-    jvmti.prepare(callbacks)?;
+    let in_place = jvmti.prepare(callbacks).and_then(|()| install(live, &plan, jvmti));
+    let in_place = in_place.inspect_err(|_| jvmti.dispose())?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
-    let in_place = install(live, &plan, jvmti)?;
     plan.commit();
-    *lock(&EARLIER) = Some(Earlier { jvmti, in_place, plan });
-    Ok(())
+    Ok(Earlier { jvmti, in_place, plan })
 }
 
 /// The second half, at VMInit, where nobody can be told of an error but through the log.
@@ -205,12 +266,13 @@ pub(crate) fn finish() -> Result<(), Unfinished> {
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
     match Live::make(&plan).and_then(|live| install(live, &plan, jvmti)) {
         Ok(in_place) => {
-            *lock(&EARLIER) = Some(Earlier { jvmti, in_place, plan });
+            is_there(Earlier { jvmti, in_place, plan });
             Ok(())
         }
         Err(line) => {
             plan.revert();
-            give_up(Some(jvmti));
+            jvmti.dispose();
+            LOADED.store(false, Ordering::Release);
             Err(Unfinished { line, strict: plan.options.strict })
         }
     }
@@ -242,14 +304,6 @@ fn install(live: Live, plan: &Plan, jvmti: Jvmti) -> Result<&'static InPlace, St
     live.commit(plan)
 }
 
-/// Leaves the JVM as it was.
-fn give_up(jvmti: Option<Jvmti>) {
-    if let Some(jvmti) = jvmti {
-        jvmti.dispose();
-    }
-    LOADED.store(false, Ordering::Release);
-}
-
 /// Records a refusal for `terrace status`, and says it.
 pub(crate) fn refuse(line: &str, strict: bool) {
     record(line);
@@ -275,9 +329,4 @@ pub(crate) fn record(line: &str) {
         // There will be nothing more to report, and nobody to be told of the JVM's end.
         let _ = catch_unwind(report::write);
     }
-}
-
-/// Where the report goes, if the installation gets as far as having counters.
-fn remember(options: &Options) {
-    report::set_path(options.report.clone());
 }

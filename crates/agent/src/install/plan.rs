@@ -1,23 +1,22 @@
 //! What can be known before the heap exists. Nothing here changes the JVM but [`Plan::commit`].
 
-use super::remember;
-use crate::hierarchy::{self, ThreadBuffers};
+use super::ground::{Ground, check_number};
+use crate::hierarchy;
 use crate::hooks;
 use crate::log::{Severity, say};
 use crate::options::{Levels, Options, Tlab};
 use crate::source::HeapSource;
-use crate::state::{When, control, set_control};
+use crate::state::When;
 use crate::tlab::{self, Tlabs};
-use control::{Asked, Control, Counted};
+use control::{Asked, Control};
 use hab::{Layout, Shape};
 use hotspot::WORD;
-use hotspot::flags::{Change, Flags};
+use hotspot::flags::Change;
 use hotspot::heap::Jvm;
 use hotspot::library::Library;
 use hotspot::patch::{Exchange, Unlocked};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
-use topology::{CpuSource, DomainKind, DomainMap, Machine, Places};
+use topology::{CpuSource, DomainMap, Machine};
 
 /// An installation that nothing is known to stand against.
 pub(crate) struct Plan {
@@ -41,19 +40,9 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Looks at machine and JVM.
-    pub(crate) fn make(mut options: Options, when: When) -> Result<Plan, String> {
-        remember(&options);
-        let machine = Machine::detect();
-        let places = match has_memory_by_node(&machine) {
-            true => Places::of_topology(CpuSource::detect()),
-            false => Places::detect(&machine),
-        };
-        let maps = hierarchy::domain_maps(options.levels, &machine, &places);
-        let mut remarks = Vec::new();
-        let control = make_control(&options, &maps, &mut remarks)?;
-        set_control(control);
-
+    /// Looks at the JVM.
+    pub(crate) fn make(mut options: Options, when: When, ground: Ground) -> Result<Plan, String> {
+        let Ground { machine, cpu_source, maps, control, mut remarks } = ground;
         let begin = Instant::now();
         let jvm = Jvm::find(options.try_unknown).map_err(|refusal| refusal.to_string())?;
         let (version, collector, took) = (&jvm.version, jvm.collector.name(), begin.elapsed().as_micros());
@@ -89,7 +78,6 @@ impl Plan {
             .collect();
         drop(Unlocked::of(&early).map_err(|error| error.to_string())?);
         let layouts = maps.iter().map(|map| hierarchy::layout(&machine, map, options.exact)).collect();
-        let cpu_source = places.source();
         Ok(Plan {
             options,
             control,
@@ -111,7 +99,7 @@ impl Plan {
         Library::find().and_then(|library| library.symbols()).map_err(|refusal| refusal.to_string())?;
         let (feature, version) = (self.jvm.feature, &self.jvm.version);
         feature.check(version, options.try_unknown).map_err(|refusal| refusal.to_string())?;
-        check_earlier(EARLIER.load(Ordering::Relaxed))?;
+        check_number()?;
         asked(&self.jvm, options, when, &mut Vec::new()).map(drop)
     }
 
@@ -141,59 +129,6 @@ impl Plan {
             unsafe { change.revert() };
         }
     }
-}
-
-/// Whether the heap gives each thread memory of its own node: then no buffer is to serve threads of two. Parallel does, and G1 since JDK 14 (JEP 345), which
-/// is the only one without that among the supported versions.
-fn has_memory_by_node(machine: &Machine) -> bool {
-    if machine.count(DomainKind::Node) < 2 {
-        return false;
-    }
-    let Ok(flags) = Flags::of_process() else { return false };
-    let is_on = |name: &str| flags.boolean(name) == Some(true);
-    // A flag of G1's since then.
-    let g1_has_nodes = flags.find("G1PeriodicGCInterval").is_some();
-    is_on("UseNUMA") && (is_on("UseParallelGC") || is_on("UseG1GC") && g1_has_nodes)
-}
-
-/// Of earlier attempts and installations whose memory stays mapped.
-static EARLIER: AtomicU32 = AtomicU32::new(0);
-/// Of these at most: a process may have 65,530 mappings (`vm.max_map_count`), and needs them for its threads and its heap.
-const MOST: u32 = 8192;
-
-/// The control file; without one that was asked for the application still gets its buffers. Not with `unseen=refuse`, which commands specify: they could
-/// neither see nor withdraw what they have put there.
-fn make_control(
-    options: &Options,
-    maps: &[DomainMap],
-    remarks: &mut Vec<String>,
-) -> Result<&'static Control, String> {
-    let mut domains: Vec<usize> = maps.iter().map(DomainMap::count).collect();
-    if options.bound {
-        domains.push(ThreadBuffers::THREADS);
-    }
-    let timed = if options.times { domains.first().copied().unwrap_or(0) } else { 0 };
-    let counted = Counted { levels: &domains, timed };
-    if let Some(earlier) = control() {
-        if earlier.try_again(options.control.as_deref(), counted) {
-            return Ok(earlier);
-        }
-        check_earlier(EARLIER.fetch_add(1, Ordering::Relaxed))?;
-        // Whoever looks from now on looks for this one.
-        earlier.give_up();
-    }
-    let made = match &options.control {
-        Some(path) => match Control::at(path, counted) {
-            Ok(made) => Ok(made),
-            Err(error) if options.strict || !options.unseen => return Err(error.to_string()),
-            Err(error) => {
-                remarks.push(format!("{error} (running without a control file)"));
-                Control::anonymous(counted)
-            }
-        },
-        None => Control::anonymous(counted),
-    };
-    Ok(Box::leak(Box::new(made.map_err(|error| error.to_string())?)))
 }
 
 /// A collector without buffers: who has asked for nothing gets an observer and is told so; who insists on buffers gets the reason why not.
@@ -232,15 +167,6 @@ fn asked(
         check_tlab_flags(jvm, options, when)?;
     }
     Ok((shape, tlab::plan(jvm, options, when, remarks)?))
-}
-
-fn check_earlier(number: u32) -> Result<(), String> {
-    match number < MOST {
-        true => Ok(()),
-        false => Err(format!(
-            "{MOST} agents have been in this JVM, and each leaves memory behind: restart the JVM"
-        )),
-    }
 }
 
 fn check_sizes(options: &Options, grain: usize) -> Result<(), String> {

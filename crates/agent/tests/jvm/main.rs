@@ -56,6 +56,7 @@ mod publication;
 mod record;
 mod report;
 mod resizing;
+mod returning;
 mod runner;
 mod surroundings;
 mod switching;
@@ -86,6 +87,7 @@ fn main() -> std::process::ExitCode {
         levels::cases,
         switching::cases,
         observing::cases,
+        returning::cases,
         resizing::cases,
         adaptive::cases,
         control_memory::cases,
