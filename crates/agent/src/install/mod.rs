@@ -13,6 +13,7 @@
 //! What is refused leaves the JVM as it would be without the agent, and may be tried again.
 #![allow(clippy::disallowed_types, reason = "a library may be loaded from two threads at once")]
 
+mod environment;
 mod ground;
 mod live;
 mod plan;
@@ -26,8 +27,8 @@ use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
 use control::State;
+use environment::{Environment, give_back};
 use ground::Ground;
-use hotspot::heap::Jvm;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use live::Live;
 use plan::Plan;
@@ -107,9 +108,6 @@ fn is_there(installed: Earlier) {
     *lock(&EARLIER) = Some(installed);
 }
 
-/// Gets a JVMTI environment: an own one.
-type Environment<'a> = &'a dyn Fn() -> Result<Jvmti, String>;
-
 /// An observer gives way to buffers, where there can be any, and what has withdrawn to anything. Gives the observer, and what the buffers may stand on.
 fn make_room(options: &Options, when: When) -> Result<Option<(Earlier, Ground)>, String> {
     let mut place = lock(&EARLIER);
@@ -147,7 +145,9 @@ fn replace(
             report::write();
             before.give_up();
             known.publish();
-            observer.jvmti.dispose();
+            if observer.jvmti != installed.jvmti {
+                give_back(observer.jvmti);
+            }
             is_there(installed);
             Ok(())
         }
@@ -174,7 +174,7 @@ fn come_back(mut observer: Earlier) {
             observer.plan.control.set_message(&line);
             observer.plan.control.set_state(State::Withdrawn);
             report::write();
-            observer.jvmti.dispose();
+            give_back(observer.jvmti);
             LOADED.store(false, Ordering::Release);
         }
     }
@@ -203,21 +203,9 @@ fn end(place: &mut Option<Earlier>) -> Result<(), String> {
     earlier.in_place.take_back()?;
     report::write();
     earlier.plan.revert();
-    earlier.jvmti.dispose();
+    give_back(earlier.jvmti);
     *place = None;
     Ok(())
-}
-
-/// Gets an environment at the JVM's start, or gives one back, without that virtual threads and compilers pay for it.
-fn unnoticed<T>(jvm: &Jvm, act: impl FnOnce() -> T) -> T {
-    let (transitions, tooling) = (jvm.transitions.look(), jvm.tooling.look());
-    let done = act();
-    // SAFETY: in Agent_OnLoad one thread runs, and what is asked of this environment are the JVM's beginning and end, and collections.
-    unsafe {
-        jvm.transitions.put_back(transitions);
-        jvm.tooling.put_back(tooling);
-    }
-    done
 }
 
 /// The first half, before the heap exists.
@@ -228,11 +216,7 @@ fn at_start(
     callbacks: Callbacks,
 ) -> Result<(), String> {
     let plan = Plan::make(options, When::Load, ground)?;
-    let jvmti = unnoticed(&plan.jvm, || {
-        let jvmti = environment()?;
-        let prepared = jvmti.prepare(callbacks).and_then(|()| jvmti.notify(Event::VmInit, true));
-        prepared.map(|()| jvmti).inspect_err(|_| jvmti.dispose())
-    })?;
+    let jvmti = environment::at_start(environment, &plan.jvm, callbacks)?;
     plan.commit();
     *lock(&WAITING) = Some((plan, jvmti));
     Ok(())
@@ -248,13 +232,8 @@ fn in_running(
 ) -> Result<Earlier, String> {
     let plan = Plan::make(options, When::Attach, ground)?;
     let live = Live::make(&plan)?;
-    let jvmti = environment()?;
-    if !jvmti.is_live() {
-        jvmti.dispose();
-        return Err("the JVM is still starting or already ending: attach to a running JVM".into());
-    }
-    let in_place = jvmti.prepare(callbacks).and_then(|()| install(live, &plan, jvmti));
-    let in_place = in_place.inspect_err(|_| jvmti.dispose())?;
+    let jvmti = environment::in_running(environment, callbacks)?;
+    let in_place = install(live, &plan, jvmti).inspect_err(|_| give_back(jvmti))?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
     plan.commit();
     Ok(Earlier { jvmti, in_place, plan })
@@ -271,7 +250,7 @@ pub(crate) fn finish() -> Result<(), Unfinished> {
         }
         Err(line) => {
             plan.revert();
-            jvmti.dispose();
+            give_back(jvmti);
             LOADED.store(false, Ordering::Release);
             Err(Unfinished { line, strict: plan.options.strict })
         }

@@ -6,10 +6,13 @@ use crate::attach;
 use crate::jdk::{Jdk, collector_flags};
 use crate::launch::Launch;
 use crate::matrix::{JDKS, Setting, USUAL, matrix};
+use crate::observing;
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
+use control::Mode;
 use hotspot::collector::Collector;
 use hotspot::symbols::Symbols;
+use jvm::switch;
 use std::os::unix::fs::FileExt;
 
 /// `JvmtiVTMSTransitionDisabler::_VTMS_notify_jvmti_events` (21, 25), or what has it since 26: `MountUnmountDisabler::_notify_jvmti_events`, and
@@ -73,6 +76,17 @@ fn expect(setting: Setting, launch: Launch, expected: bool) -> Verdict {
     expect_after(setting, launch, |_| Ok(()), expected)
 }
 
+/// An observer of the JVM's start goes, and buffers come: HotSpot's words are looked at in between, too.
+fn replaced(running: &mut Running<'_>) -> Result<(), String> {
+    let text = |error: jvm::Error| error.to_string();
+    switch::switch(running.pid(), Mode::Off).map_err(text)?;
+    let jdk = running.jdk;
+    if notifies(running, jdk)? {
+        return Err("HotSpot does for tools what it can since the observer has gone".into());
+    }
+    observing::put_buffers(running, &observing::install())
+}
+
 /// The same, once something has been done to the running JVM.
 fn expect_after(
     setting: Setting,
@@ -108,6 +122,10 @@ pub fn cases(cases: &mut Vec<Case>) {
     matrix(cases, "transitions::unnoticed", JDKS, USUAL, |setting| expect(setting, load().agent(""), false));
     matrix(cases, "transitions::unnoticed::observer", &VIRTUAL, &[Collector::G1], |setting| {
         expect(setting, load().agent("levels=none"), false)
+    });
+    matrix(cases, "transitions::unnoticed::withdrawn", JDKS, USUAL, |setting| {
+        let launch = load().agent("levels=none,control=auto").unreported();
+        expect_after(setting, launch.flags("-XX:+EnableDynamicAgentLoading"), replaced, false)
     });
     matrix(cases, "transitions::refused", &VIRTUAL, &[Collector::Serial], |setting| {
         let text = "is too large for terrace: use at most 8 TB (-Xmx)";
