@@ -4,7 +4,7 @@ use crate::agent::agent_if_installed;
 use crate::install;
 use crate::observer;
 use crate::report;
-use crate::state::INTERNAL;
+use crate::state::{INTERNAL, control};
 use control::{Mode, State};
 use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
@@ -60,6 +60,9 @@ unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
     if let Some(agent) = agent_if_installed() {
         agent.control.set_mode(Mode::Off);
         agent.control.set_state(State::Ended);
+    } else if let Some(control) = control().filter(|control| control.state() == Some(State::Withdrawn)) {
+        // In a hook, or at a collection, where its file could not be written.
+        control.set_state(State::Withdrawn);
     }
     let _ = catch_unwind(report::write);
 }

@@ -94,6 +94,26 @@ fn last_copy(directory: &Path) -> Result<(), String> {
     Err(format!("the last copy says {:?}", view.state()))
 }
 
+/// Withdrawn where no file can be written: in a hook, or at a collection. The end writes it.
+fn withdrawn(running: &mut Running<'_>, counter: Counter) -> Result<(), String> {
+    if !running.wait_for("running") {
+        return Err("the program ended before it began".into());
+    }
+    let control = Control::open(&running.directory.join("control")).map_err(|error| error.to_string())?;
+    running.wait_until("what it counts", |_| Ok(control.total(counter) > 20))?;
+    control.set_mode(Mode::Off);
+    control.ask_to_withdraw();
+    running.wait_until("a withdrawal", |_| Ok(control.state() == Some(State::Withdrawn)))
+}
+
+fn last_copy_of_withdrawn(directory: &Path, counter: Counter) -> Result<(), String> {
+    let view = View::open(&directory.join("control")).map_err(|error| error.to_string())?;
+    match (view.state(), view.total(counter)) {
+        (Some(State::Withdrawn), 21..) => Ok(()),
+        found => Err(format!("the last copy says {found:?}")),
+    }
+}
+
 /// A second JVM with the same path runs without a control file, and the first one keeps its own.
 fn second(setting: Setting) -> Verdict {
     let directory = scratch()?;
@@ -185,6 +205,18 @@ pub fn cases(cases: &mut Vec<Case>) {
             goes_on(running, &view)
         })
     });
+    for (name, options, counter) in [
+        ("in_a_hook", "levels=none,control=control", Counter::Passed),
+        ("at_a_collection", "core=64k,control=control", Counter::Refills),
+    ] {
+        hazard(cases, &format!("control::withdrawn_{name}"), JDKS, G1, move |_| {
+            long(options)
+                .flags("-Xmn8m")
+                .unreported()
+                .beside(move |running| withdrawn(running, counter))
+                .after(move |finished| last_copy_of_withdrawn(&finished.directory, counter))
+        });
+    }
     matrix(cases, "control::second_jvm", JDKS, G1, second);
     matrix(cases, "control::precious", JDKS, G1, precious);
     matrix(cases, "report::elsewhere", JDKS, G1, elsewhere);
