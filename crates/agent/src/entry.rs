@@ -2,7 +2,6 @@
 
 use crate::events;
 use crate::install::{self, Unfinished};
-use crate::log;
 use crate::options::Options;
 use crate::state::{INTERNAL, When};
 use hotspot::jvmti::{self, JavaVm};
@@ -52,7 +51,6 @@ unsafe fn start(vm: JavaVm, text: *const c_char, when: When) -> c_int {
 /// `vm` must be HotSpot's.
 pub(crate) unsafe fn attempt(vm: JavaVm, text: &str, when: When) -> Result<(), Unfinished> {
     let (options, parsed) = Options::parse(text);
-    log::set_level(options.log);
     let strict = options.strict;
     let outcome = catch_unwind(|| {
         parsed?;
@@ -61,4 +59,24 @@ pub(crate) unsafe fn attempt(vm: JavaVm, text: &str, when: When) -> Result<(), U
         install::begin(&environment, options, when, events::callbacks())
     });
     outcome.unwrap_or_else(|_| Err(INTERNAL.into())).map_err(|line| Unfinished { line, strict })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{Severity, put_back, set_level};
+    use std::ptr::null_mut;
+
+    #[test]
+    fn what_is_refused_leaves_the_log_as_it_is() {
+        let before = set_level(Severity::Error);
+        let said = set_level(Severity::Error);
+        for text in ["core=1,log=debug", "log=debug", "log=debug,withdraw=true"] {
+            // SAFETY: without a `libjvm.so` in this process it is refused before anybody looks at the JVM.
+            let outcome = unsafe { attempt(null_mut(), text, When::Attach) };
+            assert!(outcome.is_err(), "{text}");
+            assert_eq!(set_level(Severity::Error), said, "{text}");
+        }
+        put_back(before);
+    }
 }

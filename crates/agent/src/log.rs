@@ -29,10 +29,20 @@ impl Severity {
 
 static LEVEL: AtomicU8 = AtomicU8::new(Severity::Warn as u8);
 
-/// Says from now on what is at least as severe.
-pub(crate) fn set_level(severity: Severity) {
+/// What is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(u8);
+
+/// Says from now on what is at least as severe; what was said before, for [`put_back`].
+pub(crate) fn set_level(severity: Severity) -> Level {
     // Relaxed: nothing depends on when it is seen.
-    LEVEL.store(severity as u8, Ordering::Relaxed);
+    Level(LEVEL.swap(severity as u8, Ordering::Relaxed))
+}
+
+/// Says from now on what was said at a time.
+pub(crate) fn put_back(level: Level) {
+    // Relaxed: as above.
+    LEVEL.store(level.0, Ordering::Relaxed);
 }
 
 /// Says a line. Written at once and whole; a standard error that is closed, or full because nobody reads it, is no reason to stop the application: then

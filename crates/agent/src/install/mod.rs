@@ -22,7 +22,7 @@ mod settings;
 pub(crate) use settings::are_of_only_observed;
 
 use crate::in_place::InPlace;
-use crate::log::{Severity, say};
+use crate::log::{self, Severity, say};
 use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
@@ -89,6 +89,18 @@ pub(crate) fn begin(
     if options.withdraw {
         return take_back();
     }
+    let level = log::set_level(options.log);
+    // What is there goes on to say what it said.
+    let quiet = move |_: &String| log::put_back(level);
+    put_in_place(environment, options, when, callbacks).inspect_err(quiet)
+}
+
+fn put_in_place(
+    environment: Environment<'_>,
+    options: Options,
+    when: When,
+    callbacks: Callbacks,
+) -> Result<(), String> {
     if LOADED.swap(true, Ordering::AcqRel)
         && let Some((observer, ground)) = make_room(&options, when)?
     {
@@ -162,6 +174,7 @@ fn replace(
 /// Puts an observer there again that has stepped aside for nothing. It counts on in its own memory, and belongs to whom it belonged to.
 #[cold]
 fn come_back(mut observer: Earlier) {
+    log::set_level(observer.plan.options.log);
     // They have been said.
     observer.plan.remarks.clear();
     match Live::make(&observer.plan).and_then(|live| install(live, &observer.plan, observer.jvmti)) {
