@@ -13,6 +13,9 @@
 //!
 //! What trimming leaves out could be an effect that is rare and large. So the plain ratio of all work in all time is kept
 //! beside it; where the two disagree, there is one.
+//!
+//! Windows are times: a pause may last as long as one or several of them. A pair with such a window has no ratio of its own, but its
+//! time, its pauses and the other side's work are in all sums: who leaves it out charges the longest pauses to nobody.
 
 use crate::exposure::Exposed;
 use crate::measure::{Amount, Measure, Pair};
@@ -23,7 +26,7 @@ use statistics::trimmed::{standard_error, student, trimmed};
 /// What pairs in one process say of side a, beside side b.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Pairs with work on both sides.
+    /// Pairs with work on both sides: those that have a ratio. The others are in the sums only.
     pub pairs: usize,
     /// Work for each second, stops for collections charged evenly by the heap used up.
     pub per_second: Interval,
@@ -41,6 +44,8 @@ pub struct Estimate {
     pub stopped: Option<[f64; 2]>,
 }
 
+/// Pairs with a ratio from which they are compared.
+const FEWEST_RATIOS: usize = 2;
 /// Pauses on a side from which they are compared.
 const FEWEST_PAUSES: f64 = 5.0;
 
@@ -155,24 +160,33 @@ fn of_steps(pairs: &[Pair], amount: Amount) -> Option<Logarithm> {
 
 /// What the pairs say. `None` when fewer than two have work on both sides.
 pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
-    let pairs: Vec<Pair> =
-        pairs.iter().filter(|pair| amount.of(&pair.a).and(amount.of(&pair.b)).is_some()).copied().collect();
+    let has_ratio = |pair: &&Pair| amount.of(&pair.a).and(amount.of(&pair.b)).is_some();
+    let with_ratio = pairs.iter().filter(has_ratio).count();
+    if with_ratio < FEWEST_RATIOS {
+        return None;
+    }
     let ratio = |rate: fn(Amount, &Measure) -> Option<f64>| {
         Logarithm::of_pairs(pairs.iter().map(|pair| Some(rate(amount, &pair.a)? / rate(amount, &pair.b)?)))
     };
     let of = |side: usize, value: &dyn Fn(&Measure) -> Option<f64>| -> Option<Vec<f64>> {
         pairs.iter().map(|pair| value(if side == 0 { &pair.a } else { &pair.b })).collect()
     };
-    let work = |side| of(side, &|measure| amount.of(measure));
-    let seconds = |side| of(side, &|measure| Some(measure.seconds));
-    let over_sums = |above: [Vec<f64>; 2], below: [Vec<f64>; 2]| {
-        let [above_a, above_b] = above;
-        let [below_a, below_b] = below;
-        Some(Logarithm::of_sums(&above_a, &below_a)?.plus(-1.0, &Logarithm::of_sums(&above_b, &below_b)?))
+    // Of one for the other. A pair of which either could not be read adds nothing to any of the four sums.
+    let each_for = |above: &dyn Fn(&Measure) -> Option<f64>, below: &dyn Fn(&Measure) -> Option<f64>| {
+        let both = |measure: &Measure| above(measure).zip(below(measure));
+        let known: Vec<_> = pairs.iter().map(|pair| both(&pair.a).zip(both(&pair.b))).collect();
+        let sides: Vec<_> = known.into_iter().map(Option::unwrap_or_default).collect();
+        let (a, b): (Vec<_>, Vec<_>) = sides.into_iter().unzip();
+        let over = |side: Vec<(f64, f64)>| {
+            let (above, below): (Vec<f64>, Vec<f64>) = side.into_iter().unzip();
+            Logarithm::of_sums(&above, &below)
+        };
+        Some(over(a)?.plus(-1.0, &over(b)?))
     };
-    let all_windows = over_sums([work(0)?, work(1)?], [seconds(0)?, seconds(1)?])?;
+    let work = |measure: &Measure| amount.counted(measure);
+    let all_windows = each_for(&work, &|measure| Some(measure.seconds))?;
     // So much CPU time a second, so much work in it.
-    let (cpu, speed, has_steps) = match of_steps(&pairs, amount).zip(ratio(busy)) {
+    let (cpu, speed, has_steps) = match of_steps(pairs, amount).zip(ratio(busy)) {
         Some((work, busy)) => {
             let speed = busy.plus(1.0, &work);
             (Some(work), speed, true)
@@ -184,18 +198,16 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
     let counted = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.pauses));
     let paused = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.pause_seconds));
     let stood = |side| of(side, &|measure| measure.stopped.map(|stopped| stopped.seconds));
+    let seconds = |side| of(side, &|measure| Some(measure.seconds));
     let run = |side| of(side, &|measure| running(measure).or(Some(0.0)));
     let sum = |values: &[f64]| values.iter().sum::<f64>();
 
     let used = of(0, &used_up).zip(of(1, &used_up));
     // Steps of one kind allocate the same, whatever kinds a window happens to hold: then objects are the work.
-    let objects = |side| of(side, &|measure| measure.bytes);
-    let done = match has_steps {
-        true => objects(0).zip(objects(1)),
-        false => Some((work(0)?, work(1)?)),
+    let used_for_work = match has_steps {
+        true => each_for(&used_up, &|measure| measure.bytes),
+        false => each_for(&used_up, &work),
     };
-    let used_for_work =
-        used.clone().zip(done).and_then(|((a, b), (of_a, of_b))| over_sums([a, b], [of_a, of_b]));
     let heap_use = used_for_work.as_ref().map(Logarithm::interval);
 
     let mut per_second = speed;
@@ -204,10 +216,8 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         (counted(0), counted(1), paused(0), paused(1))
     {
         // Collections are counted only where it is not known what they come from.
-        let (causes_a, causes_b) = used
-            .clone()
-            .filter(|(a, b)| sum(a) > 0.0 && sum(b) > 0.0)
-            .unwrap_or((count_a.clone(), count_b.clone()));
+        let (causes_a, causes_b) =
+            used.filter(|(a, b)| sum(a) > 0.0 && sum(b) > 0.0).unwrap_or((count_a.clone(), count_b.clone()));
         let all = sum(&causes_a) + sum(&causes_b);
         let each = if all > 0.0 { (sum(&pause_a) + sum(&pause_b)) / all } else { 0.0 };
         if let Some(used) = used_for_work.as_ref().filter(|_| has_steps) {
@@ -224,12 +234,13 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
             }
         }
         if sum(&count_a).min(sum(&count_b)) >= FEWEST_PAUSES {
-            pauses = over_sums([count_a, count_b], [work(0)?, work(1)?]).map(|found| found.interval());
+            pauses = each_for(&|measure| measure.stopped.map(|stopped| stopped.pauses), &work)
+                .map(|found| found.interval());
         }
     }
     let share = |side| Some(sum(&stood(side)?) / sum(&seconds(side)?));
     Some(Estimate {
-        pairs: pairs.len(),
+        pairs: with_ratio,
         per_second: per_second.interval(),
         per_running_second,
         per_application_second: cpu.map(|found| found.interval()),

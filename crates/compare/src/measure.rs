@@ -100,14 +100,18 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// How much of it there was.
+    /// How much of it there was. `None` when nothing happened, or nobody knows.
     pub fn of(self, measure: &Measure) -> Option<f64> {
+        self.counted(measure).filter(|amount| *amount > 0.0)
+    }
+
+    /// The same, with 0 where nothing happened: time in which a side does nothing is its time, too.
+    pub fn counted(self, measure: &Measure) -> Option<f64> {
         match self {
             Amount::Operations => measure.operations,
             Amount::Bytes => measure.bytes,
             Amount::Runs => Some(1.0),
         }
-        .filter(|amount| *amount > 0.0)
     }
 
     /// For each second. `None` when nothing happened.

@@ -65,13 +65,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
              (kernel.yama.ptrace_scope 0 or 1, the same user)",
         ));
     };
-    let idle = pairs.len() - ratios.len();
-    if idle * 10 > pairs.len() {
-        notes.push(format!(
-            "in {idle} of {} pairs nothing was allocated on one side; they are left out: use a longer --window",
-            pairs.len()
-        ));
-    }
+    notes.extend(without_ratio(pairs, amount));
     if ratios.len() < FEW_PAIRS {
         notes.push(format!(
             "only {} pairs: the interval is little more than their range, and no difference is decided; use a longer --duration",
@@ -97,6 +91,30 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
         None => notes.extend(steadiness(&ratios, "the pairs' ratios", "")),
     }
     Ok(Summary { pairs: ratios.len(), ratio: found, ratio_cpu, heap_use, ratios, notes })
+}
+
+/// Why pairs have no ratio of their own, where that is so of more than a tenth of them.
+fn without_ratio(pairs: &[Pair], amount: Amount) -> Option<String> {
+    let count = |is: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| is(pair)).count();
+    let unread = count(&|pair| amount.counted(&pair.a).and(amount.counted(&pair.b)).is_none());
+    let nothing = |measure: &Measure| amount.counted(measure).is_some_and(|amount| amount <= 0.0);
+    let idle = count(&|pair| nothing(&pair.a) || nothing(&pair.b));
+    let many = |number: usize| number * 10 > pairs.len();
+    let all = pairs.len();
+    if many(unread) {
+        return Some(format!(
+            "in {unread} of {all} pairs the work of one side could not be read, so they count for nothing: threads come and go faster \
+             than their accounts can be read; use a program with operations of its own"
+        ));
+    }
+    let done = if amount == Amount::Bytes { "allocated" } else { "done" };
+    many(idle).then(|| {
+        let (a, b) = (count(&|pair| nothing(&pair.a)), count(&|pair| nothing(&pair.b)));
+        format!(
+            "in {idle} of {all} pairs nothing was {done} on one side (a in {a}, b in {b}): they have no ratio of their own, only their time and \
+             their pauses count; use a longer --window where pauses are as long, and look at all_windows where it is mostly one side"
+        )
+    })
 }
 
 /// Less of the CPUs than this is no load that speed could follow.
@@ -270,6 +288,26 @@ mod tests {
     fn an_idle_program_has_no_ratio() {
         let idle = [Pair { a: Measure::default(), b: Measure::default(), steps: None }; 9];
         assert!(summarise(&idle, Amount::Bytes, Some(["a", "b"]), 1).is_err());
+    }
+
+    #[test]
+    fn pairs_without_a_ratio_are_said_with_the_side_that_did_nothing() {
+        let mut idle = pairs(20, 3e6, 2e6);
+        (0..3).for_each(|at| idle[at].a = measure(0.0, 0));
+        idle[4].b = measure(0.0, 0);
+        let notes = |pairs: &[Pair], amount| summarise(pairs, amount, None, 1).unwrap().notes;
+        let found = notes(&idle, Amount::Bytes);
+        assert!(
+            found[0].contains("in 4 of 20 pairs nothing was allocated on one side (a in 3, b in 1)"),
+            "{found:?}"
+        );
+        assert!(found[0].contains("all_windows") && !found.iter().any(|note| note.contains("CPU time")));
+        assert!(notes(&idle, Amount::Operations)[0].contains("nothing was done"));
+        assert!(notes(&idle[1..], Amount::Bytes)[0].contains("in 3 of 19"));
+        assert!(notes(&idle[3..], Amount::Bytes).is_empty(), "one is not many");
+        (0..3).for_each(|at| idle[at].a.bytes = None);
+        let found = notes(&idle, Amount::Bytes);
+        assert!(found[0].contains("in 3 of 20 pairs the work of one side could not be read"), "{found:?}");
     }
 
     #[test]
