@@ -42,7 +42,7 @@ impl Measure {
             application_cpu_seconds: time(earlier.application_cpu, later.application_cpu),
             stopped: None,
             operations: both(earlier.operations, later.operations),
-            bytes: Some(later.bytes.saturating_sub(earlier.bytes) as f64),
+            bytes: both(earlier.bytes, later.bytes),
             collections: Some(later.collections.saturating_sub(earlier.collections)),
             collection_seconds: None,
             heap_used: None,
@@ -130,12 +130,16 @@ mod tests {
 
     #[test]
     fn differences_of_counts() {
-        let first =
-            Counts { at: Duration::from_secs(1), operations: Some(10), bytes: 100, ..Counts::default() };
+        let first = Counts {
+            at: Duration::from_secs(1),
+            operations: Some(10),
+            bytes: Some(100),
+            ..Counts::default()
+        };
         let later = Counts {
             at: Duration::from_secs(3),
             operations: Some(50),
-            bytes: 300,
+            bytes: Some(300),
             cpu: Some(Duration::from_secs(4)),
             application_cpu: None,
             collections: 2,
@@ -150,5 +154,7 @@ mod tests {
         assert_eq!(Amount::Runs.rate(&measure), Some(0.5));
         assert_eq!(Amount::Operations.cpu_rate(&measure), None, "CPU time was unknown at first");
         assert_eq!((measure.collections, measure.waste.unwrap().share()), (Some(2), Some(0.025)));
+        let unread = Measure::between(&first, &Counts { bytes: None, ..later });
+        assert_eq!((unread.bytes, Amount::Bytes.counted(&unread)), (None, None), "not none");
     }
 }

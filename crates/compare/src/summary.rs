@@ -173,13 +173,16 @@ pub fn side(
     let nothing = Interval { median: 0.0, low: 0.0, high: 0.0 };
     let throughput = rates(pairs, side, |measure| amount.rate(measure));
     let throughput_cpu = rates(pairs, side, |measure| amount.cpu_rate(measure));
-    let collections = measures.iter().map(|measure| measure.collections).sum::<Option<u64>>();
+    let counted = |measures: &[&Measure]| measures.iter().map(|measure| measure.collections).sum();
+    let collections: Option<u64> = counted(&measures);
+    // For the same work: only where that could be read.
+    let known: Vec<&Measure> =
+        measures.iter().copied().filter(|measure| amount.counted(measure).is_some()).collect();
+    let work: f64 = known.iter().filter_map(|measure| amount.counted(measure)).sum();
     let (work, unit) = match amount {
-        Amount::Operations => {
-            (sum(|measure| measure.operations).map(|number| number / 1e6), "million operations")
-        }
-        Amount::Bytes => (sum(|measure| measure.bytes).map(|number| number / 1e9), "GB"),
-        Amount::Runs => (Some(measures.len() as f64), "run"),
+        Amount::Operations => (work / 1e6, "million operations"),
+        Amount::Bytes => (work / 1e9, "GB"),
+        Amount::Runs => (work, "run"),
     };
     let wasted = measures.iter().map(|measure| measure.waste).collect::<Option<Vec<Waste>>>();
     let asked = measures.iter().map(|measure| measure.requests).collect::<Option<Vec<Requests>>>();
@@ -191,10 +194,7 @@ pub fn side(
         rates: throughput,
         throughput_cpu: bootstrap(&throughput_cpu, seed),
         collections,
-        collections_rate: collections
-            .zip(work)
-            .filter(|(_, work)| *work > 0.0)
-            .map(|(count, work)| count as f64 / work),
+        collections_rate: counted(&known).filter(|_| work > 0.0).map(|count| count as f64 / work),
         collections_unit: unit.to_owned(),
         collection_seconds: sum(|measure| measure.collection_seconds),
         waste: wasted.map(sum_of),
@@ -253,6 +253,10 @@ mod tests {
         assert_eq!((a.collections, b.collections), (Some(10), Some(40)));
         assert_eq!((a.collections_rate, b.collections_rate), (Some(10.0 / 30.0), Some(2.0)));
         assert_eq!(a.waste, None, "not known is not zero");
+        let mut unread = pairs.clone();
+        unread[3].a.operations = None;
+        let a = side(&unread, 0, Amount::Operations, "a", Value::Null, vec![], 1);
+        assert_eq!((a.collections, a.collections_rate), (Some(10), Some(9.0 / 27.0)));
     }
 
     #[test]

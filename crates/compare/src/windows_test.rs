@@ -49,7 +49,12 @@ impl Subject for Simulated {
     }
 
     fn counts(&mut self) -> Result<Counts> {
-        Ok(Counts { at: self.now, bytes: self.bytes as u64, cpu: Some(2 * self.now), ..Counts::default() })
+        Ok(Counts {
+            at: self.now,
+            bytes: Some(self.bytes as u64),
+            cpu: Some(2 * self.now),
+            ..Counts::default()
+        })
     }
 
     fn ended(&mut self) -> Result<bool> {
@@ -146,7 +151,7 @@ impl Subject for Shared {
     }
 
     fn counts(&mut self) -> Result<Counts> {
-        Ok(Counts { at: self.1, bytes: jvm::observe::served(&self.0, false), ..Counts::default() })
+        Ok(Counts { at: self.1, bytes: Some(jvm::observe::served(&self.0, false)), ..Counts::default() })
     }
 
     fn ended(&mut self) -> Result<bool> {

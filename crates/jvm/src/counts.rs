@@ -100,8 +100,8 @@ pub struct Counts {
     pub at: Duration,
     /// Operations, where the program counts them.
     pub operations: Option<u64>,
-    /// Bytes allocated.
-    pub bytes: u64,
+    /// Bytes allocated, where they can be read: a moment without them is no moment at which nothing was allocated.
+    pub bytes: Option<u64>,
     /// CPU time used, where it can be read.
     pub cpu: Option<Duration>,
     /// CPU time of the application's own threads, where it can be read.

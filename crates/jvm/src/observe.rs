@@ -40,17 +40,21 @@ impl Jvm {
         Jvm { path, pid, control, cpu: None, threads: Threads::of(pid), accounts: None, allocated: None }
     }
 
-    /// What objects took, by HotSpot's own accounts, tried for so long at most; what was read last where they cannot be read. Reserved bytes
-    /// would count the waste of thread buffers, too, in which the sides differ.
-    fn allocated_within(&mut self, limit: Duration) -> u64 {
-        if self.accounts.is_none()
-            && matches!(self.control.state(), Some(State::Installed | State::Observing))
-        {
+    /// What objects took, by HotSpot's own accounts, tried for so long at most. `None` of a JVM that runs and whose accounts cannot be read: what was
+    /// read last would say that it has done nothing since. Of one that has ended that is all there is. Reserved bytes would count the waste of thread
+    /// buffers, too, in which the sides differ.
+    fn allocated_within(&mut self, limit: Duration) -> Option<u64> {
+        let has_accounts =
+            |jvm: &Jvm| matches!(jvm.control.state(), Some(State::Installed | State::Observing));
+        if self.accounts.is_none() && has_accounts(self) {
             self.accounts = Accounts::from_settings(self.pid, &settings(&self.control));
         }
         let read = self.accounts.as_mut().and_then(|accounts| accounts.read_within(limit));
         self.allocated = read.or(self.allocated);
-        self.allocated.unwrap_or_default()
+        if read.is_none() && has_accounts(self) && os::is_running(self.pid) {
+            return None;
+        }
+        Some(self.allocated.unwrap_or_default())
     }
 }
 
@@ -326,19 +330,24 @@ impl Jvms {
     }
 
     /// As [`Jvms::counts`], at the end or the beginning of something long: where thousands of threads a second come and go, one attempt to read what
-    /// they have allocated often fails, and what was read last, or nothing, would stand for it.
+    /// they have allocated often fails, and all of it would have no count.
     pub fn counts_patiently(&mut self) -> Counts {
-        for jvm in &mut self.found {
-            jvm.allocated_within(PATIENCE);
-        }
-        self.counts()
+        let read: Vec<_> = self.found.iter_mut().map(|jvm| jvm.allocated_within(PATIENCE)).collect();
+        self.counts_or(&read)
     }
 
     /// The counters of all of them at this moment. The counters of one that has ended stay.
     pub fn counts(&mut self) -> Counts {
-        let mut counts = Counts { at: os::monotonic(), ..Counts::default() };
-        for jvm in &mut self.found {
-            counts.bytes += jvm.allocated_within(Duration::ZERO);
+        self.counts_or(&[])
+    }
+
+    /// With the bytes that were just read of each where they cannot be read again.
+    fn counts_or(&mut self, just_read: &[Option<u64>]) -> Counts {
+        let mut counts = Counts { at: os::monotonic(), bytes: Some(0), ..Counts::default() };
+        let just_read = just_read.iter().copied().chain(std::iter::repeat(None));
+        for (jvm, just_read) in self.found.iter_mut().zip(just_read) {
+            let bytes = jvm.allocated_within(Duration::ZERO).or(just_read);
+            counts.bytes = counts.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
             jvm.cpu = jvm.threads.cpu().or(jvm.cpu);
             let cpu = jvm.cpu.unwrap_or_default();
             counts.cpu = Some(counts.cpu.unwrap_or_default() + cpu.process);

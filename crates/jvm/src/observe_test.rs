@@ -31,8 +31,34 @@ fn jvms_are_found_as_they_come_and_are_switched_alike() {
     second.count_pause();
     let counts = jvms.counts();
     assert_eq!((counts.waste.of_bytes, counts.collections, counts.waste.refill_bytes), (130, 1, 9));
-    assert_eq!(counts.bytes, 0, "bytes reserved are not bytes allocated");
+    assert_eq!(counts.bytes, None, "bytes reserved are not bytes allocated, and nobody has said which are");
     assert!(jvms.notes().iter().any(|note| note.contains("2 JVMs")));
+}
+
+/// Its own memory is that of a JVM whose only thread has allocated 1000 bytes.
+#[test]
+fn accounts_that_cannot_be_read_are_not_an_idle_jvm() {
+    let thread = [1000_u64, 0, 0];
+    let pointers = [thread.as_ptr() as usize];
+    let mut list = [1, pointers.as_ptr() as usize];
+    let head = list.as_ptr() as usize;
+    let mut jvms = Jvms::new().unwrap();
+    let control = create(&jvms, std::process::id(), &[1]);
+    jvms.refresh().unwrap();
+    assert_eq!(jvms.counts().bytes, Some(0), "it only starts");
+    let accounts = serde_json::json!({ "list": std::ptr::from_ref(&head) as usize, "length": 0, "threads": 8, "allocated": 0, "tlab_start": 8,
+        "tlab_top": 16 });
+    control.set_settings(&serde_json::json!({ "accounts": accounts }).to_string());
+    control.set_state(State::Installed);
+    assert_eq!((jvms.counts().bytes, jvms.counts_patiently().bytes), (Some(1000), Some(1000)));
+    std::hint::black_box(&mut list)[1] = 8;
+    assert_eq!(jvms.counts().bytes, None, "not what was read last");
+    let other = create(&jvms, 0x3fff_fff0, &[1]);
+    other.set_state(State::Ended);
+    jvms.refresh().unwrap();
+    assert_eq!(jvms.counts().bytes, None, "what one has is not the sum");
+    control.set_state(State::Ended);
+    assert_eq!(jvms.counts().bytes, Some(1000), "nothing comes after that");
 }
 
 #[test]
