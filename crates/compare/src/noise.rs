@@ -1,7 +1,6 @@
 //! What else happened on the machine while we measured.
 
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
 
 /// Of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +44,6 @@ pub struct Watch {
     load_before: Option<f64>,
     ticks: Option<Ticks>,
     own_seconds: f64,
-    since: Instant,
 }
 
 impl Watch {
@@ -55,27 +53,31 @@ impl Watch {
             load_before: crate::machine::load(),
             ticks: Ticks::now(),
             own_seconds: jvm::os::own_cpu_seconds(),
-            since: Instant::now(),
         }
     }
 
     /// Until now.
     pub fn end(&self) -> Disturbance {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-        let shares =
-            self.ticks.zip(Ticks::now()).filter(|(then, now)| now.all > then.all).map(|(then, now)| {
-                let all = (now.all - then.all) as f64;
-                let own = (jvm::os::own_cpu_seconds() - self.own_seconds)
-                    / (self.since.elapsed().as_secs_f64() * cpus);
-                let busy = now.busy.saturating_sub(then.busy) as f64 / all;
-                (now.steal.saturating_sub(then.steal) as f64 / all, (busy - own).clamp(0.0, 1.0))
-            });
+        let own = jvm::os::own_cpu_seconds() - self.own_seconds;
+        let shares = self.ticks.zip(Ticks::now()).and_then(|(then, now)| shares(then, now, own));
         Disturbance {
             load_before: self.load_before,
             steal_share: shares.map(|(steal, _)| steal),
             others_share: shares.map(|(_, others)| others),
         }
     }
+}
+
+/// Of a second: `USER_HZ` is 100 on every Linux that terrace runs on.
+const TICKS: f64 = 100.0;
+
+/// What was stolen, and what others used, of the CPU time of the whole machine, of which `own` seconds were ours. These are divided by the same ticks:
+/// a process that may use some of the CPUs only has a larger share of those.
+fn shares(then: Ticks, now: Ticks, own: f64) -> Option<(f64, f64)> {
+    let all = Some(now.all.saturating_sub(then.all) as f64).filter(|all| *all > 0.0)?;
+    let stolen = now.steal.saturating_sub(then.steal) as f64;
+    let others = now.busy.saturating_sub(then.busy) as f64 - own * TICKS;
+    Some((stolen / all, (others / all).clamp(0.0, 1.0)))
 }
 
 #[cfg(test)]
@@ -91,12 +93,13 @@ mod tests {
 
     #[test]
     fn our_own_work_is_not_another_programs() {
-        let watch = Watch::begin();
-        let mut sum = 0_u64;
-        while watch.since.elapsed().as_millis() < 60 {
-            sum = std::hint::black_box(sum.wrapping_add(1));
-        }
-        let found = watch.end();
+        // Ten seconds of four CPUs: three are busy with others; we may use one, and do.
+        let then = Ticks { all: 500, busy: 100, steal: 20 };
+        let now = Ticks { all: 4500, busy: 4100, steal: 60 };
+        assert_eq!(shares(then, now, 10.0), Some((0.01, 0.75)));
+        assert_eq!(shares(then, now, 41.0), Some((0.01, 0.0)), "ticks are coarse");
+        assert_eq!(shares(then, then, 1.0), None, "no time has passed");
+        let found = Watch::begin().end();
         assert!(found.others_share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{found:?}");
     }
 }
