@@ -8,21 +8,20 @@ mod claims;
 mod published;
 pub(super) mod simulated;
 
-use crate::Result;
+use crate::{Error, Result};
 use compare::result::ComparisonResult;
 use compare::side::Side;
 use compare::{Comparison, Method, Program};
 use experiment::measured::MeasuredCell;
 use experiment::{
-    Bench, Cell, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Runner, Sample,
-    Source, parameters,
+    Bench, Declaration, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Sample, Source, compared,
+    parameters,
 };
 use jvm::agent::{AgentOptions, BufferSize, Levels, Tlab};
 use jvm::counts::Requests;
 use jvm::jdk::{Collector, Jdk};
 use jvm::size;
 use jvm::workload::{Parameters as WorkloadParameters, Workload};
-use present::progress::Progress;
 use statistics::Interval;
 use std::time::Duration;
 
@@ -170,23 +169,15 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 ]);
                 let windows = bench.effort.pick(Duration::from_secs(9), Duration::from_secs(45));
                 let warmup = Duration::from_secs(bench.warmup(bench.effort.pick(5, 20)));
-                let runner = match jdk {
-                    None => Runner::Unavailable("no JDK with a compiler; name a full JDK with --java".into()),
+                let comparison = match jdk {
+                    None => Err(Error::failed("no JDK with a compiler; name a full JDK with --java")),
                     Some(jdk) => {
-                        let comparison = comparison(
-                            bench,
-                            jdk,
-                            threads,
-                            *tlab,
-                            (level, paper / scale),
-                            scale,
-                            windows,
-                            warmup,
-                        )?;
-                        Runner::native(move || Ok(sample(&comparison.run(&Progress::none())?)))
+                        let buffers = (*level, paper / scale);
+                        comparison(bench, jdk, threads, *tlab, buffers, scale, windows, warmup)
                     }
                 };
-                plan.cells.push(Cell { parameters, seconds: (windows + warmup).as_secs_f64() + 1.5, runner });
+                let seconds = (windows + warmup).as_secs_f64() + 1.5;
+                plan.cells.push(compared::cell(parameters, seconds, comparison, sample));
             }
         }
     }
@@ -231,7 +222,7 @@ fn comparison(
         },
         warmup,
         duration,
-        seed: 1,
+        seed: 0,
         show: false,
         install: bench.install.clone(),
     })
