@@ -17,7 +17,7 @@ Examples:
   terrace top --format json           the same for programs
 
 Nothing is loaded into a JVM: with terrace its counters are in shared memory; of a stock JVM, those
-that 'jstat' shows are read, and its allocation is estimated (~): eden times collections.
+that 'jstat' shows are read, and its allocation is estimated (~): eden times how often it was full.
 Keys are listed at the bottom and explained by '?'. NO_COLOR=1 disables colours.")]
 pub struct Top {
     /// Only these JVMs [default: all that this user may inspect].

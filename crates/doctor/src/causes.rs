@@ -1,18 +1,12 @@
 //! Why collections came, as HotSpot says it, and how many would come in another eden.
 
+use jvm::collection_cause::{self, ERGONOMICS, FULL_EDEN};
 use jvm::perfdata::PerfData;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// HotSpot's words for a collection that came because eden was full (`GCCause::to_string`, 17 to 25).
-const FULL_EDEN: [&str; 4] =
-    ["Allocation Failure", "G1 Evacuation Pause", "G1 Preventive Collection", "GCLocker Initiated GC"];
-/// What it says where no collection is under way, or none came before.
-const NONE: &str = "No GC";
 /// For the pauses of G1's concurrent cycle, which have no cause of their own.
 const CONCURRENT: &str = "concurrent cycle";
-/// What Parallel says of a full collection that follows the one of a full eden at once.
-const ERGONOMICS: &str = "Ergonomics";
 const OF_EDEN: &str = "Allocation Failure";
 /// After these eden is as full as it was before, or was empty already.
 const FOLLOWING: [&str; 2] = [CONCURRENT, ERGONOMICS];
@@ -112,10 +106,7 @@ impl Counting {
         let Some(before) = self.seen.replace(now) else { return };
         let [young, full, concurrent, _] =
             std::array::from_fn(|number| now[number].saturating_sub(before[number]));
-        // HotSpot counts a collection when it begins, and says its cause until it ends.
-        let said = |name| perf.text(name).filter(|cause| *cause != NONE);
-        let cause = said("sun.gc.cause").or_else(|| said("sun.gc.lastCause"));
-        self.attribute([young, full, concurrent], cause);
+        self.attribute([young, full, concurrent], collection_cause::of(perf));
     }
 
     /// Young and full collections since the look before, and pauses of a concurrent cycle, when HotSpot says this cause. What it says no cause of is

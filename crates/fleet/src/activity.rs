@@ -1,5 +1,6 @@
 //! What a JVM did between two looks.
 
+use crate::eden::Eden;
 use crate::survey::Look;
 use hab::Counter;
 use jvm::counter_values::CounterValues;
@@ -19,7 +20,7 @@ pub struct Activity {
     pub program: String,
     /// stock, on, off, bound, counts (an observer), other version, or what the agent says of itself: refused, withdrawn.
     pub buffers: String,
-    /// Bytes. Of a stock JVM: what its collections freed of eden, which is known with each collection only.
+    /// Bytes. Of a stock JVM: what its collections freed of eden, which is known with each collection only, and only of those of a full eden.
     pub allocated: Option<f64>,
     /// Whether that is such an estimate.
     pub is_estimate: bool,
@@ -80,13 +81,16 @@ impl Activity {
             let of = |look: &Look| look.counters.as_ref().map(|counters| counters.collections());
             Some(of(now)?.saturating_sub(of(before)?) as f64 / seconds)
         };
-        let eden = || now.counters.as_ref()?.get("sun.gc.generation.0.space.0.capacity");
+        let allocated = || {
+            let of = |look: &Look| look.counters.as_ref().and_then(Eden::of);
+            Some(of(now)?.allocated_since(&of(before)?)? as f64 / seconds)
+        };
         let stock = Activity {
             pid: now.pid,
             started: now.started,
             program: now.program.clone(),
             buffers: if now.other_version.is_some() { OTHER_VERSION } else { "stock" }.into(),
-            allocated: collections().and_then(|rate| Some(rate * eden()? as f64)),
+            allocated: allocated(),
             is_estimate: true,
             tlabs: None,
             refills: None,

@@ -31,14 +31,14 @@ const HELP: [&str; 13] = [
     "?, h             this help             q   quit",
     "",
     "BUFFERS    on, off, bound: Terrace's; counts: an observer; stock: without",
-    "ALLOC/s    bytes handed to threads; ~: of a stock JVM, eden times collections",
+    "ALLOC/s    bytes handed to threads; ~: of a stock JVM, eden by how often full",
     "TLABs/s    requests of threads for TLABs, all of which a stock heap would serve",
     "REFILLS/s  of buffers from the heap: the requests that it serves with Terrace",
     "WASTE      share of the bytes reserved by buffers that was given up",
     "GCs/s      collections",
     "",
     "A '-' means not known: a stock JVM does not count it ('terrace attach PID",
-    "levels=none' does); with -XX:-UsePerfData it does not report collections.",
+    "levels=none' does), or its collections do not tell; -XX:-UsePerfData hides them",
 ];
 
 /// Lines of the lower part: title, two histories, and a table.
@@ -81,8 +81,9 @@ fn summary(view: &View) -> String {
     match view.jvms.len() {
         0 => "no JVM of this user is running".into(),
         jvms => format!(
-            "{jvms} JVM{}, {with} with terrace; together they allocate {}",
+            "{jvms} JVM{}, {with} with terrace; together they allocate {}{}",
             if jvms == 1 { "" } else { "s" },
+            if view.jvms.iter().all(|jvm| jvm.allocated.is_some()) { "" } else { "at least " },
             quantity(allocated, "B/s")
         ),
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`survey`], [`others`] | which processes are JVMs, and what each says at one moment; which are none |
 //! | [`activity`] | what happened between two such moments: rates and shares |
+//! | [`eden`] | what a JVM without terrace allocates, by its collections |
 //! | [`order`] | by which column they are sorted |
 //! | [`history`] | the last minutes of each |
 //! | [`view`] | what is selected and shown, and what a key does to it |
@@ -18,6 +19,7 @@ pub mod activity;
 #[cfg(test)]
 mod agents;
 mod draw;
+mod eden;
 pub mod export;
 mod history;
 pub mod live;

@@ -27,6 +27,7 @@ pub mod arrival;
 pub mod attach;
 pub mod calls;
 pub mod clock;
+pub mod collection_cause;
 pub mod counter_values;
 pub mod counts;
 pub mod cpu;
