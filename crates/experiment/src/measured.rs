@@ -19,7 +19,7 @@ pub enum Quantity {
         /// The median of all values with its 95 % interval ([`bootstrap`]); of estimates see [`Quantity::of_runs`].
         #[serde(flatten)]
         interval: Interval,
-        /// The values in the order in which they were measured.
+        /// The values in the order in which they were measured; where runs are taken together, one of each.
         values: Vec<f64>,
     },
     Unavailable {
@@ -95,10 +95,24 @@ pub struct MeasuredCell {
     pub notes: Vec<String>,
     /// What was in force in the last run.
     pub settings: serde_json::Value,
+    /// By the metric's key: the single values of native kernels' runs, where a run of several is one value. Their modes are not in its median.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub repetitions: BTreeMap<String, Vec<f64>>,
     /// JVMs that were measured in all runs: an interval of one tells nothing of another. 0 where the lab itself was, and in the
     /// results of versions that did not count them.
     #[serde(default)]
     pub processes: usize,
+}
+
+impl MeasuredCell {
+    /// All that was measured of a metric, one by one; empty where that is not known.
+    pub fn single_values(&self, metric: &str) -> &[f64] {
+        match (self.repetitions.get(metric), self.metrics.get(metric)) {
+            (Some(repetitions), _) => repetitions,
+            (None, Some(Quantity::Known { values, .. })) => values,
+            (None, _) => &[],
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

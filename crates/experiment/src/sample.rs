@@ -44,14 +44,20 @@ impl Sample {
     }
 
     /// What the run says of a metric as a whole, if its values are not independent: windows and iterations of one JVM share what differs
-    /// from JVM to JVM, and repetitions of a native kernel where its memory lies and where its threads run.
+    /// from JVM to JVM, and repetitions of a native kernel where its memory lies and where its threads run. What is no number is left out.
     pub fn whole(&self, metric: &str) -> Option<Interval> {
         let of_one = || {
             let values = self.values.get(metric)?;
             let share = self.processes == 1 || (self.processes == 0 && values.len() > 1);
-            share.then(|| bootstrap(values, 1)).flatten()
+            share.then(|| bootstrap(&numbers(values), 1)).flatten()
         };
-        self.estimates.get(metric).copied().or_else(of_one)
+        let is_number = |estimate: &Interval| estimate.median.is_finite();
+        self.estimates.get(metric).copied().filter(is_number).or_else(of_one)
+    }
+
+    /// The values of a metric that are numbers.
+    pub fn numbers(&self, metric: &str) -> Vec<f64> {
+        self.values.get(metric).map(|values| numbers(values)).unwrap_or_default()
     }
 
     /// A metric that could not be had.
@@ -69,6 +75,11 @@ impl Sample {
         self.notes.push(note.into());
         self
     }
+}
+
+/// A rate of nothing in no time is none.
+fn numbers(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|value| value.is_finite()).collect()
 }
 
 #[cfg(test)]
@@ -90,5 +101,10 @@ mod tests {
         let own = Interval { median: 5.0, low: 4.9, high: 5.1 };
         assert_eq!(of(1).estimate("ns", own).whole("ns"), Some(own));
         assert_eq!(of(1).whole("rate"), None);
+        for processes in [0, 1] {
+            let disturbed = of(processes).value("ns", f64::NAN).value("ns", f64::INFINITY);
+            assert_eq!(disturbed.whole("ns"), of(processes).whole("ns"));
+            assert_eq!(disturbed.value("rate", f64::NAN).value("rate", f64::NAN).whole("rate"), None);
+        }
     }
 }

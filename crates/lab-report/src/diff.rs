@@ -2,7 +2,8 @@
 //!
 //! A cell's metric *changed significantly* when all of this holds:
 //!
-//! 1. Each side has at least [`FEW_VALUES`] values.
+//! 1. Each side has at least [`FEW_VALUES`] values. A run of a cell is one: its repetitions, iterations or windows share what differs
+//!    from run to run, so that there are never as many as it has of those.
 //! 2. The two 95 % intervals do not overlap.
 //! 3. The bootstrap 95 % interval of the ratio of the medians excludes 1.
 //! 4. The change of the median is larger than what the machine itself moved: the largest of each run's canaries' drift and
@@ -321,7 +322,10 @@ pub fn text(diff: &Diff, columns: u16) -> String {
     if diff.undecided > 0 {
         line(
             "undecided",
-            &format!("{} had fewer than {FEW_VALUES} values on a side: run both with --full", diff.undecided),
+            &format!(
+                "{} had fewer than {FEW_VALUES} values on a side, one of each round: run both with --rounds 5 or --full",
+                diff.undecided
+            ),
         );
     }
     for (name, cells) in

@@ -44,6 +44,10 @@ pub fn findings(
                 let quantity = together(&metric.key, &samples, &reason);
                 (metric.key.clone(), quantity)
             });
+            let repeated = declaration
+                .metrics
+                .iter()
+                .filter_map(|metric| Some((metric.key.clone(), repetitions(&metric.key, &samples)?)));
             let mut notes: Vec<String> = Vec::new();
             for note in samples.iter().flat_map(|sample| &sample.notes) {
                 if !notes.contains(note) {
@@ -60,6 +64,7 @@ pub fn findings(
                 parameters: cell.parameters.clone(),
                 runs: samples.len(),
                 metrics: metrics.collect(),
+                repetitions: repeated.collect(),
                 notes,
                 settings: samples.last().map(|sample| sample.settings.clone()).unwrap_or_default(),
                 processes: samples.iter().map(|sample| sample.processes).sum(),
@@ -91,20 +96,23 @@ pub fn findings(
     }
 }
 
+/// Every number of a metric in all runs.
+fn pooled(metric: &str, samples: &[&Sample]) -> Vec<f64> {
+    samples.iter().flat_map(|sample| sample.numbers(metric)).collect()
+}
+
+/// The same, where runs of native kernels have several and are one value each: two modes of a kernel show in its repetitions, of which a run has
+/// many.
+fn repetitions(metric: &str, samples: &[&Sample]) -> Option<Vec<f64>> {
+    let is_native = samples.iter().all(|sample| sample.processes == 0);
+    let values = pooled(metric, samples);
+    (is_native && values.len() > samples.len()).then_some(values)
+}
+
 fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
     let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
-    let pooled = || {
-        let values = samples.iter().filter_map(|sample| sample.values.get(metric)).flatten();
-        values.copied().filter(|value| value.is_finite()).collect::<Vec<f64>>()
-    };
     if estimates.len() == samples.len() && !estimates.is_empty() {
-        return match Quantity::of_runs(&estimates) {
-            // Two modes of a kernel show in its repetitions, of which a run has many.
-            Quantity::Known { interval, .. } if samples.iter().all(|sample| sample.processes == 0) => {
-                Quantity::Known { interval, values: pooled() }
-            }
-            quantity => quantity,
-        };
+        return Quantity::of_runs(&estimates);
     }
     if !estimates.is_empty() {
         // Those that have it are not like those that have not: a percentile takes many operations, so that only the fastest would count.
@@ -116,7 +124,7 @@ fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
         None if samples.is_empty() => reason,
         None => "not measured in this cell",
     };
-    Quantity::of(pooled(), reason)
+    Quantity::of(pooled(metric, samples), reason)
 }
 
 /// What to say of an experiment's own scatter, by its first metric.
@@ -124,13 +132,13 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
     let mut notes = Vec::new();
     let known: Vec<_> = (cells.iter())
         .filter_map(|cell| match cell.metrics.get(metric)? {
-            Quantity::Known { interval, values } => Some((cell, interval, values)),
+            Quantity::Known { interval, .. } => Some((cell, interval)),
             Quantity::Unavailable { .. } => None,
         })
         .collect();
     let wide = known
         .iter()
-        .filter(|(_, interval, _)| {
+        .filter(|(_, interval)| {
             interval.low < interval.median * (1.0 - WIDE) || interval.high > interval.median * (1.0 + WIDE)
         })
         .count();
@@ -150,10 +158,19 @@ fn noise(metric: &str, cells: &[MeasuredCell]) -> Vec<String> {
             cells.len()
         ));
     }
+    let one_round = |cell: &&MeasuredCell| cell.runs == 1 && !cell.repetitions.is_empty();
+    let single = cells.iter().filter(one_round).count();
+    if single > 0 {
+        notes.push(format!(
+            "one round: in {single} of {} cells the interval is from a single round and says nothing about other places of memory and \
+             threads; measure several with --rounds 5",
+            cells.len()
+        ));
+    }
     let bimodal: Vec<String> = known
         .iter()
-        .filter(|(_, _, values)| two_heaps(values).is_some())
-        .map(|(cell, _, _)| value::name(&cell.parameters))
+        .filter(|(cell, _)| two_heaps(cell.single_values(metric)).is_some())
+        .map(|(cell, _)| value::name(&cell.parameters))
         .collect();
     if let Some(first) = bimodal.first() {
         notes.push(format!(
@@ -248,7 +265,14 @@ mod tests {
             panic!()
         };
         assert!(interval.low < 100.0 && interval.high > 120.0, "{interval:?}");
-        assert_eq!(values.len(), 180, "all are shown");
+        assert_eq!(values, [100.0, 120.0, 110.0], "a run is one value, for whoever compares two of three");
+        let samples = runs
+            .each_ref()
+            .map(|run| Sample { values: [("ns".to_owned(), run.clone())].into(), ..Sample::default() });
+        let samples: Vec<&Sample> = samples.iter().collect();
+        assert_eq!(repetitions("ns", &samples).unwrap().len(), 180, "all are kept");
+        let alone = Sample::default().value("ns", 1.0);
+        assert_eq!(repetitions("ns", &[&alone, &alone]), None, "each run is one value");
         let one = of_runs(0, &[&runs[0]]).interval().unwrap();
         assert!(one.low >= 99.0 && one.high <= 101.0, "{one:?}");
     }
@@ -258,6 +282,21 @@ mod tests {
         let cell = MeasuredCell { processes: 1, ..MeasuredCell::default() };
         assert!(noise("ns", std::slice::from_ref(&cell))[0].starts_with("one process: in 1 of 1 cells"));
         assert!(noise("ns", &[MeasuredCell { processes: 2, ..cell }]).is_empty());
+    }
+
+    #[test]
+    fn a_cell_of_one_round_of_a_kernel_is_said_to_be_that_and_its_modes_are_found() {
+        let of = |values: &[f64], runs| MeasuredCell {
+            runs,
+            metrics: [("ns".to_owned(), Quantity::of(vec![1.0], ""))].into(),
+            repetitions: [("ns".to_owned(), values.to_vec())].into(),
+            ..MeasuredCell::default()
+        };
+        let one = noise("ns", &[of(&[1.0, 1.1], 1), of(&[1.0, 1.1], 2)]);
+        assert!(one.len() == 1 && one[0].starts_with("one round: in 1 of 2 cells"), "{one:?}");
+        assert!(noise("ns", &[MeasuredCell { runs: 1, ..MeasuredCell::default() }]).is_empty());
+        let two = noise("ns", &[of(&[1.0, 1.0, 1.0, 1.5, 1.5, 1.5], 2)]);
+        assert!(two.len() == 1 && two[0].starts_with("bimodal"), "{two:?}");
     }
 
     #[test]

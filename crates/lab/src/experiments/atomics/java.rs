@@ -68,7 +68,7 @@ fn cell(
         reads.push(Read::times("retries", "failed", 1.0));
     }
     let (warmup, iterations) = bench.effort.pick(
-        ((2, Duration::from_millis(300)), (3, Duration::from_millis(300))),
+        ((2, Duration::from_millis(150)), (2, Duration::from_millis(150))),
         ((5, Duration::from_secs(1)), (5, Duration::from_secs(1))),
     );
     let jmh = Jmh {

@@ -8,8 +8,8 @@ use crate::Result;
 use crate::counting::{Counted, INSTRUCTIONS, Layout, Operation, count};
 use experiment::native::pin;
 use experiment::{
-    Bench, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference, Runner,
-    Sample, Source, parameters,
+    Bench, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, QUICK_ROUNDS,
+    Reference, Runner, Sample, Source, parameters,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -109,7 +109,7 @@ fn declaration() -> Declaration {
 
 /// How long a native run counts, and how often.
 fn slices(effort: Effort) -> (Duration, u32) {
-    effort.pick((Duration::from_millis(50), 3), (Duration::from_millis(500), 3))
+    effort.pick((Duration::from_millis(40), 2), (Duration::from_millis(500), 3))
 }
 
 fn plan(bench: &Bench) -> Result<Plan> {
@@ -133,7 +133,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 .into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(3, 10), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(QUICK_ROUNDS, 10), notes, ..Plan::default() })
 }
 
 fn native(bench: &Bench) -> Vec<Cell> {

@@ -149,13 +149,11 @@ fn cells<'a>(latency: &'a Findings, measurement: &'a str) -> impl Iterator<Item 
     latency.cells.iter().filter(move |cell| word(cell, "measurement") == Some(measurement))
 }
 
-/// All values of a metric in these cells together.
+/// All values of a metric in these cells together, each repetition: the range is what a transfer may take, not what a round comes to.
 fn seen<'a>(cells: impl Iterator<Item = &'a MeasuredCell>, metric: &str) -> Option<Seen> {
     let mut all = Vec::new();
     for cell in cells {
-        if let Some(Quantity::Known { values, .. }) = cell.metrics.get(metric) {
-            all.extend(values.iter().copied().filter(|value| *value > 0.0));
-        }
+        all.extend(cell.single_values(metric).iter().copied().filter(|value| *value > 0.0));
     }
     let value = statistics::median(&all)?;
     let low = all.iter().copied().fold(value, f64::min);

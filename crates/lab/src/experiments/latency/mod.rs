@@ -14,8 +14,8 @@ use experiment::machine::page::{Cache, caches};
 use experiment::native::pin;
 use experiment::native::time::typical;
 use experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Reference,
-    Runner, Sample, Source, parameters,
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, QUICK_ROUNDS,
+    Reference, Runner, Sample, Source, parameters,
 };
 use pages::Policy;
 use serde_json::json;
@@ -180,11 +180,12 @@ fn plan(bench: &Bench) -> Result<Plan> {
         ));
     }
     let length = bench.effort.pick(Duration::from_millis(20), Duration::from_millis(50));
+    let repetitions = bench.effort.pick(2, 3);
     let mut cells = Vec::new();
     for bytes in sizes(bench.effort, &caches(), most) {
         for (name, policy) in [(SMALL, Policy::Small), (HUGE, Policy::Transparent)] {
             let runner = match policy.available(bytes as usize) {
-                Ok(()) => Runner::native(move || loads(bytes, policy, length)),
+                Ok(()) => Runner::native(move || loads(bytes, policy, length, repetitions)),
                 Err(error) => Runner::Unavailable(error.to_string()),
             };
             cells.push(Cell {
@@ -194,7 +195,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                     ("pages", name.into()),
                 ]),
                 // Pages are touched, the order is made, every line is written, and some of it is met before it counts.
-                seconds: 3.0 * length.as_secs_f64() + 0.01 + bytes as f64 * 3e-9,
+                seconds: f64::from(repetitions) * length.as_secs_f64() + 0.01 + bytes as f64 * 3e-9,
                 runner,
             });
         }
@@ -217,10 +218,10 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 ("to", pair.to.into()),
                 ("relation", pair.relation.into()),
             ]),
-            seconds: 3.0 * trips.as_secs_f64(),
+            seconds: f64::from(repetitions) * trips.as_secs_f64(),
             runner: Runner::native(move || {
                 let mut sample = Sample::default();
-                for _ in 0..3 {
+                for _ in 0..repetitions {
                     sample.add("transfer_ns", transfer::transfer(pair.from, pair.to, trips)?);
                 }
                 Ok(sample)
@@ -229,10 +230,10 @@ fn plan(bench: &Bench) -> Result<Plan> {
     }
     cells.push(Cell {
         parameters: parameters([("measurement", ALONE.into())]),
-        seconds: 9.0 * length.as_secs_f64(),
-        runner: Runner::native(move || alone(length)),
+        seconds: 3.0 * f64::from(repetitions) * length.as_secs_f64(),
+        runner: Runner::native(move || alone(length, repetitions)),
     });
-    Ok(Plan { cells, rounds: bench.effort.pick(3, 5), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(QUICK_ROUNDS, 5), notes, ..Plan::default() })
 }
 
 /// Loads that are timed at a time: even from the first cache they take a hundred times as long as looking at the clock.
@@ -240,14 +241,14 @@ const BATCH: u64 = 1 << 14;
 /// Loads before those that count, at most: enough to fill the caches.
 const WARM_UP: u64 = 1 << 20;
 
-fn loads(bytes: u64, policy: Policy, length: Duration) -> Result<Sample> {
+fn loads(bytes: u64, policy: Policy, length: Duration, repetitions: u32) -> Result<Sample> {
     // On the measuring thread from the first touch on, so that the memory is near it.
     pin::alone(|| {
         let mut ring = Ring::new(bytes as usize, policy, bytes)?;
         ring.follow((2 * ring.lines() as u64).min(WARM_UP).next_multiple_of(16));
         let mut sample = Sample::default();
         let mut cycle = None;
-        for _ in 0..3 {
+        for _ in 0..repetitions {
             let before = clock::cycle_nanoseconds();
             let nanoseconds = typical(length, BATCH, |loads| ring.follow(loads));
             let after = clock::cycle_nanoseconds();
@@ -282,10 +283,10 @@ pub(super) fn locked(length: Duration) -> Result<f64> {
     Ok(transfer::alone(length)?.locked)
 }
 
-fn alone(length: Duration) -> Result<Sample> {
+fn alone(length: Duration, repetitions: u32) -> Result<Sample> {
     pin::alone(|| {
         let mut sample = Sample::default();
-        for _ in 0..3 {
+        for _ in 0..repetitions {
             let alone = transfer::alone(length)?;
             sample.add("locked_ns", alone.locked);
             sample.add("load_ns", alone.load);

@@ -21,7 +21,7 @@ fn sizes_are_dense_where_caches_end() {
 
 #[test]
 fn a_load_is_measured_in_both_units() {
-    let sample = loads(64 << 10, Policy::Small, Duration::ZERO).unwrap();
+    let sample = loads(64 << 10, Policy::Small, Duration::ZERO, 3).unwrap();
     assert_eq!(sample.values["ns"].len(), 3);
     assert!(sample.values.contains_key("cycles") || sample.unavailable["cycles"] == NO_CLOCK);
     assert_eq!(
@@ -32,7 +32,7 @@ fn a_load_is_measured_in_both_units() {
 
 #[test]
 fn accesses_of_one_thread_are_measured() {
-    let sample = alone(Duration::ZERO).unwrap();
+    let sample = alone(Duration::ZERO, 3).unwrap();
     for metric in ["locked_ns", "load_ns", "store_ns"] {
         assert_eq!(sample.values[metric].len(), 3, "{metric}");
     }

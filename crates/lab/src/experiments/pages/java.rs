@@ -81,7 +81,7 @@ fn jmh(bench: &Bench, jdk: &Jdk, method: &str, megabytes: u64, policy: Policy, t
     };
     flags.extend(kind.iter().map(|flag| (*flag).to_owned()));
     let (warmup, iterations) = bench.effort.pick(
-        ((2, Duration::from_millis(250)), (4, Duration::from_millis(200))),
+        ((2, Duration::from_millis(150)), (2, Duration::from_millis(150))),
         ((5, Duration::from_secs(1)), (5, Duration::from_secs(1))),
     );
     Jmh {

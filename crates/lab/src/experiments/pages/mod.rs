@@ -11,8 +11,8 @@ use crate::Result;
 use ::pages::{PageSize, Policy};
 use experiment::measured::MeasuredCell;
 use experiment::{
-    Bench, Better, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity, Reference,
-    Source,
+    Bench, Better, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, QUICK_ROUNDS,
+    Quantity, Reference, Source,
 };
 use statistics::Interval;
 
@@ -197,7 +197,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
             "Pools of explicit huge pages are filled for the cells that need them, and restored.".into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(3, 6), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(QUICK_ROUNDS, 6), notes, ..Plan::default() })
 }
 
 /// The sizes in MB, each at most what this machine has room for: a tensor, as much on small pages beside it, and a JVM's heap.

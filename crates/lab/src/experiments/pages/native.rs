@@ -22,7 +22,7 @@ const COUNTED: [(&str, Event); 2] = [("dtlb", Event::DataTlbMisses), ("itlb", Ev
 const TURN: Duration = Duration::from_millis(40);
 
 pub(super) fn cells(bench: &Bench, megabytes: u64) -> Vec<Cell> {
-    let turns = bench.effort.pick(4, 10);
+    let turns = bench.effort.pick(2, 10);
     let mut cells = Vec::new();
     for policy in Policy::ALL {
         for touched in [BEFORE, WHEN_USED] {

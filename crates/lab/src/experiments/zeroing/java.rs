@@ -59,7 +59,7 @@ const fn in_heap(bytes: u64) -> u64 {
 fn timed(bench: &Bench, jdk: &Jdk, method: &str, bytes: u64) -> Jmh {
     let threads = bench.machine.cpus as u32;
     let (warmup, iterations) = bench.effort.pick(
-        ((1, Duration::from_millis(250)), (3, Duration::from_millis(150))),
+        ((1, Duration::from_millis(200)), (2, Duration::from_millis(100))),
         ((5, Duration::from_secs(1)), (5, Duration::from_secs(1))),
     );
     let gigabytes = f64::from(threads) * in_heap(bytes) as f64;
@@ -84,7 +84,7 @@ fn flags() -> Vec<String> {
 /// The same with a watcher beside it; its own times are not asked for, because it disturbs them.
 fn watched(bench: &Bench, jdk: &Jdk, method: &str) -> Jmh {
     let mut jmh = timed(bench, jdk, method, WATCHED_SIZE);
-    jmh.iterations = (bench.effort.pick(2, 5), Duration::from_secs(1));
+    jmh.iterations = (bench.effort.pick(1, 5), Duration::from_secs(1));
     jmh.parameters.push(("watch".into(), "true".into()));
     let each = 1.0 / jmh.iterations.1.as_secs_f64();
     jmh.reads = vec![

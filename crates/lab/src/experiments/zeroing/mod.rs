@@ -10,8 +10,8 @@ mod native;
 use crate::Result;
 use experiment::measured::MeasuredCell;
 use experiment::{
-    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, Quantity,
-    Reference, Source, Value,
+    Bench, Better, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, QUICK_ROUNDS,
+    Quantity, Reference, Source, Value,
 };
 use statistics::Interval;
 
@@ -187,7 +187,7 @@ fn plan(bench: &Bench) -> Result<Plan> {
                 .into(),
         );
     }
-    Ok(Plan { cells, rounds: bench.effort.pick(3, 10), notes, ..Plan::default() })
+    Ok(Plan { cells, rounds: bench.effort.pick(QUICK_ROUNDS, 10), notes, ..Plan::default() })
 }
 
 /// The share of the write bandwidth that Java's zeroed arrays come to.

@@ -41,7 +41,8 @@ impl Ground {
 
 pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
     let ground = Ground::default();
-    let repetitions = bench.effort.pick(3, 7);
+    let repetitions = bench.effort.pick(2, 7);
+    let seconds = 0.1 * repetitions as f64;
     let cpus = bench.machine.cpus as u32;
     let mut counts = vec![1];
     if cpus > 1 {
@@ -52,7 +53,7 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
         let ground = ground.clone();
         let runner =
             Runner::native(move || ground.with(|mapping| Ok(all_bandwidth(mapping, threads, repetitions))));
-        cells.push(cell(BANDWIDTH, Ground::bytes(), threads, 0.3, runner));
+        cells.push(cell(BANDWIDTH, Ground::bytes(), threads, seconds, runner));
     }
     let sizes: Vec<usize> = match bench.effort {
         Effort::Quick => vec![1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20],
@@ -65,7 +66,7 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
                 let runner = Runner::native(move || {
                     ground.with(|mapping| Ok(swept(mapping, method, bytes, threads, repetitions)))
                 });
-                cells.push(cell(method.name(), bytes, threads, 0.3, runner));
+                cells.push(cell(method.name(), bytes, threads, seconds, runner));
             }
         }
         for (name, policy) in [(FRESH_SMALL, Policy::Small), (FRESH_HUGE, Policy::Transparent)] {
@@ -80,7 +81,7 @@ pub(super) fn cells(bench: &Bench) -> Vec<Cell> {
                 }
                 Err(reason) => Runner::Unavailable(reason.to_string()),
             };
-            cells.push(cell(name, bytes, 1, 0.3, runner));
+            cells.push(cell(name, bytes, 1, seconds, runner));
         }
     }
     cells
