@@ -3,6 +3,7 @@ use crate::measure::Amount;
 use control::{Control, State};
 use hab::Counter;
 use statistics::bootstrap;
+use statistics::trimmed::{standard_error, student, trimmed};
 
 fn plan(seed: u64) -> WindowPlan {
     WindowPlan {
@@ -179,4 +180,56 @@ fn precision_ends_it_before_the_time_is_over() {
     assert!(pairs.len() >= 12 && pairs.len() < 50, "{}", pairs.len());
     let never = WindowPlan { precision: None, ..plan };
     assert_eq!(run(&mut Simulated::default(), &never, |_| {}).unwrap().len(), 50);
+}
+
+/// How often the interval of a ratio of 1 holds it, of 1000 measurements of so many blocks. `drift` says how fast everything goes in the next window.
+fn coverage(blocks: usize, mut drift: impl FnMut(usize, f64) -> f64) -> f64 {
+    let mut random = Random::new(8);
+    // The sum of 12 uniform numbers is nearly normal, with deviation 1.
+    let mut normal = || (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>() - 6.0;
+    let mut covered = 0;
+    for seed in 0..1000 {
+        let mut order = Order::new(seed);
+        let ratios: Vec<f64> = (0..blocks)
+            .map(|block| {
+                let a_outside = order.next_has_a_outside();
+                let speeds: Vec<f64> = (0..4)
+                    .map(|window| (drift(4 * block + window, normal()) + 0.02 * normal()).exp())
+                    .collect();
+                let outside_to_inside = (speeds[0] + speeds[3]) / (speeds[1] + speeds[2]);
+                if a_outside { outside_to_inside.ln() } else { -outside_to_inside.ln() }
+            })
+            .collect();
+        let found = trimmed(&ratios).unwrap();
+        covered += u32::from(found.mean.abs() <= student(found.freedom) * standard_error(&found.influence));
+    }
+    f64::from(covered) / 1000.0
+}
+
+/// Two blocks share an order, and the error takes them for independent: that is right while everything drifts, and too cautious where a place in the
+/// block matters.
+#[test]
+fn blocks_are_independent_enough() {
+    for blocks in [12, 20, 50] {
+        let mut walk = 0.0;
+        let found = [
+            ("nothing", coverage(blocks, |_, _| 0.0)),
+            ("a start", coverage(blocks, |at, _| 0.6 * (-(at as f64) / 8.0).exp())),
+            ("a slow start", coverage(blocks, |at, _| 0.6 * (-(at as f64) / 60.0).exp())),
+            ("a rhythm", coverage(blocks, |at, _| 0.05 * (at as f64 * 0.46 + 1.0).sin())),
+            (
+                "a random walk",
+                coverage(blocks, |_, step| {
+                    walk = 0.95 * walk + 0.03 * step;
+                    walk
+                }),
+            ),
+        ];
+        for (drift, covered) in found {
+            // Three standard deviations of a share of 1000 below and above 0.95; of few trimmed values somewhat less.
+            assert!((0.91..0.975).contains(&covered), "{blocks} blocks, {drift}: {covered}");
+        }
+        let place = coverage(blocks, |at, _| if at % 4 == 0 { 0.04 } else { 0.0 });
+        assert!(place > 0.975, "{blocks} blocks: {place}");
+    }
 }
