@@ -77,16 +77,17 @@ pub fn draw(view: &View, colours: bool, area: Rect, buffer: &mut Buffer) {
 
 fn summary(view: &View) -> String {
     let with = view.jvms.iter().filter(|jvm| jvm.buffers != "stock").count();
-    let allocated: f64 = view.jvms.iter().filter_map(|jvm| jvm.allocated).sum();
-    match view.jvms.len() {
-        0 => "no JVM of this user is running".into(),
-        jvms => format!(
-            "{jvms} JVM{}, {with} with terrace; together they allocate {}{}",
-            if jvms == 1 { "" } else { "s" },
-            if view.jvms.iter().all(|jvm| jvm.allocated.is_some()) { "" } else { "at least " },
-            quantity(allocated, "B/s")
-        ),
+    let known: Vec<f64> = view.jvms.iter().filter_map(|jvm| jvm.allocated).collect();
+    let count = view.jvms.len();
+    if count == 0 {
+        return "no JVM of this user is running".into();
     }
+    let allocated = match quantity(known.iter().sum(), "B/s") {
+        _ if known.is_empty() => "the allocation is not known".into(),
+        sum if known.len() == count => format!("together they allocate {sum}"),
+        sum => format!("together they allocate at least {sum}"),
+    };
+    format!("{count} JVM{}, {with} with terrace; {allocated}", if count == 1 { "" } else { "s" })
 }
 
 struct Painter {

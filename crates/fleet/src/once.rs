@@ -100,6 +100,15 @@ mod tests {
     }
 
     #[test]
+    fn where_nobody_tells_what_is_allocated_there_is_no_sum() {
+        let mut view = View::new(Order::Allocated);
+        view.update(vec![look(Instant::now(), 5, None)]);
+        view.update(vec![look(Instant::now() + Duration::from_secs(1), 5, None)]);
+        let text = Frame { schema: 1, seconds: 1.0, jvms: view.jvms.clone(), view }.text(80);
+        assert!(text.starts_with("1 JVM, 0 with terrace; the allocation is not known\n"), "{text}");
+    }
+
+    #[test]
     fn domains_and_help_can_be_shown() {
         let domains = frame(&[KeyCode::Char('d')]).text(80);
         assert!(domains.contains("core 0") && domains.contains("foreign/s"), "{domains}");
