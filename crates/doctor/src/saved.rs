@@ -35,14 +35,6 @@ impl Evidence {
         Saved { time, cpu: cpu() }
     }
 
-    /// Saved when concurrent cycles come `ratio` times as often: CPU time, and the time that the program waits for a CPU meanwhile. A thread that
-    /// finds an idle one waits for no collector.
-    pub(crate) fn saved_by_fewer_cycles(&self, ratio: f64) -> Saved {
-        let cpu = self.concurrent_cpu.map(|cpu| cpu * (1.0 - ratio));
-        let all = self.usable_cpus() * self.seconds;
-        Saved { time: cpu.filter(|_| self.is_busy()).map(|cpu| cpu / all), cpu }
-    }
-
     /// Of so many CPU-seconds of a concurrent collector's threads, those in pauses at most. Shenandoah has the same threads finish in a pause what they could
     /// not in time. G1 has others for pauses, and ZGC does next to nothing in them.
     pub(crate) fn of_pauses(&self, cpu: f64) -> f64 {
@@ -115,15 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn a_collector_on_an_idle_cpu_is_waited_for_by_nobody() {
-        let mut evidence = healthy();
-        (evidence.process_cpu, evidence.concurrent_cpu) = (Some(10.0), Some(5.0));
-        let effect = evidence.effect(None, evidence.saved_by_fewer_cycles(0.5), Sure::Estimated);
-        assert_eq!((effect.speed, effect.sure), (None, Sure::Untold));
-        near(effect.speed_cpu, 10.0 / 7.5);
-        evidence.process_cpu = Some(20.0);
-        near(evidence.effect(None, evidence.saved_by_fewer_cycles(0.5), Sure::Estimated).speed, 1.0 / 0.875);
+    fn what_nobody_has_seen_is_not_told() {
         let unseen = Evidence { process_cpu: None, ..healthy() };
-        assert_eq!(unseen.effect(None, Saved::default(), Sure::Untold), Effect::default());
+        assert_eq!(unseen.effect(None, Saved::default(), Sure::Estimated), Effect::default());
+        let of_cpu = Evidence { application_cpu: None, process_cpu: Some(20.0), ..healthy() };
+        let effect = of_cpu.effect(None, of_cpu.saved_of_threads(10.0), Sure::Estimated);
+        assert_eq!((effect.speed, effect.sure), (None, Sure::Untold));
+        near(effect.speed_cpu, 2.0);
     }
 }

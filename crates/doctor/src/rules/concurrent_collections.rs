@@ -2,7 +2,7 @@
 
 use super::{full_collections, young_generation};
 use crate::evidence::Evidence;
-use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
+use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use crate::need::Need;
 use present::numbers::share;
 
@@ -45,36 +45,30 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     })
 }
 
+/// By how much cycles become rarer is not said: a collector begins them before the heap is full, by rules of its own. ZGC's came 0.78 times as often in a
+/// heap twice as large (workload alloc, 128 MB).
 fn larger_heap(evidence: &Evidence) -> Advice {
     let flags = &evidence.jvm.flags;
-    let now = flags.number("MaxHeapSize");
     // The collector keeps to this size, whatever the largest one is.
-    let is_softly_limited = flags.number("SoftMaxHeapSize").zip(now).is_some_and(|(soft, most)| soft < most);
+    let soft = flags.number("SoftMaxHeapSize").zip(flags.number("MaxHeapSize"));
+    let is_softly_limited = soft.is_some_and(|(soft, most)| soft < most);
     let larger = full_collections::larger_heap(evidence).filter(|_| !is_softly_limited);
-    match larger.zip(now) {
-        Some((larger, now)) => Advice {
-            remedy: Remedy::flag(format!("-Xmx{}m", larger >> 20)),
-            effect: evidence.effect(
-                None,
-                evidence.saved_by_fewer_cycles(now as f64 / larger as f64),
-                Sure::Estimated,
-            ),
-            note: "cycles come when the heap fills, and at least as much more of it is free; faster only where CPUs are busy",
-        },
-        None => Advice {
-            remedy: Remedy::Program(format!(
+    Advice {
+        remedy: match larger {
+            Some(larger) => Remedy::flag(format!("-Xmx{}m", larger >> 20)),
+            None => Remedy::Program(format!(
                 "a larger {}, as memory permits, or fewer objects allocated",
                 if is_softly_limited { "-XX:SoftMaxHeapSize" } else { "heap (-Xmx)" }
             )),
-            effect: Effect::default(),
-            note: "cycles come when the heap fills",
         },
+        effect: Effect::default(),
+        note: "cycles come more rarely where more is free; faster only where CPUs are busy",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::finding::{Effect, Finding};
+    use crate::finding::Finding;
     use crate::rules::examine;
     use crate::rules::sick::{SECONDS, ergonomic, healthy};
 
@@ -95,14 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_twice_as_large_has_half_of_the_cycles() {
+    fn a_larger_heap_has_fewer_cycles() {
         for collector in ["Z", "Shenandoah", "G1"] {
             let found = found(collector, 2.0, 0.2);
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!(found[0].rule, "concurrent collections");
             let advice = &found[0].advice[0];
             assert_eq!(advice.remedy.text(), "-Xmx2048m");
-            assert!((advice.effect.speed.unwrap() - 1.0 / 0.9).abs() < 1e-9, "{advice:?}");
         }
     }
 
@@ -111,14 +104,11 @@ mod tests {
         let found = with_flags("Z", 2.0, 0.2, "MaxHeapSize=1073741824 SoftMaxHeapSize=536870912");
         let advice = &found[0].advice[0];
         assert!(advice.remedy.text().starts_with("a larger -XX:SoftMaxHeapSize"), "{advice:?}");
-        assert_eq!(advice.effect, Effect::default());
     }
 
     #[test]
     fn a_collector_that_is_in_nobodys_way_is_no_trouble() {
         assert_eq!(found("Z", 2.0, 0.05), [], "little");
         assert_eq!(found("Z", 0.1, 0.5), [], "the CPUs are idle");
-        let idle = found("Z", 1.0, 0.5);
-        assert_eq!(idle[0].advice[0].effect.speed, None, "there is a CPU for it");
     }
 }
