@@ -19,38 +19,42 @@ pub const RULE: Rule = Rule {
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
-    let (touches, cpu) = (evidence.memory.first_touches? as f64, evidence.application_cpu?);
+    let (touches, cpu) = (of_heap(evidence)?, evidence.application_cpu?);
     let spent = touches * evidence.costs.first_touch_ns / 1e9;
-    // Threads that start touch pages as well, their stacks: those are no heap's, and no flag helps.
-    let stacks = evidence.threads.started.unwrap_or(0) as f64 * STACK_PAGES;
-    // What is touched at the start is touched once: no more pages than the heap has, and than memory has grown by. Others are given back and touched
-    // again, are a file's, or were moved by the kernel.
-    let size = initial(evidence);
-    let pages = |bytes: f64| bytes / page_bytes(evidence);
-    let most = size.map_or(f64::INFINITY, |bytes| pages(bytes as f64));
-    let most = evidence.memory.grown.map_or(most, |bytes| most.min(pages(bytes.max(0) as f64)));
-    let heap = (touches - stacks).clamp(0.0, most) / touches.max(1.0);
-    if cpu <= 0.0 || heap * spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
+    if cpu <= 0.0 || spent / cpu < LEAST_SHARE || evidence.jvm.flags.is_on("AlwaysPreTouch") {
         return None;
     }
-    let remedy = remedy(evidence, size)?;
+    let remedy = remedy(evidence, initial(evidence))?;
     Some(Found {
         evidence: format!(
             "{} pages/s were touched for the first time, {} each on this machine: {} of the threads' time.",
-            count(heap * touches / evidence.seconds),
+            count(touches / evidence.seconds),
             quantity(evidence.costs.first_touch_ns, "ns"),
-            share(heap * spent / cpu),
+            share(spent / cpu),
         ),
         advice: vec![Advice {
             remedy,
             effect: evidence.effect(
                 None,
-                evidence.saved_of_threads((heap * spent).min(MOST_SAVED * cpu)),
+                evidence.saved_of_threads(spent.min(MOST_SAVED * cpu)),
                 Sure::Estimated,
             ),
             note: "while eden grows or is new; the JVM starts later, and all of -Xms is resident at once",
         }],
     })
+}
+
+/// First touches of the heap's pages. `None` where nobody counted.
+pub(super) fn of_heap(evidence: &Evidence) -> Option<f64> {
+    let touches = evidence.memory.first_touches? as f64;
+    // Threads that start touch pages as well, their stacks: those are no heap's, and no flag helps.
+    let stacks = evidence.threads.started.unwrap_or(0) as f64 * STACK_PAGES;
+    // What is touched at the start is touched once: no more pages than the heap has, and than memory has grown by. Others are given back and touched
+    // again, are a file's, or were moved by the kernel.
+    let pages = |bytes: f64| bytes / page_bytes(evidence);
+    let most = initial(evidence).map_or(f64::INFINITY, |bytes| pages(bytes as f64));
+    let most = evidence.memory.grown.map_or(most, |bytes| most.min(pages(bytes.max(0) as f64)));
+    Some((touches - stacks).clamp(0.0, most))
 }
 
 /// What the heap has to begin with, in bytes, so that its pages are touched at the start: what it has come to, for the flag touches no more than -Xms then,
@@ -75,7 +79,7 @@ fn remedy(evidence: &Evidence, size: Option<u64>) -> Option<Remedy> {
 }
 
 /// Of the pages that the heap lies on.
-fn page_bytes(evidence: &Evidence) -> f64 {
+pub(super) fn page_bytes(evidence: &Evidence) -> f64 {
     let flags = &evidence.jvm.flags;
     match flags.is_on("UseLargePages") && !flags.is_on("UseTransparentHugePages") {
         true => flags.number("LargePageSizeInBytes").filter(|bytes| *bytes > 0).unwrap_or(2 << 20) as f64,
