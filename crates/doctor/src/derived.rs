@@ -106,6 +106,11 @@ impl Evidence {
         Some((now, if now.full > 0.0 { now.with_larger_eden(1.0 / ratio) } else { now }))
     }
 
+    /// CPU-seconds that the process could use.
+    pub fn usable_seconds(&self) -> f64 {
+        self.usable_cpus() * self.seconds
+    }
+
     /// CPUs' worth of time that the process can use.
     pub fn usable_cpus(&self) -> f64 {
         let cpus = self.machine.cpus.max(1) as f64;

@@ -1,5 +1,6 @@
 //! What was seen of a JVM, each fact on a line of its own.
 
+use crate::cpu_time;
 use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, Times};
 use crate::placement;
 use present::numbers::{count, human, quantity, share, significant};
@@ -14,10 +15,6 @@ const LEAST_CAUSE: f64 = 0.1;
 const MOSTLY: f64 = 0.9;
 /// Less of eden is not said to be unused.
 const LEAST_UNUSED: f64 = 0.005;
-/// CPUs' worth of time.
-const LEAST_CPU: f64 = 0.01;
-/// Of the collector's CPU time.
-const LEAST_CONCURRENT: f64 = 0.01;
 /// What zeroing is shown for.
 const PAGE: f64 = 4096.0;
 
@@ -38,7 +35,7 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
         facts.push(("use of eden", eden(allocation, evidence.seconds)));
     }
     facts.push(("collections", collections(evidence)));
-    facts.extend(cpu_time(evidence).map(|text| ("CPU time", text)));
+    facts.extend(cpu_time::shares(evidence).map(|text| ("CPU time", text)));
     if let Some(refills) = &evidence.refills {
         facts.push(("TLAB refills", refill(refills, evidence)));
     }
@@ -114,22 +111,6 @@ fn collections(evidence: &Evidence) -> String {
         text.extend(collecting.map(|part| format!(" ({} for collections)", share(part))));
     }
     text
-}
-
-/// Whose it is, what HotSpot has beside collectors and compilers with the latter. A process that uses next to none has nothing to divide.
-fn cpu_time(evidence: &Evidence) -> Option<String> {
-    let all = evidence.process_cpu.filter(|all| *all >= LEAST_CPU * evidence.seconds)?;
-    let mut text =
-        format!("{} of {} CPUs", significant(all / evidence.seconds), significant(evidence.usable_cpus()));
-    if let Some((application, collector)) = evidence.application_cpu.zip(evidence.collector_cpu) {
-        let part = |cpu: f64| share((cpu / all).clamp(0.0, 1.0));
-        text += &format!(": program {}, collector {}", part(application), part(collector));
-        let concurrent =
-            evidence.concurrent_cpu.filter(|cpu| *cpu >= LEAST_CONCURRENT * collector && *cpu > 0.0);
-        text.extend(concurrent.map(|cpu| format!(" ({} concurrently)", part(cpu))));
-        text += &format!(", compilers {}", part(all - application - collector));
-    }
-    Some(text)
 }
 
 fn refill(refills: &Refills, evidence: &Evidence) -> String {

@@ -16,6 +16,7 @@ mod causes;
 pub mod costs;
 #[cfg(test)]
 mod counters_test;
+mod cpu_time;
 mod derived;
 pub mod evidence;
 mod facts;

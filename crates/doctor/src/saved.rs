@@ -56,7 +56,7 @@ impl Evidence {
 
     /// Whether CPUs have hardly any time left.
     pub(crate) fn is_busy(&self) -> bool {
-        self.process_cpu.is_some_and(|cpu| cpu >= BUSY * self.usable_cpus() * self.seconds)
+        self.process_cpu.is_some_and(|cpu| cpu >= BUSY * self.usable_seconds())
     }
 
     /// What comes of it.

@@ -197,6 +197,37 @@ mod tests {
         }
     }
 
+    /// Of JVMs that share CPUs, which are compared by CPU time.
+    #[test]
+    fn what_was_measured_stands_beside_an_expectation_of_the_same_kind() {
+        let trial = |shared| Trial { remedy: "-Xmn848m".into(), shared, ..Trial::default() };
+        let table = |shared| {
+            let mut report = report(vec![trial(shared)]);
+            let effect = &mut report.findings[0].advice[0].effect;
+            (effect.speed, effect.speed_cpu) = (Some(1.05), Some(1.34));
+            advice(&report.findings[0], &report).text(100)
+        };
+        assert!(table(true).contains("1.340") && !table(true).contains("1.050"), "{}", table(true));
+        assert!(table(false).contains("1.050") && !table(false).contains("1.340"), "{}", table(false));
+    }
+
+    #[test]
+    fn it_is_not_said_that_nothing_can_be_gained_where_that_is_not_known() {
+        let said = |change: fn(&mut Evidence)| {
+            let mut evidence = rules::sick::healthy();
+            change(&mut evidence);
+            nothing(&evidence)
+        };
+        assert!(said(|_| ()).starts_with("Nothing to gain here"));
+        let stopped = said(|e| e.eden.stopped = Some(0.17 * e.seconds));
+        assert!(stopped.contains("16 % of the time for other reasons"), "{stopped}");
+        let idle = said(|e| {
+            (e.allocation, e.allocated_nothing) = (None, true);
+            (e.threads.ended, e.threads.started) = (Some(0), Some(0));
+        });
+        assert!(idle.contains("no thread asked the heap for memory"), "{idle}");
+    }
+
     #[test]
     fn what_came_of_trials_is_on_the_page_too() {
         let trial = |remedy: &str, note: &str| Trial {

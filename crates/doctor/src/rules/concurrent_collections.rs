@@ -27,7 +27,7 @@ fn needs(evidence: &Evidence) -> &'static [Need] {
 
 fn examine(evidence: &Evidence) -> Option<Found> {
     let (concurrent, all) = (evidence.concurrent_cpu?, evidence.process_cpu?);
-    let of_cpus = concurrent / (evidence.usable_cpus() * evidence.seconds);
+    let of_cpus = concurrent / evidence.usable_seconds();
     if concurrent < LEAST_SHARE * all || of_cpus < LEAST_OF_CPUS {
         return None;
     }

@@ -56,8 +56,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let with_flag = used(allocation, ended * unused_of_fixed(own, FIRST_TLAB, reserve));
     let stopped = evidence.full_eden_share();
     // A concurrent collector works while threads run, which they notice where CPUs are busy.
-    let all = evidence.seconds * evidence.usable_cpus();
-    let concurrent = evidence.collector_cpu.filter(|_| evidence.is_busy()).map_or(0.0, |cpu| cpu / all);
+    let concurrent = evidence.collector_cpu.filter(|_| evidence.is_busy());
+    let concurrent = concurrent.map_or(0.0, |cpu| cpu / evidence.usable_seconds());
     let collecting = stopped.map(|share| share.max(concurrent));
     if !flags.is_chosen("TLABSize")
         && accepted
@@ -108,9 +108,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
 fn pays(evidence: &Evidence, allocation: &Allocation, used: f64, collecting: Option<f64>) -> bool {
     // Of the threads' own time, as pauses are: on a machine with many CPUs one busy thread pays as much as on a small one.
     let own = evidence.application_cpu.filter(|cpu| *cpu > 0.0);
-    let dense = allocation.objects * NS_FOR_BYTE
-        / 1e9
-        / own.unwrap_or_else(|| evidence.seconds * evidence.usable_cpus());
+    let dense = allocation.objects * NS_FOR_BYTE / 1e9 / own.unwrap_or_else(|| evidence.usable_seconds());
     let left = evidence.full_eden_using(used);
     collecting.is_none_or(|share| share * (1.0 - left) >= LEAST_GAIN + dense)
 }
