@@ -45,7 +45,7 @@ fn built(option: &str) -> Result<Option<Error>> {
         let said = fs::read_to_string(&said).unwrap_or_default();
         eprint!("{said}");
         let error = format!("the applications cannot be built: {error}");
-        return match UNREACHABLE.iter().any(|words| said.contains(words)) {
+        return match is_unreachable(&said) {
             true => Ok(Some(Error::failed(format!("{error}; fetching them once requires network access")))),
             false => Err(Error::failed(error)),
         };
@@ -57,6 +57,11 @@ fn built(option: &str) -> Result<Option<Error>> {
         put(&built, &folder.join("applications"))?;
     }
     Ok(None)
+}
+
+/// Whether Maven failed for the network alone.
+fn is_unreachable(said: &str) -> bool {
+    UNREACHABLE.iter().any(|words| said.contains(words))
 }
 
 /// The same files under another name where the file system can do that: they are many, and nobody writes to them.
@@ -74,6 +79,25 @@ fn put(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_network_that_is_not_there_is_none() {
+        for said in [
+            "[ERROR] Could not transfer artifact com.h2database:h2:jar:2.4.240 from/to central: unknown host: Name or service not known",
+            "[ERROR] com.h2database:h2:jar:2.4.240 failed to transfer from central during a previous attempt",
+            "[ERROR] Cannot access central in offline mode and the artifact com.h2database:h2:jar:2.4.240 has not been downloaded",
+        ] {
+            assert!(is_unreachable(said), "{said}");
+        }
+        for said in [
+            "[ERROR] Could not find artifact com.h2database:h2:jar:0 in central",
+            "[ERROR] COMPILATION ERROR :",
+            "[ERROR] There are test failures.",
+            "",
+        ] {
+            assert!(!is_unreachable(said), "{said}");
+        }
+    }
 
     #[test]
     fn folders_are_put_with_what_is_in_them() {
