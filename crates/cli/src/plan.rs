@@ -48,8 +48,8 @@ pub struct PlanCommand {
     #[arg(long, value_name = "N", value_parser = one_count, required_unless_present = "map")]
     threads: Option<u32>,
 
-    /// The Java heap (-Xmx).
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present = "map")]
+    /// The Java heap (-Xmx) [default: four times eden].
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present_any = ["map", "eden"])]
     heap: Option<u64>,
 
     /// Map where buffers pay off: threads (up to pools of 5,000) by eden (64 MB to 64 GB).
@@ -94,6 +94,9 @@ pub struct PlanCommand {
     #[arg(long, value_parser = Format::of(Format::BOTH), default_value = "table", help_heading = "Output")]
     format: Format,
 }
+
+/// Parallel's eden is a quarter of the heap that it starts with.
+const EDENS_OF_HEAP: u64 = 4;
 
 fn profile(name: &str) -> Result<Program> {
     let recorded = |program: &Program| program.allocates() && !program.has_object();
@@ -140,8 +143,10 @@ impl PlanCommand {
             return Err(Error::usage("--out writes the page of a map; add --map, or redirect the output"));
         }
         // A map has its own.
-        let (threads, heap) = (self.threads.unwrap_or(1), self.heap.unwrap_or(4 << 30));
-        let eden = self.eden.unwrap_or(heap / 4);
+        let threads = self.threads.unwrap_or(1);
+        let around = |eden: u64| eden.saturating_mul(EDENS_OF_HEAP);
+        let heap = self.heap.or(self.eden.map(around)).unwrap_or(4 << 30);
+        let eden = self.eden.unwrap_or(heap / EDENS_OF_HEAP);
         if eden > heap {
             let heap = size::format(heap);
             return Err(Error::usage(format!("--eden is larger than --heap {heap}; use a smaller one")));

@@ -41,6 +41,14 @@ fn a_plan_compares_levels_and_says_what_to_start() {
 }
 
 #[test]
+fn an_eden_is_enough() {
+    let arguments = |size: [&'static str; 2]| {
+        [&["--machine", "thompson-nehalem", "--threads", "8"], &size[..], &["--length", "20us"]].concat()
+    };
+    assert_eq!(good(&arguments(["--eden", "256m"])), good(&arguments(["--heap", "1g"])));
+}
+
+#[test]
 fn json_has_everything_and_the_same_each_time() {
     let arguments = [&SHORT[..], &["--format", "json", "--object", "48", "--work", "20"]].concat();
     let first = good(&arguments);

@@ -36,7 +36,7 @@ const LARGE_EDENS: [Case; 2] = [
 /// With much contention, and long to simulate.
 const CROWDED: [Case; 3] = [
     ("paper-4x10x2", 80, 256, Chain::Heap, "growing", Bound::Work, "the program's work"),
-    ("epyc-9654-2x96", 192, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
+    ("epyc-9654-2x96", 192, 256, Chain::L3, "16k", Bound::Work, "pauses and copying"),
     ("epyc-9754-2x128x2", 512, 256, Chain::L3, "16k", Bound::Heap, "pauses and copying"),
 ];
 

@@ -13,7 +13,7 @@ use std::path::Path;
 /// What would help against a bound, in words.
 pub(super) const fn decides(bound: Bound) -> &'static str {
     match bound {
-        Bound::Work => "threads spend almost all of their time on their own work",
+        Bound::Work => "the threads' own work is nearest to its limit, nearer than the heap's top or memory",
         Bound::Heap => "refills wait for the heap: larger TLABs, or buffers",
         Bound::Line => "refills wait for a buffer's line: larger TLABs, or buffers of fewer CPUs",
         Bound::Core | Bound::Cluster | Bound::Memory => "no kind of refill changes that: allocate less",
