@@ -83,12 +83,13 @@ fn load_into(
         (Loaded::Refused, Ok(status)) if status.state == State::Refused.name() => {
             Err(Error::failed(format!("refused: {}", status.message)))
         }
-        (Loaded::Refused, _) if jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) => {
-            Err(Error::failed("the agent refused; the reason is on the JVM's standard error"))
+        (Loaded::Refused, _) => {
+            // An older JVM asks the agent in any case, which then refuses.
+            let young = jvm.uptime()?.is_some_and(|uptime| uptime <= STARTING);
+            let again = if young { "; if the JVM is still starting, try again" } else { "" };
+            Err(Error::failed(format!("the agent refused; the reason is on the JVM's standard error{again}")))
         }
-        (Loaded::Refused | Loaded::TooEarly, _) => {
-            Err(Error::failed(format!("process {pid} is still starting; try again")))
-        }
+        (Loaded::TooEarly, _) => Err(Error::failed(format!("process {pid} is still starting; try again"))),
     }
 }
 
