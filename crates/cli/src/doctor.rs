@@ -106,7 +106,8 @@ impl Doctor {
                 let (program, flags) = self.program.program()?;
                 let warmup = self.warmup.unwrap_or(WARMUP);
                 let times = (warmup, self.seconds);
-                let mut report = Report::of(watch_program(&program, &flags, times, &install, &progress)?);
+                let mut report =
+                    Report::of_started(watch_program(&program, &flags, times, &install, &progress)?);
                 if self.verify {
                     let trials = Trials {
                         program: &program,

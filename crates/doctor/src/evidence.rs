@@ -92,6 +92,26 @@ pub struct Eden {
     pub collecting: Option<f64>,
     /// The same by what was collected; `None` where the collector counts phases, or nobody counted.
     pub pauses: Option<Pauses>,
+    /// What rare collections of the whole heap took before and while it was watched. `None` where [`Eden::pauses`] is.
+    pub since_start: Option<SinceStart>,
+}
+
+/// Collections of the whole heap since the JVM's start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SinceStart {
+    /// Since the process began.
+    pub seconds: f64,
+    /// Seconds in which they stopped all threads.
+    pub full: f64,
+    /// How many came.
+    pub full_count: u64,
+}
+
+impl SinceStart {
+    /// Share of the time.
+    pub fn full_share(&self) -> f64 {
+        if self.seconds > 0.0 { (self.full / self.seconds).clamp(0.0, 1.0) } else { 0.0 }
+    }
 }
 
 /// Seconds in which all threads stood still, or were about to, for collections of each kind.

@@ -65,6 +65,13 @@ impl Remedy {
         matches!(self, Remedy::Flags(flags) if flags.iter().any(sizes))
     }
 
+    /// Whether its note has to be read before it is used: it takes memory at once, or ends a goal that the collector has.
+    pub fn has_side_effects(&self) -> bool {
+        let changes = ["-Xmn", "AlwaysPreTouch", "UseTransparentHugePages"];
+        let text = self.text();
+        changes.iter().any(|name| text.contains(name))
+    }
+
     /// As the user would write it.
     pub fn text(&self) -> String {
         match self {

@@ -160,6 +160,7 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         stopped,
         collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
         pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),
+        since_start: None,
         causes: Causes::default(),
         full_causes: Causes::default(),
         mean_bytes: None,

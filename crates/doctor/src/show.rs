@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::facts::facts;
-use crate::finding::{Advice, Finding};
+use crate::finding::{Advice, Finding, Remedy};
 use crate::report::Report;
 use crate::rules;
 use present::numbers::{ratio, share};
@@ -16,8 +16,10 @@ const EXPECTED: &str = "Effects expected for the same work, relative to now (spe
 
 /// Collections that stop threads for so much of the time are said where nothing is found.
 const NOTABLE: f64 = 0.03;
+/// Of a CPU: a program that uses less does nothing.
+const LEAST_BUSY: f64 = 0.05;
 /// Where notes on remedies are left out.
-const NOTES: &str = "Notes on these remedies: --format html";
+const NOTES: &str = "Other notes on these remedies: --format html";
 
 /// With what else should be known of each remedy, unless a terminal of so many rows shows all only without, and says so. `None`: no terminal.
 pub fn report(report: &Report, columns: u16, rows: Option<u16>) -> String {
@@ -60,10 +62,22 @@ fn lines(report: &Report, columns: u16, notes: bool) -> String {
             }
         }
     }
-    for line in trials(report) {
+    for line in trials(report).into_iter().chain(how_to_install(report)) {
         text += &format!("{}\n", wrapped(&line, usize::from(columns)).join("\n"));
     }
     text
+}
+
+/// The command for advice that is no flag and no change.
+pub(crate) fn how_to_install(report: &Report) -> Option<String> {
+    let mut advice = report.findings.iter().flat_map(|finding| &finding.advice);
+    advice.any(|advice| matches!(advice.remedy, Remedy::Terrace(_))).then(|| match report.started {
+        true => "Start with terrace: terrace run -- java ...".into(),
+        false => {
+            let pid = report.evidence.jvm.pid;
+            format!("Load terrace: terrace attach {pid}; switch it off again: terrace off {pid}")
+        }
+    })
 }
 
 /// What the tables of advice do not say of trials: those of what nobody advised, and notes.
@@ -107,7 +121,7 @@ fn expected(advice: &Advice, notes: bool) -> String {
         true => format!("{} ({})", remedy.text(), effect.sure.text()),
         false => format!("{}: {} ({})", remedy.text(), effects.join(", "), effect.sure.text()),
     };
-    if notes { format!("{known}; {note}") } else { known }
+    if notes || remedy.has_side_effects() { format!("{known}; {note}") } else { known }
 }
 
 pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
@@ -157,6 +171,7 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             "No rule applies, although collections stop threads for {} of the time; -Xlog:gc shows their causes.",
             share(evidence.collecting_share().unwrap_or_default())
         ),
+        Some(_) if let Some(text) = too_little(evidence) => text,
         Some(_) if evidence.eden.phases => {
             "Nothing found; whether threads wait for this concurrent collector is not observed (-Xlog:gc tells).".into()
         }
@@ -171,10 +186,35 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
     }
 }
 
+/// Why what was watched says too little of the program: what did not happen meanwhile costs nothing.
+fn too_little(evidence: &Evidence) -> Option<String> {
+    let longer = "watch it longer (--seconds), or under load";
+    if let Some(before) = evidence.eden.since_start
+        && before.full_share() >= NOTABLE
+    {
+        return Some(format!(
+            "Nothing found in {:.0} s, but since the JVM's start {} full collections have stopped it for {} of the time: {longer}.",
+            evidence.seconds,
+            before.full_count,
+            share(before.full_share()),
+        ));
+    }
+    let cpus = evidence.process_cpu? / evidence.seconds;
+    if cpus < LEAST_BUSY {
+        return Some(format!(
+            "Nothing found, but the JVM used only {} of a CPU: watch it under load.",
+            share(cpus)
+        ));
+    }
+    let none = evidence.eden.collections == Some(0);
+    none.then(|| format!("Nothing found, but no collection came in {:.0} s: {longer}.", evidence.seconds))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Effect, Remedy, Sure};
+    use crate::evidence::SinceStart;
+    use crate::finding::{Effect, Sure};
     use crate::trial::Trial;
     use statistics::Interval;
 
@@ -221,6 +261,18 @@ mod tests {
         assert!(said(|_| ()).starts_with("Nothing to gain here"));
         let stopped = said(|e| e.eden.stopped = Some(0.17 * e.seconds));
         assert!(stopped.contains("16 % of the time for other reasons"), "{stopped}");
+        let quiet = said(|e| (e.eden.collections, e.process_cpu) = (Some(0), Some(0.01 * e.seconds)));
+        assert!(quiet.contains("used only 1 % of a CPU: watch it under load"), "{quiet}");
+        let none = said(|e| (e.eden.collections, e.process_cpu) = (Some(0), Some(e.seconds)));
+        assert!(none.contains("no collection came in 10 s"), "{none}");
+        let before = said(|e| {
+            let seconds = 3000.0;
+            e.eden.since_start = Some(SinceStart { seconds, full: 0.033 * seconds, full_count: 10 });
+        });
+        assert!(
+            before.contains("since the JVM's start 10 full collections have stopped it for 3.30 %"),
+            "{before}"
+        );
         let idle = said(|e| {
             (e.allocation, e.allocated_nothing) = (None, true);
             (e.threads.ended, e.threads.started) = (Some(0), Some(0));
@@ -260,6 +312,7 @@ mod tests {
             let mut report = report(vec![]);
             let finding = report.findings.remove(0);
             let long = Advice {
+                remedy: Remedy::flag("-XX:TLABSize=4k"),
                 note: "which is so much that it takes another line of the terminal: more than it has",
                 ..finding.advice[0].clone()
             };
@@ -272,6 +325,30 @@ mod tests {
         assert!(some.0 < 24 && !some.1, "{some:?}");
         assert!(many.0 >= 24 && many.1, "nothing is won: {many:?}");
         assert!(lines(7, None).1 && lines(7, Some(60)).1, "there is room");
+    }
+
+    #[test]
+    fn what_a_remedy_does_beside_its_purpose_is_never_left_out() {
+        let mut report = report(vec![]);
+        let other = Advice {
+            remedy: Remedy::Terrace(vec![]),
+            note: "another",
+            ..report.findings[0].advice[0].clone()
+        };
+        report.findings[0].advice.push(other);
+        let brief = lines(&report, 80, false);
+        assert!(brief.contains("if few additional objects survive") && !brief.contains("another"), "{brief}");
+    }
+
+    #[test]
+    fn advice_to_use_terrace_has_its_command() {
+        let mut report = report(vec![]);
+        assert!(!super::report(&report, 80, None).contains("terrace"));
+        report.findings[0].advice[0].remedy = Remedy::Terrace(vec![]);
+        report.evidence.jvm.pid = 4711;
+        assert!(super::report(&report, 80, None).contains("terrace attach 4711;"));
+        report.started = true;
+        assert!(super::report(&report, 80, None).contains("terrace run -- java"));
     }
 
     #[test]

@@ -5,6 +5,17 @@ use jvm::os;
 use memory::{Obtained, transparent_setting};
 use topology::cgroup::MemoryLeft;
 
+/// Clock ticks a second of what `/proc` says, on x86-64 and AArch64 (`include/asm-generic/param.h`).
+const USER_HZ: f64 = 100.0;
+
+/// Seconds since a process began.
+pub fn age(pid: u32) -> Option<f64> {
+    let up = std::fs::read_to_string("/proc/uptime").ok()?;
+    let up: f64 = up.split_ascii_whitespace().next()?.parse().ok()?;
+    let began = os::stat::<u64>(pid, 22)? as f64 / USER_HZ;
+    Some((up - began).max(0.0))
+}
+
 /// Page faults of a process so far that read nothing from a disk.
 pub fn first_touches(pid: u32) -> Option<u64> {
     os::stat(pid, 10)
@@ -55,6 +66,11 @@ mod tests {
         let seen = memory(us, MemoryLeft::Unlimited);
         assert!(
             seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
+        );
+        assert!(
+            age(us).is_some_and(|seconds| seconds < 86_400.0)
+                && age(1) >= age(us)
+                && age(0x3fff_fff0).is_none()
         );
         assert!(first_touches(0x3fff_fff0).is_none() && anonymous(0x3fff_fff0).is_none());
     }

@@ -2,7 +2,7 @@
 
 use crate::causes::Counting;
 use crate::costs::Measured;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, SinceStart};
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
 use crate::{costs, heap, missing, system};
@@ -206,6 +206,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = moment::eden(&first, &last);
+    evidence.eden.since_start = system::age(jvm.pid).zip(last.perf.as_ref()).and_then(since_start);
     evidence.concurrent_cpu = evidence.concurrent_cpu.map(|cpu| cpu - evidence.of_pauses(cpu));
     evidence.eden.causes = causes.found;
     evidence.eden.full_causes = causes.full;
@@ -264,6 +265,13 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
         evidence.missing.push(ended.into());
     }
     Ok(evidence)
+}
+
+/// The counters are of all the time since then.
+fn since_start((seconds, perf): (f64, &PerfData)) -> Option<SinceStart> {
+    let [_, full, _] = perf.collecting_seconds_of_each()?;
+    let [_, full_count, ..] = perf.collections_of_each();
+    Some(SinceStart { seconds, full, full_count })
 }
 
 /// What the counters are of.
