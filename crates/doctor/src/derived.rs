@@ -5,6 +5,8 @@ use crate::evidence::Evidence;
 
 /// Of eden's size, which is what it was made to be, and is looked at from time to time.
 const MARGIN: f64 = 1.1;
+/// Of eden: more than half cannot be left unused by TLABs that HotSpot gives.
+const MOST_UNUSED: f64 = 0.5;
 /// Collections to go by.
 const ENOUGH: u64 = 5;
 
@@ -98,6 +100,11 @@ impl Evidence {
             Some(_) => 1.0,
             None => ratio,
         }
+    }
+
+    /// How much more of eden is used up where such a share of it stays unused in addition, as a ratio to now.
+    pub(crate) fn used_with_unused(share: f64) -> f64 {
+        1.0 / (1.0 - share.clamp(0.0, MOST_UNUSED))
     }
 
     /// Collections a second now, and then. `None` where nobody knows them.

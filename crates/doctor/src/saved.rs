@@ -17,11 +17,36 @@ pub(crate) struct Saved {
     cpu: Option<f64>,
 }
 
+impl Saved {
+    /// Both together; what one costs is less than nothing saved.
+    pub(crate) fn and(self, other: Saved) -> Saved {
+        let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+        Saved { time: sum(self.time, other.time), cpu: sum(self.cpu, other.cpu) }
+    }
+
+    /// Whether it is known to save no time.
+    pub(crate) fn saves_nothing(self) -> bool {
+        self.time.is_some_and(|time| time <= 0.0)
+    }
+
+    /// Share of the time.
+    pub(crate) fn share_of_time(self) -> Option<f64> {
+        self.time
+    }
+}
+
 impl Evidence {
     /// Saved when eden is full `ratio` times as often, each time with its pause: the time in which threads stood still for it, and what collectors worked
     /// meanwhile.
     pub(crate) fn saved_by_fewer_collections(&self, ratio: f64) -> Saved {
         self.saved_of_pauses(self.full_eden_share().map(|share| share * (1.0 - ratio)))
+    }
+
+    /// The same when the same work uses up `ratio` times as much of eden: less than nothing above 1.
+    pub(crate) fn cost_of_using(&self, ratio: f64) -> Saved {
+        let saved = self.saved_by_fewer_collections(self.full_eden_using(ratio));
+        // Where nobody counted collections, they are not weighed.
+        Saved { time: saved.time.or(Some(0.0)), cpu: saved.cpu.or(Some(0.0)) }
     }
 
     /// Saved with pauses that have such a share of the time.

@@ -6,7 +6,7 @@ use crate::evidence::{CpuLimits, Pauses};
 use crate::finding::Effect;
 use jvm::vm_flags::VmFlags;
 
-fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
+pub(super) fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
     let mut evidence = healthy();
     change(&mut evidence);
     let advice = examine(&evidence).into_iter().flat_map(|found| found.advice);
@@ -144,6 +144,35 @@ fn a_small_eden_is_found_where_there_is_no_memory_for_a_larger_one() {
     assert!(found.advice[0].remedy.text().starts_with("more memory for a larger heap"), "{found:?}");
 }
 
+/// Live objects leave 14 % of G1's heap, and eden gets half of that.
+#[test]
+fn an_eden_in_a_full_heap_needs_a_larger_heap() {
+    let found = |collector: &str, used: u64, full: u64| {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.jvm.flags = ergonomic("MaxHeapSize=230000000");
+        evidence.memory.heap_used = Some(used);
+        (evidence.eden.bytes, evidence.eden.mean_bytes) = (Some(16e6), Some(16e6));
+        evidence.eden.collecting = Some(4.0);
+        evidence.eden.pauses = Some(Pauses {
+            young: 4.0,
+            young_count: 1000,
+            full: full as f64,
+            full_count: full,
+            concurrent: 0.0,
+        });
+        evidence.eden.collections = Some(1000 + full);
+        let of = |found: Finding| (found.rule, found.advice[0].remedy.text());
+        examine(&evidence).into_iter().map(of).collect::<Vec<_>>()
+    };
+    let larger = "-Xmx438m".to_owned();
+    assert_eq!(found("G1", 198_000_000, 0), [("small young generation", larger.clone())]);
+    assert_eq!(found("G1", 198_000_000, 1), [("full collections", larger)], "once");
+    for (collector, used) in [("G1", 100_000_000), ("Parallel", 198_000_000)] {
+        assert!(found(collector, used, 0)[0].1.starts_with("-Xmn"), "{collector} {used}");
+    }
+}
+
 #[test]
 fn full_collections_are_told_by_what_brings_them() {
     let advised = |collector: &str, cause: &str| {
@@ -190,22 +219,6 @@ fn a_heap_that_may_still_grow_is_not_to_become_larger() {
     // Its young generation could grow, and its old one, which is full, could not.
     assert_eq!(advised(5 << 30, 0, 64 << 30), "-Xmx16384m");
     assert_eq!(advised(7 << 30, 8 << 30, 64 << 30), "-Xmx16384m");
-}
-
-#[test]
-fn a_heap_is_touched_at_the_start_only_where_it_fits() {
-    let touched = |initial: u64, available: Option<u64>, used: u64| {
-        flags_advised(|e| {
-            e.memory.first_touches = Some(2_000_000);
-            e.memory.available = available;
-            (e.memory.heap_used, e.memory.heap_committed) = (Some(used), Some(initial));
-            e.jvm.flags = flags(&format!("InitialHeapSize={initial}"));
-        })
-    };
-    assert_eq!(touched(3 << 30, Some(4 << 30), 0), ["-XX:+AlwaysPreTouch"]);
-    assert!(touched(3 << 30, Some(1 << 30), 1 << 20).is_empty());
-    assert_eq!(touched(3 << 30, Some(1 << 30), 5 << 29), ["-XX:+AlwaysPreTouch"], "most of it is in memory");
-    assert!(touched(3 << 30, None, 0).is_empty(), "a program's remedy: if it fits");
 }
 
 /// The flag touches what the heap begins with, once: the rest when it grows, and what was given back when it is used again.

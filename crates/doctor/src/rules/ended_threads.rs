@@ -1,5 +1,6 @@
 //! Threads that end leave the rest of their TLABs unused.
 
+use super::room;
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::{FEWEST_ENDED, Need};
@@ -41,12 +42,25 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused. The remedies make more of eden resident.",
+        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused.",
         count(ended / evidence.seconds),
         human(own),
         human((allocation.waste_ended / ended) + own),
         share(lost),
     );
+    let more = evidence.eden.bytes.and_then(|eden| room::untouched(evidence, eden));
+    if let Some(more) = more
+        && room::takes(evidence, more) == Some(false)
+    {
+        let left = human(evidence.memory.available.unwrap_or(0) as f64);
+        let text = format!(
+            "{text} Without that up to {} more of it becomes resident, and {left} are left.",
+            human(more)
+        );
+        return Some(Found { evidence: text, advice: vec![without_room()] });
+    }
+    let more = more.map_or("more".into(), |more| format!("up to {} more", human(more)));
+    let text = format!("{text} The remedies make {more} of eden resident.");
     let reserve = reserve(&evidence.jvm.flags);
     let mut advice = Vec::new();
     let flags = &evidence.jvm.flags;
@@ -101,6 +115,18 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         });
     }
     Some(Found { evidence: text, advice })
+}
+
+/// An eden that objects fill is resident as a whole, whoever saves the rest of the TLABs: a control group's limit would end the process.
+fn without_room() -> Advice {
+    Advice {
+        remedy: Remedy::Program(
+            "a smaller young generation (-Xmn) or more memory, and then -XX:TLABSize=4k or a pool of threads"
+                .into(),
+        ),
+        effect: Effect::default(),
+        note: "what ended threads leave unused is not touched, and takes no memory now",
+    }
 }
 
 /// Whether fewer collections, which take such a share of the time, save more than small TLABs cost a thread that allocates densely. Where nobody knows

@@ -70,12 +70,12 @@ fn remedy(evidence: &Evidence, size: Option<u64>) -> Option<Remedy> {
     let larger = size.filter(|size| flags.number("InitialHeapSize").is_some_and(|initial| initial < *size));
     let larger = larger.map(|size| format!("-Xms{}m", size.div_ceil(1 << 20)));
     let words: Vec<String> = larger.into_iter().chain(["-XX:+AlwaysPreTouch".into()]).collect();
-    let Some((size, available)) = size.zip(evidence.memory.available) else {
+    let fits = size.and_then(|size| room::takes(evidence, size as f64 - room::touched(evidence, 0.0)));
+    let Some(fits) = fits else {
         let unless = if flags.is_known() { "" } else { " unless it is set," };
         return Some(Remedy::Program(format!("{},{unless} if all of -Xms fits in memory", words.join(" "))));
     };
-    let more = size as f64 - room::touched(evidence, 0.0);
-    (more <= available as f64).then_some(Remedy::Flags(words))
+    fits.then_some(Remedy::Flags(words))
 }
 
 /// Of the pages that the heap lies on.

@@ -8,7 +8,7 @@ use present::numbers::{quantity, share};
 
 /// Of the time.
 const LEAST_STOPPED: f64 = 0.03;
-const FEWEST: u64 = 2;
+const FEWEST: u64 = 1;
 /// A heap that is not so much larger is not worth a change.
 const LEAST_FACTOR: f64 = 1.25;
 /// Of the full collections, for one cause: it is what brings the full ones.
@@ -16,14 +16,14 @@ const MOST_FREQUENT: f64 = 0.5;
 /// Of the heap, by which it could grow before it is full.
 const LEAST_GROWTH: f64 = 0.2;
 /// HotSpot's words (`GCCause::to_string`) for a request of the program's own, and for those of tools.
-const BY_PROGRAM: [&str; 1] = ["System.gc()"];
+pub(super) const BY_PROGRAM: [&str; 1] = ["System.gc()"];
 const BY_TOOLS: [&str; 4] = [
     "Diagnostic Command",
     "Heap Inspection Initiated GC",
     "Heap Dump Initiated GC",
     "JvmtiEnv ForceGarbageCollection",
 ];
-const METADATA: [&str; 2] = ["Metadata GC Threshold", "Metadata GC Clear Soft References"];
+pub(super) const METADATA: [&str; 2] = ["Metadata GC Threshold", "Metadata GC Clear Soft References"];
 /// Collectors that can serve a request without stopping threads for it.
 const CONCURRENT: [&str; 1] = ["G1"];
 
@@ -76,12 +76,15 @@ fn on_request(evidence: &Evidence) -> Vec<Advice> {
     let flags = &evidence.jvm.flags;
     let can =
         CONCURRENT.contains(&evidence.jvm.collector.as_str()) && !flags.is_on("ExplicitGCInvokesConcurrent");
-    let fewer = Advice {
+    can.then_some(concurrent).into_iter().chain([fewer_requests()]).collect()
+}
+
+pub(super) fn fewer_requests() -> Advice {
+    Advice {
         remedy: Remedy::Program("call System.gc() less often".into()),
         effect: Effect::default(),
         note: "-Xlog:gc has the times; direct buffers that reach -XX:MaxDirectMemorySize call it, and so does RMI",
-    };
-    can.then_some(concurrent).into_iter().chain([fewer]).collect()
+    }
 }
 
 fn for_tools() -> Advice {
@@ -117,7 +120,7 @@ fn for_growth(evidence: &Evidence) -> Advice {
     }
 }
 
-fn for_metadata() -> Advice {
+pub(super) fn for_metadata() -> Advice {
     Advice {
         remedy: Remedy::Program("a larger -XX:MetaspaceSize, or fewer classes loaded again and again".into()),
         effect: Effect::default(),
@@ -125,7 +128,7 @@ fn for_metadata() -> Advice {
     }
 }
 
-fn for_heap(evidence: &Evidence) -> Advice {
+pub(super) fn for_heap(evidence: &Evidence) -> Advice {
     let larger = larger_heap(evidence).map(|heap| Remedy::flag(format!("-Xmx{}m", heap >> 20)));
     Advice {
         remedy: larger.unwrap_or_else(|| {
@@ -134,7 +137,7 @@ fn for_heap(evidence: &Evidence) -> Advice {
             )
         }),
         effect: Effect::default(),
-        note: "collections of the whole heap come when the old generation is nearly full",
+        note: "collections come more rarely where live objects leave more of the heap",
     }
 }
 

@@ -28,9 +28,8 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     // A page that is touched anywhere then takes all of a huge one.
-    let committed = evidence.memory.heap_committed.map(|bytes| bytes as f64);
-    let more = committed.map(|bytes| (bytes - room::touched(evidence, 0.0)).max(0.0));
-    let fits = more.zip(evidence.memory.available).map(|(more, left)| more <= left as f64);
+    let more = room::untouched(evidence, f64::INFINITY);
+    let fits = more.and_then(|more| room::takes(evidence, more));
     let remedy = match fits {
         Some(false) => return None,
         Some(true) => Remedy::flag("-XX:+UseTransparentHugePages"),

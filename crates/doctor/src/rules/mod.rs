@@ -19,6 +19,8 @@ mod young_generation;
 #[cfg(test)]
 mod advised_flags;
 #[cfg(test)]
+mod enough_memory;
+#[cfg(test)]
 mod expected;
 #[cfg(test)]
 pub(crate) mod sick;

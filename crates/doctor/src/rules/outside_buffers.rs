@@ -43,13 +43,12 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let grown = TARGET as f64 / target as f64;
     let unused =
         evidence.allocation.as_ref().map(|bytes| bytes.waste_collection / bytes.used * (grown - 1.0));
-    let larger = (resizes && target < TARGET).then(|| Advice {
+    let using = unused.map(Evidence::used_with_unused);
+    let saved = evidence.saved_of_threads(spent * cpu * (1.0 - 1.0 / grown));
+    let saved = using.map_or(saved, |using| saved.and(evidence.cost_of_using(using)));
+    let larger = (resizes && target < TARGET && !saved.saves_nothing()).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:TLABWasteTargetPercent={TARGET}")),
-        effect: evidence.effect(
-            unused.map(|unused| evidence.collections_using(1.0 / (1.0 - unused.min(0.5)))),
-            evidence.saved_of_threads(spent * cpu * (1.0 - 1.0 / grown)),
-            Sure::Estimated,
-        ),
+        effect: evidence.effect(using.map(|using| evidence.collections_using(using)), saved, Sure::Estimated),
         note: "larger TLABs; more of eden is unused at a collection",
     });
     let serves = evidence.jvm.collector != SHENANDOAH;

@@ -17,6 +17,20 @@ pub(super) fn of_heap(evidence: &Evidence, eden: f64) -> Option<f64> {
     Some((left.max(0.0) / 2.0).min(below_large_references(flags, most)))
 }
 
+/// What is left is not used up: the next stack or direct buffer needs some of it.
+const KEPT_FREE: f64 = 0.125;
+
+/// Whether so many bytes more fit in memory. `None` where nobody knows what is left.
+pub(super) fn takes(evidence: &Evidence, more: f64) -> Option<bool> {
+    Some(more <= evidence.memory.available? as f64 * (1.0 - KEPT_FREE))
+}
+
+/// Bytes of the heap that may become resident where all that is committed is used: of `part` of it at most so many.
+pub(super) fn untouched(evidence: &Evidence, part: f64) -> Option<f64> {
+    let committed = evidence.memory.heap_committed? as f64;
+    Some((committed - touched(evidence, 0.0)).clamp(0.0, part))
+}
+
 /// Bytes of the heap that are in memory for certain, where `eden` has been filled: what is committed may never have been touched.
 pub(super) fn touched(evidence: &Evidence, eden: f64) -> f64 {
     let memory = &evidence.memory;

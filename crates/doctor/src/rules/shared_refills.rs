@@ -3,12 +3,13 @@
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Found, Remedy, Rule, Sure};
 use crate::need::Need;
+use crate::saved::Saved;
 use present::numbers::{count, quantity, share};
 
 /// Of the program's CPU time; less cannot be told from noise.
 const LEAST_SHARE: f64 = 0.02;
-/// Refills that come this rarely need no smaller TLABs' economy.
-const LARGER: u64 = 8;
+/// How much larger TLABs may become, the largest first: refills that come an eighth as often need no smaller TLABs' economy.
+const LARGER: [u64; 3] = [8, 4, 2];
 /// Of Shenandoah, in bytes.
 const SMALLEST_REGION: u64 = 256 << 10;
 
@@ -48,32 +49,50 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             quantity(contended, "ns"),
         );
     }
-    let mut advice = Vec::new();
     let flags = &evidence.jvm.flags;
-    let speed = |gained: f64| evidence.effect(None, evidence.saved_of_threads(gained), Sure::Estimated);
-    // TLABs as large as the program's own rate wants need a refill so much more rarely.
     // Where HotSpot resizes them, the flag is a new thread's first TLAB only.
     let is_kept = flags.get("ResizeTLAB").is_some_and(|flag| flag.value == "false");
     let small = flags.number("TLABSize").filter(|_| is_kept && flags.is_chosen("TLABSize"));
-    if let Some(size) = small {
-        let larger = size
-            .saturating_mul(LARGER)
-            .checked_next_power_of_two()
-            .unwrap_or(u64::MAX)
-            .min(largest(evidence));
-        // A smaller step changes little.
-        if larger >= size.saturating_mul(2) {
-            advice.push(Advice {
-                remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
-                effect: speed(spent * (1.0 - size as f64 / larger as f64)),
-                note: "larger TLABs waste more of eden per thread; without the flag HotSpot chooses the size",
-            });
-        }
-    }
-    advice.push(Advice {
+    let terrace = Advice {
         remedy: Remedy::Terrace(vec![]),
-        effect: speed(avoidable),
+        effect: evidence.effect(None, evidence.saved_of_threads(avoidable), Sure::Estimated),
         note: "refills from the core's own buffer; the prediction does not include cache effects",
-    });
+    };
+    let advice = small.and_then(|size| larger(evidence, size, spent)).into_iter().chain([terrace]).collect();
     Some(Found { evidence: text, advice })
+}
+
+/// TLABs so much larger that what they save of refills, which take so many CPU-seconds, is most beyond what more collections take. `None` where it is
+/// nothing.
+fn larger(evidence: &Evidence, size: u64, spent: f64) -> Option<Advice> {
+    let sizes = LARGER.map(|factor| size.saturating_mul(factor).checked_next_power_of_two());
+    let sizes = sizes.into_iter().flatten().map(|larger| larger.min(largest(evidence)));
+    // A smaller step changes little.
+    let sizes = sizes.filter(|larger| *larger >= size.saturating_mul(2));
+    let weighed = sizes.map(|larger| {
+        let using = Evidence::used_with_unused(unused(evidence, size, larger));
+        let saved = evidence.saved_of_threads(spent * (1.0 - size as f64 / larger as f64));
+        (larger, using, saved.and(evidence.cost_of_using(using)))
+    });
+    let time = |saved: &Saved| saved.share_of_time().unwrap_or(0.0);
+    // Of equal ones the first: the largest.
+    let (larger, using, saved) =
+        weighed.reduce(|best, other| if time(&other.2) > time(&best.2) { other } else { best })?;
+    let pays = !saved.saves_nothing();
+    pays.then(|| Advice {
+        remedy: Remedy::flag(format!("-XX:TLABSize={}", present::numbers::bytes(larger as f64))),
+        effect: evidence.effect(Some(evidence.collections_using(using)), saved, Sure::Estimated),
+        note: "larger TLABs waste more of eden per thread; without the flag HotSpot chooses the size",
+    })
+}
+
+/// Share of eden that larger TLABs leave unused in addition at a collection, which comes in the middle of each thread's: as it was counted, or as many threads
+/// as allocate have it.
+fn unused(evidence: &Evidence, size: u64, larger: u64) -> f64 {
+    let counted = evidence.allocation.as_ref().filter(|bytes| bytes.used > 0.0);
+    let counted =
+        counted.map(|bytes| bytes.waste_collection / bytes.used * (larger as f64 / size as f64 - 1.0));
+    let threads = evidence.threads.allocating.map_or(0.0, |threads| threads as f64);
+    let of_threads = evidence.bytes_of_eden().map(|eden| threads * (larger - size) as f64 / 2.0 / eden);
+    counted.unwrap_or(0.0).max(of_threads.unwrap_or(0.0))
 }
