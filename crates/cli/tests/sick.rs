@@ -185,7 +185,10 @@ fn full_collections_that_come_for_another_reason_are_found() {
     let report =
         report_when(jvm.0.id(), |report| report["evidence"]["eden"]["collections"].as_u64() > Some(1));
     assert!(!rules(&report).contains(&"full collections"), "{report:#}");
-    assert!(!report["findings"].to_string().contains("-Xmx"), "requests come in a larger heap too: {report:#}");
+    assert!(
+        !report["findings"].to_string().contains("-Xmx"),
+        "requests come in a larger heap too: {report:#}"
+    );
 }
 
 /// Watched from its start on, when nothing of its heap has been touched.

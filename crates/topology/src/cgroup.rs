@@ -87,13 +87,14 @@ pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
     let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
     let left = hierarchies.iter().flat_map(|(version, folders)| {
         // From `memory.high` on the kernel slows the group down and takes pages from it: for who asks that is a limit, too.
-        let (limits, used): (&[&str], _) = match version {
-            Version::One => (&["memory.limit_in_bytes"], "memory.usage_in_bytes"),
-            Version::Two => (&["memory.max", "memory.high"], "memory.current"),
+        let (limits, used, idle): (&[&str], _, _) = match version {
+            Version::One => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"),
+            Version::Two => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
         };
         folders.iter().filter_map(move |folder| {
             let limit = limits.iter().filter_map(|limit| number(folder.join(limit))).min()?;
-            Some(limit.saturating_sub(number(folder.join(used)).unwrap_or(limit)))
+            let used = number(folder.join(used)).map(|used| used.saturating_sub(statistic(folder, idle)));
+            Some(limit.saturating_sub(used.unwrap_or(limit)))
         })
     });
     match left.min() {
@@ -101,6 +102,14 @@ pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
         None if is_group_visible(root, process, MEMORY, &hierarchies) => MemoryLeft::Unlimited,
         None => MemoryLeft::Unseen,
     }
+}
+
+/// Of `memory.stat`, in bytes. Pages of files that nobody has used lately are the first that the kernel takes back: a group that reads files comes up to its
+/// limit by them, and has memory all the same.
+fn statistic(folder: &Path, name: &str) -> u64 {
+    let text = read_text(&folder.join("memory.stat")).unwrap_or_default();
+    let number = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
+    text.lines().find_map(number).unwrap_or(0)
 }
 
 const MEMORY: &str = "memory";

@@ -179,6 +179,13 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
     assert_eq!(left(&two), MemoryLeft::Bytes(600));
     let high = [&two[..], &[("sys/fs/cgroup/pod/app/memory.high", "800")]].concat();
     assert_eq!(left(&high), MemoryLeft::Bytes(500), "from there on the kernel takes pages back");
+    let stat = "anon 50\ninactive_file_of_others 9\ninactive_file 150\nactive_file 80\n";
+    let cached = [&high[..], &[("sys/fs/cgroup/pod/app/memory.stat", stat)]].concat();
+    assert_eq!(
+        left(&cached),
+        MemoryLeft::Bytes(600),
+        "files' pages are taken back first; the outer group is the tightest then"
+    );
     let mount = "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
     let one = [
         ("proc/self/cgroup", "4:memory:/app"),
@@ -187,6 +194,8 @@ fn memory_that_is_left_is_that_of_the_tightest_group() {
         ("sys/fs/cgroup/memory/app/memory.usage_in_bytes", "700"),
     ];
     assert_eq!(left(&one), MemoryLeft::Bytes(0), "a limit that was lowered");
+    let stat = ("sys/fs/cgroup/memory/app/memory.stat", "inactive_file 600\ntotal_inactive_file 300\n");
+    assert_eq!(left(&[&one[..], &[stat]].concat()), MemoryLeft::Bytes(100), "with the groups in it");
     assert_eq!(left(&one[..3]), MemoryLeft::Bytes(0), "nobody knows how much of it is left");
 }
 
