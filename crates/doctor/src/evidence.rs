@@ -273,6 +273,8 @@ pub struct Memory {
     /// Bytes that the heap is committed to, and of these in use after the last collection.
     pub heap_committed: Option<u64>,
     pub heap_used: Option<u64>,
+    /// Bytes of the heap that are resident, whatever is in use. `None` where the JVM does not say where its heap is.
+    pub heap_resident: Option<u64>,
     /// Bytes by which its old generation may still grow.
     pub growth_left: Option<u64>,
 }

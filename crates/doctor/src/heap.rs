@@ -1,11 +1,41 @@
-//! How large a heap is, from HotSpot's counters.
+//! How large a heap is, from HotSpot's counters, and how much of it is in memory.
 
+use crate::evidence::Memory;
+use jvm::attach::Attached;
 use jvm::perfdata::PerfData;
+use memory::Obtained;
+use std::ops::Range;
 
 /// Young, old, and what JDK 8 has besides.
 const GENERATIONS: u32 = 2;
 /// Eden and two survivor spaces.
 const SPACES: u32 = 3;
+
+/// What is known of it.
+pub(crate) fn describe(pid: u32, perf: Option<&PerfData>, attached: Option<&Attached>, memory: &mut Memory) {
+    memory.heap_committed = perf.and_then(committed);
+    memory.growth_left = perf.and_then(growth_left);
+    memory.heap_used = perf.and_then(used);
+    memory.heap_resident = attached.and_then(|jvm| resident(pid, jvm));
+}
+
+/// Bytes of it that are in memory. `None` where the JVM does not say where it is (ZGC), or nobody can look.
+fn resident(pid: u32, jvm: &Attached) -> Option<u64> {
+    let range = range(&jvm.diagnose("GC.heap_info").ok()?)?;
+    Some(Obtained::of_range_in_process(pid, &range).ok()?.resident())
+}
+
+/// From the first of its spaces to the end of the last: what HotSpot prints as `[begin, end)`, with the end of what is used or committed between them.
+fn range(said: &str) -> Option<Range<usize>> {
+    let spaces = said.split('[').skip(1).filter_map(|rest| {
+        let (inside, _) = rest.split_once([')', ']'])?;
+        let number = |text: &str| usize::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
+        let mut numbers = inside.split(',').map(number);
+        let first = numbers.next()??;
+        Some(first..numbers.next_back()??)
+    });
+    spaces.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end))
+}
 
 /// Bytes that it is committed to. `None` where nobody says.
 pub(crate) fn committed(perf: &PerfData) -> Option<u64> {
@@ -24,4 +54,26 @@ pub(crate) fn used(perf: &PerfData) -> Option<u64> {
     let spaces = (0..GENERATIONS).flat_map(|generation| (0..SPACES).map(move |space| (generation, space)));
     let of = |(generation, space)| perf.get(&format!("sun.gc.generation.{generation}.space.{space}.used"));
     spaces.filter_map(of).reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heap_is_where_its_spaces_are() {
+        let parallel = "PSYoungGen      total 95744K, used 48063K [0xf9c00000, 0xfc000000, 0x100000000)\n \
+             eden space 89088K, 47% used [0xf9c00000,0xfc5bfe38,0xff300000)\n\
+             ParOldGen       total 157184K, used 107571K [0xed400000, 0xf6d80000, 0xf9c00000)";
+        let g1 = "garbage-first heap   total reserved 307200K, committed 307200K, used 120119K [0xed400000, 0x100000000)\n \
+             region size 1024K, 12 young (12288K), 5 survivors (5120K)";
+        let shenandoah =
+            "Reserved region:\n - [0xed400000, 0x100000000) \nCollection set:\n - map (vanilla): 0x4b50";
+        for said in [parallel, g1, shenandoah] {
+            assert_eq!(range(said), Some(0xed40_0000..0x1_0000_0000), "{said}");
+        }
+        for said in ["", "ZHeap used 300M, capacity 300M", "[1, 2)", "[0x10)", "[0x10, 0x"] {
+            assert_eq!(range(said), None, "{said}");
+        }
+    }
 }

@@ -225,9 +225,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.missing.extend(missing::of_memory_left(left));
     evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
-    evidence.memory.heap_committed = last.perf.as_ref().and_then(heap::committed);
-    evidence.memory.growth_left = last.perf.as_ref().and_then(heap::growth_left);
-    evidence.memory.heap_used = last.perf.as_ref().and_then(heap::used);
+    heap::describe(jvm.pid, last.perf.as_ref(), jvm.attached, &mut evidence.memory);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     evidence.memory.anonymous = last.anonymous;
     evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);

@@ -32,6 +32,9 @@ fn small_tlabs_are_advised_where_all_of_eden_fits() {
     assert!(!bare(&remedies(Some(600_000_000))), "the next stack needs some of it");
     let said = &advised(Some(100_000_000), |_| ())[0].evidence;
     assert!(said.contains("up to 600 MB more") && said.contains("100 MB are left"), "{said}");
+    // It has been touched by and by.
+    let seen = advised(Some(100_000_000), |e| e.memory.heap_resident = Some((1 << 30) - 50_000_000));
+    assert_eq!(seen[0].advice[0].remedy.text(), "-XX:TLABSize=4k", "{seen:?}");
     let touched = advised(Some(100_000_000), |e| e.jvm.flags = flags("AlwaysPreTouch=true"));
     assert!(touched[0].evidence.contains("up to 0 B more"), "{touched:?}");
     assert_eq!(touched[0].advice[0].remedy.text(), "-XX:TLABSize=4k");

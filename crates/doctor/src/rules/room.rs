@@ -31,10 +31,14 @@ pub(super) fn untouched(evidence: &Evidence, part: f64) -> Option<f64> {
     Some((committed - touched(evidence, 0.0)).clamp(0.0, part))
 }
 
-/// Bytes of the heap that are in memory for certain, where `eden` has been filled: what is committed may never have been touched.
+/// Bytes of the heap that are in memory: as was seen, otherwise those that are for certain, where `eden` has been filled. What is committed may never have
+/// been touched.
 pub(super) fn touched(evidence: &Evidence, eden: f64) -> f64 {
     let memory = &evidence.memory;
     let committed = memory.heap_committed.unwrap_or(0) as f64;
+    if let Some(resident) = memory.heap_resident {
+        return resident as f64;
+    }
     let known = match evidence.jvm.flags.is_on("AlwaysPreTouch") {
         true => committed,
         false => (memory.heap_used.unwrap_or(0) as f64 + eden).min(committed),
