@@ -131,8 +131,8 @@ fn ends_watching(error: &Error, pid: u32) -> bool {
     error.is_interruption() || os::is_stopped(pid)
 }
 
-/// How long the accounts of a JVM may take whose threads come and go.
-const ACCOUNTS: Duration = Duration::from_millis(200);
+/// How long the accounts of a JVM may take whose threads come and go: one reading of a hundred thousand threads takes a fifth of it.
+const ACCOUNTS: Duration = Duration::from_secs(1);
 
 /// An agent that counts and times, and has no buffers.
 pub fn observing() -> AgentOptions {

@@ -4,17 +4,12 @@
 //! The agent's settings tell where the accounts are. A thread's account is brought up to date when its TLAB is retired; what
 //! it has used of the present one lies between the TLAB's start and top, and is added here.
 
+mod living;
+
 use crate::os;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-
-/// More threads than this are no list of threads.
-const MOST_THREADS: u64 = 1 << 20;
-/// A TLAB is never larger.
-const LARGEST_TLAB: u64 = 1 << 40;
-/// The list of threads may change while it is read; then it is read again.
-const ATTEMPTS: usize = 8;
 
 pub struct Accounts {
     pid: u32,
@@ -48,25 +43,46 @@ impl Accounts {
         })
     }
 
-    /// Bytes that all threads have allocated since the start. `None` when they cannot be read: the process has ended, or its
-    /// memory may not be read by us.
+    /// Bytes that all threads have allocated since the start. `None` when they cannot be read: the process has ended, its memory may not be
+    /// read by us, or threads came and went too fast.
     pub fn read(&mut self) -> Option<u64> {
-        let sum = (0..ATTEMPTS).find_map(|_| self.attempt())?;
+        let (list, living) = self.living()?;
+        let sum = living.iter().map(|(_, bytes)| bytes).fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
+        let ended = match self.exited {
+            Some(_) => list.exited,
+            None => self.remember(living.into_iter().collect()),
+        };
         // A thread that ends while we read may be missing in one reading and be there in the next, never the other way round.
-        self.highest = self.highest.max(sum);
+        self.highest = self.highest.max(sum.saturating_add(ended));
         Some(self.highest)
     }
 
-    /// As [`Accounts::read`], again and again for so long at most: where thousands of threads a second come and go, the list of threads
-    /// has often changed while it was read.
+    /// As [`Accounts::read`], again and again for so long at most.
     pub fn read_within(&mut self, limit: Duration) -> Option<u64> {
         let since = Instant::now();
         loop {
             let sum = self.read();
-            if sum.is_some() || since.elapsed() >= limit || !os::is_running(self.pid) {
+            if sum.is_some() || self.is_given_up(since, limit) {
                 return sum;
             }
         }
+    }
+
+    /// Bytes that each living thread has allocated, by the address of HotSpot's structure of it. `None` as of [`Accounts::read`], which is tried
+    /// again and again for so long at most.
+    pub fn of_each_within(&self, limit: Duration) -> Option<BTreeMap<usize, u64>> {
+        let since = Instant::now();
+        loop {
+            let each = self.living();
+            if each.is_some() || self.is_given_up(since, limit) {
+                return each.map(|(_, living)| living.into_iter().collect());
+            }
+        }
+    }
+
+    /// Whether it is of no use to try again: there is no time left, or nothing can be read at all.
+    fn is_given_up(&self, since: Instant, limit: Duration) -> bool {
+        since.elapsed() >= limit || !os::is_running(self.pid) || self.words([self.list]).is_none()
     }
 
     fn words<const N: usize>(&self, addresses: [usize; N]) -> Option<[u64; N]> {
@@ -74,97 +90,21 @@ impl Accounts {
         os::read_memory(self.pid, &addresses, &mut words).ok().map(|()| words)
     }
 
-    /// Bytes that each living thread has allocated, by the address of HotSpot's structure of it. `None` as of [`Accounts::read`].
-    pub fn of_each(&self) -> Option<BTreeMap<usize, u64>> {
-        (0..ATTEMPTS).find_map(|_| self.living()).map(|(seen, _)| seen)
-    }
-
-    /// As [`Accounts::of_each`], again and again for so long at most.
-    pub fn of_each_within(&self, limit: Duration) -> Option<BTreeMap<usize, u64>> {
-        let since = Instant::now();
-        loop {
-            let each = self.of_each();
-            if each.is_some() || since.elapsed() >= limit || !os::is_running(self.pid) {
-                return each;
-            }
-        }
-    }
-
-    fn attempt(&mut self) -> Option<u64> {
-        let (seen, exited) = self.living()?;
-        let living: u64 = seen.values().sum();
-        if self.exited.is_none() {
-            self.remember(seen);
-            return Some(living + self.gone);
-        }
-        Some(living + exited)
-    }
-
-    /// The living threads' accounts, and the sum of ended ones'. `None` where threads came or went meanwhile.
-    fn living(&self) -> Option<(BTreeMap<usize, u64>, u64)> {
-        let exited = || self.exited.map_or(Some(0), |at| self.words([at]).map(|[sum]| sum));
-        let (before, [list]) = (exited()?, self.words([self.list])?);
-        let list = list as usize;
-        let [length, threads] =
-            self.words([list.checked_add(self.length)?, list.checked_add(self.threads)?])?;
-        // `_length` is an unsigned int.
-        let length = Some(length & 0xffff_ffff).filter(|length| *length <= MOST_THREADS)? as usize;
-        let slots: Vec<usize> = (0..length).map(|slot| (threads as usize).wrapping_add(8 * slot)).collect();
-        let mut addresses = vec![0; length];
-        os::read_memory(self.pid, &slots, &mut addresses).ok()?;
-        let mut seen = BTreeMap::new();
-        let mut torn: Vec<usize> = addresses.iter().map(|thread| *thread as usize).collect();
-        for attempt in 0..ATTEMPTS {
-            torn = self.add(&torn, attempt + 1 == ATTEMPTS, &mut seen)?;
-            if torn.is_empty() {
-                break;
-            }
-        }
-        if self.words([self.list])?[0] as usize != list || exited()? != before {
-            return None;
-        }
-        Some((seen, before))
-    }
-
-    /// Reads the accounts of `threads`, each forth and back: a thread that has got a new TLAB in between shows another start or another
-    /// account, and what it seems to have used of the TLAB would be the distance of two TLABs. Gives those for which that happened
-    /// back, or, the `last` time, takes their accounts without what they have used of a TLAB.
-    fn add(&self, threads: &[usize], last: bool, seen: &mut BTreeMap<usize, u64>) -> Option<Vec<usize>> {
-        let [allocated, start, top] = self.fields;
-        let forth_and_back = [allocated, start, top, start, allocated];
-        let places: Vec<usize> = (threads.iter())
-            .flat_map(|thread| forth_and_back.map(|field| thread.wrapping_add(field)))
-            .collect();
-        let mut words = vec![0; places.len()];
-        os::read_memory(self.pid, &places, &mut words).ok()?;
-        let mut torn = Vec::new();
-        for (thread, account) in threads.iter().zip(words.as_chunks::<5>().0) {
-            let [before, start, top, again, after] = *account;
-            if before == after && start == again {
-                // A thread that gives its TLAB up clears the start first, when its account has it all: it may lose its CPU
-                // right then, and the top without a start would be an address.
-                let used =
-                    top.checked_sub(start).filter(|used| start > 0 && *used < LARGEST_TLAB).unwrap_or(0);
-                seen.insert(*thread, before.saturating_add(used));
-            } else if last {
-                seen.insert(*thread, after);
-            } else {
-                torn.push(*thread);
-            }
-        }
-        Some(torn)
-    }
-
-    /// Threads that are gone had what they had when they were last seen. An account that has shrunk is that of a new thread.
-    fn remember(&mut self, seen: BTreeMap<usize, u64>) {
+    /// What threads had that are gone: what each had when it was last seen. An account that has shrunk is that of a new thread.
+    fn remember(&mut self, seen: BTreeMap<usize, u64>) -> u64 {
         for (thread, bytes) in &self.seen {
             if seen.get(thread).is_none_or(|now| now < bytes) {
                 self.gone += bytes;
             }
         }
         self.seen = seen;
+        self.gone
     }
 }
+
+#[cfg(test)]
+#[path = "accounts/living_test.rs"]
+mod living_test;
 
 #[cfg(test)]
 mod tests {
@@ -240,7 +180,7 @@ mod tests {
         let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, exited)).unwrap();
         assert_eq!(accounts.read(), Some(1000 + 16 + 200 + 7));
         let each = BTreeMap::from([(heap.pointers[0], 1016), (heap.pointers[1], 200)]);
-        assert_eq!(accounts.of_each(), Some(each));
+        assert_eq!(accounts.of_each_within(Duration::ZERO), Some(each));
         std::hint::black_box(&mut heap).threads[0][2] = 5100;
         assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
         // Never backwards.

@@ -68,30 +68,42 @@ pub fn read_memory(pid: u32, addresses: &[usize], words: &mut [u64]) -> io::Resu
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
     for (addresses, words) in addresses.chunks(AT_A_TIME).zip(words.chunks_mut(AT_A_TIME)) {
-        let remote: Vec<libc::iovec> = addresses
-            .iter()
-            .map(|address| libc::iovec { iov_base: std::ptr::without_provenance_mut(*address), iov_len: 8 })
-            .collect();
-        let bytes = std::mem::size_of_val(words);
-        let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: bytes };
-        // SAFETY: `local` is the memory of `words`, exclusively borrowed, any bytes of which are valid numbers; addresses in the
-        // other process are checked by the kernel, which only reads there.
-        let read = unsafe {
-            libc::process_vm_readv(
-                pid as libc::pid_t,
-                &local,
-                1,
-                remote.as_ptr(),
-                remote.len() as libc::c_ulong,
-                0,
-            )
-        };
-        if read < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        if read as usize != bytes {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
-        }
+        let pieces: Vec<libc::iovec> = addresses.iter().map(|address| piece(*address, 8)).collect();
+        read_pieces(pid, &pieces, words)?;
+    }
+    Ok(())
+}
+
+/// Reads 64-bit words that follow each other in another process's memory. An error unless all can be read.
+pub fn read_array(pid: u32, address: usize, words: &mut [u64]) -> io::Result<()> {
+    read_pieces(pid, &[piece(address, std::mem::size_of_val(words))], words)
+}
+
+fn piece(address: usize, bytes: usize) -> libc::iovec {
+    libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: bytes }
+}
+
+/// Fills `words` with what is in the pieces of another process's memory.
+fn read_pieces(pid: u32, pieces: &[libc::iovec], words: &mut [u64]) -> io::Result<()> {
+    let bytes = std::mem::size_of_val(words);
+    let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: bytes };
+    // SAFETY: `local` is the memory of `words`, exclusively borrowed, any bytes of which are valid numbers; addresses in the
+    // other process are checked by the kernel, which only reads there.
+    let read = unsafe {
+        libc::process_vm_readv(
+            pid as libc::pid_t,
+            &local,
+            1,
+            pieces.as_ptr(),
+            pieces.len() as libc::c_ulong,
+            0,
+        )
+    };
+    if read < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if read as usize != bytes {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
     }
     Ok(())
 }
