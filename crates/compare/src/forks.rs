@@ -7,9 +7,9 @@ mod run;
 
 use crate::measure::{Amount, Pair};
 use crate::side::Side;
-use crate::{Comparison, Measured};
+use crate::{Comparison, Measured, machine, memory};
 use jvm::agent::AgentOptions;
-use jvm::{Error, Result};
+use jvm::{Error, Result, jvm_options};
 use present::progress::Progress;
 use run::Fork;
 use statistics::Random;
@@ -71,19 +71,35 @@ pub(crate) fn measure(
     if schedule == Schedule::Interleaved {
         return scheduled(comparison, (fork, schedule), progress).map_err(Failure::into_error);
     }
-    match scheduled(comparison, (fork, schedule), progress) {
-        Ok(measured) => Ok(measured),
-        Err(Failure::OfFirst(error)) if !error.is_interruption() && !error.is_usage() => {
-            let why =
-                format!("two JVMs could not run at the same time, so they ran one after the other: {error}");
-            progress.line(&why);
-            let mut measured = scheduled(comparison, (fork, Schedule::Interleaved), progress)
-                .map_err(Failure::into_error)?;
-            measured.notes.push(why);
-            Ok(measured)
-        }
-        Err(failure) => Err(failure.into_error()),
-    }
+    let why = match shortage(comparison)? {
+        Some(shortage) => format!(
+            "the JVMs of a pair run one after the other, because {shortage}: the ratio scatters more; use a machine with more memory, or \
+             a smaller -Xmx, to run them at the same time"
+        ),
+        None => match scheduled(comparison, (fork, schedule), progress) {
+            Ok(measured) => return Ok(measured),
+            Err(Failure::OfFirst(error)) if !error.is_interruption() && !error.is_usage() => {
+                format!("two JVMs could not run at the same time, so they ran one after the other: {error}")
+            }
+            Err(failure) => return Err(failure.into_error()),
+        },
+    };
+    progress.line(&why);
+    let mut measured =
+        scheduled(comparison, (fork, Schedule::Interleaved), progress).map_err(Failure::into_error)?;
+    measured.notes.push(why);
+    Ok(measured)
+}
+
+/// Why the memory does not suffice for both sides' JVMs, if so.
+fn shortage(comparison: &Comparison) -> Result<Option<String>> {
+    let options = |side: &Side| {
+        let launch =
+            comparison.program.launch(&comparison.flags_of(side), None, None, &comparison.install)?;
+        Ok(jvm_options::of(&launch))
+    };
+    let jvms = comparison.sides.iter().map(options).collect::<Result<Vec<_>>>()?;
+    Ok(memory::shortage(&jvms, machine::usable_bytes()))
 }
 
 /// Of the first pair, when a user's program may not bear a second JVM beside it, or any other.

@@ -14,6 +14,7 @@
 //! | [`forks`], [`fixed`] | whole JVMs, one after another or at the same time; some that do fixed work |
 //! | [`measure`], [`summary`] | from what was counted to ratios with intervals |
 //! | [`result`], [`show`] | the JSON, the table |
+//! | [`memory`] | whether JVMs can run at the same time |
 //! | [`machine`], [`noise`] | where it was measured, and what else happened there |
 //!
 //! A comparison that failed is an [`jvm::Error`], never a ratio.
@@ -34,6 +35,7 @@ pub mod in_place;
 pub mod latency;
 pub mod machine;
 pub mod measure;
+pub mod memory;
 pub mod noise;
 mod process;
 pub mod result;

@@ -52,6 +52,11 @@ pub fn available_bytes() -> Option<u64> {
     bytes_of(&read("/proc/meminfo"), "MemAvailable:")
 }
 
+/// Of [`memory_bytes`] what programs can have without others losing theirs.
+pub(crate) fn usable_bytes() -> u64 {
+    memory_bytes().min(available_bytes().unwrap_or(u64::MAX))
+}
+
 /// A line of `/proc/meminfo`.
 fn bytes_of(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;

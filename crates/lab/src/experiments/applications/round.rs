@@ -80,20 +80,13 @@ impl Rounds {
     }
 }
 
-/// Memory of a JVM beside its heap: code, metadata, threads' stacks, the collector's own.
-const BESIDE_HEAP: u64 = 400 << 20;
-
 /// Why JVMs with these flags run in turn on a machine with so much memory, where they must.
 fn must_run_in_turn(flags: &[String], memory: u64) -> Option<String> {
-    let heap = flags.iter().rev().find_map(|flag| flag.strip_prefix("-Xmx"))?;
-    let count = SIDES.len() as u64;
-    let needed = count * (jvm::size::parse(heap).ok()? + BESIDE_HEAP);
-    (needed > memory).then(|| {
+    let count = SIDES.len();
+    compare::memory::shortage(&vec![flags.to_vec(); count], memory).map(|shortage| {
         format!(
-            "the {count} JVMs of a round ran one after another, because together they may need {:.1} GB and there are {:.1} GB: their \
-             ratios scatter more; measure on a machine with more memory, or with the small heap",
-            needed as f64 / 1e9,
-            memory as f64 / 1e9
+            "the {count} JVMs of a round ran one after another, because {shortage}: their ratios scatter more; measure on a machine with \
+             more memory, or with the small heap"
         )
     })
 }
