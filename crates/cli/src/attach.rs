@@ -11,7 +11,7 @@ use jvm::switch::{self, Switched};
 /// A JVM that runs.
 #[derive(Args)]
 pub struct Process {
-    /// The JVM's process ID ('jps' lists them).
+    /// The JVM's process ID ('terrace top' lists them).
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pub pid: u32,
 }

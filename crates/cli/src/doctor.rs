@@ -19,7 +19,7 @@ const WARMUP: Duration = Duration::from_secs(5);
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
-    /// A running JVM ('jps' lists them); or specify a program after --.
+    /// A running JVM ('terrace top' lists them); or specify a program after --.
     #[arg(value_name = "PID", value_parser = crate::usage::process_number)]
     pid: Option<u32>,
 
@@ -84,7 +84,7 @@ impl Doctor {
             }
             (None, false) => {
                 return Err(Error::usage(
-                    "specify a JVM by its PID ('jps' lists them), or a program after --, such as -- java -jar app.jar",
+                    "specify a JVM by its PID ('terrace top' lists them), or a program after --, such as -- java -jar app.jar",
                 ));
             }
             (Some(pid), false) => {

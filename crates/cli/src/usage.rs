@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub fn process_number(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(number @ 1..=0x3fff_ffff) => Ok(number),
-        _ => Err(format!("'{text}' is not a process ID; 'jps' lists running JVMs")),
+        _ => Err(format!("'{text}' is not a process ID; 'terrace top' lists running JVMs")),
     }
 }
 

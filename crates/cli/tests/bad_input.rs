@@ -26,7 +26,7 @@ fn unknown_names_are_answered_with_the_known_ones() {
     refused(&["compare", "--against", "stok"], &["'stok'", "stock"]);
     refused(&["comapre"], &["comapre", "did you mean compare"]);
     refused(&["status"], &["<PID>"]);
-    refused(&["status", "java"], &["'java' is not a process ID", "'jps' lists"]);
+    refused(&["status", "java"], &["'java' is not a process ID", "'terrace top' lists"]);
     refused(&["doctor", "0"], &["'0' is not a process ID"]);
     refused(
         &["doctor", "1", "--gc", "g1"],

@@ -6,6 +6,7 @@ use crate::watch::{Watched, observing, watch};
 use compare::Program;
 use control::View;
 use jvm::agent::AgentOptions;
+use jvm::arrival::REACHED;
 use jvm::attach::Attached;
 use jvm::install::Install;
 use jvm::observe::Jvms;
@@ -143,6 +144,8 @@ fn started(
     obstacle: Option<String>,
 ) -> Result<(Vec<u32>, Option<String>)> {
     let since = Instant::now();
+    let ended =
+        format!("before a JVM started that could be watched; {REACHED}, or watch one that runs for longer");
     loop {
         jvms.look()?;
         let living = living(running, jvms, obstacle.is_some());
@@ -152,12 +155,9 @@ fn started(
         if let Some((pid, why)) = jvms.refusal().filter(|(pid, _)| is_up(*pid)) {
             return Ok((vec![pid], Some(why.to_string())));
         }
-        still_runs(running, "before a JVM started")?;
+        still_runs(running, &ended)?;
         if since.elapsed() > START {
-            return Err(Error::failed(format!(
-                "no JVM started within {} s; check that the program starts java and passes JAVA_TOOL_OPTIONS on",
-                START.as_secs()
-            )));
+            return Err(Error::failed(format!("no JVM started within {} s; {REACHED}", START.as_secs())));
         }
         std::thread::sleep(STEP);
     }

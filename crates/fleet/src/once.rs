@@ -29,7 +29,9 @@ pub fn frame(request: &Request) -> Result<Frame> {
     std::thread::sleep(request.refresh);
     view.update(survey.look()?);
     if survey.have_ended() {
-        return Err(Error::failed("the process ended meanwhile; specify one that runs ('jps' lists them)"));
+        return Err(Error::failed(
+            "the process ended meanwhile; specify one that runs ('terrace top' lists them)",
+        ));
     }
     Ok(Frame { schema: 1, seconds: request.refresh.as_secs_f64(), jvms: view.jvms.clone(), view })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 const START: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 /// What to look at when no JVM had the agent.
-const REACHED: &str = "check that the program starts java and passes JAVA_TOOL_OPTIONS on";
+pub const REACHED: &str = "check that the program starts java and passes JAVA_TOOL_OPTIONS on";
 
 /// Waits until a JVM of the program is up with the agent.
 pub fn await_agent(running: &mut Running, jvms: &mut Jvms) -> Result<()> {

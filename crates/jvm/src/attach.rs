@@ -31,6 +31,9 @@ use trigger::Asking;
 /// How often the JVM is looked at.
 const STEP: Duration = Duration::from_millis(20);
 
+/// HotSpot's own words, with the loader's behind them.
+const NOT_LOADED: &str = "was not loaded.";
+
 /// The way into one JVM.
 #[derive(Debug)]
 pub struct Attached {
@@ -209,9 +212,15 @@ impl Attached {
         let answer = printable::lines(&String::from_utf8_lossy(answer));
         match answer.split_once('\n') {
             Some(("0", rest)) => Ok(rest.trim().to_owned()),
-            None if answer.is_empty() => {
-                Err(Error::failed(format!("process {} sent no response ({command}): it is ending", self.pid)))
-            }
+            None if answer.is_empty() => Err(Error::failed(format!(
+                "process {} sent no response ({command}): it is ending; specify one that runs ('terrace top' lists them)",
+                self.pid
+            ))),
+            // What the loader did not take has a remedy of its own.
+            _ if command == "load" && !answer.contains(NOT_LOADED) => Err(Error::failed(format!(
+                "the JVM refused load: {}; start the program with 'terrace run -- java ...'",
+                answer.trim().trim_end_matches('.')
+            ))),
             _ => Err(Error::failed(format!("the JVM refused {command}: {}", answer.trim()))),
         }
     }
@@ -262,7 +271,7 @@ impl Attached {
 /// What a JVM's answer to `load` means.
 fn loaded(library: &Path, answer: Result<String>) -> Result<Loaded> {
     // Where the loader does not take it, its words stand behind HotSpot's own.
-    let answer = answer.map_err(|error| match error.to_string().split_once("was not loaded.") {
+    let answer = answer.map_err(|error| match error.to_string().split_once(NOT_LOADED) {
         Some((_, said)) => loadable::refusal(library, said.trim_start_matches([' ', '|'])),
         None => error,
     })?;
@@ -356,6 +365,24 @@ mod tests {
         // An agent that is there is told something: nothing comes of that later.
         assert!(!attached.load(library, "withdraw=true").unwrap_err().to_string().contains(&remedy));
         drop(listens);
+    }
+
+    #[test]
+    fn an_answer_that_is_none_has_a_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
+        let temporary = Temporary::of(folder.path()).unwrap();
+        let attached = attached(temporary, 4711, Owner::us(), STEP);
+        let said = |command: &str, answer: &str| {
+            attached.understood(command, answer.as_bytes()).unwrap_err().to_string()
+        };
+        assert!(said("jcmd", "").ends_with("specify one that runs ('terrace top' lists them)"));
+        let refusal = said("load", "1\nno such operation");
+        assert!(refusal.contains("refused load: 1 | no such operation; "), "{refusal}");
+        assert!(refusal.ends_with("start the program with 'terrace run -- java ...'"), "{refusal}");
+        let not_found = said("load", "1\nx.so was not loaded. | cannot open");
+        assert!(not_found.ends_with("| cannot open"), "{not_found}");
+        assert!(said("jcmd", "1\nunknown").ends_with("unknown"), "whoever asked knows what that means");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) fn hidden(pid: u32, error: &io::Error) -> Error {
 
 /// What a process has mapped. An error where that must not be seen, or the process is gone.
 pub(crate) fn maps(pid: u32) -> Result<String> {
-    let gone = || Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
+    let gone = || Error::failed(format!("no such process {pid}; 'terrace top' lists running JVMs"));
     match std::fs::read_to_string(format!("/proc/{pid}/maps")) {
         // One that has ended and was not waited for has none.
         Ok(maps) if maps.is_empty() && !os::is_running(pid) => Err(gone()),

@@ -5,7 +5,7 @@ use std::fs;
 
 /// What `/proc/PID/status` says of a process that may be asked: one that is there, is no thread of another, and is this user's.
 pub(crate) fn status_of(pid: u32) -> Result<String> {
-    let gone = |_| Error::failed(format!("no such process {pid}; 'jps' lists running JVMs"));
+    let gone = |_| Error::failed(format!("no such process {pid}; 'terrace top' lists running JVMs"));
     let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(gone)?;
     check(pid, &status, os::user())?;
     Ok(status)

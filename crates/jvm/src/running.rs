@@ -129,7 +129,11 @@ impl Running {
             (None, signal) => format!("was terminated by signal {}", signal.unwrap_or_default()),
         };
         let said = self.last_words();
-        let said = if said.is_empty() { "it printed nothing".into() } else { said };
+        let said = if said.is_empty() {
+            "it printed nothing; run the command by itself to see why".into()
+        } else {
+            said
+        };
         Err(Error::failed(format!("{} {how} after {:.1} s: {said}", self.name, time.as_secs_f64())))
     }
 
@@ -241,6 +245,14 @@ mod tests {
         assert_eq!(running.wait(LONG).unwrap().unwrap().0.code, Some(3));
         let error = running.check().unwrap_err().to_string();
         assert!(error.contains("sh exited with status 3") && error.ends_with("one | two"), "{error}");
+    }
+
+    #[test]
+    fn a_failure_without_words_has_a_remedy() {
+        let mut running = shell("exit 3");
+        running.wait(LONG).unwrap();
+        let error = running.check().unwrap_err().to_string();
+        assert!(error.ends_with("it printed nothing; run the command by itself to see why"), "{error}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn without(pid: u32, maps: &str) -> Error {
     let remedy =
         format!("load it with 'terrace attach {pid}', or start the program with 'terrace run -- java ...'");
     Error::failed(if !maps.contains("libjvm.so") {
-        format!("process {pid} is not a JVM; specify the JVM's own process ID ('jps' lists them)")
+        format!("process {pid} is not a JVM; specify the JVM's own process ID ('terrace top' lists them)")
     } else if maps.contains("libterrace.so") {
         format!(
             "process {pid} has terrace, but a different version, or without the option control=auto; use the command of its version, or \

@@ -212,10 +212,13 @@ fn what_is_no_jvm_or_ends_is_one_line() {
     let pid = sleep.id().to_string();
     let java = java();
     for (words, parts) in [
-        (vec!["doctor", &pid], vec!["is not a JVM"]),
-        (vec!["doctor", "999999999"], vec!["no such process"]),
+        (vec!["doctor", &pid], vec!["is not a JVM", "'terrace top' lists them"]),
+        (vec!["doctor", "999999999"], vec!["no such process", "'terrace top' lists"]),
         (vec!["doctor", "--warmup", "60", "--", &java, "-version"], vec!["the program ended"]),
-        (vec!["doctor", "--warmup", "60", "--", "true"], vec!["the program ended"]),
+        (
+            vec!["doctor", "--warmup", "60", "--", "true"],
+            vec!["the program ended", "check that", "that runs for longer"],
+        ),
         (vec!["doctor"], vec!["by its PID", "after --"]),
         (vec!["doctor", &pid, "--", &java, "-version"], vec!["not both"]),
         (vec!["doctor", &pid, "--duration", "5"], vec!["--verify"]),

@@ -24,7 +24,7 @@ fn not_hotspot(maps: &str) -> Option<&'static str> {
         return Some("is an OpenJ9 JVM, which is not supported; run the program with a HotSpot JVM");
     }
     (!maps.contains("libjvm.so"))
-        .then_some("is not a JVM; specify the JVM's own process ID ('jps' lists them)")
+        .then_some("is not a JVM; specify the JVM's own process ID ('terrace top' lists them)")
 }
 
 impl Target {
