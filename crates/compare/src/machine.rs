@@ -1,6 +1,8 @@
 //! The machine that a comparison is from.
 
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use topology::cgroup::{self, MemoryLeft, Process};
 
 /// What a reader needs to know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,9 +54,13 @@ pub fn available_bytes() -> Option<u64> {
     bytes_of(&read("/proc/meminfo"), "MemAvailable:")
 }
 
-/// Of [`memory_bytes`] what programs can have without others losing theirs.
+/// Of [`memory_bytes`] what programs can have without others losing theirs, and without their control group coming to its limit.
 pub(crate) fn usable_bytes() -> u64 {
-    memory_bytes().min(available_bytes().unwrap_or(u64::MAX))
+    let of_group = match cgroup::memory_left(Path::new("/"), Process::Own) {
+        MemoryLeft::Bytes(bytes) => bytes,
+        MemoryLeft::Unlimited | MemoryLeft::Unseen => u64::MAX,
+    };
+    memory_bytes().min(available_bytes().unwrap_or(u64::MAX)).min(of_group)
 }
 
 /// A line of `/proc/meminfo`.

@@ -94,12 +94,12 @@ fn warmed_up(
         progress.start("warming up", warmup);
         let since = Instant::now();
         while since.elapsed() < warmup && pids.iter().any(|pid| os::is_running(*pid)) {
-            still_runs(running, "during its warm-up; use a shorter --warmup")?;
+            still_runs(running, "during its warm-up; use a shorter --warmup, or a program that runs longer")?;
             progress.passed(since.elapsed());
             std::thread::sleep(STEP);
         }
         progress.finish();
-        still_runs(running, "during its warm-up; use a shorter --warmup")?;
+        still_runs(running, "during its warm-up; use a shorter --warmup, or a program that runs longer")?;
         jvms.look()?;
         let living = living(running, jvms, obstacle.is_some());
         if !living.is_empty() && since.elapsed() >= warmup {
