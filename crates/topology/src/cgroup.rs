@@ -1,6 +1,8 @@
 //! The control group's limit on CPU time, and its CPUs, version 1 and 2.
 
 use crate::sysfs::read_text;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -128,7 +130,7 @@ fn is_group_visible(
     hierarchies: &[(Version, Vec<PathBuf>)],
 ) -> bool {
     let Some(groups) = groups_of(root, process) else { return false };
-    let is_in = |version| groups.lines().any(|line| group_of_line(line, version, controller).is_some());
+    let is_in = |version| groups.iter().any(|line| group_of_line(line, version, controller).is_some());
     let Some(version) = [Version::One, Version::Two].into_iter().find(|version| is_in(*version)) else {
         // The kernel sets no such limit at all.
         return true;
@@ -160,25 +162,32 @@ enum Version {
 /// The folders of a process's group and of those around it, from the inside, in every hierarchy that may have this controller.
 fn groups(root: &Path, process: Process, controller: &str) -> Vec<(Version, Vec<PathBuf>)> {
     let groups = groups_of(root, process).unwrap_or_default();
-    let mounts = read_text(&root.join("proc/self/mountinfo")).unwrap_or_default();
+    let mounts = lines(&root.join("proc/self/mountinfo")).into_iter().flatten().map_while(Result::ok);
     let own = process == Process::Own;
-    mounts.lines().filter_map(|line| of_mount(root, line, &groups, controller, own)).collect()
+    mounts.filter_map(|line| of_mount(root, &line, &groups, controller, own)).collect()
 }
 
-/// `/proc/PID/cgroup`.
-fn groups_of(root: &Path, process: Process) -> Option<String> {
+/// The lines of a file, however many they are: of mounts there may be tens of thousands, each anybody's. Any bytes may be in a name; those that are
+/// not a text's change in this line alone.
+fn lines(path: &Path) -> io::Result<impl Iterator<Item = io::Result<String>> + use<>> {
+    let lines = BufReader::new(File::open(path)?).split(b'\n');
+    Ok(lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned())))
+}
+
+/// The lines of `/proc/PID/cgroup`.
+fn groups_of(root: &Path, process: Process) -> Option<Vec<String>> {
     let number = match process {
         Process::Own => "self".to_owned(),
         Process::Id(number) => number.to_string(),
     };
-    read_text(&root.join("proc").join(number).join("cgroup"))
+    lines(&root.join("proc").join(number).join("cgroup")).ok()?.collect::<io::Result<_>>().ok()
 }
 
 /// A line of mountinfo is `id parent device root point options ... - type source superoptions`.
 fn of_mount(
     root: &Path,
     line: &str,
-    groups: &str,
+    groups: &[String],
     controller: &str,
     own: bool,
 ) -> Option<(Version, Vec<PathBuf>)> {
@@ -192,7 +201,7 @@ fn of_mount(
     };
     let mut left = left.split(' ').skip(3);
     let (mount_root, point) = (unescape(left.next()?), unescape(left.next()?));
-    let group = groups.lines().find_map(|line| group_of_line(line, version, controller))?;
+    let group = groups.iter().find_map(|line| group_of_line(line, version, controller))?;
     let point = root.join(point.trim_start_matches('/'));
     // Of our own group the mounted part is all that there is to see; of another one it says nothing.
     let below = below(group, &mount_root).or(own.then(PathBuf::new))?;

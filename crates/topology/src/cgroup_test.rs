@@ -124,6 +124,30 @@ fn mount_point_with_a_blank() {
     assert_eq!(quota, Some(1.0));
 }
 
+/// A node with many containers, or one of whose mounts somebody gave a name in another encoding.
+#[test]
+fn other_mounts_hide_no_limit_however_many_they_are_and_whatever_their_names() {
+    let root = tree(&[("sys/fs/cgroup/pod/cpu.max", "150000 100000")]);
+    let write = |path: &str, text: &[u8]| {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let quota = || quota(root.path(), Process::Own);
+    let other = b"50 20 0:50 / /mnt/caf\xe9 rw - tmpfs tmpfs rw\n";
+    let many = [other.repeat(30_000), V2.as_bytes().to_vec()].concat();
+    assert!(many.len() > 1 << 20);
+    write("proc/self/cgroup", b"0::/pod\n");
+    for mounts in [&[&other[..], V2.as_bytes(), b"\n"].concat(), &many] {
+        write("proc/self/mountinfo", mounts);
+        assert_eq!(quota(), Some(1.5));
+    }
+    write("proc/self/cgroup", b"7:name=caf\xe9:/\xff\n0::/pod\n");
+    assert_eq!(quota(), Some(1.5), "another hierarchy's name");
+    write("proc/self/cgroup", b"0::/pod/caf\xe9\n");
+    assert_eq!(quota(), Some(1.5), "the group around it has the limit");
+}
+
 #[test]
 fn garbage_is_no_limit() {
     for text in
