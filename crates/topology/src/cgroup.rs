@@ -163,8 +163,34 @@ enum Version {
 fn groups(root: &Path, process: Process, controller: &str) -> Vec<(Version, Vec<PathBuf>)> {
     let groups = groups_of(root, process).unwrap_or_default();
     let mounts = lines(&root.join("proc/self/mountinfo")).into_iter().flatten().map_while(Result::ok);
-    let own = process == Process::Own;
-    mounts.filter_map(|line| of_mount(root, &line, &groups, controller, own)).collect()
+    let mut mounts: Vec<Mount> =
+        mounts.filter_map(|line| of_mount(root, &line, &groups, controller)).collect();
+    for version in [Version::One, Version::Two] {
+        let is_in = |mount: &Mount| mount.version == version && mount.below.is_some();
+        // Of our own group the mounted part may be all that there is to see; but where it is mounted, other parts are others'. Of another
+        // process's group a part without it says nothing.
+        if process != Process::Own || mounts.iter().any(is_in) {
+            mounts.retain(|mount| mount.version != version || mount.below.is_some());
+        }
+    }
+    mounts.into_iter().map(|mount| (mount.version, mount.folders())).collect()
+}
+
+/// A hierarchy, or a part of one, where it is mounted.
+struct Mount {
+    version: Version,
+    point: PathBuf,
+    /// The group's folder relative to the point; `None` where the part that is mounted does not have it.
+    below: Option<PathBuf>,
+}
+
+impl Mount {
+    /// From the group's to that of the point.
+    fn folders(self) -> Vec<PathBuf> {
+        let folder = self.point.join(self.below.unwrap_or_default());
+        let up = folder.ancestors().take_while(|folder| folder.starts_with(&self.point));
+        up.map(Path::to_owned).collect()
+    }
 }
 
 /// The lines of a file, however many they are: of mounts there may be tens of thousands, each anybody's. Any bytes may be in a name; those that are
@@ -184,13 +210,7 @@ fn groups_of(root: &Path, process: Process) -> Option<Vec<String>> {
 }
 
 /// A line of mountinfo is `id parent device root point options ... - type source superoptions`.
-fn of_mount(
-    root: &Path,
-    line: &str,
-    groups: &[String],
-    controller: &str,
-    own: bool,
-) -> Option<(Version, Vec<PathBuf>)> {
+fn of_mount(root: &Path, line: &str, groups: &[String], controller: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut right = right.split(' ');
     let (kind, options) = (right.next()?, right.nth(1).unwrap_or(""));
@@ -203,11 +223,7 @@ fn of_mount(
     let (mount_root, point) = (unescape(left.next()?), unescape(left.next()?));
     let group = groups.iter().find_map(|line| group_of_line(line, version, controller))?;
     let point = root.join(point.trim_start_matches('/'));
-    // Of our own group the mounted part is all that there is to see; of another one it says nothing.
-    let below = below(group, &mount_root).or(own.then(PathBuf::new))?;
-    let folder = point.join(below);
-    let up = folder.ancestors().take_while(|folder| folder.starts_with(&point));
-    Some((version, up.map(Path::to_owned).collect()))
+    Some(Mount { version, point, below: below(group, &mount_root) })
 }
 
 /// The group in a line of `/proc/PID/cgroup`: `0::/path` for version 2, `4:cpu,cpuacct:/path` for version 1.

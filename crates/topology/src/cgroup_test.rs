@@ -115,6 +115,34 @@ fn a_path_that_leaves_the_mounted_part_stops_at_the_mount_point() {
 }
 
 #[test]
+fn a_part_of_the_tree_without_our_group_says_nothing_where_another_mount_has_it() {
+    let other = "31 20 0:26 /other /mnt/o rw - cgroup2 cgroup2 rw";
+    let two = [
+        ("proc/self/cgroup", "0::/a"),
+        ("proc/self/mountinfo", &format!("{other}\n{V2}")),
+        ("mnt/o/cpu.max", "50000 100000"),
+    ];
+    assert_eq!(quota_of(&two), None);
+    let limited = [&two[..], &[("sys/fs/cgroup/a/cpu.max", "70000 100000")]].concat();
+    assert_eq!(quota_of(&limited), Some(0.7));
+    // Of version 1 each controller is mounted for itself, and version 2 may be mounted without it.
+    let both = format!(
+        "{V2}\n\
+         32 31 0:29 /a /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+         33 31 0:29 /other /mnt/o rw - cgroup cgroup rw,cpu"
+    );
+    let one = [
+        ("proc/self/cgroup", "4:cpu:/a\n0::/a"),
+        ("proc/self/mountinfo", &both),
+        ("mnt/o/cpu.cfs_quota_us", "50000"),
+        ("mnt/o/cpu.cfs_period_us", "100000"),
+    ];
+    assert_eq!(quota_of(&one), None);
+    let alone = [("proc/self/mountinfo", other), two[0], two[2]];
+    assert_eq!(quota_of(&alone), Some(0.5), "nothing else is mounted: it is what we are given to see");
+}
+
+#[test]
 fn mount_point_with_a_blank() {
     let quota = quota_of(&[
         ("proc/self/cgroup", "0::/a"),
