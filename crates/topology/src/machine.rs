@@ -48,6 +48,8 @@ impl Cpu {
 pub struct Machine {
     cpus: Vec<Cpu>,
     table_len: u32,
+    /// Whether no CPU can turn up beyond the table: not where the system did not tell, or told of fewer than there are.
+    is_table_whole: bool,
     online: usize,
     quota: Option<f64>,
     remarks: Vec<String>,
@@ -81,7 +83,7 @@ impl Machine {
             Err(error) => (None, Some(error.to_string())),
         };
         let mut machine = Machine::from_sysfs(&root.join("sys"), allowed.as_deref())
-            .unwrap_or_else(|error| Machine::assemble(Vec::new(), 1, 0, vec![error.to_string()]));
+            .unwrap_or_else(|error| Machine::assemble(Vec::new(), 0, 0, vec![error.to_string()]));
         machine.remarks.extend(denied);
         machine.quota = cgroup::quota(root, cgroup::Process::Own);
         machine
@@ -139,7 +141,9 @@ impl Machine {
             .collect();
         let needed = cpus.iter().map(|cpu| cpu.id.0 + 1).max().unwrap_or(1);
         let online = online.max(cpus.len());
-        Machine { cpus, table_len: possible.min(CPU_LIMIT).max(needed), online, quota: None, remarks }
+        let possible = possible.min(CPU_LIMIT);
+        let (table_len, is_table_whole) = (possible.max(needed), possible >= needed);
+        Machine { cpus, table_len, is_table_whole, online, quota: None, remarks }
     }
 
     /// The CPUs, near ones next to each other.
@@ -153,9 +157,14 @@ impl Machine {
     }
 
     /// How many entries a table needs that is indexed by CPU number: one more than the highest number possible on this
-    /// kernel, also counting CPUs that are off, not plugged in, or not allowed.
+    /// kernel, also counting CPUs that are off, not plugged in, or not allowed; where the kernel's list cannot be read, those that are allowed.
     pub fn table_len(&self) -> u32 {
         self.table_len
+    }
+
+    /// Whether this process may use every CPU that there can be: no other one can turn up.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_table_whole && (0..self.table_len).all(|id| self.cpu(CpuId(id)).is_some())
     }
 
     /// How many CPUs are online, whether this process may use them or not.

@@ -87,9 +87,7 @@ impl Places {
         let map = match self.way {
             Way::Topology => {
                 let map = machine.domains(kind);
-                // Where every possible CPU is known, no other can come.
-                let all = (0..machine.table_len()).all(|id| machine.cpu(crate::CpuId(id)).is_some());
-                return match (all, map.any_shared()) {
+                return match (machine.is_complete(), map.any_shared()) {
                     (true, false) => map.closed(),
                     _ => map.with_elsewhere(|cpu| machine.cpu(cpu).is_some()),
                 };

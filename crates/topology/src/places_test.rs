@@ -1,6 +1,7 @@
 use super::*;
 use crate::fake::Fake;
 use crate::id::{CpuId, DomainIndex};
+use crate::sysfs::RawCpu;
 use crate::test_support;
 
 fn machine() -> Machine {
@@ -90,6 +91,23 @@ fn a_cpu_that_is_switched_on_later_has_no_ones_domain() {
     assert_eq!((cores.count(), cores.exclusive()), (6, 3));
     assert_eq!(cores.of(CpuId(3)), DomainIndex(3));
     assert_eq!(cores.of(CpuId(2)), DomainIndex(2));
+}
+
+/// In a sandbox without sysfs nobody knows how many CPUs there can be.
+#[test]
+fn a_cpu_that_is_allowed_later_has_no_ones_domain_where_only_the_allowed_ones_are_known() {
+    let raw = |id| RawCpu { id, core: id, package: 0, cluster: None, cache: None, node: None };
+    let assemble = |possible| Machine::assemble(vec![raw(0), raw(1)], possible, 0, Vec::new());
+    let root = tempfile::tempdir().unwrap();
+    let read = Machine::from_sysfs(root.path(), Some(&[CpuId(0), CpuId(1)])).unwrap();
+    // What says that there is one CPU, of two, is not believed.
+    for machine in [assemble(0), assemble(1), read] {
+        let cores = core(&machine, false);
+        assert_eq!(cores.exclusive(), 2);
+        assert!((2..200).all(|id| cores.of(CpuId(id)).index() >= cores.exclusive()), "{cores:?}");
+    }
+    let closed = core(&assemble(2), false);
+    assert_eq!((closed.count(), closed.exclusive()), (2, 2));
 }
 
 #[test]
