@@ -8,7 +8,7 @@ pub use reset::Checkpoint;
 use crate::blocks;
 use crate::error::{AllocError, exhausted};
 use crate::front::{First, Front};
-use crate::grain::GRAIN;
+use crate::grain::{GRAIN, MOST_ALIGNED, most_skipped};
 use crate::levels::Levels;
 use crate::prefetch::prefetch;
 use crate::primitive::{Count64, Ordering};
@@ -101,7 +101,7 @@ impl Arena {
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
     ///
     /// Cost with thread buffers when it fits: a compare of the arena's number, an add, a bounds check, a store. With core buffers: a
-    /// restartable sequence of ten instructions.
+    /// restartable sequence of ten instructions, of sixteen for an alignment of 16 to 256.
     #[inline(always)]
     pub fn try_alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
         let (size, align) = (layout.size(), layout.align());
@@ -171,10 +171,12 @@ impl Arena {
 
     #[inline(never)]
     fn past_the_first_word(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
-        if align > GRAIN {
-            return self.over_aligned(bytes, align);
+        if align <= MOST_ALIGNED
+            && let Some(start) = self.levels.allocate(bytes, align, |extent| self.fresh(extent))
+        {
+            return Ok(start);
         }
-        self.levels.allocate(bytes, |extent| self.fresh(extent)).ok_or(AllocError)
+        if align > GRAIN { self.over_aligned(bytes, align) } else { Err(AllocError) }
     }
 
     /// Not the refill itself, whose larger frame would cost threads that use arenas by turns.
@@ -192,11 +194,11 @@ impl Arena {
     fn refill(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
         let Some(sizes) = self.threads else { return Err(AllocError) };
         // Room for the gap before an aligned start.
-        let room = bytes.checked_add(align.saturating_sub(GRAIN)).ok_or(AllocError)?;
+        let room = bytes.checked_add(most_skipped(align)).ok_or(AllocError)?;
         loop {
             match thread::miss(self.front.number, room, sizes) {
                 Slow::Again => {}
-                Slow::Refill(size) => match self.levels.allocate(size, |extent| self.fresh(extent)) {
+                Slow::Refill(size) => match self.levels.allocate(size, GRAIN, |extent| self.fresh(extent)) {
                     Some(start) => thread::install(self.front.number, start, size),
                     // Less than a buffer is left: perhaps still enough for this one.
                     None => return self.over_aligned(bytes, align),
@@ -213,22 +215,18 @@ impl Arena {
     #[cold]
     #[inline(never)]
     fn over_aligned(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
-        let gap = align.saturating_sub(GRAIN);
         // A large gap is not worth a buffer's bytes.
-        if gap <= bytes.max(256)
-            && let Some(room) = bytes.checked_add(gap)
-            && let Some(start) = self.levels.allocate(room, |extent| self.fresh(extent))
+        if most_skipped(align) <= bytes.max(MOST_ALIGNED)
+            && let Some(start) = self.levels.allocate(bytes, align, |extent| self.fresh(extent))
         {
-            return Ok((start + align - 1) & !(align - 1));
+            return Ok(start);
         }
         if let Some(start) = self.levels.reserve().aligned(bytes, align) {
             self.fresh(Extent { start, bytes });
             return Ok(start);
         }
         // Perhaps a buffer still holds so much.
-        let room = bytes.checked_add(gap).ok_or(AllocError)?;
-        let start = self.levels.allocate(room, |extent| self.fresh(extent)).ok_or(AllocError)?;
-        Ok((start + align - 1) & !(align - 1))
+        self.levels.allocate(bytes, align, |extent| self.fresh(extent)).ok_or(AllocError)
     }
 
     /// A range that nobody has seen since the last reset.

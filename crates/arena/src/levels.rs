@@ -2,7 +2,7 @@
 
 mod rests;
 
-use crate::grain::GRAIN_SHIFT;
+use crate::grain::{GRAIN, GRAIN_SHIFT, MOST_ALIGNED, aligned, most_skipped};
 use crate::ground::Ground;
 use crate::owned::Owned;
 use crate::percpu::{self, Fast, Happened, PerCpu};
@@ -141,22 +141,26 @@ impl Levels {
         }
     }
 
-    /// Exactly `bytes` (whole grains, not 0) for one object or one thread buffer.
+    /// Exactly `bytes` (whole grains, not 0) at a multiple of `align` (a power of two) for one object or one thread buffer.
     #[inline(always)]
-    pub(crate) fn allocate(&self, bytes: usize, fresh: impl Fn(Extent)) -> Option<usize> {
-        match &self.nearest {
-            Nearest::Sequences(buffers, upper) => buffers.allocate(bytes, upper, fresh),
-            Nearest::Exchange(level, _) => {
-                let extent = level.allocate(self.cpu(), Request::buffer(bytes, bytes))?;
-                fresh(extent);
-                Some(extent.start)
+    pub(crate) fn allocate(&self, bytes: usize, align: usize, fresh: impl Fn(Extent)) -> Option<usize> {
+        // With room for the gap where buffers know nothing of it: what it does not take is lost.
+        let room = bytes.checked_add(most_skipped(align))?;
+        let extent = match &self.nearest {
+            Nearest::Sequences(buffers, upper) if align <= MOST_ALIGNED => {
+                return buffers.allocate(bytes, align, upper, fresh);
             }
-            Nearest::Upper(upper) => {
-                let extent = upper.acquire(self.cpu(), bytes, bytes)?;
-                fresh(extent);
-                Some(extent.start)
+            Nearest::Sequences(buffers, upper) => {
+                return Some(aligned(buffers.allocate(room, GRAIN, upper, fresh)?, align));
             }
-        }
+            Nearest::Exchange(level, _) => level.allocate(self.cpu(), Request::buffer(room, room))?,
+            Nearest::Upper(Upper::Reserve(reserve)) => {
+                Extent { start: reserve.aligned(bytes, align)?, bytes }
+            }
+            Nearest::Upper(upper) => upper.acquire(self.cpu(), room, room)?,
+        };
+        fresh(extent);
+        Some(aligned(extent.start, align))
     }
 
     /// Makes the last block of this CPU's buffer one of so many bytes (whole grains; of the reserve: fewer), where it is; whether it did.

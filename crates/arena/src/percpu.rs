@@ -8,10 +8,10 @@
 //! Each CPU has spare words for while the first one is being refilled: a thread that lost its CPU in the middle of that would send
 //! all others of this CPU past the buffers.
 
-use crate::grain::{GRAIN, GRAIN_SHIFT};
+use crate::grain::{GRAIN, GRAIN_SHIFT, MOST_ALIGNED, aligned, most_skipped};
 use crate::primitive::{Count64, Ordering};
-use crate::sequence::{self, Area, replace, take, take_by_any};
-use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, pack};
+use crate::sequence::{self, Area, replace, take, take_aligned, take_by_any};
+use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, cut, pack, skipped};
 use hab::{CpuIndex, Extent, Source};
 use std::ptr::NonNull;
 use topology::CpuSource;
@@ -48,25 +48,38 @@ unsafe impl Send for Fast {}
 unsafe impl Sync for Fast {}
 
 impl Fast {
-    /// Takes so many bytes (whole grains, not 0) from this CPU's first word, or nothing; nothing too if more than grains are to be
-    /// aligned.
+    /// Takes so many bytes (whole grains, not 0) at a multiple of `align` from this CPU's first word, or nothing; nothing too if that is more than
+    /// [`MOST_ALIGNED`].
     ///
     /// # Safety
     /// The [`PerCpu`] that this is of is alive, and has an area that is inlined.
     #[inline(always)]
     pub(crate) unsafe fn take(&self, bytes: usize, align: usize) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
-        if grains > REST_MASK || align > GRAIN {
+        if grains > REST_MASK || align > MOST_ALIGNED {
             return None;
         }
         // SAFETY: alive by the caller's promise.
         let slots = unsafe { self.slots.as_ref() };
-        // SAFETY: the module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
-        match unsafe { take(self.area, slots, grains) } {
-            Taken::Done(word) => Some(start(self.base, word)),
+        // The alignment is a constant as a rule, and one of both sequences remains.
+        let taken = if align <= GRAIN {
+            // SAFETY: the module's protocol keeps everybody else away from words with a rest. The number of grains was looked at.
+            unsafe { take(self.area, slots, grains) }
+        } else {
+            // SAFETY: as above.
+            unsafe { take_aligned(self.area, slots, grains, gap(align)) }
+        };
+        match taken {
+            Taken::Done(word) => Some(aligned(start(self.base, word), align)),
             Taken::Short => None,
         }
     }
+}
+
+/// One less than an alignment in grains.
+#[inline(always)]
+fn gap(align: usize) -> u64 {
+    (most_skipped(align) >> GRAIN_SHIFT) as u64
 }
 
 /// The address that a word's top stands for.
@@ -86,8 +99,9 @@ pub(crate) struct PerCpu {
 }
 
 impl PerCpu {
-    /// Buffers of these sizes over extents behind `base`.
+    /// Buffers of these sizes over extents behind `base`, a multiple of [`MOST_ALIGNED`].
     pub(crate) fn new(area: Area, source: CpuSource, base: usize, sizes: Sizes) -> PerCpu {
+        debug_assert!(base.is_multiple_of(MOST_ALIGNED));
         let largest = (REST_MASK as usize) << GRAIN_SHIFT;
         let sizes = Sizes { first: sizes.first.min(largest), others: sizes.others.min(largest), ..sizes };
         PerCpu { area, source, base, sizes, slots: (0..sizes.count).map(|_| Slot::new()).collect() }
@@ -103,34 +117,37 @@ impl PerCpu {
         sequence::is_inlined(self.area).then_some(fast)
     }
 
-    /// Serves a request of so many bytes (whole grains, not 0) from this CPU's buffer. `fresh` hears of each extent before anything
-    /// of it is handed out.
+    /// Serves a request of so many bytes (whole grains, not 0) at a multiple of `align` (at most [`MOST_ALIGNED`]) from this CPU's buffer. `fresh`
+    /// hears of each extent before anything of it is handed out.
     pub(crate) fn allocate(
         &self,
         bytes: usize,
+        align: usize,
         upper: &impl Source,
         fresh: impl Fn(Extent),
     ) -> Option<usize> {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
         if grains <= REST_MASK
             // SAFETY: as in `Fast::take`.
-            && let Taken::Done(word) = unsafe { take_by_any(self.area, &self.slots, grains) }
+            && let Taken::Done(word) = unsafe { take_by_any(self.area, &self.slots, grains, gap(align)) }
         {
-            return Some(self.start(word));
+            return Some(aligned(self.start(word), align));
         }
-        self.allocate_slowly(bytes, upper, fresh)
+        let start = self.allocate_slowly(Wanted { bytes, gap: gap(align) }, upper, fresh)?;
+        Some(aligned(start, align))
     }
 
-    /// The same after the own CPU's first word was too short.
+    /// The same after the own CPU's first word was too short; what is skipped is the first of it.
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&self, bytes: usize, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
+    fn allocate_slowly(&self, wanted: Wanted, upper: &impl Source, fresh: impl Fn(Extent)) -> Option<usize> {
+        let most = wanted.most_bytes()?;
         'moved: while let Some((cpu, slot)) = self.here() {
-            if bytes > self.sizes.of(cpu) / REQUESTS_PER_BUFFER {
+            if most > self.sizes.of(cpu) / REQUESTS_PER_BUFFER {
                 break;
             }
             for number in 0..WORDS {
-                match self.serve(slot, number, cpu, bytes, upper, &fresh) {
+                match self.serve(slot, number, cpu, wanted, upper, &fresh) {
                     Served::At(start) => return Some(start),
                     Served::Moved => continue 'moved,
                     Served::Busy => {}
@@ -139,12 +156,12 @@ impl PerCpu {
             }
             break;
         }
-        match upper.acquire(CpuIndex(self.source.current().0), bytes, bytes) {
+        match upper.acquire(CpuIndex(self.source.current().0), most, most) {
             Some(extent) => {
                 fresh(extent);
                 Some(extent.start)
             }
-            None => self.last_resort(bytes),
+            None => self.last_resort(wanted),
         }
     }
 
@@ -156,18 +173,14 @@ impl PerCpu {
     }
 
     /// The upper source has nothing left: whatever any word of this CPU holds, however large the request is.
-    fn last_resort(&self, bytes: usize) -> Option<usize> {
-        let grains = (bytes >> GRAIN_SHIFT) as u64;
+    fn last_resort(&self, wanted: Wanted) -> Option<usize> {
         'moved: loop {
             let (cpu, slot) = self.here()?;
             for word in &slot.words {
                 loop {
                     // Acquire: as in `serve`.
                     let old = word.load(Ordering::Acquire);
-                    if old & REST_MASK < grains {
-                        break;
-                    }
-                    let new = old.wrapping_add((grains << REST_BITS).wrapping_sub(grains));
+                    let Some(new) = cut(old, wanted.grains(), wanted.gap) else { break };
                     // SAFETY: a word of CPU `cpu`.
                     if unsafe { replace(self.area, word, cpu, old, new) } {
                         return Some(self.start(old));
@@ -186,12 +199,11 @@ impl PerCpu {
         slot: &Slot,
         number: usize,
         cpu: u32,
-        bytes: usize,
+        wanted: Wanted,
         upper: &impl Source,
         fresh: &impl Fn(Extent),
     ) -> Served {
         let word = &slot.words[number];
-        let grains = (bytes >> GRAIN_SHIFT) as u64;
         loop {
             // Acquire: with the publisher's Release; what the publisher did to the bytes (zeroing) is seen by whoever takes them.
             let old = word.load(Ordering::Acquire);
@@ -199,10 +211,9 @@ impl PerCpu {
                 return Served::Busy;
             }
             let rest = old & REST_MASK;
-            let (new, serves) = if rest >= grains {
-                (old.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), true)
-            } else {
-                (REFILLING, false)
+            let (new, serves) = match cut(old, wanted.grains(), wanted.gap) {
+                Some(new) => (new, true),
+                None => (REFILLING, false),
             };
             // SAFETY: a word of CPU `cpu`.
             if !unsafe { replace(self.area, word, cpu, old, new) } {
@@ -216,7 +227,7 @@ impl PerCpu {
             }
             // Relaxed: a statistic.
             slot.wasted.fetch_add(rest << GRAIN_SHIFT, Ordering::Relaxed);
-            return self.refill(slot, number, cpu, bytes, upper, fresh);
+            return self.refill(slot, number, cpu, wanted, upper, fresh);
         }
     }
 
@@ -226,17 +237,18 @@ impl PerCpu {
         slot: &Slot,
         number: usize,
         cpu: u32,
-        bytes: usize,
+        wanted: Wanted,
         upper: &impl Source,
         fresh: &impl Fn(Extent),
     ) -> Served {
-        let extent = upper.acquire(CpuIndex(self.source.current().0), bytes, self.sizes.of(cpu));
+        let least = wanted.most_bytes().unwrap_or(usize::MAX);
+        let extent = upper.acquire(CpuIndex(self.source.current().0), least, self.sizes.of(cpu));
         let (mine, rest) = match extent {
             Some(extent) => {
                 fresh(extent);
                 slot.refills.fetch_add(1, Ordering::Relaxed);
                 slot.reserved.fetch_add(extent.bytes as u64, Ordering::Relaxed);
-                extent.split(bytes)
+                extent.split(wanted.bytes_from(pack(self.base, extent)))
             }
             None => (Extent { start: 0, bytes: 0 }, Extent { start: self.base, bytes: 0 }),
         };
@@ -323,6 +335,31 @@ impl PerCpu {
                 .sum::<u64>();
         }
         sum
+    }
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    /// Whole grains, not 0.
+    bytes: usize,
+    /// As in [`cut`].
+    gap: u64,
+}
+
+impl Wanted {
+    fn grains(self) -> u64 {
+        (self.bytes >> GRAIN_SHIFT) as u64
+    }
+
+    /// With all that may have to be skipped.
+    fn most_bytes(self) -> Option<usize> {
+        self.bytes.checked_add((self.gap as usize) << GRAIN_SHIFT)
+    }
+
+    /// With what has to be skipped from a word's top on.
+    fn bytes_from(self, word: u64) -> usize {
+        self.bytes + ((skipped(word, self.gap) as usize) << GRAIN_SHIFT)
     }
 }
 

@@ -3,6 +3,7 @@
 //! An arena counts in offsets: segment `k` has those from `first * (2^k - 1)` on. Whoever needs a segment maps it and publishes its address; who
 //! comes second gives his own back. No lock: a thread may be stopped, interrupted by a signal or missing in a forked child here.
 
+use crate::grain::MOST_ALIGNED;
 use crate::kept;
 use crate::piece::{FLAGS, POLICY, Piece, USED};
 use crate::primitive::{Ordering, Place};
@@ -36,7 +37,11 @@ impl Segments {
         let (len, address, policy) =
             (first.mapping.len(), first.mapping.as_ptr().addr(), first.mapping.policy());
         // The kernel maps near to what is mapped already, mostly below; under AddressSanitizer, 4 TB below.
-        let base = if count == 1 { address } else { address.saturating_sub((span / 4 * 3) & !FLAGS) };
+        let base = if count == 1 {
+            address
+        } else {
+            address.saturating_sub(span / 4 * 3).next_multiple_of(MOST_ALIGNED)
+        };
         let at = std::array::from_fn(|_| Place::new(0));
         at[0].store(first.pack(), Ordering::Relaxed);
         watched::begins(address);

@@ -21,7 +21,8 @@ macro_rules! descriptor {
     };
 }
 
-/// The sequence of [`take`] of these instructions, and what they need besides the operands of every processor. Gives the word that was taken from.
+/// A sequence that takes, of these instructions, and what they need besides the operands of every processor and of each kind. Gives the word that was
+/// taken from.
 macro_rules! taking {
     ($area:expr, $slots:expr, $grains:expr; $($instructions:tt)*) => {{
         // The first field of a slot is the word, and slots are `STRIDE` bytes apart.
@@ -33,7 +34,6 @@ macro_rules! taking {
             words = in(reg) words,
             count = in(reg) count,
             grains = in(reg) $grains,
-            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
             mask = const REST_MASK,
             shift = const STRIDE_SHIFT,
             slot = out(reg) _,
@@ -72,7 +72,7 @@ mod instructions;
 pub(crate) use crate::area::{Area, find, is_inlined};
 use crate::primitive::Atomic64;
 use crate::slot::{EMPTY, REST_BITS, REST_MASK, STRIDE, Slot, Taken};
-use instructions::{number, replaced, taken};
+use instructions::{cutting, number, replaced, taken, taken_aligned};
 use std::arch::asm;
 use std::ptr::NonNull;
 use topology::RseqArea;
@@ -112,17 +112,35 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     served(unsafe { taken!(area, slots, grains, by_cpu) })
 }
 
-/// As [`take`], of whatever area.
+/// As [`take`], and before them as many grains as lie between the top and a multiple of `gap + 1` of them. `gap` is one less than a power of two,
+/// and less than [`REST_MASK`] / 2.
+///
+/// Cost when it fits: as [`take`], and six instructions for the gap.
+///
+/// # Safety
+/// As for [`take`].
+#[inline(always)]
+pub(crate) unsafe fn take_aligned(area: Area, slots: &[Slot], grains: u64, gap: u64) -> Taken {
+    // SAFETY: as in `take`.
+    served(unsafe { taken_aligned!(area, slots, grains, gap, by_cpu) })
+}
+
+/// As [`take_aligned`], of whatever area.
 ///
 /// # Safety
 /// As for [`take`], for the concurrency id where the area goes by it.
-pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
-    if is_inlined(area) {
+pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64, gap: u64) -> Taken {
+    let word = match (is_inlined(area), gap) {
         // SAFETY: the caller's promise.
-        return unsafe { take(area, slots, grains) };
-    }
-    // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
-    served(unsafe { taken!(area, slots, grains, by_any) })
+        (true, 0) => return unsafe { take(area, slots, grains) },
+        // SAFETY: the caller's promise.
+        (true, _) => return unsafe { take_aligned(area, slots, grains, gap) },
+        // SAFETY: as in `take`; the CPU is looked at because the id of a thread without an area is 0.
+        (false, 0) => unsafe { taken!(area, slots, grains, by_any) },
+        // SAFETY: as above.
+        (false, _) => unsafe { taken_aligned!(area, slots, grains, gap, by_any) },
+    };
+    served(word)
 }
 
 /// A word that serves has a rest.

@@ -5,7 +5,7 @@
 //! outside sequences, which see no more than their memory orders promise.
 
 use crate::primitive::{Atomic64, Ordering};
-use crate::slot::{REST_BITS, REST_MASK, Slot, Taken};
+use crate::slot::{Slot, Taken, cut};
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicUsize;
 use std::cell::Cell;
@@ -96,14 +96,21 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
 /// # Safety
 /// As for the real one; here nothing can go wrong but what loom finds.
 pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
+    // SAFETY: the caller's promise.
+    unsafe { take_aligned(area, slots, grains, 0) }
+}
+
+/// As the real one.
+///
+/// # Safety
+/// As for [`take`].
+pub(crate) unsafe fn take_aligned(area: Area, slots: &[Slot], grains: u64, gap: u64) -> Taken {
     area.step(|cpu| {
         let Some(slot) = slots.get(cpu) else { return Taken::Short };
         // Acquire on both processors. Relaxed below, as on aarch64: the lock is the kernel between two threads of a CPU.
         let word = slot.words[0].load(Ordering::Acquire);
-        if word & REST_MASK < grains {
-            return Taken::Short;
-        }
-        slot.words[0].store(word.wrapping_add((grains << REST_BITS).wrapping_sub(grains)), Ordering::Relaxed);
+        let Some(new) = cut(word, grains, gap) else { return Taken::Short };
+        slot.words[0].store(new, Ordering::Relaxed);
         Taken::Done(word)
     })
 }
@@ -112,9 +119,9 @@ pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
 ///
 /// # Safety
 /// As for [`take`].
-pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
+pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64, gap: u64) -> Taken {
     // SAFETY: the caller's promise.
-    unsafe { take(area, slots, grains) }
+    unsafe { take_aligned(area, slots, grains, gap) }
 }
 
 /// As the real one.

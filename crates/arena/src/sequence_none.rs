@@ -39,9 +39,16 @@ pub(crate) unsafe fn take(area: Area, _: &[Slot], _: u64) -> Taken {
 ///
 /// # Safety
 /// Cannot be called.
-pub(crate) unsafe fn take_by_any(area: Area, slots: &[Slot], grains: u64) -> Taken {
-    // SAFETY: the caller's promise.
-    unsafe { take(area, slots, grains) }
+pub(crate) unsafe fn take_aligned(area: Area, _: &[Slot], _: u64, _: u64) -> Taken {
+    match area {}
+}
+
+/// As the real one.
+///
+/// # Safety
+/// Cannot be called.
+pub(crate) unsafe fn take_by_any(area: Area, _: &[Slot], _: u64, _: u64) -> Taken {
+    match area {}
 }
 
 /// As the real one.

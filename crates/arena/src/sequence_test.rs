@@ -3,7 +3,7 @@
 
 use crate::primitive::{Atomic64, Ordering};
 use crate::sequence::{Area, cpu, replace, take, take_by_any};
-use crate::slot::{EMPTY, REFILLING, REST_BITS, Slot, Taken};
+use crate::slot::{EMPTY, REFILLING, REST_BITS, Slot, Taken, cut};
 
 /// As long as the area of any kernel so far, and aligned as it.
 #[repr(C, align(32))]
@@ -102,13 +102,47 @@ fn a_word_is_replaced_if_cpu_and_value_are_as_expected() {
 }
 
 #[test]
+fn an_aligned_request_takes_the_gap_before_it_too() {
+    for by_ids in [false, true] {
+        let mut fake = Fake::on(1);
+        fake.concurrency_id = 1;
+        let area = fake.of_kind(by_ids);
+        for (top, rest) in
+            [(0, 9), (1, 9), (7, 40), (31, 9), (33, 31), (33, 32), (u64::from(u32::MAX) << 7, 5)]
+        {
+            let word = top << REST_BITS | rest;
+            for (grains, gap) in
+                [(1, 0), (1, 1), (2, 1), (9, 1), (8, 1), (8, 3), (3, 7), (1, 31), (1 << 23, 31)]
+            {
+                let slots = slots();
+                slots[1].words[0].store(word, Ordering::Relaxed);
+                // SAFETY: only this thread uses the slots.
+                let taken = unsafe { take_by_any(area, &slots, grains, gap) };
+                let expected = cut(word, grains, gap);
+                let outcome = if expected.is_some() { Taken::Done(word) } else { Taken::Short };
+                assert_eq!(
+                    (taken, words(&slots)[1]),
+                    (outcome, expected.unwrap_or(word)),
+                    "{top} {rest} {grains} {gap}"
+                );
+                assert_eq!((words(&slots)[0], words(&slots)[2]), (EMPTY, EMPTY));
+            }
+        }
+    }
+    let (mut none, slots) = (Fake::on(-1_i32 as u32), slots());
+    // SAFETY: as above.
+    let taken = [false, true].map(|by_ids| unsafe { take_by_any(none.of_kind(by_ids), &slots, 1, 1) });
+    assert_eq!(taken, [Taken::Short; 2]);
+}
+
+#[test]
 fn with_concurrency_ids_the_word_is_that_of_the_id() {
     let mut fake = Fake::on(2);
     fake.concurrency_id = 1;
     let (area, slots) = (fake.of_kind(true), slots());
     assert_eq!(cpu(area), Some(1));
     // SAFETY: only this thread uses the slots.
-    let taken = [2, 4].map(|grains| unsafe { take_by_any(area, &slots, grains) });
+    let taken = [2, 4].map(|grains| unsafe { take_by_any(area, &slots, grains, 0) });
     assert_eq!(taken, [Taken::Done(WORD), Taken::Short]);
     let word = &slots[1].words[0];
     let held = word.load(Ordering::Relaxed);
@@ -121,7 +155,7 @@ fn with_concurrency_ids_the_word_is_that_of_the_id() {
     let (area, slots) = (none.of_kind(true), [Slot::new()]);
     slots[0].words[0].store(WORD, Ordering::Relaxed);
     // SAFETY: as above.
-    let taken = unsafe { take_by_any(area, &slots, 1) };
+    let taken = unsafe { take_by_any(area, &slots, 1, 0) };
     assert_eq!(taken, Taken::Short);
     // SAFETY: as above.
     assert!(!unsafe { replace(area, &slots[0].words[0], 0, WORD, EMPTY) });

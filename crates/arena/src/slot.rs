@@ -58,6 +58,18 @@ pub(crate) fn pack(base: usize, extent: Extent) -> u64 {
     (((extent.start - base) >> GRAIN_SHIFT) as u64) << REST_BITS | (extent.bytes >> GRAIN_SHIFT) as u64
 }
 
+/// How many grains lie between a word's top and a multiple of `gap + 1`.
+pub(crate) fn skipped(word: u64, gap: u64) -> u64 {
+    (word >> REST_BITS).wrapping_neg() & gap
+}
+
+/// The word after `grains` were taken from it, behind as many as lie between its top and a multiple of `gap + 1` (one of the powers of two);
+/// `None` if it has not so many.
+pub(crate) fn cut(word: u64, grains: u64, gap: u64) -> Option<u64> {
+    let taken = grains + skipped(word, gap);
+    (word & REST_MASK >= taken).then(|| word.wrapping_add((taken << REST_BITS).wrapping_sub(taken)))
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -71,6 +83,18 @@ mod tests {
     #[test]
     fn an_extent_at_the_base_is_not_empty() {
         assert_eq!((grains(0, 1), grains(0, 0), grains(7, 0)), (1, EMPTY, EMPTY));
+    }
+
+    #[test]
+    fn a_cut_begins_at_a_multiple_and_takes_the_gap() {
+        let word = grains(5, 10);
+        assert_eq!(
+            [0, 1, 3, 7].map(|gap| cut(word, 3, gap)),
+            [Some(grains(8, 7)), Some(grains(9, 6)), Some(grains(11, 4)), Some(grains(11, 4)),]
+        );
+        assert_eq!(cut(word, 7, 7).map(|word| word & REST_MASK), Some(0));
+        assert_eq!([cut(word, 8, 7), cut(EMPTY, 1, 1), cut(REFILLING, 1, 1)], [None; 3]);
+        assert_eq!(cut(grains(8, 10), 10, 7), cut(grains(8, 10), 10, 0), "no gap");
     }
 
     #[test]

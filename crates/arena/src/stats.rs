@@ -28,7 +28,7 @@ pub struct Stats {
     pub fallback: Option<String>,
 }
 
-/// A level's buffers since the arena was made: reserved = handed out + wasted + remaining.
+/// A level's buffers since the arena was made: reserved = handed out + wasted + remaining, where what alignments skip counts as handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
     /// Refills.

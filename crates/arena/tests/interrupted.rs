@@ -82,8 +82,8 @@ fn arena() -> Option<&'static Arena> {
 const OBJECTS: usize = 500_000;
 const DISTURBANCES: usize = 2000;
 
-/// Threads that allocate, disturbed; all that they were given.
-fn round(arena: &'static Arena) -> Vec<(usize, Layout)> {
+/// Threads that allocate blocks of 16 bytes and this alignment, disturbed; all that they were given.
+fn round(arena: &'static Arena, align: usize) -> Vec<(usize, Layout)> {
     let cpus = std::thread::available_parallelism().unwrap().get();
     let threads = 4 * cpus;
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -97,18 +97,19 @@ fn round(arena: &'static Arena) -> Vec<(usize, Layout)> {
                 scope.spawn(move || {
                     // SAFETY: no preconditions.
                     sender.send(unsafe { libc::pthread_self() }).unwrap();
-                    let layout = layout(16, 8);
+                    let wanted = layout(16, align);
                     let mut ranges = Vec::with_capacity(OBJECTS);
                     barrier.wait();
                     while !stop.load(Ordering::Relaxed) && ranges.len() < ranges.capacity() {
                         for _ in 0..1000 {
-                            ranges.push((arena.try_alloc_layout(layout).unwrap().addr().get(), layout));
+                            ranges.push((arena.try_alloc_layout(wanted).unwrap().addr().get(), wanted));
                         }
                     }
                     // Alive until it is disturbed no more.
                     barrier.wait();
+                    let in_between = layout(16, 8);
                     GIVEN.with(|given| {
-                        ranges.extend(given[..COUNT.get()].iter().map(|start| (start.get(), layout)));
+                        ranges.extend(given[..COUNT.get()].iter().map(|start| (start.get(), in_between)));
                     });
                     ranges
                 })
@@ -137,7 +138,7 @@ fn disturb(arena: &'static Arena, enough: u64) -> u64 {
     handle_signals();
     let mut served = 0;
     for number in 0..100 {
-        let ranges = round(arena);
+        let ranges = round(arena, 8);
         served += 16 * ranges.len() as u64;
         check(ranges);
         if number >= 3 && ABORTED.load(Ordering::Relaxed) >= enough {
@@ -159,6 +160,15 @@ fn interrupted_and_migrated_sequences_hand_nothing_out_twice() {
     let core = stats.core.unwrap();
     let past = stats.used_bytes as u64 - core.reserved_bytes;
     assert_eq!(core.reserved_bytes + past, served + core.wasted_bytes + core.remaining_bytes);
+
+    // The same where each sequence takes a gap as well; how many bytes those are nobody counts.
+    for number in 0..50 {
+        check(round(arena, 32));
+        if number >= 3 && ABORTED.load(Ordering::Relaxed) >= aborted + 10 {
+            break;
+        }
+    }
+    assert!(ABORTED.load(Ordering::Relaxed) > aborted);
 }
 
 /// Run by the test below in a process of its own.

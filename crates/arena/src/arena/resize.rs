@@ -2,6 +2,7 @@
 
 use super::Arena;
 use crate::blocks;
+use crate::grain::GRAIN;
 use crate::thread;
 use crate::watched;
 use crate::zero::Zeroing;
@@ -58,7 +59,7 @@ impl Arena {
     pub(crate) fn buffer(&self, min: usize, desired: usize) -> Option<Extent> {
         // First: a hold for a single object would otherwise cost a buffer.
         thread::lend(self.front.number, min, desired).or_else(|| {
-            let start = self.levels.allocate(desired, |extent| self.fresh(extent))?;
+            let start = self.levels.allocate(desired, GRAIN, |extent| self.fresh(extent))?;
             Some(Extent { start, bytes: desired })
         })
     }

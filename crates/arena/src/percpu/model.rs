@@ -80,8 +80,18 @@ impl Scene {
 
     /// Whether the request was served; what was handed out is the caller's.
     fn take(&self, grains: usize) -> bool {
-        let start = self.buffers.allocate(grains * GRAIN, &self.reserve, |extent| self.write(extent));
+        let start = self.buffers.allocate(grains * GRAIN, GRAIN, &self.reserve, |extent| self.write(extent));
         start.inspect(|&start| self.own(start, grains)).is_some()
+    }
+
+    /// The same at a multiple of so many grains.
+    fn take_aligned(&self, grains: usize, align: usize) -> bool {
+        let align = align * GRAIN;
+        let start = self.buffers.allocate(grains * GRAIN, align, &self.reserve, |extent| self.write(extent));
+        let Some(start) = start else { return false };
+        assert!(start.is_multiple_of(align));
+        self.own(start, grains);
+        true
     }
 
     /// The kernel's thread `number` runs.
@@ -94,8 +104,16 @@ impl Scene {
 
     /// When all threads are done: no byte is handed out twice, nor also in a buffer, and none is lost.
     fn check(&self) {
+        let handed_out = self.no_byte_twice();
+        let happened = self.buffers.happened();
+        let accounted = handed_out as u64 + happened.wasted + happened.remaining;
+        assert_eq!(self.reserve.used() as u64, accounted, "bytes lost");
+    }
+
+    /// The first of that; how many bytes were handed out.
+    fn no_byte_twice(&self) -> usize {
         let mut taken = self.owned.lock().unwrap().clone();
-        let handed_out: usize = taken.iter().map(|extent| extent.bytes).sum();
+        let handed_out = taken.iter().map(|extent| extent.bytes).sum();
         for word in self.buffers.slots.iter().flat_map(|slot| &slot.words) {
             let word = word.load(Ordering::Relaxed);
             assert_ne!(word, REFILLING, "a refill was never ended");
@@ -108,15 +126,17 @@ impl Scene {
         for pair in taken.windows(2) {
             assert!(pair[0].end() <= pair[1].start, "bytes handed out twice: {pair:?}");
         }
-        let happened = self.buffers.happened();
-        let accounted = handed_out as u64 + happened.wasted + happened.remaining;
-        assert_eq!(self.reserve.used() as u64, accounted, "bytes lost");
         assert!(self.reserve.used() <= self.reserve.limit());
+        handed_out
     }
 }
 
 /// Runs the threads to their end, and checks.
 fn finish(scene: &Scene, threads: impl IntoIterator<Item = JoinHandle<()>>) {
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    join(threads);
     scene.check();
+}
+
+fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
 }

@@ -33,22 +33,62 @@ pub(super) unsafe fn number(at: isize) -> u32 {
     number
 }
 
-/// The sequence of [`super::take`]: `$number` has the instructions that load the word's number into `slot`.
+/// The sequence of [`super::take`].
 macro_rules! taken {
-    ($area:expr, $slots:expr, $grains:expr, by_cpu) => {
-        taken!($area, $slots, $grains, "ldr {slot:w}, [{thread}, #4]")
+    ($area:expr, $slots:expr, $grains:expr, $number:ident) => {
+        cutting! {
+            $area, $slots, $grains, $number;
+            [
+                "and {next}, {old}, #{mask}",
+                "cmp {next}, {grains}",
+                "b.lo 66f",
+                "add {next}, {old}, {delta}"
+            ],
+            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
+        }
     };
-    ($area:expr, $slots:expr, $grains:expr, by_any) => {
-        taken!(
-            $area,
-            $slots,
-            $grains,
-            "ldr {slot:w}, [{thread}, #4]",
-            "tbnz {slot:w}, #31, 66f",
-            "ldr {slot:w}, [{thread}, #24]"
+}
+
+/// The sequence of [`super::take_aligned`].
+macro_rules! taken_aligned {
+    ($area:expr, $slots:expr, $grains:expr, $gap:expr, $number:ident) => {
+        cutting! {
+            $area, $slots, $grains, $number;
+            [
+                "lsr {next}, {old}, #{bits}",
+                "neg {next}, {next}",
+                "and {next}, {next}, {gap}",
+                "add {next}, {next}, {grains}",
+                "and {rest}, {old}, #{mask}",
+                "cmp {rest}, {next}",
+                "b.lo 66f",
+                // So many grains from the lower field to the upper one.
+                "add {rest}, {old}, {next}, lsl #{bits}",
+                "sub {next}, {rest}, {next}"
+            ],
+            bits = const REST_BITS,
+            gap = in(reg) $gap,
+            rest = out(reg) _,
+        }
+    };
+}
+
+/// A sequence that takes: `$cut` makes the `next` word of `old`; `$load` has the instructions that load the word's number into `slot`.
+macro_rules! cutting {
+    ($area:expr, $slots:expr, $grains:expr, by_cpu; $($rest:tt)*) => {
+        cutting!($area, $slots, $grains, ["ldr {slot:w}, [{thread}, #4]"]; $($rest)*)
+    };
+    ($area:expr, $slots:expr, $grains:expr, by_any; $($rest:tt)*) => {
+        cutting!(
+            $area, $slots, $grains,
+            ["ldr {slot:w}, [{thread}, #4]", "tbnz {slot:w}, #31, 66f", "ldr {slot:w}, [{thread}, #24]"];
+            $($rest)*
         )
     };
-    ($area:expr, $slots:expr, $grains:expr, $($number:literal),+) => {
+    (
+        $area:expr, $slots:expr, $grains:expr, [$($load:literal),+];
+        [$($cut:literal),+], $($operands:tt)*
+    ) => {
         taking! {
             $area, $slots, $grains;
             descriptor!(),
@@ -60,15 +100,12 @@ macro_rules! taken {
             "str {slot}, [{thread}, #8]",
             "22:",
             "mov {word}, xzr",
-            $($number,)+
+            $($load,)+
             "cmp {slot:w}, {count:w}",
             "b.hs 66f",
             "add {slot}, {words}, {slot}, lsl #{shift}",
             "ldar {old}, [{slot}]",
-            "and {next}, {old}, #{mask}",
-            "cmp {next}, {grains}",
-            "b.lo 66f",
-            "add {next}, {old}, {delta}",
+            $($cut,)+
             "mov {word}, {old}",
             "str {next}, [{slot}]",
             "33:",
@@ -81,6 +118,7 @@ macro_rules! taken {
             ".popsection",
             thread = out(reg) _,
             old = out(reg) _,
+            $($operands)*
         }
     };
 }
@@ -122,4 +160,4 @@ macro_rules! replaced {
     };
 }
 
-pub(super) use {replaced, taken};
+pub(super) use {cutting, replaced, taken, taken_aligned};

@@ -21,15 +21,64 @@ pub(super) unsafe fn number(at: isize) -> u32 {
     number
 }
 
-/// The sequence of [`super::take`]: `$id` is where the word's number lies in the area, `$check` what makes sure that the area is the kernel's.
+/// The sequence of [`super::take`].
 macro_rules! taken {
-    ($area:expr, $slots:expr, $grains:expr, by_cpu) => {
-        taken!($area, $slots, $grains, RseqArea::CPU_ID,)
+    ($area:expr, $slots:expr, $grains:expr, $number:ident) => {
+        cutting! {
+            $area, $slots, $grains, $number;
+            [
+                "mov {next:e}, {word:e}",
+                "and {next:e}, {mask}",
+                "cmp {next}, {grains}",
+                "jb 88f",
+                "lea {next}, [{word} + {delta}]"
+            ],
+            delta = in(reg) ($grains << REST_BITS).wrapping_sub($grains),
+        }
     };
-    ($area:expr, $slots:expr, $grains:expr, by_any) => {
-        taken!($area, $slots, $grains, RseqArea::CONCURRENCY_ID, "cmp dword ptr fs:[{area} + 4], 0", "jl 88f")
+}
+
+/// The sequence of [`super::take_aligned`].
+macro_rules! taken_aligned {
+    ($area:expr, $slots:expr, $grains:expr, $gap:expr, $number:ident) => {
+        cutting! {
+            $area, $slots, $grains, $number;
+            [
+                "mov {next}, {word}",
+                "shr {next}, {bits}",
+                "neg {next}",
+                "and {next}, {gap}",
+                "add {next}, {grains}",
+                "mov {rest:e}, {word:e}",
+                "and {rest:e}, {mask}",
+                "cmp {rest}, {next}",
+                "jb 88f",
+                // So many grains from the lower field to the upper one.
+                "imul {next}, {next}, {mask}",
+                "add {next}, {word}"
+            ],
+            bits = const REST_BITS,
+            gap = in(reg) $gap,
+            rest = out(reg) _,
+        }
     };
-    ($area:expr, $slots:expr, $grains:expr, $id:expr, $($check:literal),*) => {
+}
+
+/// A sequence that takes: `$cut` makes the `next` word of `word`; `$id` is where the word's number lies in the area, `$check` what makes sure that
+/// the area is the kernel's.
+macro_rules! cutting {
+    ($area:expr, $slots:expr, $grains:expr, by_cpu; $($rest:tt)*) => {
+        cutting!($area, $slots, $grains, RseqArea::CPU_ID, []; $($rest)*)
+    };
+    ($area:expr, $slots:expr, $grains:expr, by_any; $($rest:tt)*) => {
+        cutting!(
+            $area, $slots, $grains, RseqArea::CONCURRENCY_ID, ["cmp dword ptr fs:[{area} + 4], 0", "jl 88f"]; $($rest)*
+        )
+    };
+    (
+        $area:expr, $slots:expr, $grains:expr, $id:expr, [$($check:literal),*];
+        [$($cut:literal),+], $($operands:tt)*
+    ) => {
         taking! {
             $area, $slots, $grains;
             descriptor!(),
@@ -43,11 +92,7 @@ macro_rules! taken {
             "jae 88f",
             "shl {slot}, {shift}",
             "mov {word}, qword ptr [{words} + {slot}]",
-            "mov {next:e}, {word:e}",
-            "and {next:e}, {mask}",
-            "cmp {next}, {grains}",
-            "jb 88f",
-            "lea {next}, [{word} + {delta}]",
+            $($cut,)+
             "mov qword ptr [{words} + {slot}], {next}",
             "33:",
             ".pushsection __rseq_failure, \"ax\"",
@@ -61,6 +106,7 @@ macro_rules! taken {
             "jmp 55b",
             ".popsection",
             id = const $id,
+            $($operands)*
         }
     };
 }
@@ -97,4 +143,4 @@ macro_rules! replaced {
     };
 }
 
-pub(super) use {replaced, taken};
+pub(super) use {cutting, replaced, taken, taken_aligned};

@@ -92,7 +92,8 @@ fn grow(growth: Growth) {
     model(3, move || {
         let scene = Scene::new(4, 12, &[0, 0]);
         scene.area.run_as(0);
-        let start = scene.buffers.allocate(GRAIN, &scene.reserve, |extent| scene.write(extent)).unwrap();
+        let start =
+            scene.buffers.allocate(GRAIN, GRAIN, &scene.reserve, |extent| scene.write(extent)).unwrap();
         let other = scene.spawn(1, |scene| assert!(scene.take(1)));
         let word = &scene.buffers.slots[0].words[0];
         let old = word.load(Ordering::Acquire);

@@ -10,7 +10,7 @@ impl Scene {
     /// A block of so many grains.
     fn block(&self, grains: usize) -> Option<Extent> {
         let bytes = grains * GRAIN;
-        let start = self.buffers.allocate(bytes, &self.reserve, |extent| self.write(extent))?;
+        let start = self.buffers.allocate(bytes, GRAIN, &self.reserve, |extent| self.write(extent))?;
         let block = Extent { start, bytes };
         self.write(block);
         Some(block)

@@ -126,3 +126,29 @@ fn the_reserve_alone_serves_alignments_between_refills() {
         assert!(owned.windows(2).all(|pair| pair[0].end() <= pair[1].start), "{owned:?}");
     });
 }
+
+/// Each grain's cell tells whether it is handed out twice; what alignment skips is nobody's.
+#[test]
+fn aligned_requests_against_others_on_the_same_cpu() {
+    model(3, || {
+        let scene = Scene::new(5, 24, &[0, 0]);
+        let other = scene.spawn(1, |scene| assert!(scene.take(1) && scene.take_aligned(1, 2)));
+        scene.area.run_as(0);
+        assert!(scene.take_aligned(1, 2) && scene.take_aligned(2, 4));
+        join([other]);
+        scene.no_byte_twice();
+    });
+}
+
+#[test]
+fn an_aligned_request_that_is_moved() {
+    model(3, || {
+        let scene = Scene::new(4, 24, &[0, 1]);
+        let mover = scene.spawn(1, |scene| assert!(scene.take(1) && scene.take_aligned(1, 2)));
+        let kernel = thread::spawn(move || scene.area.migrate(0, 1));
+        scene.area.run_as(0);
+        assert!(scene.take(1) && scene.take_aligned(1, 2));
+        join([mover, kernel]);
+        scene.no_byte_twice();
+    });
+}
