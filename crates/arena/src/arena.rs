@@ -131,7 +131,8 @@ impl Arena {
         // Smaller objects write to each line more than once, which gives it time to come; there it would be an instruction for nothing.
         let ahead = self.front.prefetch;
         if bytes >= LINE && ahead > 0 {
-            prefetch(start + ahead);
+            // Any address will do.
+            prefetch(start.wrapping_add(ahead));
         }
     }
 

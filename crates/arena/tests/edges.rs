@@ -17,6 +17,37 @@ fn a_request_beyond_all_bounds_takes_nothing() {
     }
 }
 
+/// The largest layouts there are: rounded up to whole grains, 2^63 bytes.
+#[test]
+fn the_largest_layouts_are_an_error_and_cost_no_buffer_its_rest() {
+    for path in PATHS {
+        for processors in [Size::Off, Size::Auto] {
+            let builder = Arena::builder().reserve(16 << 20).path(path).processor_buffers(processors);
+            let arena = builder.build().unwrap();
+            let local = arena.local();
+            assert_eq!((*arena.alloc(1_u64), *local.alloc(2_u64)), (1, 2));
+            let before = arena.stats();
+            for (size, align) in [(0, 1), (6, 1), (7, 8), (4095, 4096), ((1 << 62) - 1, 1 << 62)] {
+                let layout = Layout::from_size_align(isize::MAX as usize - size, align).unwrap();
+                assert!(arena.try_alloc_layout(layout).is_err(), "{path:?} {layout:?}");
+                assert!(local.try_alloc_layout(layout).is_err(), "{path:?} {layout:?}");
+            }
+            assert_eq!(arena.stats(), before, "{path:?} {processors:?}");
+        }
+    }
+}
+
+#[test]
+fn any_distance_to_prefetch_is_one() {
+    for path in PATHS {
+        for bytes in [0, 1, isize::MAX as usize, usize::MAX] {
+            let arena = Arena::builder().reserve(1 << 20).path(path).prefetch(bytes).build().unwrap();
+            assert_eq!(*arena.alloc([7_u8; 100]), [7; 100]);
+            assert_eq!(*arena.local().alloc([7_u8; 100]), [7; 100]);
+        }
+    }
+}
+
 #[test]
 fn any_size_of_buffers_is_one() {
     for path in PATHS {

@@ -115,7 +115,8 @@ impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
 
     #[inline(always)]
     fn allocate_buffer(&self, cpu: CpuIndex, domain: usize, min: usize, desired: usize) -> Option<Extent> {
-        if desired * REQUESTS_PER_BUFFER <= self.size()
+        // What wraps is looked at again where it matters: no buffer holds so much.
+        if desired.wrapping_mul(REQUESTS_PER_BUFFER) <= self.size()
             && let Carve::Served(extent) = self.domains[domain].first().carve(self.frame, min, desired)
         {
             self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
@@ -154,7 +155,7 @@ impl<'a, A: Access, S: Source, M: Atomics> Level<'a, A, S, M> {
     #[cold]
     #[inline(never)]
     fn refill_for_object(&self, cpu: CpuIndex, domain: usize, bytes: usize) -> Option<Extent> {
-        if bytes * REQUESTS_PER_BUFFER > self.size() {
+        if bytes > self.size() / REQUESTS_PER_BUFFER {
             return None;
         }
         let Refill::Served(extent) = self.refill(cpu, domain, bytes, bytes) else { return None };

@@ -34,7 +34,7 @@ impl<A: Access, S: Source, M: Atomics> Level<'_, A, S, M> {
         // Whether the tails have not been looked at. What is available was a hint: the upper source may refuse, and whoever asked would
         // then take the tails object by object.
         let mut unseen = true;
-        if desired * REQUESTS_PER_BUFFER <= self.size() {
+        if desired <= self.size() / REQUESTS_PER_BUFFER {
             match self.refill(cpu, domain, min, desired) {
                 Refill::Served(extent) => {
                     self.count_served(domain, Counter::Buffers, Counter::BufferBytes, extent.bytes);
