@@ -79,8 +79,8 @@ typedef struct terrace_arena_options {
   uint32_t path;
   // When memory is made zero, one of `terrace_zeroing`.
   uint32_t zeroing;
-  // Finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
-  bool pre_touch;
+  // Not 0: finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
+  uint8_t pre_touch;
   // The largest thread buffer in bytes; 0 is the arena's choice.
   size_t thread_buffer;
   // A core's buffer in bytes; 0 is the arena's choice.

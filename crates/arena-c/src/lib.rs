@@ -76,8 +76,8 @@ pub struct terrace_arena_options {
     pub path: u32,
     /// When memory is made zero, one of `terrace_zeroing`.
     pub zeroing: u32,
-    /// Finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
-    pub pre_touch: bool,
+    /// Not 0: finds memory for the whole reserve or limit now, of which one has to be given: it is one range then, however large it is.
+    pub pre_touch: u8,
     /// The largest thread buffer in bytes; 0 is the arena's choice.
     pub thread_buffer: usize,
     /// A core's buffer in bytes; 0 is the arena's choice.
@@ -115,7 +115,7 @@ fn size(bytes: usize, otherwise: Size) -> Size {
     if bytes == 0 { otherwise } else { Size::Bytes(bytes) }
 }
 
-// C can store any number where an enumeration is meant: the fields are numbers, and looked at.
+// C can store any number where an enumeration or a truth value is meant: the fields are numbers, and looked at.
 
 fn pages(number: u32) -> Result<Policy, String> {
     match number {
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn terrace_arena_create(
                 .pages(pages(options.pages)?)
                 .path(path(options.path)?)
                 .zeroing(zeroing(options.zeroing)?)
-                .pre_touch(options.pre_touch)
+                .pre_touch(options.pre_touch != 0)
                 .thread_buffers(size(options.thread_buffer, Size::Auto))
                 .core_buffers(size(options.core_buffer, Size::Auto))
                 .processor_buffers(size(options.processor_buffer, Size::Off));

@@ -105,6 +105,10 @@ int main(void) {
     options.reserve = 0;
     options.pre_touch = true;
     assert(terrace_arena_create(&options, reason, sizeof reason) == NULL && strstr(reason, "reserve or a limit") != NULL);
+    /* What is in a structure that nobody has set to zero. */
+    memset(&options.pre_touch, 0xfe, 1);
+    reason[0] = 0;
+    assert(terrace_arena_create(&options, reason, sizeof reason) == NULL && strstr(reason, "reserve or a limit") != NULL);
     return 0;
 }
 "#;
