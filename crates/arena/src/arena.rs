@@ -61,6 +61,7 @@ use topology::CpuSource;
 pub struct Arena {
     front: Front,
     threads: Option<Sizes>,
+    holds: Sizes,
     /// The first offset that was not handed out before the last reset: beyond it everything is as the kernel gave it, but for memory that an
     /// earlier arena had.
     dirty: usize,
@@ -87,7 +88,7 @@ fn next_number() -> u64 {
 
 impl Arena {
     pub(crate) fn made_of(made: Made) -> Arena {
-        let Made { levels, threads, zeroing, prefetch, fallback, why, source } = made;
+        let Made { levels, threads, holds, zeroing, prefetch, fallback, why, source } = made;
         let fast = if threads.is_none() { levels.fast() } else { None };
         let first = match (threads, fast, zeroing) {
             (_, _, Zeroing::AtAllocation) | (None, None, _) => First::Call,
@@ -95,7 +96,18 @@ impl Arena {
             (None, Some(_), _) => First::Sequence,
         };
         let front = Front { number: next_number(), fast, prefetch, first };
-        Arena { front, threads, dirty: 0, zeroing, levels, checkpoints: Vec::new(), fallback, why, source }
+        Arena {
+            front,
+            threads,
+            holds,
+            dirty: 0,
+            zeroing,
+            levels,
+            checkpoints: Vec::new(),
+            fallback,
+            why,
+            source,
+        }
     }
 
     /// Memory for a layout, or an error when the arena has not so much left. Never aborts.
@@ -276,6 +288,7 @@ impl Arena {
 pub(crate) struct Made {
     pub(crate) levels: Levels,
     pub(crate) threads: Option<Sizes>,
+    pub(crate) holds: Sizes,
     pub(crate) zeroing: Zeroing,
     pub(crate) prefetch: usize,
     pub(crate) fallback: Option<Fallback>,

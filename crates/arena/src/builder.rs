@@ -61,7 +61,7 @@ pub struct Builder {
 
 /// A limit up to this is one range; with a larger one the arena grows.
 const LARGEST_UNASKED: usize = 64 << 30;
-/// The first thread buffer of a thread, and what it doubles to.
+/// The first buffer of a thread or a hold, and what it doubles to.
 const THREAD: thread::Sizes = thread::Sizes { first: 4 << 10, last: 256 << 10 };
 /// A core's buffer that serves objects; with 64 KB two threads meet at the reserve so often that each object takes 1.2 times as long.
 const CORE_FOR_OBJECTS: usize = 256 << 10;
@@ -172,7 +172,7 @@ impl Builder {
         self
     }
 
-    /// The largest thread buffer; a thread's first one is at most 4 KB.
+    /// The largest buffer of a thread, and of a [`Local`](crate::Local) on any path; the first one is at most 4 KB.
     pub fn thread_buffers(mut self, size: Size) -> Builder {
         self.thread = size;
         self
@@ -204,21 +204,21 @@ impl Builder {
         self
     }
 
-    /// A buffer at the arena's choice is at most what a core's share of [`PART`] of the limit is: as many threads as can run at a time hold
-    /// no more of it together.
-    fn thread_sizes(&self, limit: usize, ground: &Ground) -> Option<thread::Sizes> {
-        if !matches!(self.path, Path::Auto | Path::Thread) {
-            return None;
-        }
+    fn has_thread_buffers(&self) -> bool {
+        matches!(self.path, Path::Auto | Path::Thread) && self.thread != Size::Off
+    }
+
+    /// Of threads' buffers and of holds. One at the arena's choice is at most what a core's share of [`PART`] of the limit is: as many threads as can
+    /// run at a time hold no more of it together.
+    fn thread_sizes(&self, limit: usize, ground: &Ground) -> thread::Sizes {
         match self.thread {
-            Size::Off => None,
-            Size::Auto => {
+            Size::Auto | Size::Off => {
                 let last = (limit / PART / ground.cores) & !(GRAIN - 1);
-                Some(thread::Sizes { last: last.clamp(THREAD.first, THREAD.last), ..THREAD })
+                thread::Sizes { last: last.clamp(THREAD.first, THREAD.last), ..THREAD }
             }
             Size::Bytes(bytes) => {
                 let last = whole_grains(bytes).max(GRAIN);
-                Some(thread::Sizes { first: THREAD.first.min(last), last })
+                thread::Sizes { first: THREAD.first.min(last), last }
             }
         }
     }
@@ -259,7 +259,8 @@ impl Builder {
         let (segments, fallback) = self.segments()?;
         // Whole pages may be more than an arena can have.
         let limit = self.limit.unwrap_or(usize::MAX).min(segments.end()).min(most_bytes());
-        let threads = self.thread_sizes(limit, ground);
+        let holds = self.thread_sizes(limit, ground);
+        let threads = self.has_thread_buffers().then_some(holds);
         let (way, why) = match (self.path, ground.area) {
             (Path::CoreExchange, _) => (Way::Exchange, Some("requested")),
             (_, Ok(area)) => (Way::Sequences(area), None),
@@ -270,6 +271,7 @@ impl Builder {
         Ok(Arena::made_of(Made {
             levels,
             threads,
+            holds,
             zeroing: self.zeroing,
             prefetch: self.prefetch,
             fallback,

@@ -46,9 +46,6 @@ pub struct Local<'a> {
     size: Cell<usize>,
 }
 
-/// The first buffer, and what it doubles to.
-const FIRST: usize = 4 << 10;
-const LAST: usize = 256 << 10;
 /// A request of more than this part of a buffer goes past it.
 const REQUESTS_PER_BUFFER: usize = 8;
 
@@ -89,7 +86,8 @@ impl<'a> Local<'a> {
     #[cold]
     #[inline(never)]
     fn refill(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
-        let size = (self.size.get() * 2).clamp(FIRST, LAST);
+        let sizes = self.arena.hold_sizes();
+        let size = (self.size.get() * 2).clamp(sizes.first, sizes.last);
         // With zeroing at allocation each one has to be looked at; so has each that is large.
         if !self.arena.hands_out_buffers() || layout.size() + layout.align() > size / REQUESTS_PER_BUFFER {
             return self.arena.try_alloc_layout(layout);

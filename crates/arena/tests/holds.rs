@@ -1,6 +1,7 @@
 //! Holds: a thread's own buffer of an arena for as long as it allocates much, or for a single object.
 
 use arena::{Arena, Path, Size, Zeroing};
+use topology::{Fake, Machine};
 
 const PATHS: [Path; 4] = [Path::Thread, Path::Core, Path::CoreExchange, Path::Shared];
 
@@ -55,5 +56,35 @@ fn ten_thousand_holds_of_one_object_take_what_one_hold_takes() {
             let used = arena.stats().used_bytes;
             assert!(used < 1 << 20, "{path:?} {zeroing:?}: {used} bytes for 80,000");
         }
+    }
+}
+
+/// As those of threads: what all hold at once is a part of the limit.
+#[test]
+fn holds_at_the_arenas_choice_are_small_where_the_limit_is() {
+    const LIMIT: usize = 1 << 20;
+    let machine = || Machine::fake(Fake { packages: 1, cores: 4, threads: 1, holes: vec![] });
+    for path in [Path::Core, Path::CoreExchange, Path::Shared] {
+        let arena = Arena::builder().limit(LIMIT).path(path).machine(machine()).build().unwrap();
+        let take =
+            |local: &arena::Local, bytes: usize| (0..bytes / 64).all(|_| local.try_alloc([0_u8; 64]).is_ok());
+        let holds: Vec<_> = (0..4).map(|_| arena.local()).collect();
+        assert!(holds.iter().all(|local| take(local, 125 << 10)), "{path:?}");
+        assert!(take(&arena.local(), 125 << 10), "{path:?} {:?}", arena.stats());
+    }
+}
+
+#[test]
+fn holds_are_as_large_as_was_asked_of_thread_buffers() {
+    const SIZE: usize = 8 << 10;
+    for path in PATHS {
+        let builder = Arena::builder().reserve(64 << 20).path(path).thread_buffers(Size::Bytes(SIZE));
+        let arena = builder.core_buffers(Size::Off).build().unwrap();
+        let locals: Vec<_> = (0..20).map(|_| arena.local()).collect();
+        for local in &locals {
+            (0..1000).for_each(|_| _ = local.alloc([0_u8; 64]));
+        }
+        let most = 20 * (64_000 + SIZE);
+        assert!(arena.stats().used_bytes <= most, "{path:?} {} of {most}", arena.stats().used_bytes);
     }
 }

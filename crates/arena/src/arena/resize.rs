@@ -64,6 +64,11 @@ impl Arena {
         })
     }
 
+    /// How large a [`Local`](crate::Local)'s buffers are.
+    pub(crate) fn hold_sizes(&self) -> thread::Sizes {
+        self.holds
+    }
+
     /// Whether whole buffers may be handed out: not where each object is looked at.
     pub(crate) fn hands_out_buffers(&self) -> bool {
         self.zeroing != Zeroing::AtAllocation
