@@ -20,7 +20,7 @@ static KEPT: [[Place; PLACES]; ROWS] = [const { [const { Place::new(0) }; PLACES
 
 fn row(len: usize) -> Option<&'static [Place]> {
     let row = (0..ROWS).find(|row| FIRST << row == len)?;
-    let used = (2 * Ground::own().machine.cpus().len()).clamp(4, PLACES);
+    let used = (2 * Ground::own().reach).clamp(4, PLACES);
     Some(&KEPT[row][..used])
 }
 

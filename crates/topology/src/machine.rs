@@ -71,10 +71,15 @@ impl RawCpu {
 }
 
 impl Machine {
-    /// Looks at the machine this process runs on. Never fails: what cannot be found out is replaced by the plainest
+    /// Looks at the machine this thread runs on. Never fails: what cannot be found out is replaced by the plainest
     /// assumption and noted in [`Machine::remarks`].
     pub fn detect() -> Machine {
         Machine::detect_in(Path::new("/"), affinity::allowed())
+    }
+
+    /// As [`Machine::detect`], with the CPUs that any thread of this process may use: the calling thread may be pinned.
+    pub fn detect_for_process() -> Machine {
+        Machine::detect_in(Path::new("/"), affinity::allowed_to_any())
     }
 
     fn detect_in(root: &Path, allowed: Result<Vec<CpuId>, Error>) -> Machine {
