@@ -14,13 +14,16 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// The arena has too few bytes left, or no address of that alignment; raise its limit, or reset it.
+/// The arena has too few bytes left, or no address of that alignment, or grows and found no address space (of the process, or near its first
+/// segment); raise its limit, give it a reserve, or reset it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError;
 
 impl fmt::Display for AllocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the arena has too few bytes left; raise its limit, or reset it")
+        f.write_str(
+            "the arena has too few bytes left, or address space to grow into; raise its limit, give it a reserve, or reset it",
+        )
     }
 }
 

@@ -53,6 +53,7 @@ mod ground;
 mod kept;
 mod levels;
 mod local;
+mod nearby;
 mod owned;
 #[cfg_attr(
     any(no_sequences, not(any(target_arch = "x86_64", target_arch = "aarch64"))),

@@ -5,6 +5,7 @@
 
 use crate::grain::MOST_ALIGNED;
 use crate::kept;
+use crate::nearby;
 use crate::piece::{FLAGS, POLICY, Piece, USED};
 use crate::primitive::{Ordering, Place};
 use crate::watched::{self, Reached};
@@ -108,7 +109,14 @@ impl Segments {
         let is_near =
             |piece: &Piece| address(piece) >= self.base && address(piece) + len <= self.base + self.span;
         let new = || Some(Piece { mapping: Mapping::silently(len, self.policy)?, used: false });
-        let piece = kept::take(len, self.policy).filter(is_near).or_else(new).filter(is_near)?;
+        let piece = match kept::take(len, self.policy).filter(is_near).or_else(new)? {
+            piece if is_near(&piece) => piece,
+            far => {
+                // First: its address space counts against the process's limit.
+                drop(far);
+                self.nearby(len)?
+            }
+        };
         let address = address(&piece);
         let word = piece.pack();
         watched::begins(address);
@@ -122,6 +130,14 @@ impl Segments {
                 Some(other & !FLAGS)
             }
         }
+    }
+
+    /// A segment at some address that is not too far.
+    fn nearby(&self, len: usize) -> Option<Piece> {
+        let first = self.at[0].load(Ordering::Relaxed) & !FLAGS;
+        let mut addresses = nearby::addresses(first, len, self.policy.granule(), self.base, self.span);
+        let mapping = addresses.find_map(|address| Mapping::silently_at(address, len, self.policy))?;
+        Some(Piece { mapping, used: false })
     }
 
     fn mapped(&self) -> impl Iterator<Item = (usize, usize)> + '_ {

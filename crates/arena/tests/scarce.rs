@@ -46,6 +46,28 @@ fn an_arena_that_grows_under_a_limit_of_the_process() {
     }
 }
 
+/// Where the kernel would map a segment is too far from the first one for the buffers' words; but there is room near it.
+fn an_arena_that_grows_beside_terabytes_of_others() {
+    let block = std::alloc::Layout::from_size_align(1 << 30, 8).unwrap();
+    for path in [Path::Thread, Path::Core, Path::CoreExchange, Path::Shared] {
+        let arena = Arena::builder().path(path).build().unwrap();
+        let first: *mut u64 = arena.alloc(7);
+        for _ in 0..8 {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+            // SAFETY: a new mapping at an address of the kernel's choice.
+            let at = unsafe { libc::mmap(std::ptr::null_mut(), 1 << 40, libc::PROT_NONE, flags, -1, 0) };
+            assert_ne!(at, libc::MAP_FAILED);
+        }
+        let place = arena.try_alloc_layout(block).unwrap();
+        // SAFETY: so many bytes were handed out just now.
+        unsafe { place.add((1 << 30) - 1).write(1) };
+        let small: Vec<&mut u64> = (0..10_000).map(|number| arena.alloc(number)).collect();
+        assert!(small.iter().zip(0..).all(|(value, number)| **value == number), "{path:?}");
+        // SAFETY: the arena's.
+        assert_eq!(unsafe { *first }, 7);
+    }
+}
+
 /// From now on the kernel answers this advice with "out of memory"; false where it cannot be told to.
 fn refuse(advice: libc::c_int) -> bool {
     const NUMBER: u32 = 0;
@@ -148,9 +170,10 @@ fn an_allocation_without_any_other_memory() {
 
 #[test]
 fn scarce_memory_gives_errors() {
-    let cases: [(&str, fn()); 6] = [
+    let cases: [(&str, fn()); 7] = [
         ("build", a_build_that_finds_no_address_space),
         ("growth", an_arena_that_grows_under_a_limit_of_the_process),
+        ("beside", an_arena_that_grows_beside_terabytes_of_others),
         ("touch", a_touch_that_finds_no_memory),
         ("release", a_release_that_is_refused),
         ("threads", threads_that_find_no_address_space),

@@ -95,6 +95,31 @@ impl Mapping {
         }
     }
 
+    /// The same at an address, a multiple of the kind's pages, or not at all: also where something lies there already.
+    pub fn silently_at(address: usize, len: usize, policy: Policy) -> Option<Mapping> {
+        let mapped = match policy {
+            Policy::Explicit(size) => {
+                let flags = libc::MAP_HUGETLB | size.flag();
+                map_at(address, len, libc::PROT_READ | libc::PROT_WRITE, flags).map(|base| Mapping {
+                    base,
+                    len,
+                    policy,
+                })
+            }
+            Policy::Small | Policy::Transparent => {
+                let guard = small_page_bytes();
+                let room = len.checked_add(2 * guard)?;
+                map_at(address.checked_sub(guard)?, room, libc::PROT_NONE, libc::MAP_NORESERVE)
+                    // SAFETY: a guard, `len` and a guard are the room that was mapped just now.
+                    .and_then(|start| unsafe { Mapping::inside(start.add(guard), len, policy) })
+            }
+        };
+        match (mapped, policy.smaller()) {
+            (None, Some(smaller)) => Mapping::silently_at(address, len, smaller),
+            (mapped, _) => mapped,
+        }
+    }
+
     /// Gives up the mapping without unmapping it; [`Mapping::from_raw`] takes it up again.
     pub fn into_raw(self) -> (NonNull<u8>, usize, Policy) {
         let mapping = std::mem::ManuallyDrop::new(self);
@@ -130,6 +155,15 @@ impl Mapping {
         unmap(start, skip);
         // SAFETY: as above: the end of what is kept, inside the room or at its end.
         unmap(unsafe { whole.add(len + 2 * guard) }, spare - skip);
+        // SAFETY: a guard, `len` and a guard are what is left of the room.
+        unsafe { Mapping::inside(base, len, policy) }
+    }
+
+    /// Makes `len` bytes usable that lie between two guards of a new mapping, or gives all of it up.
+    ///
+    /// # Safety
+    /// An inaccessible mapping of the caller's has a small page, these bytes, and a small page.
+    unsafe fn inside(base: NonNull<u8>, len: usize, policy: Policy) -> Option<Mapping> {
         let mapping = Mapping { base, len, policy };
         let at = base.as_ptr().cast();
         // SAFETY: the range lies inside the new mapping, which nobody else knows.
@@ -237,6 +271,21 @@ fn unmap(start: NonNull<u8>, len: usize) {
     }
 }
 
+/// New anonymous private memory at this address, or none: what lies there already stays.
+fn map_at(address: usize, len: usize, protection: libc::c_int, flags: libc::c_int) -> Option<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE | flags;
+    let at = std::ptr::without_provenance_mut::<libc::c_void>(address);
+    // SAFETY: a mapping that replaces nothing disturbs no other memory.
+    let start = unsafe { libc::mmap(at, len, protection, flags, -1, 0) };
+    let mapped = if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast::<u8>()) }?;
+    if start.addr() == address {
+        return Some(mapped);
+    }
+    // Linux before 4.17 takes the address for a hint.
+    unmap(mapped, len);
+    None
+}
+
 /// New anonymous private memory at an address of the kernel's choice.
 fn map(len: usize, protection: libc::c_int, flags: libc::c_int) -> Option<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
@@ -321,6 +370,25 @@ mod tests {
             let error = Mapping::new(bytes, Policy::Small).unwrap_err().to_string();
             assert!(error.contains(OUT_OF_MEMORY), "{error}");
         }
+    }
+
+    #[test]
+    fn an_address_is_had_only_where_nothing_lies() {
+        let len = 4 * small_page_bytes();
+        let first = Mapping::new(len, Policy::Small).unwrap();
+        let at = first.as_ptr().addr();
+        assert!(Mapping::silently_at(at, len, Policy::Small).is_none());
+        // Another thread may map there in between.
+        let again = (0..10).find_map(|_| {
+            let mapping = Mapping::new(len, Policy::Small).unwrap();
+            let at = mapping.as_ptr().addr();
+            drop(mapping);
+            Some((at, Mapping::silently_at(at, len, Policy::Small)?))
+        });
+        let (at, mut mapping) = again.unwrap();
+        assert_eq!((mapping.as_ptr().addr(), mapping.len(), mapping.policy()), (at, len, Policy::Small));
+        mapping.as_mut_slice().fill(7);
+        assert!(mapping.as_slice().iter().all(|byte| *byte == 7));
     }
 
     #[test]
