@@ -10,7 +10,8 @@ pub(crate) type Area = RseqArea;
 /// The area that the system has, for the CPUs or the concurrency ids of these places; or why there is none.
 pub(crate) fn find(places: &Places) -> Result<Area, &'static str> {
     let area = if places.is_by_ids() { RseqArea::find_concurrency() } else { RseqArea::find() }?;
-    // Descriptors lie in the object that this function is in.
+    // Descriptors lie in the object that this function is in, unless allocations are inlined into another one: then that one has to see to it
+    // (docs/arena.md, "Coexistence").
     pinned::object_of(find as *const c_void)?;
     Ok(area)
 }

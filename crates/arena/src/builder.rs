@@ -35,7 +35,8 @@ pub enum Path {
     /// Thread buffers: the fastest, and memory for every thread.
     Thread,
     /// No thread buffers: core buffers in restartable sequences where the system has them, otherwise by compare and swap. Memory
-    /// for every core, whatever the number of threads.
+    /// for every core, whatever the number of threads. A Rust plugin that is linked to another object's arena, and is closed, has to be linked with
+    /// `-z nodelete`.
     Core,
     /// No thread buffers, and core buffers by compare and swap even where sequences could be had.
     CoreExchange,

@@ -2,7 +2,8 @@
 //!
 //! The kernel looks at a sequence's descriptor when it next interferes with the thread, which may be long after the last call. Were the
 //! object unloaded by then, the kernel would end the process. `-z nodelete` says so of a shared library of our own; of a plugin that this crate is
-//! linked into only the dynamic linker can be told.
+//! linked into only the dynamic linker can be told. A Rust plugin that has copies of the sequences, and the rest of this crate in another object,
+//! has to be linked with it.
 
 use std::ffi::c_void;
 

@@ -107,7 +107,7 @@ pub(crate) fn cpu(area: Area) -> Option<u32> {
 #[inline(always)]
 pub(crate) unsafe fn take(area: Area, slots: &[Slot], grains: u64) -> Taken {
     // SAFETY: the area at `offset` from the thread pointer belongs to this thread and lives as long (glibc). The descriptor and the handler are
-    // constant and stay loaded. Everything read and written is what the caller vouches for. Without an area the CPU is a negative number,
+    // constant and stay loaded (`pinned`). Everything read and written is what the caller vouches for. Without an area the CPU is a negative number,
     // larger than any count.
     served(unsafe { taken!(area, slots, grains, by_cpu) })
 }
