@@ -12,9 +12,9 @@ pub struct Stats {
     pub limit_bytes: usize,
     /// What buffers and large objects have taken of it since the last reset.
     pub used_bytes: usize,
-    /// How threads are served: `thread buffers of 4 KB to 256 KB`, or that there are none.
+    /// How threads are served: `4096 to 262144 bytes` a buffer, or `none`.
     pub thread_buffers: String,
-    /// How core buffers are used: `restartable sequences`, `compare and swap` (and why), or that there are none.
+    /// How core buffers are used: `restartable sequences`, `compare and swap` (and why), or `no core buffers`.
     pub core_buffers: String,
     /// Where the current CPU is known from.
     pub cpu_source: String,

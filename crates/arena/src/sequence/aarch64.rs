@@ -2,8 +2,8 @@
 //!
 //! What differs. The thread pointer is a register of its own, and an address takes two instructions. The word is loaded with acquire:
 //! a plain load would not order the caller's look at the bytes behind what their publisher did to them. The store that commits is a
-//! plain one: only code on this CPU takes from the word until it is used up, and the kernel orders one thread's turn behind the
-//! other's (`docs/memory-orders.md`). No exclusive loads and no atomic instructions: the kernel's word that nothing came between is
+//! plain one: only code on this CPU (or with this concurrency id) takes from the word until it is used up, and the kernel orders one thread's turn
+//! behind the other's (`docs/memory-orders.md`). No exclusive loads and no atomic instructions: the kernel's word that nothing came between is
 //! all that is needed. A conditional branch reaches 1 MB, so it stays in its section; the answer is made before the store that
 //! commits, and is nothing until then.
 
