@@ -242,3 +242,22 @@ pub fn briefly(seconds: u64) -> Result<()> {
     build(&targets)?;
     fuzz(&targets, seconds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `cargo xtask test` says where nothing can be fuzzed: "the committed inputs were run as tests".
+    #[test]
+    fn a_test_reads_every_committed_corpus() {
+        let targets = targets().unwrap();
+        assert!(targets.len() > 4, "{targets:?}");
+        for target in targets {
+            let corpus = format!("/fuzz/corpus/{}\"", target.name);
+            let tests = entries(&root().join("crates").join(&target.of).join("tests")).unwrap();
+            let mut sources = tests.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+            let is_read = sources.any(|path| fs::read_to_string(path).unwrap().contains(&corpus));
+            assert!(is_read && !entries(&target.corpus()).unwrap().is_empty(), "{}", target.shown());
+        }
+    }
+}
