@@ -7,10 +7,14 @@ use crate::launch::{Exit, Launch};
 use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix, since};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
+use control::{State, View};
+use hab::Counter;
 use hotspot::collector::Collector;
 use hotspot::version::Since;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 /// What a JVM prints when an agent comes in the way of an archive.
@@ -127,6 +131,42 @@ fn making_a_cache(setting: Setting) -> Verdict {
     if cache.is_file() { Ok(Outcome::Passed) } else { Err("no cache was made".into()) }
 }
 
+/// In one step, under the agent: at its end the JVM starts another one with the same options, the agent's among them, which makes the cache. That one
+/// is left alone: the agent says nothing for it, and report and control file are those of the JVM that ran the program.
+fn making_a_cache_in_one_step(setting: Setting) -> Verdict {
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    let cache = directory.path().join("app.aot").display().to_string();
+    let own = Rc::new(Cell::new(0));
+    let found = Rc::clone(&own);
+    let make = launch(setting, &[&format!("-XX:AOTCacheOutput={cache}")])?
+        .agent("core=64k,control=control")
+        .beside(move |running| {
+            own.set(running.pid());
+            Ok(())
+        })
+        // The other JVM's, which inherits standard output.
+        .prints(&["done", "AOTCache creation is complete"])
+        .after(move |finished| {
+            let (report, pid) = (finished.report()?, u64::from(found.get()));
+            if (report.number("pid"), &report.0["state"]) != (pid, &"ended".into()) {
+                return Err(format!("not the report of {pid}: {}", report.0));
+            }
+            if !finished.stderr.contains("-XX:AOTMode=create") || !finished.stderr.contains("libterrace.so") {
+                return Err("no other JVM with the agent's option was started".into());
+            }
+            let view = View::open(&finished.directory.join("control")).map_err(|error| error.to_string())?;
+            match (u64::from(view.pid()) == pid, view.state(), view.total(Counter::Buffers)) {
+                (true, Some(State::Ended), 1..) => Ok(()),
+                other => Err(format!("the control file's last copy says {other:?}")),
+            }
+        });
+    QUIET.shared(|| make.run_in(setting.jdk, directory.path()))?;
+    let launch = launch(setting, &[&format!("-XX:AOTCache={cache}"), "-XX:AOTMode=on"])?;
+    QUIET.shared(|| launch.run_in(setting.jdk, directory.path()))?;
+    loaded_from(directory.path(), "shared objects file")?;
+    Ok(Outcome::Passed)
+}
+
 /// `jcmd PID VM.cds static_dump`: HotSpot starts a JVM with the options of the running one, which writes the archive if it has no agent among them. Before
 /// JDK 25 that fails for another reason: the programs lie in a folder.
 fn written_by_jcmd(running: &mut Running<'_>, expected: bool) -> Result<(), String> {
@@ -143,6 +183,7 @@ pub fn cases(cases: &mut Vec<Case>) {
     matrix(cases, "archives::static", JDKS, USUAL, with_static_archive);
     matrix(cases, "archives::cache", since(25), USUAL, with_cache);
     matrix(cases, "archives::making_a_cache", since(25), &[Collector::G1], making_a_cache);
+    matrix(cases, "archives::making_a_cache_in_one_step", since(25), USUAL, making_a_cache_in_one_step);
     // What docs/troubleshooting.md and `terrace run` say of HotSpot: if it changes, they must.
     hazard(cases, "archives::by_jcmd::started_with_it", since(25), &[Collector::G1], |_| {
         Launch::new("Load")
