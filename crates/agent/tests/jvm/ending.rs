@@ -109,17 +109,41 @@ pub fn cases(cases: &mut Vec<Case>) {
     });
 }
 
-/// The program ends as it does in a stock JVM, however full the heap is.
+/// The program ends as it does in a stock JVM, however full the heap is, and after not many more full collections: one for each buffer comes to
+/// hundreds.
 fn full_heap(setting: Setting, by: &str) -> Verdict {
-    let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
     // With the smallest elements Shenandoah goes through more than a hundred full collections, in a stock JVM as well, for minutes.
     let slow = matches!(setting.collector, Collector::Shenandoah | Collector::GenerationalShenandoah);
     for words in if slow { &["words=60"][..] } else { &["words=60", "words=2"] } {
-        Launch::bare("Fill")
-            .args(&[words, &format!("by={by}")])
-            .agent("log=warn")
-            .flags(&format!("-Xmx24m {flags}"))
-            .run(setting.jdk)?;
+        let fill = || Launch::bare("Fill").args(&[words, &format!("by={by}")]);
+        let ours = full_collections(setting, fill().agent("log=warn"))?;
+        // A stock JVM's number differs from run to run, Shenandoah's of JDK 17 by more than a factor of three: where one run is not enough, its
+        // largest of three counts. A collection does not depend on how busy the machine is.
+        let mut stock = 0;
+        for _ in 0..3 {
+            stock = stock.max(full_collections(setting, fill().stock())?);
+            if ours <= most_full(setting, stock) {
+                break;
+            }
+        }
+        if ours > most_full(setting, stock) {
+            return Err(format!("{words}: {ours} full collections, at most {stock} without the agent"));
+        }
     }
     Ok(Outcome::Passed)
+}
+
+/// How many full collections are as good as so many in a stock JVM. Parallel of JDK 21 is a known exception (docs/results/out-of-memory.md): with the
+/// smallest elements and heaps up to 24 MB it has 125 to 134, a stock JVM 38.
+fn most_full(setting: Setting, stock: usize) -> usize {
+    let is_known = setting.collector == Collector::Parallel && setting.jdk.feature == Feature(21);
+    if is_known { 4 * stock + 10 } else { 3 * stock + 10 }
+}
+
+fn full_collections(setting: Setting, launch: Launch) -> Result<usize, String> {
+    let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
+    let directory = tempfile::tempdir_in(artifacts::scratch()).map_err(|error| error.to_string())?;
+    launch.flags(&format!("-Xmx24m -Xlog:gc:file=gc.log {flags}")).run_in(setting.jdk, directory.path())?;
+    let log = std::fs::read_to_string(directory.path().join("gc.log")).map_err(|error| error.to_string())?;
+    Ok(log.matches("Pause Full").count())
 }
