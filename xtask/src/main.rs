@@ -9,6 +9,8 @@ mod cargo;
 mod child;
 mod digests;
 mod dist;
+#[cfg(test)]
+mod documented;
 mod exhaust;
 mod files;
 mod freeze;

@@ -5,8 +5,8 @@
 pub enum Instead {
     /// Run with these words behind the given one: the documented words all stay.
     With(&'static str, &'static str),
-    /// Its words are read, and nothing is done: of our own commands the help is asked for with all of them, of cargo's the packages and tests have to
-    /// be there, and make tells what it would do.
+    /// Its words are read, and nothing is done: of our own commands the help is asked for with all of them (and those of `cargo xtask` are parsed to
+    /// the end, in xtask/src/documented.rs), of cargo's the packages, features and tests have to be there, and make tells what it would do.
     Read,
     /// This file has a test that follows the page.
     Elsewhere(&'static str),
@@ -76,6 +76,7 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ("terrace sim run ...", Left, "stands for the lines above it"),
     ("cargo test *", Read, "builds for minutes; 'cargo xtask test' runs them all"),
     ("cargo build *", Read, "builds for minutes"),
+    ("cargo run *", Read, "builds for minutes"),
     ("make *", Read, "builds for minutes; crates/arena-c/tests/from_c.rs installs what is built"),
     (
         "export *",

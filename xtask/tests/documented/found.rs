@@ -1,7 +1,7 @@
 //! The command lines of the documents, and where they stand.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a command line begins with. A span in backticks that begins so is one, if it has another word; a line of a block of text may not.
 const PROGRAMS: &str = "apt apt-get bash cargo cat cc cd chmod chrt cmake cp curl docker dpkg echo env export find g++ gcc gdb git head jar java javac \
@@ -25,16 +25,30 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-/// Each command once, in the documents' order.
-pub fn documented() -> Vec<Found> {
+/// What documents are looked at: the folders of pages, and the README of each package.
+fn files() -> Vec<PathBuf> {
+    let within = |folder: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
     let mut files = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
-    for folder in ["docs", "docs/decisions"] {
-        let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-        files.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    for folder in ["docs", "docs/decisions", "docs/results"] {
+        files.extend(
+            within(folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")),
+        );
+    }
+    for folder in ["crates", "java", "benches"] {
+        let readmes = within(folder).into_iter().map(|package| package.join("README.md"));
+        files.extend(readmes.filter(|readme| readme.is_file()));
     }
     files.sort();
+    files
+}
+
+/// Each command once, in the documents' order.
+pub fn documented() -> Vec<Found> {
     let (mut found, mut known) = (Vec::new(), HashSet::new());
-    for file in files {
+    for file in files() {
         let name = file.strip_prefix(root()).unwrap().display().to_string();
         for (number, command) in commands(&name, &std::fs::read_to_string(&file).unwrap()) {
             if known.insert(command.clone()) {
@@ -86,6 +100,12 @@ fn commands(document: &str, text: &str) -> Vec<(usize, String)> {
                 let known = elsewhere || OTHERS.contains(&language);
                 assert!(known, "{document}:{number}: who runs what is in a block of '{language}'?");
             }
+            None if line.starts_with("    ") => {
+                assert!(
+                    !is_command(line.trim()),
+                    "{document}:{number}: a command belongs in a block of 'console': {line}"
+                );
+            }
             None => {
                 let spans = line.split('`').skip(1).step_by(2);
                 found.extend(spans.filter(|span| is_command(span)).map(|span| (number, span.to_owned())));
@@ -116,6 +136,12 @@ fn commands_are_found_in_blocks_and_in_backticks() {
 #[should_panic(expected = "page:2: a command belongs in a block of 'console': tar -xzf x")]
 fn a_command_is_not_a_block_of_text() {
     commands("page", "```text\ntar -xzf x\n```\n");
+}
+
+#[test]
+#[should_panic(expected = "page:1: a command belongs in a block of 'console':     cargo build")]
+fn a_command_is_not_an_indented_line() {
+    commands("page", "    cargo build x\n");
 }
 
 #[test]

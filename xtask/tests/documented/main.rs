@@ -1,4 +1,4 @@
-//! Every command line of README, CONTRIBUTING and docs is executed as it stands there.
+//! Every command line of README, CONTRIBUTING, docs and the packages' READMEs is executed as it stands there.
 //!
 //! A command is a line that begins with `$ ` in a fenced `console` block, or a span in backticks that begins with a program ([`found`]). It
 //! is run by a shell in a folder ([`stage`]) that has an `app.jar`, `terrace.jar`, an archive as it is released, benchmarks, a `build.sh` and the results of two lab

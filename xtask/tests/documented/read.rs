@@ -9,7 +9,7 @@ use std::process::Command;
 pub fn words(stage: &Stage, command: &str) -> Result<(), String> {
     let mut words = command.split_whitespace();
     match (words.next(), words.next()) {
-        (Some("cargo"), Some("test" | "build")) => targets(command),
+        (Some("cargo"), Some("test" | "build" | "run")) => targets(command),
         (Some("make"), _) => {
             // What it would do, with the workspace's own files.
             let command = command.replace("make ", "make --dry-run ");
@@ -30,14 +30,19 @@ fn usage(stage: &Stage, command: &str) -> Result<(), String> {
     taught.then_some(()).ok_or_else(|| format!("{words}: no usage is shown"))
 }
 
-/// Cargo's packages and tests that a command names are those of the workspace.
-fn targets(command: &str) -> Result<(), String> {
+/// The packages of a manifest, as cargo sees them.
+fn packages(manifest: &Path) -> Result<Vec<serde_json::Value>, String> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
-    let output = cargo.output().map_err(|error| error.to_string())?;
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"]);
+    let output = cargo.arg(manifest).current_dir(root()).output().map_err(|error| error.to_string())?;
     let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    let packages = metadata["packages"].as_array().ok_or("cargo metadata: no packages")?;
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    Ok(metadata["packages"].as_array().ok_or("cargo metadata: no packages")?.clone())
+}
+
+/// Cargo's packages, features and tests that a command names are those of the workspace, or of the manifest that it names.
+fn targets(command: &str) -> Result<(), String> {
+    let packages = packages(&root().join("Cargo.toml"))?;
     let mut package = None;
     let mut words = command.split_whitespace().skip(2);
     while let Some(word) = words.next() {
@@ -45,11 +50,20 @@ fn targets(command: &str) -> Result<(), String> {
             "-p" => {
                 let name = words.next().unwrap_or_default();
                 let found = packages.iter().find(|package| package["name"] == name);
-                package = Some(found.ok_or_else(|| format!("{command}: no package '{name}'"))?);
+                package = Some(found.ok_or_else(|| format!("{command}: no package '{name}'"))?.clone());
+            }
+            "--manifest-path" => {
+                package = self::packages(&root().join(words.next().unwrap_or_default()))?.into_iter().next();
+            }
+            "--features" => {
+                let name = words.next().unwrap_or_default();
+                if package.as_ref().is_none_or(|package| package["features"][name].is_null()) {
+                    return Err(format!("{command}: its package has no feature '{name}'"));
+                }
             }
             "--test" => {
                 let name = words.next().unwrap_or_default();
-                let targets = package.and_then(|package| package["targets"].as_array());
+                let targets = package.as_ref().and_then(|package| package["targets"].as_array());
                 let is = |target: &serde_json::Value| target["name"] == name && target["kind"][0] == "test";
                 if !targets.is_some_and(|targets| targets.iter().any(is)) {
                     return Err(format!("{command}: its package has no test '{name}'"));
