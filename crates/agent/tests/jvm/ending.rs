@@ -4,7 +4,7 @@ use crate::artifacts;
 use crate::attach::COLLECTING;
 use crate::jdk;
 use crate::launch::Launch;
-use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, since};
+use crate::matrix::{JDKS, SERVED, Setting, USUAL, hazard, matrix, only_if_asked, since};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use hotspot::version::Feature;
@@ -96,6 +96,21 @@ pub fn cases(cases: &mut Vec<Case>) {
             QUIET.shared(|| full_heap(setting, by))
         });
     }
+    // As often as it takes to meet an odd moment.
+    only_if_asked(cases, "full_heap::hundred", JDKS, COLLECTING, |setting| {
+        let flags = jdk::collector_flags(setting.collector, setting.jdk.feature).join(" ");
+        QUIET.shared(|| {
+            for time in 1..=100 {
+                Launch::bare("Fill")
+                    .args(&["words=60", "by=exit"])
+                    .agent("log=warn")
+                    .flags(&format!("-Xmx24m {flags}"))
+                    .run(setting.jdk)
+                    .map_err(|why| format!("time {time} of 100: {why}"))?;
+            }
+            Ok(Outcome::Passed)
+        })
+    });
     // As it was seen to hang for ever, when the agent still allocated at VMDeath.
     matrix(cases, "full_heap::48m", &[17], &[Collector::Shenandoah], |setting| {
         let launch = Launch::bare("Fill").args(&["words=60", "by=exit"]).agent("log=warn");

@@ -22,8 +22,8 @@
 //!
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
 //! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by (each has to choose one), `--skip`,
-//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--ignored` (what takes too long for
-//! each run, and nothing else).
+//! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--all` (what runs only if asked,
+//! too) and `--ignored` (that alone).
 
 mod accounting;
 mod adaptive;

@@ -94,6 +94,19 @@ pub fn matrix(
     }
 }
 
+/// The same, each case with `--all` or by its name alone: for what takes many minutes.
+pub fn only_if_asked(
+    cases: &mut Vec<Case>,
+    name: &str,
+    jdks: &[u32],
+    collectors: &[Collector],
+    body: impl Fn(Setting) -> Verdict + Clone + Send + Sync + 'static,
+) {
+    let mut asked = Vec::new();
+    matrix(&mut asked, name, jdks, collectors, body);
+    cases.extend(asked.into_iter().map(Case::only_if_asked));
+}
+
 /// A hazard for each JDK and collector, by one launch each.
 pub fn hazard(
     cases: &mut Vec<Case>,

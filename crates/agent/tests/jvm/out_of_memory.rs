@@ -5,7 +5,7 @@ use crate::affinity;
 use crate::attach::COLLECTING;
 use crate::jdk;
 use crate::launch::{Exit, Launch};
-use crate::matrix::{JDKS, SERVED, Setting, hazard, matrix};
+use crate::matrix::{JDKS, SERVED, Setting, hazard, matrix, only_if_asked};
 use crate::process::{Finished, Running};
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
@@ -30,11 +30,9 @@ pub fn cases(cases: &mut Vec<Case>) {
         QUIET.shared(|| exits(setting, times))
     });
     // Many minutes, most of them Shenandoah's, which takes up to eight seconds for one.
-    let usual = cases.len();
-    matrix(cases, "exit_on_out_of_memory::hundred", JDKS, SERVED, |setting| {
+    only_if_asked(cases, "exit_on_out_of_memory::hundred", JDKS, SERVED, |setting| {
         QUIET.shared(|| exits(setting, 100))
     });
-    cases[usual..].iter_mut().for_each(Case::ignore);
 }
 
 /// Moves the program from CPU to CPU, so that each has a buffer with a rest.

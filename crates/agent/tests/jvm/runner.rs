@@ -19,24 +19,17 @@ pub struct Case {
     name: String,
     /// Whether it also runs when nobody chooses: see [`Case::only_if_asked`].
     usual: bool,
-    /// Whether it runs with `--ignored` alone: see [`Case::ignore`].
-    ignored: bool,
     body: Box<dyn Fn() -> Verdict + Send + Sync>,
 }
 
 impl Case {
     pub fn new(name: impl Into<String>, body: impl Fn() -> Verdict + Send + Sync + 'static) -> Case {
-        Case { name: name.into(), usual: true, ignored: false, body: Box::new(body) }
+        Case { name: name.into(), usual: true, body: Box::new(body) }
     }
 
     /// The same, run with `--all` or by its name.
     pub fn only_if_asked(self) -> Case {
         Case { usual: false, ..self }
-    }
-
-    /// It takes too long for `--all`: it runs with `--ignored`, as libtest's ignored tests do, and `--include-ignored`.
-    pub fn ignore(&mut self) {
-        self.ignored = true;
     }
 
     fn run(&self) -> Verdict {
@@ -57,7 +50,6 @@ struct Arguments {
     all: bool,
     list: bool,
     only_ignored: bool,
-    with_ignored: bool,
     threads: Option<usize>,
 }
 
@@ -79,10 +71,10 @@ impl Arguments {
                     rest.next();
                 }
                 "--exact" => arguments.exact = true,
-                "--all" => arguments.all = true,
+                // What libtest calls ignored is what runs only if asked.
+                "--all" | "--include-ignored" => arguments.all = true,
                 "--list" => arguments.list = true,
                 "--ignored" => arguments.only_ignored = true,
-                "--include-ignored" => arguments.with_ignored = true,
                 flag if flag.starts_with('-') => {}
                 name => arguments.names.push(name.to_owned()),
             }
@@ -97,8 +89,9 @@ impl Arguments {
     fn wants(&self, case: &Case) -> bool {
         let is_one_of = |names: &[String]| names.iter().any(|name| self.matches(case, name));
         let chosen = if self.names.is_empty() { case.usual || self.all } else { is_one_of(&self.names) };
-        let due = if self.only_ignored { case.ignored } else { !case.ignored || self.with_ignored };
-        chosen && due && !is_one_of(&self.skip)
+        let chosen =
+            if self.only_ignored { !case.usual && (chosen || self.names.is_empty()) } else { chosen };
+        chosen && !is_one_of(&self.skip)
     }
 
     /// The names that no case has. Who lists names wants each: one that was renamed would never be missed.
