@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     fuzz: u64,
     /// Launch every hazard with each collector on each installed JDK: 2,600 launches with all JDKs. Otherwise a hazard runs with each collector on one JDK,
-    /// alternately.
+    /// another one for each commit (TERRACE_TURN=N, which the launches print, repeats a choice).
     #[arg(long)]
     all: bool,
     /// First fetch every Java runtime that terrace supports (cargo xtask jdks --all).
@@ -98,6 +98,7 @@ fn steps(arguments: &Arguments) -> Result<()> {
         // What is shipped, under the test program that is built already.
         let mut launches = launches();
         launches.env("TERRACE_AGENT", installed().agent()?);
+        launches.env("TERRACE_TURN", turn());
         if arguments.all {
             // For README's table: cargo xtask results --launches FILE.
             let written = root().join("target/launches.jsonl");
@@ -138,6 +139,16 @@ fn launches() -> Command {
     let mut launches = checked("test");
     launches.args(["--workspace", "--test", "jvm"]);
     launches
+}
+
+/// Which collectors meet which JDKs without `--all` (crates/agent/tests/jvm/matrix.rs): another choice for each commit, the same whoever repeats
+/// it. Without git it is always the same one.
+fn turn() -> String {
+    std::env::var("TERRACE_TURN").unwrap_or_else(|_| {
+        let count = Command::new("git").current_dir(root()).args(["rev-list", "--count", "HEAD"]).output();
+        let count = count.ok().filter(|output| output.status.success());
+        count.map_or("0".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    })
 }
 
 fn tests() -> Result<()> {

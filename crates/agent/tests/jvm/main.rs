@@ -23,7 +23,8 @@
 //! `TERRACE_JDKS` (separated by colons) names further JDKs; all that it names must be there, and where it or `CI` is set, the JDK 21 that
 //! `cargo xtask jdks` installs, too. Arguments are those of libtest: names to choose cases by (each has to choose one), `--skip`,
 //! `--exact`, `--list`, `--test-threads`, `--nocapture` (tells each launch's command line), `--all` (what runs only if asked,
-//! too) and `--ignored` (that alone).
+//! too) and `--ignored` (that alone). `TERRACE_TURN` chooses which JDK meets which collector without `--all`
+//! ([`matrix::turn`]).
 
 mod accounting;
 mod adaptive;
@@ -72,6 +73,7 @@ mod zgc;
 fn main() -> std::process::ExitCode {
     let mut cases = Vec::new();
     for add in [
+        matrix::cases,
         options::cases,
         loading::cases,
         publication::cases,

@@ -5,6 +5,7 @@ use crate::launch::Launch;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use hotspot::version::Feature;
+use std::collections::HashSet;
 
 /// The collectors with buffers of which every JDK has all.
 pub const USUAL: &[Collector] = &[Collector::Serial, Collector::Parallel, Collector::G1];
@@ -60,8 +61,8 @@ pub fn missing(cases: &mut Vec<Case>) {
 /// A hazard for each JDK and collector, by `body`.
 ///
 /// Usually each collector meets it on one of the main JDKs, and each of these with some collector, in turn: hazards are many, so that each
-/// JDK meets each collector often. With `--all` it is every pair. There is no case of a JDK that is neither a main one nor installed
-/// ([`missing`]), nor of a collector that it does not have.
+/// JDK meets each collector often. Three [`turn`]s that follow each other meet every pair; with `--all` one run does. There is no case of a JDK
+/// that is neither a main one nor installed ([`missing`]), nor of a collector that it does not have.
 pub fn matrix(
     cases: &mut Vec<Case>,
     name: &str,
@@ -69,15 +70,16 @@ pub fn matrix(
     collectors: &[Collector],
     body: impl Fn(Setting) -> Verdict + Clone + Send + Sync + 'static,
 ) {
-    let turn = name.bytes().map(usize::from).sum::<usize>();
     let is_main = |feature: &u32| MAIN.contains(feature);
     let main: Vec<u32> = jdks.iter().copied().filter(is_main).collect();
     let usual = |feature: u32, index: usize, collector: Collector| {
         if !is_main(&feature) {
             return SMOKE.contains(&name);
         }
-        let mut order = (0..main.len()).map(|step| main[(turn + index + step) % main.len()]);
-        order.find(|feature| setting(*feature, collector).is_ok()).unwrap_or(main[0]) == feature
+        in_turn(turn(), name, index, &main)
+            .find(|feature| setting(*feature, collector).is_ok())
+            .unwrap_or(main[0])
+            == feature
     };
     for feature in jdks.iter().copied().filter(|feature| is_main(feature) || jdk::of(*feature).is_ok()) {
         let met = |collector: &Collector| jdk::exists(*collector, Feature(feature));
@@ -92,6 +94,34 @@ pub fn matrix(
             cases.push(if usual(feature, index, collector) { case } else { case.only_if_asked() });
         }
     }
+}
+
+/// Which of the pairs meet without `--all`: `TERRACE_TURN`, which `cargo xtask test` sets to the number of the commit, so that each commit has its
+/// own; otherwise 0.
+pub fn turn() -> usize {
+    let Ok(text) = std::env::var("TERRACE_TURN") else { return 0 };
+    text.parse().unwrap_or_else(|_| panic!("TERRACE_TURN={text}: not a number"))
+}
+
+/// The JDKs in the order in which they are tried for a hazard and the collector at this index.
+fn in_turn(turn: usize, name: &str, index: usize, jdks: &[u32]) -> impl Iterator<Item = u32> {
+    let hazard = name.bytes().map(usize::from).sum::<usize>();
+    (0..jdks.len()).map(move |step| jdks[(turn % jdks.len() + hazard + index + step) % jdks.len()])
+}
+
+/// As many turns as there are JDKs meet every pair.
+pub fn cases(cases: &mut Vec<Case>) {
+    cases.push(Case::new("turns_meet_every_pair", || {
+        for (jdks, begin, index) in [(MAIN, 0, 0), (MAIN, 851, 1), (&MAIN[1..], 852, 5), (&MAIN[..1], 7, 2)] {
+            let turns = begin..begin + jdks.len();
+            let met: HashSet<u32> =
+                turns.filter_map(|turn| in_turn(turn, "load", index, jdks).next()).collect();
+            if met.len() != jdks.len() {
+                return Err(format!("from turn {begin} on, of {jdks:?} only {met:?} are met"));
+            }
+        }
+        Ok(Outcome::Passed)
+    }));
 }
 
 /// The same, each case with `--all` or by its name alone: for what takes many minutes.

@@ -120,6 +120,9 @@ pub fn run(cases: Vec<Case>) -> ExitCode {
     }
     let begin = Instant::now();
     println!("\nrunning {} tests", chosen.len());
+    if arguments.names.is_empty() && !arguments.all {
+        println!("each JDK with some collectors, to be repeated with TERRACE_TURN={}", crate::matrix::turn());
+    }
     let verdicts = run_all(&chosen, arguments.threads.unwrap_or(AT_A_TIME).max(1));
     let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
     let failed = count(|verdict| verdict.is_err());
