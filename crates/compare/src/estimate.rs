@@ -9,7 +9,7 @@
 //!   these the trimmed mean, which bursts of other work do not move;
 //! - heap used up for the same work: what threads got, and what was wasted. A collection comes when eden is used up, so that this
 //!   tells in every window what counting collections would tell after hundreds of them;
-//! - the pauses' time for each byte used up, over both sides together.
+//! - the pauses' time for each byte used up, over both sides together; of few pauses it is hardly known, and the interval says so.
 //!
 //! What trimming leaves out could be an effect that is rare and large. So the plain ratio of all work in all time is kept
 //! beside it; where the two disagree, there is one.
@@ -48,17 +48,21 @@ pub struct Estimate {
 const FEWEST_RATIOS: usize = 2;
 /// Pauses on a side from which they are compared.
 const FEWEST_PAUSES: f64 = 5.0;
+/// What pauses move a ratio by before it is said that they are few.
+const LEAST_MOVED: f64 = 0.002;
 
 /// The logarithm of a ratio, and what each pair has moved it by.
 struct Logarithm {
     value: f64,
     influence: Vec<f64>,
     freedom: usize,
+    /// Half of the interval's width that comes of what is not a pair's: pauses, which are fewer.
+    beside: f64,
 }
 
 impl Logarithm {
     fn interval(&self) -> Interval {
-        let half = student(self.freedom) * standard_error(&self.influence);
+        let half = (student(self.freedom) * standard_error(&self.influence)).hypot(self.beside);
         Interval { median: self.value.exp(), low: (self.value - half).exp(), high: (self.value + half).exp() }
     }
 
@@ -73,7 +77,7 @@ impl Logarithm {
             .iter()
             .map(|ratio| if ratio.is_some() { moved.next().unwrap_or_default() } else { 0.0 })
             .collect();
-        Some(Logarithm { value: found.mean, influence, freedom: found.freedom })
+        Some(Logarithm { value: found.mean, influence, freedom: found.freedom, beside: 0.0 })
     }
 
     /// Of one sum over another, both over all pairs.
@@ -87,6 +91,7 @@ impl Logarithm {
             value: (of_above / of_below).ln(),
             influence,
             freedom: above.len().saturating_sub(1),
+            beside: 0.0,
         })
     }
 
@@ -98,21 +103,57 @@ impl Logarithm {
 
     /// Work for each second, of work for each second of running: `share` is the seconds of pauses for one of those on both sides together, and comes on each
     /// as often as the heap is used up, `used` for the same work.
-    fn slow_by_pauses(&mut self, share: f64, used: &Logarithm) {
+    fn slow_by_pauses(&mut self, share: &Cost, used: &Logarithm) {
         let often = (self.value + used.value) / 2.0;
-        let (of_a, of_b) = (share * often.exp(), share * (-often).exp());
+        let (of_a, of_b) = (share.each * often.exp(), share.each * (-often).exp());
         let slope = (of_a / (1.0 + of_a) + of_b / (1.0 + of_b)) / 2.0;
         self.value += (1.0 + of_b).ln() - (1.0 + of_a).ln();
         let running = self.influence.clone();
         for ((own, running), used) in self.influence.iter_mut().zip(running).zip(&used.influence) {
             *own -= slope * (running + used);
         }
+        self.beside = share.half_width * (of_b / (1.0 + of_b) - of_a / (1.0 + of_a)).abs();
     }
 
     fn move_by(&mut self, factor: f64, other: &Logarithm) {
         for (own, moved) in self.influence.iter_mut().zip(&other.influence) {
             *own += factor * moved;
         }
+    }
+}
+
+/// Seconds of pauses for each unit of what they come from, on both sides together.
+struct Cost {
+    each: f64,
+    /// Half of the width of its logarithm's interval.
+    half_width: f64,
+}
+
+/// A number of events at even distances in a stretch that begins and ends anywhere is off by less than one: its standard deviation.
+const COUNTED: f64 = 0.408;
+
+impl Cost {
+    /// The estimate of a renewal process: from one pause to the next is one observation, of its seconds and of what it took to come. So a
+    /// pause that comes whenever eden is full is known better than one that comes at any time; of two alone hardly anything is known.
+    /// What comes before the first and behind the last is one observation, too. `begun` is how many pauses began in a pair.
+    fn of(pauses: &[f64], begun: &[f64], causes: &[f64]) -> Option<Cost> {
+        let [seconds, all, count] = [pauses, causes, begun].map(|values| values.iter().sum::<f64>());
+        if !(seconds > 0.0 && all > 0.0) {
+            return None;
+        }
+        let (mut cycles, mut before) = (Vec::new(), 0.0);
+        for ((pause, cause), begun) in pauses.iter().zip(causes).zip(begun) {
+            if *begun > 0.0 {
+                cycles.push(0.0);
+            }
+            *cycles.last_mut().unwrap_or(&mut before) += pause / seconds - cause / all;
+        }
+        match cycles.last_mut() {
+            Some(last) => *last += before,
+            None => cycles.push(before),
+        }
+        let deviation = standard_error(&cycles).hypot(COUNTED / count.max(1.0));
+        Some(Cost { each: seconds / all, half_width: student((cycles.len() - 1).max(1)) * deviation })
     }
 }
 
@@ -155,7 +196,7 @@ fn of_steps(pairs: &[Pair], amount: Amount) -> Option<Logarithm> {
     }
     let cost = steps.iter().map(|block| block.moved).sum::<f64>() / weight;
     let influence = steps.iter().map(|block| (cost * block.weight - block.moved) / weight).collect();
-    Some(Logarithm { value: -cost, influence, freedom: steps.len().saturating_sub(1) })
+    Some(Logarithm { value: -cost, influence, freedom: steps.len().saturating_sub(1), beside: 0.0 })
 }
 
 /// What the pairs say. `None` when fewer than two have work on both sides.
@@ -218,20 +259,25 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         // Collections are counted only where it is not known what they come from.
         let (causes_a, causes_b) =
             used.filter(|(a, b)| sum(a) > 0.0 && sum(b) > 0.0).unwrap_or((count_a.clone(), count_b.clone()));
-        let all = sum(&causes_a) + sum(&causes_b);
-        let each = if all > 0.0 { (sum(&pause_a) + sum(&pause_b)) / all } else { 0.0 };
+        let (run_a, run_b) = (run(0)?, run(1)?);
+        let (paused, begun) = (each_pair(&pause_a, &pause_b), each_pair(&count_a, &count_b));
         if let Some(used) = used_for_work.as_ref().filter(|_| has_steps) {
-            let share = (sum(&pause_a) + sum(&pause_b)) / (sum(&run(0)?) + sum(&run(1)?));
-            per_second.slow_by_pauses(share, used);
-        } else {
-            for (sign, causes, run) in [(-1.0, &causes_a, run(0)?), (1.0, &causes_b, run(1)?)] {
+            if let Some(share) = Cost::of(&paused, &begun, &each_pair(&run_a, &run_b)) {
+                per_second.slow_by_pauses(&share, used);
+            }
+        } else if let Some(cost) = Cost::of(&paused, &begun, &each_pair(&causes_a, &causes_b)) {
+            let mut slopes = 0.0;
+            for (sign, causes, run) in [(-1.0, &causes_a, &run_a), (1.0, &causes_b, &run_b)] {
                 // Seconds of pauses for each second of running, and what each pair has moved that by.
-                if let Some(often) = Logarithm::of_sums(causes, &run) {
-                    let share = each * often.value.exp();
+                if let Some(often) = Logarithm::of_sums(causes, run) {
+                    let share = cost.each * often.value.exp();
+                    let slope = sign * share / (1.0 + share);
                     per_second.value += sign * (1.0 + share).ln();
-                    per_second.move_by(sign * share / (1.0 + share), &often);
+                    per_second.move_by(slope, &often);
+                    slopes += slope;
                 }
             }
+            per_second.beside = cost.half_width * f64::abs(slopes);
         }
         if sum(&count_a).min(sum(&count_b)) >= FEWEST_PAUSES {
             pauses = each_for(&|measure| measure.stopped.map(|stopped| stopped.pauses), &work)
@@ -248,6 +294,25 @@ pub fn estimate(pairs: &[Pair], amount: Amount) -> Option<Estimate> {
         pauses,
         all_windows: all_windows.interval(),
         stopped: share(0).zip(share(1)).map(|(a, b)| [a, b]),
+    })
+}
+
+/// Of each pair both sides together.
+fn each_pair(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// That what pauses cost rests on few of them, where it shows.
+pub fn of_few_pauses(pairs: &[Pair], estimate: &Estimate) -> Option<String> {
+    let stopped = pairs.iter().flat_map(|pair| [pair.a.stopped, pair.b.stopped]);
+    let pauses = stopped.map(|stopped| stopped.map(|stopped| stopped.pauses)).sum::<Option<f64>>()?;
+    let moved = estimate.per_second.median / estimate.per_running_second.median;
+    (pauses < FEWEST_PAUSES && moved.ln().abs() > LEAST_MOVED).then(|| {
+        format!(
+            "what collections cost rests on {}: outside of them a/b per second is {}; use a longer --duration",
+            if pauses < 1.5 { "a single pause".to_owned() } else { format!("only {pauses:.0} pauses") },
+            present::numbers::ratio(&estimate.per_running_second)
+        )
     })
 }
 

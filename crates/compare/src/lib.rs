@@ -274,6 +274,7 @@ impl Comparison {
         )?;
         let estimate = if own_process { None } else { estimate::estimate(&pairs, amount) };
         notes.extend(found.notes);
+        notes.extend(estimate.as_ref().and_then(|estimate| estimate::of_few_pauses(&pairs, estimate)));
         if self.sides[0] == self.sides[1] {
             notes.push("both sides are the same: differences are chance and measurement error".into());
         }
