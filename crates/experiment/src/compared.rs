@@ -193,6 +193,9 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
         Some(ratio) => sample.estimate("cpu", ratio),
         None => sample.lacks("cpu", "CPU time could not be read throughout"),
     };
+    if let Some((a, b)) = a.collections_rate.zip(b.collections_rate) {
+        sample = sample.total("collections_ratio", a, b);
+    }
     let count = |side: Option<u64>| side.map(|count| count as f64);
     for (metric, value) in [
         ("collections_ratio", outcome.collections_ratio),

@@ -41,7 +41,7 @@ pub use bench::{Bench, Effort, Wanted};
 pub use claim::{Claim, Comparison, Relation, Standing};
 pub use declaration::{Better, Declaration, Metric, Parameter, Plot, Reference, Source};
 pub use jvm::{Error, Result};
-pub use measured::{Check, Measured, MeasuredCell, NO_ANSWER, Quantity};
+pub use measured::{Check, Measured, MeasuredCell, NO_ANSWER, NONE_BELOW, Quantity};
 pub use plan::{Cell, Plan, QUICK_ROUNDS, Runner};
 pub use present::figure::Kind;
 pub use sample::Sample;

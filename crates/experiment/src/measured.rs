@@ -1,15 +1,19 @@
 //! What was measured, as claims and answers look it up.
 
 use super::declaration::Declaration;
+use super::sample::Sample;
 use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
-use statistics::trimmed::geometric;
+use statistics::trimmed::{geometric, standard_error, student};
 use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
 /// The answer where nothing was measured that would give one.
 pub const NO_ANSWER: &str =
     "No cell that answers it was measured; see each cell for the reason, or run more of them.";
+
+/// Why a ratio of counts is not there.
+pub const NONE_BELOW: &str = "the baseline had none; increase --seconds";
 
 /// What is known of a metric in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +56,53 @@ impl Quantity {
             Some(interval) => Quantity::Known { interval, values },
             None => Quantity::of(values, "not measured"),
         }
+    }
+
+    /// From a cell's runs; `reason` is why there are none. A metric that only some of them have is not that of all: a percentile takes many
+    /// operations, a ratio of collections some collections, so that only the fastest would count, or only those that collect most.
+    pub fn of_samples(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
+        let totals: Vec<[f64; 2]> =
+            samples.iter().filter_map(|sample| sample.totals.get(metric).copied()).collect();
+        if totals.len() == samples.len() && !totals.is_empty() {
+            return Quantity::of_totals(&totals);
+        }
+        let wholes: Vec<Option<Interval>> = samples.iter().map(|sample| sample.whole(metric)).collect();
+        let numbers: Vec<Vec<f64>> = samples.iter().map(|sample| sample.numbers(metric)).collect();
+        let known = wholes.iter().zip(&numbers).filter(|(whole, own)| whole.is_some() || !own.is_empty());
+        match known.count() {
+            0 if samples.is_empty() => Quantity::unavailable(reason.to_owned()),
+            0 => {
+                let own = samples.iter().find_map(|sample| sample.unavailable.get(metric));
+                Quantity::unavailable(own.map_or("not measured in this cell", String::as_str).to_owned())
+            }
+            some if some < samples.len() => {
+                Quantity::unavailable(format!("in {some} of {} runs only", samples.len()))
+            }
+            _ if wholes.iter().all(Option::is_none) => Quantity::of(numbers.concat(), reason),
+            _ => {
+                let whole = |(whole, own): (Option<Interval>, Vec<f64>)| whole.or_else(|| bootstrap(&own, 1));
+                let wholes: Vec<Interval> = wholes.into_iter().zip(numbers).filter_map(whole).collect();
+                Quantity::of_runs(&wholes)
+            }
+        }
+    }
+
+    /// The ratio of two sums over runs, with Student's interval of its logarithm.
+    fn of_totals(runs: &[[f64; 2]]) -> Quantity {
+        let [above, below] = [0, 1].map(|at| runs.iter().map(|run| run[at]).sum::<f64>());
+        let ratio = above / below;
+        if !ratio.is_finite() {
+            return Quantity::unavailable(NONE_BELOW.to_owned());
+        }
+        let influence: Vec<f64> = runs.iter().map(|run| run[0] / above - run[1] / below).collect();
+        let interval = if above > 0.0 && runs.len() > 1 {
+            let factor = (student(runs.len() - 1) * standard_error(&influence)).exp();
+            Interval { median: ratio, low: ratio / factor, high: ratio * factor }
+        } else {
+            Interval::exactly(ratio)
+        };
+        let ratios = runs.iter().map(|[above, below]| above / below);
+        Quantity::Known { interval, values: ratios.filter(|ratio| ratio.is_finite()).collect() }
     }
 
     /// How many times another interval, with the scatter of both: see [`Interval::over`]. `None` of what is not known.
@@ -211,6 +262,42 @@ mod tests {
         assert_eq!(Quantity::of_runs(&[narrow(2.0)]).interval(), Some(narrow(2.0)));
         let both = Quantity::of_runs(&[narrow(2.0), narrow(8.0)]).interval().unwrap();
         assert!((both.median - 4.0).abs() < 1e-9 && both.low < 2.0 && both.high > 8.0, "{both:?}");
+    }
+
+    #[test]
+    fn a_metric_that_only_some_runs_have_is_not_that_of_all() {
+        for processes in [1, 2] {
+            let run = |speed| Sample { processes, ..Sample::default() }.value("speed", speed);
+            let runs = [run(1.0).value("p99", 2.0), run(1.1), run(1.2).value("p99", 3.0)];
+            let samples: Vec<&Sample> = runs.iter().collect();
+            let of = |metric| Quantity::of_samples(metric, &samples, "not run");
+            assert!(of("speed").interval().is_some());
+            assert_eq!(of("p99"), Quantity::unavailable("in 2 of 3 runs only".into()), "{processes} JVMs");
+            assert_eq!(of("p50"), Quantity::unavailable("not measured in this cell".into()));
+            assert_eq!(
+                Quantity::of_samples("speed", &[], "not run"),
+                Quantity::unavailable("not run".into())
+            );
+        }
+    }
+
+    #[test]
+    fn ratios_of_counts_are_those_of_their_sums() {
+        let of = |runs: &[[f64; 2]]| {
+            let runs: Vec<Sample> = runs.iter().map(|[a, b]| Sample::default().total("c", *a, *b)).collect();
+            Quantity::of_samples("c", &runs.iter().collect::<Vec<_>>(), "not run")
+        };
+        // In the second run the baseline had none: its ratio is infinite, and it counts like the others.
+        let Quantity::Known { interval, values } = of(&[[1.0, 4.0], [1.0, 0.0], [1.0, 2.0]]) else {
+            panic!()
+        };
+        assert_eq!((interval.median, values), (0.5, vec![0.25, 0.5]));
+        // By hand: influences 1/3 - 4/6, 1/3, 0; their squares 2/9, times 3/2 is 1/3; t(2) = 4.303.
+        assert!((interval.high.ln() - interval.median.ln() - 4.303 / 3.0_f64.sqrt()).abs() < 1e-9);
+        assert!((interval.low * interval.high - 0.25).abs() < 1e-9, "{interval:?}");
+        assert_eq!(of(&[[1.0, 0.0], [2.0, 0.0]]), Quantity::unavailable(NONE_BELOW.into()));
+        assert_eq!(of(&[[0.0, 1.0], [0.0, 2.0]]).interval(), Some(Interval::exactly(0.0)));
+        assert_eq!(of(&[[1.0, 2.0]]).interval(), Some(Interval::exactly(0.5)));
     }
 
     #[test]

@@ -31,14 +31,12 @@ const FEWEST_ROUNDS: usize = 8;
 const CAUTION: f64 = 0.92;
 
 impl Plan {
-    /// Whether a cell's runs are as precise as was asked, by the width of this metric's interval alone and never by where it lies.
+    /// Whether a cell's runs are as precise as was asked, by the width of this metric's interval alone and never by where it lies: the interval
+    /// that is shown, of samples with estimates of their own and without.
     pub fn is_precise(&self, metric: &str, samples: &[&Sample]) -> bool {
-        let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
-        let width = || Quantity::of_runs(&estimates).interval().map(|interval| half_width(&interval));
-        estimates.len() >= FEWEST_ROUNDS
-            && self
-                .precision
-                .is_some_and(|precision| width().is_some_and(|width| width <= CAUTION * precision))
+        let Some(precision) = self.precision.filter(|_| samples.len() >= FEWEST_ROUNDS) else { return false };
+        let found = Quantity::of_samples(metric, samples, "").interval();
+        found.is_some_and(|interval| half_width(&interval) <= CAUTION * precision)
     }
 
     /// About how long all runs of all cells take, in seconds.
@@ -107,6 +105,18 @@ mod tests {
         let plan = Plan { precision: Some(0.015), ..Plan::default() };
         assert!(!plan.is_precise("speed", &runs[..7]) && plan.is_precise("speed", &runs[..8]));
         assert!(!plan.is_precise("speed", &runs) && !Plan::default().is_precise("speed", &runs[..8]));
+    }
+
+    #[test]
+    fn a_cell_of_pairs_of_jvms_is_precise_by_all_of_them() {
+        let run = |speed: f64| Sample { processes: 2, ..Sample::default() }.value("speed", speed);
+        let runs = [1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.0].map(run);
+        let runs: Vec<&Sample> = runs.iter().collect();
+        let plan = Plan { precision: Some(0.015), ..Plan::default() };
+        assert!(!plan.is_precise("speed", &runs[..7]) && plan.is_precise("speed", &runs));
+        let lacks = Sample { processes: 2, ..Sample::default() };
+        let some: Vec<&Sample> = runs.iter().copied().chain([&lacks]).collect();
+        assert!(!plan.is_precise("speed", &some) && !plan.is_precise("cpu", &runs));
     }
 
     /// How often the truth is in the interval and how often within the precision of the estimate, of so many simulated cells whose runs

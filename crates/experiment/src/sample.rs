@@ -13,6 +13,10 @@ pub struct Sample {
     /// process, so that several runs are taken together by these medians alone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<String, Interval>,
+    /// By the metric's key: what is above and what is below the line of a ratio of counts. Runs are taken together by their sums: one in which
+    /// nothing was counted below the line has no ratio, and belongs to them like any other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub totals: BTreeMap<String, [f64; 2]>,
     /// By the metric's key: why it could not be had. Never a zero instead.
     pub unavailable: BTreeMap<String, String>,
     /// What a reader must know, each with its remedy.
@@ -40,6 +44,12 @@ impl Sample {
     /// What the run says as a whole.
     pub fn estimate(mut self, metric: &str, interval: Interval) -> Sample {
         self.estimates.insert(metric.to_owned(), interval);
+        self
+    }
+
+    /// A ratio of counts.
+    pub fn total(mut self, metric: &str, above: f64, below: f64) -> Sample {
+        self.totals.insert(metric.to_owned(), [above, below]);
         self
     }
 

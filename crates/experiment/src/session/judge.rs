@@ -41,7 +41,7 @@ pub fn findings(
                 && !plan.is_precise(declaration.first_metric(), &samples)
                 && !matches!(cell.runner, Runner::Unavailable(_));
             let metrics = declaration.metrics.iter().map(|metric| {
-                let quantity = together(&metric.key, &samples, &reason);
+                let quantity = Quantity::of_samples(&metric.key, &samples, &reason);
                 (metric.key.clone(), quantity)
             });
             let repeated = declaration
@@ -96,35 +96,12 @@ pub fn findings(
     }
 }
 
-/// Every number of a metric in all runs.
-fn pooled(metric: &str, samples: &[&Sample]) -> Vec<f64> {
-    samples.iter().flat_map(|sample| sample.numbers(metric)).collect()
-}
-
-/// The same, where runs of native kernels have several and are one value each: two modes of a kernel show in its repetitions, of which a run has
-/// many.
+/// Every number of a metric in all runs, where runs of native kernels have several and are one value each: two modes of a kernel show in
+/// its repetitions, of which a run has many.
 fn repetitions(metric: &str, samples: &[&Sample]) -> Option<Vec<f64>> {
     let is_native = samples.iter().all(|sample| sample.processes == 0);
-    let values = pooled(metric, samples);
+    let values: Vec<f64> = samples.iter().flat_map(|sample| sample.numbers(metric)).collect();
     (is_native && values.len() > samples.len()).then_some(values)
-}
-
-fn together(metric: &str, samples: &[&Sample], reason: &str) -> Quantity {
-    let estimates: Vec<_> = samples.iter().filter_map(|sample| sample.whole(metric)).collect();
-    if estimates.len() == samples.len() && !estimates.is_empty() {
-        return Quantity::of_runs(&estimates);
-    }
-    if !estimates.is_empty() {
-        // Those that have it are not like those that have not: a percentile takes many operations, so that only the fastest would count.
-        return Quantity::unavailable(format!("in {} of {} runs only", estimates.len(), samples.len()));
-    }
-    let own = samples.iter().find_map(|sample| sample.unavailable.get(metric));
-    let reason = match own {
-        Some(own) => own.as_str(),
-        None if samples.is_empty() => reason,
-        None => "not measured in this cell",
-    };
-    Quantity::of(pooled(metric, samples), reason)
 }
 
 /// What to say of an experiment's own scatter, by its first metric.
@@ -235,7 +212,7 @@ mod tests {
             ..Sample::default()
         };
         let samples: Vec<Sample> = runs.iter().map(run).collect();
-        together("ns", &samples.iter().collect::<Vec<_>>(), "not run")
+        Quantity::of_samples("ns", &samples.iter().collect::<Vec<_>>(), "not run")
     }
 
     #[test]
@@ -297,16 +274,5 @@ mod tests {
         assert!(noise("ns", &[MeasuredCell { runs: 1, ..MeasuredCell::default() }]).is_empty());
         let two = noise("ns", &[of(&[1.0, 1.0, 1.0, 1.5, 1.5, 1.5], 2)]);
         assert!(two.len() == 1 && two[0].starts_with("bimodal"), "{two:?}");
-    }
-
-    #[test]
-    fn a_metric_that_only_some_runs_have_is_not_that_of_all() {
-        let run = |speed| Sample { processes: 1, ..Sample::default() }.value("speed", speed);
-        let runs = [run(1.0).value("p99", 2.0), run(1.1), run(1.2).value("p99", 3.0)];
-        let samples: Vec<&Sample> = runs.iter().collect();
-        let of = |metric| together(metric, &samples, "not run");
-        assert!(of("speed").interval().is_some());
-        assert_eq!(of("p99"), Quantity::unavailable("in 2 of 3 runs only".into()));
-        assert_eq!(of("p50"), Quantity::unavailable("not measured in this cell".into()));
     }
 }

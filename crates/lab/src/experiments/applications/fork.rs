@@ -52,6 +52,10 @@ impl ForkResult {
         Ok(ForkResult { report, times, line, settings, heap_used: None })
     }
 
+    pub fn operations(&self) -> f64 {
+        self.report.operations
+    }
+
     /// A metric's value, if the program could measure it.
     pub fn get(&self, metric: &str) -> Option<f64> {
         let Report { operations, seconds, cpu_seconds, collections, collection_seconds, .. } = self.report;

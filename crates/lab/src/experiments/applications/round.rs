@@ -4,7 +4,7 @@ use super::fork::{ForkResult, ForkSide, Forks, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
-use experiment::{Bench, Sample};
+use experiment::{Bench, NONE_BELOW, Sample};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::install::Install;
@@ -105,17 +105,32 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         .collect();
     let mut sample = Sample { processes: 2, ..Sample::default() }.with_settings(settings.into());
     for (metric, ..) in METRICS {
+        let sides = of_a.get(metric).zip(of_b.get(metric));
         let value = match metric {
             "collections_a" => of_a.get("count"),
             "collections_b" => of_b.get("count"),
-            _ => of_a.get(metric).zip(of_b.get(metric)).filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b),
+            // None on side b is a count like any other: rounds are taken together by sums.
+            "collections" | "pauses" => {
+                if let Some((a, b)) = sides {
+                    let weight = weight(of_a, of_b);
+                    sample = sample.total(metric, a * weight, b * weight);
+                }
+                sides.filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b)
+            }
+            _ => sides.filter(|(_, below)| *below > 0.0).map(|(a, b)| a / b),
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, "the baseline had none; increase --seconds"),
+            None => sample.lacks(metric, NONE_BELOW),
         };
     }
     sample
+}
+
+/// Of the round's counts for each operation in the sums over rounds: Mantel and Haenszel's, the most precise where the ratio is near 1.
+fn weight(of_a: &ForkResult, of_b: &ForkResult) -> f64 {
+    let (a, b) = (of_a.operations(), of_b.operations());
+    a * b / (a + b)
 }
 
 #[cfg(test)]
@@ -151,6 +166,11 @@ mod tests {
         assert_eq!((value(1, "collections_a"), value(1, "collections_b")), (Some(0.0), Some(50.0)));
         // Nothing over nothing is unknown, never 1 or 0.
         assert!(value(1, "pauses").is_none() && found[&1].unavailable.contains_key("pauses"));
+        // But a count like any other where rounds are added up.
+        assert_eq!(found[&1].totals["pauses"], [0.0, 0.0]);
+        let [a, b] = found[&0].totals["collections"];
+        assert!((a - 11.0 * 100.0 / 210.0).abs() < 1e-9 && (b - 50.0 * 110.0 / 210.0).abs() < 1e-9);
+        assert_eq!(found[&2].totals["collections"][0], 0.0);
         assert_eq!(COMPARED[2].0, "Terrace / TLABSize=4k");
         assert_eq!(value(2, "speed"), Some(120.0 / 110.0));
     }
