@@ -24,6 +24,8 @@ pub struct Measure {
     pub collection_seconds: Option<f64>,
     /// Bytes of the heap used up in it, by the JVM's log of its collections.
     pub heap_used: Option<f64>,
+    /// What that may be off by in either direction, and in all measures of a side alike: the log ends with a collection, a whole run does not.
+    pub heap_unknown: f64,
     /// Waste of the agent's buffers.
     pub waste: Option<Waste>,
     pub requests: Option<Requests>,
@@ -46,6 +48,7 @@ impl Measure {
             collections: Some(later.collections.saturating_sub(earlier.collections)),
             collection_seconds: None,
             heap_used: None,
+            heap_unknown: 0.0,
             waste: Some(later.waste.since(&earlier.waste)),
             requests: Some(later.requests.since(&earlier.requests)),
         }
@@ -71,6 +74,7 @@ impl AddAssign for Measure {
             collections: sum(self.collections, other.collections),
             collection_seconds: sum(self.collection_seconds, other.collection_seconds),
             heap_used: sum(self.heap_used, other.heap_used),
+            heap_unknown: self.heap_unknown + other.heap_unknown,
             waste: sum(self.waste, other.waste),
             requests: sum(self.requests, other.requests),
         };

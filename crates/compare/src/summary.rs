@@ -79,6 +79,7 @@ pub fn summarise(pairs: &[Pair], amount: Amount, names: Option<[&str; 2]>, seed:
     }
     let heap = ratio(heap_rate);
     let heap_use = if heap.len() == ratios.len() { bootstrap(&heap, seed) } else { None };
+    let heap_use = heap_use.map(|found| widened(found, pairs));
     match names {
         Some(names) => {
             for (side, name) in [0, 1].into_iter().zip(names) {
@@ -134,6 +135,16 @@ pub fn of_idle_cpus(side: &Side, amount: Amount, cpus: usize) -> Option<String> 
 /// Heap used up for each unit of work.
 fn heap_rate(amount: Amount, measure: &Measure) -> Option<f64> {
     Some(measure.heap_used? / amount.of(measure)?)
+}
+
+/// An interval of heap used up with what no pair knows: the same on each side in all pairs, so that their scatter does not show it.
+fn widened(found: Interval, pairs: &[Pair]) -> Interval {
+    let unknown = |side| {
+        let shares = rates(pairs, side, |measure| Some(measure.heap_unknown / measure.heap_used?));
+        shares.iter().sum::<f64>() / shares.len().max(1) as f64
+    };
+    let (a, b) = (unknown(0), unknown(1));
+    Interval { low: found.low * (1.0 - a) / (1.0 + b), high: found.high * (1.0 + a) / (1.0 - b), ..found }
 }
 
 fn rates(pairs: &[Pair], side: usize, rate: impl Fn(&Measure) -> Option<f64>) -> Vec<f64> {
@@ -312,6 +323,27 @@ mod tests {
         (0..3).for_each(|at| idle[at].a.bytes = None);
         let found = notes(&idle, Amount::Bytes);
         assert!(found[0].contains("in 3 of 20 pairs the work of one side could not be read"), "{found:?}");
+    }
+
+    #[test]
+    fn a_count_of_collections_is_not_taken_for_what_a_whole_run_used_up() {
+        // 2.99 edens and 3.01 in each run: two collections and three, and then up to an eden.
+        let run = |collections: f64| Measure {
+            heap_used: Some(collections + 0.5),
+            heap_unknown: 0.5,
+            ..measure(1.0, collections as u64)
+        };
+        let pairs = [Pair { a: run(2.0), b: run(3.0), steps: None }; 10];
+        let found = summarise(&pairs, Amount::Runs, Some(["a", "b"]), 1).unwrap().heap_use.unwrap();
+        assert!(found.low < 2.99 / 3.01 && 2.99 / 3.01 < found.high, "{found:?}");
+        // The extremes: 2 over 4 and 3 over 3.
+        assert!((found.low - 0.5).abs() < 1e-9 && (found.high - 1.0).abs() < 1e-9, "{found:?}");
+        let known = pairs.map(|Pair { a, b, steps }| {
+            let of = |measure| Measure { heap_unknown: 0.0, ..measure };
+            Pair { a: of(a), b: of(b), steps }
+        });
+        let found = summarise(&known, Amount::Runs, Some(["a", "b"]), 1).unwrap().heap_use.unwrap();
+        assert_eq!((found.low, found.high), (2.5 / 3.5, 2.5 / 3.5));
     }
 
     #[test]

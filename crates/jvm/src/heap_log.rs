@@ -34,15 +34,30 @@ pub fn used_up_by_all(directory: &Path, prefix: &str, from: Duration, to: Durati
     (!paths.is_empty()).then(|| paths.iter().map(|path| used_up(path, from, to)).sum::<Option<f64>>())?
 }
 
-/// What JVMs that have ended used up in all their time, up to the last collection of each. One without collections used up less than its eden, and
-/// counts nothing. `None` where there were fewer than two collections in all.
-pub fn used_up_in_whole_runs(directory: &Path, prefix: &str) -> Option<f64> {
+/// Bytes that a whole run used up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WholeRun {
+    /// The middle of what is possible.
+    pub bytes: f64,
+    /// What it may be off by in either direction.
+    pub unknown: f64,
+}
+
+/// What JVMs that have ended used up in all their time. After the last collection of each it is anything up to an eden: a run of 2.99 edens
+/// has two collections, one of 3.01 has three. An eden is taken to be the most that was used up between two collections, and that of a JVM
+/// without any like the largest of the others. `None` where there were fewer than two collections in all.
+pub fn used_up_in_whole_runs(directory: &Path, prefix: &str) -> Option<WholeRun> {
     let logs: Vec<Vec<Collected>> = logs(directory, prefix)?.iter().filter_map(|path| read(path)).collect();
-    let of_one = |collections: &Vec<Collected>| {
-        let first = collections.first().map_or(0.0, |first| first.before);
-        first + between(collections)
-    };
-    (logs.iter().map(Vec::len).sum::<usize>() >= 2).then(|| logs.iter().map(of_one).sum())
+    if logs.iter().map(Vec::len).sum::<usize>() < 2 {
+        return None;
+    }
+    let first = |collections: &[Collected]| collections.first().map_or(0.0, |first| first.before);
+    let known: f64 = logs.iter().map(|collections| first(collections) + between(collections)).sum();
+    let eden = |collections: &[Collected]| gaps(collections).fold(first(collections), f64::max);
+    let largest = logs.iter().map(|collections| eden(collections)).fold(0.0, f64::max);
+    let edens = logs.iter().map(|log| if log.is_empty() { largest } else { eden(log) });
+    let unknown = edens.sum::<f64>() / 2.0;
+    Some(WholeRun { bytes: known + unknown, unknown })
 }
 
 fn logs(directory: &Path, prefix: &str) -> Option<Vec<PathBuf>> {
@@ -69,7 +84,11 @@ fn rate(collections: &[Collected], from: Duration, to: Duration) -> Option<f64> 
 
 /// Bytes that were used up between these collections.
 fn between(collections: &[Collected]) -> f64 {
-    collections.windows(2).map(|pair| (pair[1].before - pair[0].after).max(0.0)).sum()
+    gaps(collections).sum()
+}
+
+fn gaps(collections: &[Collected]) -> impl Iterator<Item = f64> {
+    collections.windows(2).map(|pair| (pair[1].before - pair[0].after).max(0.0))
 }
 
 /// `[1966204102650ns] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 2.345ms` (17, 21, 25). Also the collections and parts
@@ -152,7 +171,8 @@ mod tests {
     #[test]
     fn of_a_whole_run_each_jvm_counts_for_its_own_time() {
         let directory = tempfile::tempdir().unwrap();
-        let of = || used_up_in_whole_runs(directory.path(), "heap-").map(|bytes| bytes / MB);
+        let of =
+            || used_up_in_whole_runs(directory.path(), "heap-").map(|run| (run.bytes / MB, run.unknown / MB));
         let log = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
         log("heap-1", "[1000000000ns] GC(0) Pause Young (x) 60M->10M(100M) 1ms\n");
         assert_eq!(of(), None, "one collection says hardly anything");
@@ -163,6 +183,7 @@ mod tests {
         );
         log("heap-3", "[1ns] Using G1\n");
         log("other", "[1ns] GC(0) Pause Young (x) 1M->0M(100M) 1ms\n");
-        assert_eq!(of(), Some(60.0 + 30.0 + 30.0));
+        // What each used up after its last collection is between none and 60, 30 and 60 MB.
+        assert_eq!(of(), Some((60.0 + 30.0 + 30.0 + 75.0, 75.0)));
     }
 }

@@ -137,6 +137,7 @@ fn of_workload(
         heap_used: report
             .measured()
             .and_then(|(from, to)| heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, from, to)),
+        heap_unknown: 0.0,
         waste: counts.map(|counts| counts.waste),
         requests: counts.map(|counts| counts.requests),
     };
@@ -198,13 +199,17 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
         Some((exit, time)) => {
             had_agent(&mut running, &mut jvms)?;
             let whole = Measure::between(&Counts::default(), &jvms.counts());
-            let heap_used = heap_log::used_up_in_whole_runs(jvms.directory(), HEAP_LOG);
-            let cpu_seconds = Some(exit.cpu.as_secs_f64());
+            let heap = heap_log::used_up_in_whole_runs(jvms.directory(), HEAP_LOG);
             // The accounts of a JVM that has ended are gone, and a run is a run.
-            (
-                Measure { seconds: time.as_secs_f64(), cpu_seconds, bytes: None, heap_used, ..whole },
-                jvms.notes(),
-            )
+            let measure = Measure {
+                seconds: time.as_secs_f64(),
+                cpu_seconds: Some(exit.cpu.as_secs_f64()),
+                bytes: None,
+                heap_used: heap.map(|run| run.bytes),
+                heap_unknown: heap.map_or(0.0, |run| run.unknown),
+                ..whole
+            };
+            (measure, jvms.notes())
         }
         None => {
             let measure = Measure { heap_used: used_up(&jvms, first.at), ..Measure::between(&first, counts) };
