@@ -294,7 +294,10 @@ impl Comparison {
         let [flags_a, flags_b] = flags;
         let a = summary::side(&pairs, 0, amount, &names[0], settings_a, flags_a, self.seed);
         let b = summary::side(&pairs, 1, amount, &names[1], settings_b, flags_b, self.seed);
-        notes.extend(summary::of_idle_cpus(&b, amount, machine.cpus));
+        // While one of two JVMs that share the CPUs is stopped, the other gets more of them: per second its advantage counts twice.
+        let is_shared = schedule == Some(Schedule::Concurrent);
+        let running = if is_shared { &[&a, &b][..] } else { &[&b] };
+        notes.extend(summary::of_idle_cpus(running, amount, machine.cpus));
         let (metric, unit) = match amount {
             Amount::Operations => (operation.unwrap_or_else(|| "operations".into()), "operations/s"),
             Amount::Bytes => ("bytes allocated".into(), "bytes/s"),
@@ -317,8 +320,6 @@ impl Comparison {
             Some(estimate) => estimate.heap_use,
             None => found.heap_use,
         };
-        // While one of two JVMs that share the CPUs is stopped, the other gets more of them: per second its advantage counts twice.
-        let is_shared = schedule == Some(Schedule::Concurrent);
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(ComparisonResult {
             schema: SCHEMA,

@@ -122,11 +122,14 @@ fn without_ratio(pairs: &[Pair], amount: Amount) -> Option<String> {
 const IDLE: f64 = 0.5;
 
 /// That work per second may say nothing: a program that others give its work, such as a server under a load of a fixed rate, does the same on both sides.
-pub fn of_idle_cpus(side: &Side, amount: Amount, cpus: usize) -> Option<String> {
-    let busy = side.throughput.median / side.throughput_cpu.as_ref()?.median;
+/// `running` are the sides that share the CPUs: of two at the same time each has half of them at most.
+pub fn of_idle_cpus(running: &[&Side], amount: Amount, cpus: usize) -> Option<String> {
+    let busy = |side: &&Side| Some(side.throughput.median / side.throughput_cpu.as_ref()?.median);
+    let busy = running.iter().map(busy).sum::<Option<f64>>()?;
+    let program = if running.len() > 1 { "both JVMs of the program" } else { "the program" };
     (amount == Amount::Bytes && busy < IDLE * cpus as f64).then(|| {
         format!(
-            "the program used {busy:.2} of {cpus} CPUs: where others decide how much work it gets, work per second is the same on both sides, and \
+            "{program} used {busy:.2} of {cpus} CPUs: where others decide how much work it gets, work per second is the same on both sides, and \
              work per CPU-second tells more"
         )
     })
@@ -247,10 +250,14 @@ mod tests {
             let side = side(&pairs, 0, Amount::Operations, "", serde_json::Value::Null, vec![], 0);
             Side { throughput: interval(rate), throughput_cpu: Some(interval(cpu_rate)), ..side }
         };
-        let told = |side: &Side, amount| of_idle_cpus(side, amount, 4);
+        let told = |side: &Side, amount| of_idle_cpus(&[side], amount, 4);
         assert!(told(&side(100.0, 100.0), Amount::Bytes).unwrap().contains("used 1.00 of 4 CPUs"));
         assert_eq!(told(&side(100.0, 40.0), Amount::Bytes), None, "2.5 CPUs");
         assert_eq!(told(&side(100.0, 100.0), Amount::Operations), None, "they are its own");
+        // At the same time each of two has half of two CPUs.
+        let together = |of: &Side| of_idle_cpus(&[of, of], Amount::Bytes, 2);
+        assert_eq!(together(&side(95.0, 100.0)), None);
+        assert!(together(&side(45.0, 100.0)).unwrap().contains("both JVMs of the program used 0.90 of 2"));
     }
 
     #[test]
