@@ -70,6 +70,27 @@ impl Sample {
         self.values.get(metric).map(|values| numbers(values)).unwrap_or_default()
     }
 
+    /// Leaves out values that are not finite; a metric that has no others is unavailable.
+    pub fn drop_what_is_no_number(&mut self) {
+        self.values.values_mut().for_each(|values| values.retain(|value| value.is_finite()));
+        let mut lost: Vec<String> = Vec::new();
+        let mut keep = |metric: &String, is_number: bool| {
+            if !is_number {
+                lost.push(metric.clone());
+            }
+            is_number
+        };
+        self.values.retain(|metric, values| keep(metric, !values.is_empty()));
+        self.estimates.retain(|metric, Interval { median, low, high }| {
+            keep(metric, [median, low, high].iter().all(|end| end.is_finite()))
+        });
+        self.totals.retain(|metric, parts| keep(metric, parts.iter().all(|part| part.is_finite())));
+        for metric in lost {
+            let reason = || "the run gave what is not a number, such as a rate in no time".to_owned();
+            self.unavailable.entry(metric).or_insert_with(reason);
+        }
+    }
+
     /// A metric that could not be had.
     pub fn lacks(mut self, metric: &str, reason: impl Into<String>) -> Sample {
         self.unavailable.insert(metric.to_owned(), reason.into());

@@ -232,6 +232,8 @@ impl Store {
         if sample.processes > 0 {
             sample.agent.clone_from(&self.header.agent);
         }
+        // JSON has no word for it, so that the line could not be read again.
+        sample.drop_what_is_no_number();
         let (experiment, cell) = (experiment.to_owned(), value::name(parameters));
         self.write(Line::Sample { experiment, cell, round, sample })
     }
@@ -326,6 +328,29 @@ mod tests {
         assert_eq!((has(&store), store.outdated()), ([false, true], 1));
         store.keep("bounds", &cells[0], 0, compared).unwrap();
         assert_eq!(has(&Store::resume(folder.path(), &rebuilt).unwrap()), [true, true]);
+    }
+
+    #[test]
+    fn what_is_no_number_does_not_make_a_run_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let cell = parameters([("threads", 2_u32.into())]);
+        let mut store = Store::create(folder.path(), &asked()).unwrap();
+        let endless = statistics::Interval { median: 1.0, low: 0.0, high: f64::INFINITY };
+        let sample = Sample::default()
+            .value("ns", 4.0)
+            .value("ns", f64::NAN)
+            .value("rate", f64::INFINITY)
+            .estimate("speed", endless)
+            .total("collections", f64::NAN, 1.0);
+        store.keep("atomics", &cell, 0, sample).unwrap();
+        let again = Store::resume(folder.path(), &asked()).unwrap();
+        let kept = again.samples("atomics", &cell);
+        assert_eq!(kept, store.samples("atomics", &cell), "the same before and after");
+        assert_eq!(kept[0].values, [("ns".to_owned(), vec![4.0])].into());
+        assert!(kept[0].estimates.is_empty() && kept[0].totals.is_empty());
+        let lacking: Vec<&str> = kept[0].unavailable.keys().map(String::as_str).collect();
+        assert_eq!(lacking, ["collections", "rate", "speed"]);
+        assert!(kept[0].unavailable["rate"].contains("not a number"), "{:?}", kept[0].unavailable);
     }
 
     #[test]
