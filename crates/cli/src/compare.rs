@@ -72,17 +72,17 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Measurement")]
     warmup: Option<Duration>,
 
-    /// Length of a window; extended to the length of a call of javac.
-    #[arg(long, value_name = "TIME", value_parser = some_milliseconds, default_value = "100ms", help_heading = "Measurement")]
-    window: Duration,
+    /// Length of a window; extended to the length of a call of javac [default: 100ms; not in forks].
+    #[arg(long, value_name = "TIME", value_parser = some_milliseconds, help_heading = "Measurement")]
+    window: Option<Duration>,
 
-    /// Time to ignore at the start of each window.
-    #[arg(long, value_name = "TIME", value_parser = milliseconds, default_value = "5ms", help_heading = "Measurement")]
-    skip: Duration,
+    /// Time to ignore at the start of each window [default: 5ms; not in forks].
+    #[arg(long, value_name = "TIME", value_parser = milliseconds, help_heading = "Measurement")]
+    skip: Option<Duration>,
 
-    /// Measured time per fork; a program that exits earlier is measured as a whole.
-    #[arg(long, value_name = "TIME", value_parser = some_seconds, default_value = "5s", help_heading = "Measurement")]
-    fork_seconds: Duration,
+    /// Measured time per fork; a program that exits earlier is measured as a whole [default: 5s; only in forks].
+    #[arg(long, value_name = "TIME", value_parser = some_seconds, help_heading = "Measurement")]
+    fork_seconds: Option<Duration>,
 
     /// Seed for the random order and the bootstrap [default: another one in each run]
     #[arg(long, value_name = "N", help_heading = "Measurement")]
@@ -130,7 +130,30 @@ the median over pairs with its bootstrap interval. Intervals are 95 %; 'no signi
 difference' when that includes 1. If anything fails (exit code, the workload's own
 checks, the agent), there is no ratio.";
 
+/// Lengths where none are asked for.
+const WINDOW: Duration = Duration::from_millis(100);
+const SKIP: Duration = Duration::from_millis(5);
+const FORK: Duration = Duration::from_secs(5);
+
 impl Compare {
+    /// An option that would not be used is an error: who gives it expects something of it.
+    fn refuse_of_the_other_method(&self, forks: bool) -> Result<()> {
+        let of_windows = [
+            ("--precision", self.precision.is_some(), "use a longer --duration"),
+            ("--window", self.window.is_some(), "use --fork-seconds"),
+            ("--skip", self.skip.is_some(), "use --warmup"),
+        ];
+        if let Some((name, _, remedy)) = of_windows.iter().find(|(_, given, _)| forks && *given) {
+            return Err(Error::usage(format!("{name} applies to windows in one JVM; in forks {remedy}")));
+        }
+        if !forks && self.fork_seconds.is_some() {
+            return Err(Error::usage(
+                "--fork-seconds applies to forks, and these sides are compared in one JVM; omit it, or add --forks",
+            ));
+        }
+        Ok(())
+    }
+
     pub fn execute(self) -> Result<()> {
         jvm::os::note_signals();
         jvm::os::outlive_closed_pipes();
@@ -147,11 +170,7 @@ impl Compare {
             ));
         }
         let forks = self.forks.is_some() || !a.shares_jvm(b);
-        if forks && self.precision.is_some() {
-            return Err(Error::usage(
-                "--precision applies to windows in one JVM; in forks use a longer --duration",
-            ));
-        }
+        self.refuse_of_the_other_method(forks)?;
         let usual = match (forks, self.precision) {
             (true, _) => 60,
             (false, Some(_)) => 120,
@@ -163,12 +182,12 @@ impl Compare {
             flags,
             method: match forks {
                 true => Method::Forks {
-                    fork: self.fork_seconds,
+                    fork: self.fork_seconds.unwrap_or(FORK),
                     schedule: self.forks.flatten().unwrap_or_else(|| self.program.usual_schedule()),
                 },
                 false => Method::Windows {
-                    window: self.window,
-                    skip: self.skip,
+                    window: self.window.unwrap_or(WINDOW),
+                    skip: self.skip.unwrap_or(SKIP),
                     precision: self.precision.map(Precision),
                 },
             },

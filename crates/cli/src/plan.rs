@@ -132,11 +132,16 @@ struct Output<'a> {
 impl PlanCommand {
     pub fn execute(&self) -> Result<()> {
         let machine = &self.machine.machine;
-        let own =
-            [self.threads.is_some(), self.heap.is_some(), self.eden.is_some(), self.survivors.is_some()];
+        let own = [
+            self.threads.is_some(),
+            self.heap.is_some(),
+            self.eden.is_some(),
+            self.survivors.is_some(),
+            self.chance.length.is_some(),
+        ];
         if self.map && own.contains(&true) {
             return Err(Error::usage(
-                "--map sets its own --threads, --heap, --eden and --survivors; leave them out",
+                "--map sets its own --threads, --heap, --eden, --survivors and --length; leave them out",
             ));
         }
         if self.out.is_some() && !self.map {

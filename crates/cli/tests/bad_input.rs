@@ -63,6 +63,12 @@ fn sizes_numbers_and_times() {
     refused(&["compare", "--window", "0", "--", "java"], &["--window", "1ms or more"]);
     refused(&["compare", "--window", "3ms", "--", "sh"], &["--window must be longer than --skip"]);
     refused(&["compare", "--duration", "150ms", "--", "sh"], &["--duration is too short"]);
+    // Of the other method: nothing that is given is ignored.
+    for (option, remedy) in [("--window", "use --fork-seconds"), ("--skip", "use --warmup")] {
+        let words = ["compare", option, "50ms", "--b", "stock", "--", "sh"];
+        refused(&words, &[option, "windows in one JVM", remedy]);
+    }
+    refused(&["compare", "--fork-seconds", "9", "--", "sh"], &["--fork-seconds", "omit it, or add --forks"]);
 }
 
 #[test]

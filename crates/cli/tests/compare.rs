@@ -248,8 +248,9 @@ fn what_failed_has_no_ratio() {
         for against in ["off", "stock", "off -Xmn64m"] {
             // Those that fail end by themselves, and the workload with what it measured.
             let (all, fork) = if rest.contains(&"--ends-after") { ("240s", "60s") } else { ("2s", "1s") };
-            let timing = ["--duration", all, "--fork-seconds", fork, "--warmup", "0", "--b", against];
-            assert_refused(&compare(&home, &[&timing[..], rest].concat()), 1, parts);
+            let timing = ["--duration", all, "--warmup", "0", "--b", against];
+            let forks = if against == "off" { &[][..] } else { &["--fork-seconds", fork] };
+            assert_refused(&compare(&home, &[&timing[..], forks, rest].concat()), 1, parts);
         }
     };
     check(&["--", &java, "--refuse", "ZGC:use-another"], &["ZGC:use-another"]);

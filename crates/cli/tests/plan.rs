@@ -165,6 +165,7 @@ fn wrong_words() {
     refused(&["--machine", "epyc", "--threads", "8", "--heap", "1g"], &["epyc: neither", "epyc-9654-2x96"]);
     refused(&["--machine", "opsian-haswell", "--threads", "8"], &["--heap"]);
     refused(&with(&["--map"]), &["--map", "--threads"]);
+    refused(&["--machine", "opsian-haswell", "--map", "--length", "10ms"], &["--map", "--length"]);
     refused(&with(&["--rate", "9000g"]), &["--rate 9000g", "specify less"]);
     refused(&with(&["--rate", "5g", "--work", "40"]), &["--work", "--rate"]);
     refused(&with(&["--out", "map.html"]), &["--map"]);
