@@ -91,6 +91,10 @@ fn a_run_leaves_tables_json_csv_and_a_page() {
     let machine = home.terrace(&["lab", "machine", &text(&folder)]).output().unwrap();
     assert_refused(&machine, 1, &["latencies were not measured", "terrace lab run latency"]);
 
+    let longer = home.terrace(&["lab", "run", "--resume", "--out", &text(&folder), "--seconds", "60"]);
+    let parts = ["--seconds 60", "the experiments' own", "omit --seconds"];
+    assert_refused(&{ longer }.output().unwrap(), 2, &parts);
+
     let second = run(&home, &folder, &ONE);
     assert_refused(&second, 2, &["already holds a run", "--resume", "--out"]);
 

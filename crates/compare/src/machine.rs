@@ -39,7 +39,7 @@ fn read(path: &str) -> String {
 }
 
 /// The load average of one minute.
-pub(crate) fn load() -> Option<f64> {
+pub fn load() -> Option<f64> {
     read("/proc/loadavg").split(' ').next()?.parse().ok()
 }
 

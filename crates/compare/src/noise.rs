@@ -1,6 +1,7 @@
 //! What else happened on the machine while we measured.
 
 use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
 
 /// Of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,9 +40,33 @@ impl Ticks {
     }
 }
 
-/// Watches from its making until it is asked.
+/// What happened between two moments, in ticks. That of several sessions of a run is their sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lap {
+    /// Of any kind.
+    pub all: f64,
+    pub steal: f64,
+    /// Busy with other programs. Ticks are coarse: a little less than none is possible.
+    pub others: f64,
+}
+
+impl AddAssign for Lap {
+    fn add_assign(&mut self, other: Lap) {
+        self.all += other.all;
+        self.steal += other.steal;
+        self.others += other.others;
+    }
+}
+
+impl Disturbance {
+    pub fn of(load_before: Option<f64>, lap: Lap) -> Disturbance {
+        let share = |ticks: f64| (lap.all > 0.0).then(|| (ticks / lap.all).clamp(0.0, 1.0));
+        Disturbance { load_before, steal_share: share(lap.steal), others_share: share(lap.others) }
+    }
+}
+
+/// Watches from its making on.
 pub struct Watch {
-    load_before: Option<f64>,
     ticks: Option<Ticks>,
     own_seconds: f64,
 }
@@ -49,22 +74,16 @@ pub struct Watch {
 impl Watch {
     /// From now on.
     pub fn begin() -> Watch {
-        Watch {
-            load_before: crate::machine::load(),
-            ticks: Ticks::now(),
-            own_seconds: jvm::os::own_cpu_seconds(),
-        }
+        Watch { ticks: Ticks::now(), own_seconds: jvm::os::own_cpu_seconds() }
     }
 
-    /// Until now.
-    pub fn end(&self) -> Disturbance {
-        let own = jvm::os::own_cpu_seconds() - self.own_seconds;
-        let shares = self.ticks.zip(Ticks::now()).and_then(|(then, now)| shares(then, now, own));
-        Disturbance {
-            load_before: self.load_before,
-            steal_share: shares.map(|(steal, _)| steal),
-            others_share: shares.map(|(_, others)| others),
-        }
+    /// What has happened since the last lap, or the beginning.
+    pub fn lap(&mut self) -> Lap {
+        let now = Watch::begin();
+        let own = now.own_seconds - self.own_seconds;
+        let found = self.ticks.zip(now.ticks).map(|(then, now)| lap(then, now, own));
+        *self = now;
+        found.unwrap_or_default()
     }
 }
 
@@ -73,11 +92,13 @@ const TICKS: f64 = 100.0;
 
 /// What was stolen, and what others used, of the CPU time of the whole machine, of which `own` seconds were ours. These are divided by the same ticks:
 /// a process that may use some of the CPUs only has a larger share of those.
-fn shares(then: Ticks, now: Ticks, own: f64) -> Option<(f64, f64)> {
-    let all = Some(now.all.saturating_sub(then.all) as f64).filter(|all| *all > 0.0)?;
-    let stolen = now.steal.saturating_sub(then.steal) as f64;
-    let others = now.busy.saturating_sub(then.busy) as f64 - own * TICKS;
-    Some((stolen / all, (others / all).clamp(0.0, 1.0)))
+fn lap(then: Ticks, now: Ticks, own: f64) -> Lap {
+    let since = |then: u64, now: u64| now.saturating_sub(then) as f64;
+    Lap {
+        all: since(then.all, now.all),
+        steal: since(then.steal, now.steal),
+        others: since(then.busy, now.busy) - own * TICKS,
+    }
 }
 
 #[cfg(test)]
@@ -96,10 +117,18 @@ mod tests {
         // Ten seconds of four CPUs: three are busy with others; we may use one, and do.
         let then = Ticks { all: 500, busy: 100, steal: 20 };
         let now = Ticks { all: 4500, busy: 4100, steal: 60 };
-        assert_eq!(shares(then, now, 10.0), Some((0.01, 0.75)));
-        assert_eq!(shares(then, now, 41.0), Some((0.01, 0.0)), "ticks are coarse");
-        assert_eq!(shares(then, then, 1.0), None, "no time has passed");
-        let found = Watch::begin().end();
+        let shares = |lap: Lap| {
+            let found = Disturbance::of(None, lap);
+            found.steal_share.zip(found.others_share)
+        };
+        assert_eq!(shares(lap(then, now, 10.0)), Some((0.01, 0.75)));
+        assert_eq!(shares(lap(then, now, 41.0)), Some((0.01, 0.0)), "ticks are coarse");
+        assert_eq!(shares(lap(then, then, 1.0)), None, "no time has passed");
+        // A second session as long, without others.
+        let mut both = lap(then, now, 10.0);
+        both += lap(then, now, 40.0);
+        assert_eq!(shares(both), Some((0.01, 0.375)));
+        let found = Disturbance::of(Some(0.5), Watch::begin().lap());
         assert!(found.others_share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{found:?}");
     }
 }

@@ -52,5 +52,9 @@ fn everything_common_comes_with_its_line_in_the_list() {
     assert_eq!(results::read(folder.path()).unwrap(), outcome.results);
 
     let resumed = Request { resume: true, ..request };
-    assert_eq!(resumed.run(&Progress::none()).unwrap().results.experiments[0].cells.len(), 2);
+    let again = resumed.run(&Progress::none()).unwrap().results;
+    assert_eq!(again.experiments[0].cells.len(), 2);
+    // Nothing was left to do: what the first session took and met is that of the run.
+    assert!(findings.seconds > 0.0 && again.experiments[0].seconds == findings.seconds);
+    assert_eq!(again.disturbance.load_before, outcome.results.disturbance.load_before);
 }

@@ -120,6 +120,15 @@ fn named(names: &[String]) -> Result<Vec<Experiment>> {
     Ok(all.into_iter().filter(asked).collect())
 }
 
+/// Rounds of different lengths are not alike, and a cell takes all of its rounds for equal.
+fn same_length(name: &str, asked: Option<u64>, kept: Option<u64>) -> Result<()> {
+    let Some(asked) = asked.filter(|asked| Some(*asked) != kept) else { return Ok(()) };
+    let had = kept.map_or("the experiments' own".to_owned(), |kept| kept.to_string());
+    Err(Error::usage(format!(
+        "--{name} {asked}: the run to continue has {had}, and its rounds must be alike; omit --{name}, or start another run without --resume"
+    )))
+}
+
 impl Run {
     fn folder(&self) -> Result<PathBuf> {
         match &self.out {
@@ -146,6 +155,10 @@ impl Run {
             _ => chosen_jdks(&java)?,
         };
         let kept_wanted = kept.as_ref().map(|header| header.wanted).unwrap_or_default();
+        if kept.is_some() {
+            same_length("seconds", self.seconds, kept_wanted.seconds)?;
+            same_length("warmup", self.warmup, kept_wanted.warmup)?;
+        }
         let wanted = Wanted {
             rounds: self.rounds.map(|rounds| rounds as usize).or(kept_wanted.rounds),
             seconds: self.seconds.or(kept_wanted.seconds),

@@ -23,7 +23,6 @@ pub fn findings(
     plan: &Plan,
     store: &Store,
     failed: &BTreeMap<String, String>,
-    seconds: f64,
 ) -> Findings {
     let declaration = &experiment.declaration;
     let mut missing = false;
@@ -88,7 +87,7 @@ pub fn findings(
         declaration: declaration.clone(),
         rounds: plan.rounds,
         state,
-        seconds,
+        seconds: store.taken(&declaration.name),
         cells,
         answer,
         checks,

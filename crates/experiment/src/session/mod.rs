@@ -55,7 +55,6 @@ struct Planned {
     experiment: Experiment,
     plan: Plan,
     failed: BTreeMap<String, String>,
-    seconds: f64,
 }
 
 impl Request {
@@ -85,12 +84,7 @@ impl Request {
             plan.cells.retain(|cell| only.wants(&cell.parameters));
             plan.rounds = self.bench.wanted.rounds.unwrap_or(plan.rounds);
             plan.precision = self.bench.wanted.precision.or(plan.precision);
-            planned.push(Planned {
-                experiment: experiment.clone(),
-                plan,
-                failed: BTreeMap::new(),
-                seconds: 0.0,
-            });
+            planned.push(Planned { experiment: experiment.clone(), plan, failed: BTreeMap::new() });
         }
         if planned.iter().all(|one| one.plan.cells.is_empty()) {
             return Err(Error::usage(format!(
@@ -118,7 +112,8 @@ impl Request {
         }
         let page = HostDescription::here(&self.bench.jdks, hardware_counters().to_string());
         let overhead = overhead::measure();
-        let watch = Watch::begin();
+        store.begin(compare::machine::load())?;
+        let mut watch = Watch::begin();
         let mut canaries = Canaries::resume(store.canaries(), store.spent());
         let plans: Vec<&Plan> = planned.iter().map(|one| &one.plan).collect();
         let tasks = schedule::tasks(&plans, |experiment, cell, round| {
@@ -155,7 +150,8 @@ impl Request {
             canaries.sing(before + since.elapsed().as_secs_f64(), &mut store)?;
             let began = Instant::now();
             let ran = self.one(&mut planned[task.experiment], task, &mut store, progress, &name);
-            planned[task.experiment].seconds += began.elapsed().as_secs_f64();
+            store.take_seconds(&name, began.elapsed().as_secs_f64())?;
+            store.pass(watch.lap())?;
             if let Err(error) = ran {
                 stopped = Some(error);
                 break;
@@ -164,10 +160,11 @@ impl Request {
             progress.passed(Duration::from_secs_f64(done));
             store.spend(before + since.elapsed().as_secs_f64())?;
         }
+        store.pass(watch.lap())?;
         progress.finish();
         let findings: Vec<Findings> = planned
             .iter()
-            .map(|one| judge::findings(&one.experiment, &one.plan, &store, &one.failed, one.seconds))
+            .map(|one| judge::findings(&one.experiment, &one.plan, &store, &one.failed))
             .collect();
         let state = if stopped.is_some() {
             State::Interrupted
@@ -185,7 +182,7 @@ impl Request {
             seconds: store.spent(),
             state,
             machine: page,
-            disturbance: watch.end(),
+            disturbance: store.disturbance(),
             canaries: canaries.results(),
             overhead,
             experiments: findings,
