@@ -120,8 +120,8 @@ mod tests {
     }
 
     /// How often the truth is in the interval and how often within the precision of the estimate, of so many simulated cells whose runs
-    /// scatter by so many times the precision.
-    fn simulate(cells: u64, scatter: f64) -> [f64; 2] {
+    /// scatter by so many times the precision, each with an estimate of its own or of pairs of JVMs.
+    fn simulate(cells: u64, scatter: f64, of_pairs: bool) -> [f64; 2] {
         const PRECISION: f64 = 0.01;
         let plan = Plan { precision: Some(PRECISION), ..Plan::default() };
         let mut counts = [0; 2];
@@ -133,11 +133,13 @@ mod tests {
             let mut runs: Vec<Sample> = Vec::new();
             let found = loop {
                 let value = (scatter * PRECISION * normal()).exp();
-                runs.push(Sample::default().estimate("speed", Interval::exactly(value)));
+                runs.push(match of_pairs {
+                    true => Sample { processes: 2, ..Sample::default() }.value("speed", value),
+                    false => Sample::default().estimate("speed", Interval::exactly(value)),
+                });
                 let samples: Vec<&Sample> = runs.iter().collect();
                 if plan.is_precise("speed", &samples) {
-                    let of: Vec<Interval> = samples.iter().filter_map(|run| run.whole("speed")).collect();
-                    break Quantity::of_runs(&of).interval().unwrap();
+                    break Quantity::of_samples("speed", &samples, "").interval().unwrap();
                 }
             };
             counts[0] += u32::from((found.low..=found.high).contains(&1.0));
@@ -146,13 +148,18 @@ mod tests {
         counts.map(|count| f64::from(count) / cells as f64)
     }
 
-    /// Each share may lie three standard deviations of a share of 1000 below what it is in the worst case.
+    /// Each share may lie three standard deviations of a share of 1000, or 300, below what it is in the worst case.
     #[test]
     fn simulations_of_the_rule() {
         for scatter in [0.5, 1.0, 1.5, 2.0, 2.5] {
-            let [interval, precision] = simulate(1000, scatter);
+            let [interval, precision] = simulate(1000, scatter, false);
             assert!(interval > 0.93 - 0.024, "scatter {scatter}: {interval}");
             assert!(precision > 0.95 - 0.021, "scatter {scatter}: {precision}");
+        }
+        for scatter in [0.5, 1.0, 1.5] {
+            let [interval, precision] = simulate(300, scatter, true);
+            assert!(interval > 0.93 - 0.045, "pairs, scatter {scatter}: {interval}");
+            assert!(precision > 0.95 - 0.038, "pairs, scatter {scatter}: {precision}");
         }
     }
 }
