@@ -312,10 +312,8 @@ impl Comparison {
         };
         // The estimate's where there is one. It has what the other lacks: no pause falls to a side by chance.
         let ratio = estimate.as_ref().map_or(found.ratio, |estimate| estimate.per_second);
-        let ratio_cpu = match &estimate {
-            Some(estimate) => estimate.per_application_second.or(found.ratio_cpu),
-            None => found.ratio_cpu,
-        };
+        let (ratio_cpu, why_not) = summary::of_cpu(estimate.as_ref(), found.ratio_cpu);
+        notes.extend(why_not.map(str::to_owned));
         let heap_use = match &estimate {
             Some(estimate) => estimate.heap_use,
             None => found.heap_use,

@@ -1,6 +1,6 @@
 //! From pairs to ratios, intervals and the notes that a reader needs.
 
-use crate::estimate;
+use crate::estimate::{self, Estimate};
 use crate::measure::{Amount, Measure, Pair};
 use crate::result::Side;
 use jvm::counts::{Requests, Waste};
@@ -133,6 +133,20 @@ pub fn of_idle_cpus(running: &[&Side], amount: Amount, cpus: usize) -> Option<St
              work per CPU-second tells more"
         )
     })
+}
+
+/// Work for each second of CPU time: in one JVM, where there is an estimate, of the application's own threads or not at all, because collectors
+/// and compilers work for both sides; of JVMs apart that of the whole process. And why it is not there.
+pub fn of_cpu(
+    estimate: Option<&Estimate>,
+    process: Option<Interval>,
+) -> (Option<Interval>, Option<&'static str>) {
+    let Some(estimate) = estimate else { return (process, None) };
+    let own = estimate.per_application_second;
+    let lacks = own.is_none() && process.is_some();
+    let why = "CPU time of the application's own threads is unavailable: /proc/PID/task could not be read throughout, and the whole \
+               process's has the collectors' of both sides in it";
+    (own, lacks.then_some(why))
 }
 
 /// Heap used up for each unit of work.
@@ -351,6 +365,19 @@ mod tests {
         });
         let found = summarise(&known, Amount::Runs, Some(["a", "b"]), 1).unwrap().heap_use.unwrap();
         assert_eq!((found.low, found.high), (2.5 / 3.5, 2.5 / 3.5));
+    }
+
+    #[test]
+    fn in_one_jvm_the_cpu_time_is_the_applications_or_none() {
+        let pairs = pairs(10, 3e6, 2e6);
+        let whole = summarise(&pairs, Amount::Operations, None, 1).unwrap().ratio_cpu;
+        let estimate = estimate::estimate(&pairs, Amount::Operations).unwrap();
+        assert!(whole.is_some() && estimate.per_application_second.is_none());
+        let (ratio, why) = of_cpu(Some(&estimate), whole);
+        assert!(ratio.is_none() && why.unwrap().contains("application's own threads is unavailable"));
+        assert_eq!(of_cpu(None, whole), (whole, None), "of JVMs apart");
+        let own = Estimate { per_application_second: Some(Interval::exactly(2.0)), ..estimate };
+        assert_eq!(of_cpu(Some(&own), whole), (Some(Interval::exactly(2.0)), None));
     }
 
     #[test]

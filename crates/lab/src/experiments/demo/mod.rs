@@ -80,7 +80,7 @@ fn declaration() -> Declaration {
             Plot::new(Kind::Bars, "Speed", "speed", "program", &["collector", "compared"])
                 .panels(&["jdk"])
                 .caption(
-                    "Above 1 Terrace is faster; an interval that includes 1 means no significant difference.",
+                    "Above 1 the side before the slash is faster; an interval that includes 1 means no significant difference.",
                 ),
         ],
         by_name: true,
