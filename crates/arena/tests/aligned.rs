@@ -20,6 +20,16 @@ fn pinned(work: impl FnOnce() + Send) {
     });
 }
 
+/// Paths on which blocks are given back and gaps are as small as they can be: with compare and swap core buffers know of no alignment.
+fn exact(paths: &[Path]) -> Vec<Path> {
+    let core = Arena::builder().path(Path::Core).build().unwrap().stats().core_buffers;
+    let has_sequences = core == "restartable sequences";
+    if !has_sequences {
+        skips::skip!("core buffers: {core}");
+    }
+    paths.iter().copied().filter(|path| *path != Path::Core || has_sequences).collect()
+}
+
 fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).unwrap()
 }
@@ -31,7 +41,7 @@ fn allocate(arena: &Arena, layout: Layout) -> NonNull<u8> {
 #[test]
 fn the_last_block_is_given_back_whatever_its_alignment() {
     pinned(|| {
-        for path in [Path::Core, Path::Thread] {
+        for path in exact(&[Path::Core, Path::Thread]) {
             for align in [8, 16, 32, 64, 128] {
                 for before in 1..10 {
                     let arena = Arena::builder().path(path).build().unwrap();
@@ -51,13 +61,15 @@ fn the_last_block_is_given_back_whatever_its_alignment() {
 #[test]
 fn the_last_block_grows_where_it_is_whatever_its_alignment() {
     pinned(|| {
-        for before in 1..6 {
-            let arena = Arena::builder().path(Path::Core).build().unwrap();
-            (0..before).for_each(|_| _ = allocate(&arena, layout(8, 8)));
-            let block = allocate(&arena, layout(40, 16));
-            // SAFETY: as above.
-            let grown = unsafe { (&arena).grow(block, layout(40, 16), layout(400, 16)) };
-            assert_eq!(grown.unwrap().cast(), block, "{before}");
+        for path in exact(&[Path::Core, Path::Thread]) {
+            for before in 1..6 {
+                let arena = Arena::builder().path(path).build().unwrap();
+                (0..before).for_each(|_| _ = allocate(&arena, layout(8, 8)));
+                let block = allocate(&arena, layout(40, 16));
+                // SAFETY: as above.
+                let grown = unsafe { (&arena).grow(block, layout(40, 16), layout(400, 16)) };
+                assert_eq!(grown.unwrap().cast(), block, "{path:?} {before}");
+            }
         }
     });
 }
@@ -66,13 +78,15 @@ fn the_last_block_grows_where_it_is_whatever_its_alignment() {
 #[test]
 fn blocks_of_16_bytes_at_multiples_of_16_take_16_each() {
     pinned(|| {
-        for path in [Path::Core, Path::Shared, Path::Thread] {
+        for path in exact(&[Path::Core, Path::Shared, Path::Thread]) {
             let build = |builder: arena::Builder| builder.reserve(16 << 20).path(path).build().unwrap();
             let arena = build(Arena::builder().core_buffers(Size::Bytes(64 << 10)));
             for _ in 0..64 << 10 {
                 allocate(&arena, layout(16, 16));
             }
-            let most = (1 << 20) + (256 << 10);
+            // For tools that watch accesses there are 16 bytes behind each.
+            let each = if cfg!(any(feature = "asan", feature = "memcheck")) { 32 } else { 16 };
+            let most = (each << 16) + (256 << 10);
             assert!(arena.stats().used_bytes <= most, "{path:?} {:?}", arena.stats());
         }
     });
