@@ -75,7 +75,8 @@ impl InPlace {
         }
     }
 
-    /// Whether there was anything in place.
+    /// Whether there was anything in place. Where one entry cannot be put back because somebody else has just changed it, all stay in place, and the agent with
+    /// them: another agent's hook calls ours, and buffers must not serve where nothing fills their tails.
     fn back(
         &self,
         exchanges: &mut Vec<Exchange>,
@@ -88,7 +89,7 @@ impl InPlace {
         let back: Vec<Exchange> = exchanges.iter().rev().map(|exchange| exchange.back()).collect();
         let unlocked = unlock(&back)?;
         // SAFETY: HotSpot's own functions, of the entries' types.
-        unsafe { unlocked.exchange() };
+        unsafe { unlocked.exchange()? };
         exchanges.clear();
         (self.forget)();
         Ok(true)
@@ -97,4 +98,51 @@ impl InPlace {
 
 fn cannot(error: Error) -> String {
     format!("cannot withdraw the agent: {error}")
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_types, reason = "words like those of a vtable")]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, AtomicUsize};
+
+    const OURS: usize = 7;
+    const THEIRS: usize = 9;
+
+    /// Another agent, which changes an entry after it was looked at.
+    #[test]
+    fn nobody_is_forgotten_while_a_hook_is_in_place() {
+        static FORGOTTEN: AtomicU32 = AtomicU32::new(0);
+        // Relaxed, here and below: one thread.
+        let forget = || {
+            FORGOTTEN.fetch_add(1, Ordering::Relaxed);
+        };
+        for taken in 0..3 {
+            FORGOTTEN.store(0, Ordering::Relaxed);
+            let words: &'static [AtomicUsize; 3] = Box::leak(Box::new([const { AtomicUsize::new(0) }; 3]));
+            let found = || words.each_ref().map(|word| word.load(Ordering::Relaxed));
+            let control = Box::leak(Box::new(Control::anonymous(&[1]).unwrap()));
+            let in_place = InPlace::nothing(control, forget);
+            let exchanges = words.each_ref().map(|word| Exchange::of(word, OURS, "function"));
+            // SAFETY: nobody calls through these words.
+            unsafe { Unlocked::of(&exchanges).unwrap().exchange().unwrap() };
+            *in_place.exchanges() = exchanges.into();
+            let failed = in_place.back(&mut in_place.exchanges(), |back| {
+                let unlocked = Unlocked::of(back);
+                words[taken].store(THEIRS, Ordering::Relaxed);
+                unlocked
+            });
+            assert!(failed.is_err(), "{failed:?}");
+            let mut left = [OURS; 3];
+            left[taken] = THEIRS;
+            assert_eq!((found(), FORGOTTEN.load(Ordering::Relaxed)), (left, 0));
+            assert!(!in_place.is_back());
+            // As long as it stays there.
+            assert!(in_place.take_back().unwrap_err().starts_with("cannot withdraw the agent: function is"));
+            words[taken].store(OURS, Ordering::Relaxed);
+            assert_eq!(in_place.take_back(), Ok(()));
+            assert_eq!((found(), FORGOTTEN.load(Ordering::Relaxed)), ([0; 3], 1));
+            assert!(in_place.is_back() && control.state() == Some(State::Withdrawn));
+        }
+    }
 }

@@ -129,7 +129,8 @@ impl Control {
         }
         self.set_message("");
         self.set_settings("");
-        self.set_mode(Mode::On);
+        // As in new memory.
+        self.set_mode(Mode::Off);
         self.ask_to_stay();
         let header = self.header();
         header.asked.iter().for_each(|word| word.store(Asked::Nothing.word(), Ordering::Relaxed));

@@ -367,7 +367,7 @@ fn what_takes_the_place_of_another_gets_its_file() {
 fn memory_of_a_refused_attempt_serves_the_next_one_that_is_alike() {
     let agent = Control::shared(&[2]).unwrap();
     agent.set_message("refused for a reason");
-    agent.set_mode(Mode::Off);
+    agent.set_mode(Mode::On);
     agent.ask_to_withdraw();
     agent.ask_for_sizes(&[(0, Asked::Bytes(65536))]);
     agent.set_state(State::Refused);
@@ -379,7 +379,7 @@ fn memory_of_a_refused_attempt_serves_the_next_one_that_is_alike() {
     assert_eq!(agent.state(), Some(State::Refused));
     assert!(agent.try_again(Some("auto"), &[2]));
     assert_eq!((agent.state(), agent.message().as_str()), (Some(State::Starting), ""));
-    assert_eq!((agent.mode(), agent.asked(0)), (Mode::On, Asked::Nothing));
+    assert_eq!((agent.mode(), agent.asked(0)), (Mode::Off, Asked::Nothing));
     assert!(agent.has_taken_sizes() && !agent.is_to_withdraw());
     // What has counted may be counted in by a late thread, and is looked at.
     for state in [State::Installed, State::Observing, State::Withdrawn, State::Ended] {

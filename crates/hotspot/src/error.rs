@@ -52,6 +52,11 @@ pub enum Error {
         /// The function.
         what: &'static str,
     },
+    /// Somebody else replaced a function of the heap while others were being exchanged, which have been taken back. A thread may have seen one of them.
+    Lost {
+        /// The function.
+        what: &'static str,
+    },
     /// Another copy of this library changes pages right now.
     Busy,
     /// A page could not be made writable.
@@ -105,6 +110,10 @@ impl fmt::Display for Error {
             Error::Taken { what } => write!(
                 f,
                 "{what} is already replaced by another agent or a second copy of libterrace.so: load only one of them"
+            ),
+            Error::Lost { what } => write!(
+                f,
+                "{what} was replaced by another agent at the same moment: restart the JVM, and load only one of them"
             ),
             Error::Busy => write!(f, "another copy of the agent is at work in this JVM: try again"),
             Error::Protection { reason } => write!(

@@ -4,8 +4,8 @@
 //! aligned words stored, the pages made read-only again (not those that somebody else has made writable). The object's own vtable pointer is left alone: `jhsdb` knows the heap
 //! by it.
 //!
-//! Two steps, because only the first can fail: [`Unlocked::of`] looks whether the entries still hold what they should and makes their pages
-//! writable; [`Unlocked::exchange`] stores.
+//! Two steps: [`Unlocked::of`] looks whether the entries still hold what they should and makes their pages writable, which fails before anything is
+//! changed; [`Unlocked::exchange`] stores. That fails only where another agent changes an entry between the two, and then takes back what it has stored.
 #![allow(
     clippy::disallowed_types,
     reason = "the entry is read by every thread of the JVM while it is exchanged"
@@ -33,6 +33,13 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// What is to stand in this word in place of what stands there now.
+    pub fn of(word: &'static AtomicUsize, function: usize, name: &'static str) -> Exchange {
+        // Relaxed: nothing is read through the entry.
+        let original = word.load(Ordering::Relaxed);
+        Exchange { entry: std::ptr::from_ref(word) as usize, original, function, name }
+    }
+
     /// The way back.
     pub fn back(self) -> Exchange {
         Exchange { original: self.function, function: self.original, ..self }
@@ -40,8 +47,15 @@ impl Exchange {
 
     fn word(&self) -> &AtomicUsize {
         debug_assert_eq!(self.entry % WORD, 0);
-        // SAFETY: an aligned word of a vtable of this process (`Slot` makes no others), which stays mapped; all threads read it whole.
+        // SAFETY: an aligned word of a vtable of this process (`Slot` makes no others), or a word that lives as long as the process (`of`); all threads read it whole.
         unsafe { AtomicUsize::from_ptr(self.entry as *mut usize) }
+    }
+
+    fn store(&self) -> Result<(), usize> {
+        // Release: who calls through the entry sees what the hook needs, which was made before. Relaxed where it fails: nothing is read through the entry.
+        self.word()
+            .compare_exchange(self.original, self.function, Ordering::Release, Ordering::Relaxed)
+            .map(drop)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -149,20 +163,22 @@ impl Unlocked<'_> {
         Ok(unlocked)
     }
 
-    /// Stores the functions, in their order. An entry that somebody else has changed meanwhile is left alone.
+    /// Stores the functions, in their order: all of them or none. An entry that somebody else has changed meanwhile is left alone, and those before it are
+    /// taken back, the last first, up to one that somebody else has changed by then, too: what is stored first is what the others rest on, and is
+    /// never taken from below them.
     ///
     /// # Safety
-    /// Each function must have the type of the one that it replaces, and live as long as the process.
-    pub unsafe fn exchange(self) {
-        for exchange in self.exchanges {
-            // Release: who calls through the entry sees what the hook needs, which was made before.
-            let _ = exchange.word().compare_exchange(
-                exchange.original,
-                exchange.function,
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
+    /// Each function must have the type of the one that it replaces, and live as long as the process, also where an error is returned: a thread may have
+    /// called through an entry before it was taken back.
+    pub unsafe fn exchange(self) -> Result<(), Error> {
+        for (at, exchange) in self.exchanges.iter().enumerate() {
+            if exchange.store().is_err() {
+                let (what, before) = (exchange.name, &self.exchanges[..at]);
+                let _ = before.iter().rev().try_for_each(|stored| stored.back().store());
+                return Err(if before.is_empty() { Error::Taken { what } } else { Error::Lost { what } });
+            }
         }
+        Ok(())
     }
 }
 
@@ -226,7 +242,7 @@ mod tests {
             let exchange = entry(protection);
             assert_eq!(is_writable(&maps(), exchange.entry), writable);
             // SAFETY: nobody calls through this entry.
-            unsafe { Unlocked::of(&[exchange]).unwrap().exchange() };
+            unsafe { Unlocked::of(&[exchange]).unwrap().exchange().unwrap() };
             assert_eq!(exchange.back().check(), Ok(()));
             assert_eq!(is_writable(&maps(), exchange.entry), writable);
         }
@@ -247,11 +263,11 @@ mod tests {
                 // However long the first is kept from its CPU.
                 let unlocked = std::iter::repeat_with(|| Unlocked::of(&beside)).find_map(Result::ok).unwrap();
                 // SAFETY: nobody calls through this entry.
-                unsafe { unlocked.exchange() };
+                unsafe { unlocked.exchange().unwrap() };
             });
             std::thread::yield_now();
             // SAFETY: as above.
-            unsafe { unlocked.exchange() };
+            unsafe { unlocked.exchange().unwrap() };
             other.join().unwrap();
         });
         assert_eq!((first[0].back().check(), beside[0].back().check()), (Ok(()), Ok(())));
@@ -289,6 +305,34 @@ mod tests {
         let exchanges = [exchange];
         drop(Unlocked::in_maps(&exchanges, None, None).unwrap());
         assert!(is_writable(&maps(), exchange.entry), "its owner counts on that");
+    }
+
+    /// Several entries on a page of their own.
+    fn entries<const NUMBER: usize>() -> [Exchange; NUMBER] {
+        let first = entry(libc::PROT_READ | libc::PROT_WRITE);
+        std::array::from_fn(|at| Exchange { entry: first.entry + at * WORD, ..first })
+    }
+
+    fn found(exchanges: &[Exchange]) -> Vec<usize> {
+        exchanges.iter().map(|exchange| exchange.word().load(Ordering::Relaxed)).collect()
+    }
+
+    /// Another agent, which comes between the look and the change.
+    #[test]
+    fn an_entry_that_is_changed_in_between_has_none_exchanged() {
+        let _others = alone();
+        for (taken, left, lost) in [
+            (0, [9, 0, 0], Error::Taken { what: "function" }),
+            (1, [0, 9, 0], Error::Lost { what: "function" }),
+            (2, [0, 0, 9], Error::Lost { what: "function" }),
+        ] {
+            let exchanges = entries::<3>();
+            let unlocked = Unlocked::of(&exchanges).unwrap();
+            exchanges[taken].word().store(9, Ordering::Relaxed);
+            // SAFETY: nobody calls through these entries.
+            assert_eq!(unsafe { unlocked.exchange() }, Err(lost));
+            assert_eq!(found(&exchanges), left);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::report;
 use crate::state::{control, set_control};
 use control::{Control, Counted, State};
 use hotspot::flags::Flags;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use topology::{CpuSource, DomainKind, DomainMap, Machine, Places};
 
 pub(crate) struct Ground {
@@ -25,7 +25,7 @@ impl Ground {
     pub(crate) fn make(options: &Options) -> Result<Ground, String> {
         let ground = Ground::with(options, |counted, remarks| {
             if let Some(earlier) = control() {
-                if earlier.try_again(options.control.as_deref(), counted) {
+                if !is_lost() && earlier.try_again(options.control.as_deref(), counted) {
                     return Ok(earlier);
                 }
                 check_earlier(EARLIER.fetch_add(1, Ordering::Relaxed))?;
@@ -111,6 +111,28 @@ pub(crate) fn is_refused(control: &Control, line: &str) {
     control.set_message(line);
     control.set_state(State::Refused);
     control.give_up();
+}
+
+/// Whether buffers' hooks were in place for a moment, until another agent's came between them.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Notes that.
+pub(super) fn set_lost() {
+    // Relaxed: one installs at a time, under a lock.
+    LOST.store(true, Ordering::Relaxed);
+}
+
+fn is_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// Refuses buffers after that: a thread may be on its way into a hook that was taken back, no safepoint has told that it is not, and it would take the next
+/// agent, whose hierarchy may be another, for its own.
+pub(super) fn check_lost() -> Result<(), String> {
+    match is_lost() {
+        false => Ok(()),
+        true => Err("another agent has come between the buffers' hooks in this JVM: restart it, and load only one of them".into()),
+    }
 }
 
 /// Of earlier attempts and installations whose memory stays mapped.

@@ -1,5 +1,6 @@
 //! The levels over the live heap, and the hooks.
 
+use super::ground;
 use super::plan::{Plan, check_heap};
 use super::settings::settings;
 use crate::agent::{self, Agent, Objects, Observed, Originals};
@@ -22,6 +23,7 @@ use crate::tlab;
 use control::{Asked, Mode, State, size};
 use hab::sizing::SMALLEST;
 use hab::{Level, Source};
+use hotspot::Error;
 use hotspot::collector::Collector;
 use hotspot::heap::{Heap, Jvm};
 use hotspot::patch::{Exchange, Unlocked};
@@ -47,8 +49,8 @@ impl Live {
         Ok(Live { built, settings, remarks })
     }
 
-    /// Puts it in place. The only thing that can still fail comes before anything is changed: the pages of the vtable are made
-    /// writable. Gives what can be taken back.
+    /// Puts it in place. What can still fail comes before anything is changed: the pages of the vtable are made writable. Only an agent that changes the
+    /// same entries at this moment leads to a refusal later: nothing is in place then. Gives what can be taken back.
     pub(crate) fn commit(self, plan: &Plan) -> Result<&'static InPlace, String> {
         let Live { built: Built { agent, observer, hooks, .. }, settings, remarks } = self;
         let unlocked = Unlocked::of(&hooks).map_err(|error| error.to_string())?;
@@ -59,7 +61,8 @@ impl Live {
         if !remarks.is_empty() {
             control.set_message(&remarks.join("; "));
         }
-        control.set_mode(if plan.options.start { Mode::On } else { Mode::Off });
+        // Until all hooks are in place: a buffer that serves has its tail filled by some of them.
+        control.set_mode(Mode::Off);
         match observer {
             Some(observer) => observer::publish(observer),
             None => agent::publish_to_hooks(agent),
@@ -69,8 +72,16 @@ impl Live {
         let mut in_place = agent.in_place.exchanges();
         // SAFETY: `exchange_for` has paired hooks with functions of their types; the agent is never unloaded; what the hooks need
         // was published before, and they are those of its hierarchy (`Build::with`).
-        unsafe { unlocked.exchange() };
+        if let Err(error) = unsafe { unlocked.exchange() } {
+            agent::forget();
+            control.set_settings("");
+            if observer.is_none() && matches!(error, Error::Lost { .. }) {
+                ground::set_lost();
+            }
+            return Err(error.to_string());
+        }
         in_place.clone_from(&hooks);
+        control.set_mode(if plan.options.start { Mode::On } else { Mode::Off });
         control.set_state(if observer.is_some() { State::Observing } else { State::Installed });
         for remark in &remarks {
             say(Severity::Warn, remark);

@@ -8,7 +8,7 @@
 //! | [`plan::Plan`] | then | reads options, libjvm.so, flags; refuses; changes nothing |
 //! | [`plan::Plan::commit`] | then | sets the flags that the heap's construction reads; cannot fail |
 //! | [`live::Live`] | at VMInit (on attach: at once) | builds the levels over the live heap, makes the vtable writable; changes nothing else |
-//! | [`live::Live::commit`] | then | puts the hooks in place; cannot fail |
+//! | [`live::Live::commit`] | then | puts the hooks in place; all of them, or none if another agent changes the same entries at this moment |
 //!
 //! What is refused leaves the JVM as it would be without the agent, and may be tried again.
 #![allow(clippy::disallowed_types, reason = "a library may be loaded from two threads at once")]

@@ -1,6 +1,6 @@
 //! What can be known before the heap exists. Nothing here changes the JVM but [`Plan::commit`].
 
-use super::ground::{Ground, check_number};
+use super::ground::{Ground, check_lost, check_number};
 use crate::hierarchy;
 use crate::hooks;
 use crate::log::{Severity, say};
@@ -116,8 +116,9 @@ impl Plan {
             unsafe { change.apply() };
         }
         if let Ok(unlocked) = Unlocked::of(&self.early) {
+            // Without it compiled code takes memory from eden past the buffers, which is as sound.
             // SAFETY: `exchange_for` has paired the types; the agent is never unloaded.
-            unsafe { unlocked.exchange() };
+            let _ = unsafe { unlocked.exchange() };
         }
     }
 
@@ -163,6 +164,7 @@ fn asked(
     let shape = Shape { grain_shift: jvm.grain().trailing_zeros(), min_remainder: jvm.min_filler() };
     check_sizes(options, jvm.grain())?;
     if !options.observes() {
+        check_lost()?;
         check_heap(jvm.flags.number("MaxHeapSize").unwrap_or(0), shape)?;
         check_tlab_flags(jvm, options, when)?;
     }
