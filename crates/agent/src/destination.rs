@@ -1,13 +1,15 @@
 //! Where the report goes: a new file, an older report, a descriptor, a pipe. Nothing else is ever written to.
 //!
-//! The JVM is ending, perhaps as root, and the path was chosen by whoever wrote the options: a link is not followed, a file that is not
-//! a report of this user stays as it is, and nobody who does not read can keep the JVM from ending.
+//! The JVM is ending, perhaps as root, and the path was chosen by whoever wrote the options: a link is not followed, nor one on the way there that somebody
+//! else may have placed (`control::folder`), a file that is not a report of this user stays as it is, and nobody who does not read can keep the JVM from ending.
 
 use crate::patient::write_patiently;
-use std::fs::{File, OpenOptions};
+use control::folder::Folder;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::path::Path;
 use std::time::Duration;
 
 /// How a report begins: by this an older one is known.
@@ -24,26 +26,28 @@ fn write_within(path: &str, text: &[u8], patience: Duration) -> Result<(), Strin
     if let Some(number) = descriptor(path) {
         return duplicate(number).and_then(|file| write_patiently(file, text, patience)).map_err(remedy);
     }
-    let mut options = OpenOptions::new();
-    options.mode(0o644).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
-    match options.clone().read(true).write(true).create_new(true).open(path) {
+    let (folder, name) = Folder::of(Path::new(path)).map_err(remedy)?;
+    let open = |flags| {
+        let carefully = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        folder.open_at(name, flags | carefully, 0o644).map(File::from)
+    };
+    match open(libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
         Ok(file) => return replace(&file, text, patience),
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(remedy(error)),
         Err(_) => {}
     }
-    let found = std::fs::symlink_metadata(path).map_err(remedy)?;
-    let kind = found.file_type();
+    let kind = folder.look_at(name).map_err(remedy)?.file_type();
     if kind.is_symlink() {
         return Err("is a symbolic link, which is not followed: specify the file itself".into());
     }
     if kind.is_fifo() || kind.is_char_device() {
-        let file = options.write(true).open(path).map_err(remedy)?;
+        let file = open(libc::O_WRONLY).map_err(remedy)?;
         return write_patiently(file, text, patience).map_err(remedy);
     }
     if !kind.is_file() {
         return Err("is not a file: specify another path".into());
     }
-    let file = options.read(true).write(true).open(path).map_err(remedy)?;
+    let file = open(libc::O_RDWR).map_err(remedy)?;
     let found = file.metadata().map_err(remedy)?;
     // SAFETY: geteuid has no preconditions.
     let user = unsafe { libc::geteuid() };
@@ -111,8 +115,9 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
     use std::io::{Read, Write};
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
     use std::process::Command;
     use std::sync::mpsc::{self, RecvTimeoutError};
 
@@ -169,6 +174,30 @@ mod tests {
         std::fs::hard_link(&target, &link).unwrap();
         assert!(write(link.to_str().unwrap(), b"new").unwrap_err().contains("was not replaced"));
         assert_eq!(std::fs::read(&target).unwrap(), REPORT);
+    }
+
+    #[test]
+    fn a_link_on_the_way_is_followed_if_nobody_else_can_have_placed_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (open, target) = (folder.path().join("open"), folder.path().join("target"));
+        std::fs::create_dir(&open).unwrap();
+        std::fs::create_dir(&target).unwrap();
+        symlink(&target, open.join("link")).unwrap();
+        let path = open.join("link/r.json");
+        let name = path.to_str().unwrap();
+        let open_to = |mode| std::fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
+        open_to(0o777);
+        let said = write(name, REPORT).unwrap_err();
+        assert!(said.contains("link is a symbolic link that another user may have placed"), "{said}");
+        assert!(!target.join("r.json").exists());
+        // What is no link leads nowhere else.
+        assert_eq!(write(open.join("r.json").to_str().unwrap(), REPORT), Ok(()));
+        open_to(0o755);
+        assert_eq!(write(name, REPORT), Ok(()));
+        assert_eq!(std::fs::read(target.join("r.json")).unwrap(), REPORT);
+        open_to(0o777);
+        assert!(write(name, b"new").is_err());
+        assert_eq!(std::fs::read(target.join("r.json")).unwrap(), REPORT);
     }
 
     #[test]

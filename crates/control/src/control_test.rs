@@ -177,6 +177,24 @@ fn a_directory_open_to_others_is_refused_with_the_remedy() {
 }
 
 #[test]
+fn a_link_on_the_way_that_another_user_may_have_placed_is_refused() {
+    let directory = own_directory();
+    let (open, target) = (directory.path().join("open"), directory.path().join("target"));
+    for folder in [&open, &target] {
+        std::fs::create_dir_all(folder.join("inner")).unwrap();
+        std::fs::set_permissions(folder.join("inner"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    symlink(&target, open.join("link")).unwrap();
+    let path = open.join("link/inner/7");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(refused(&path).contains("is a symbolic link that another user may have placed; create it with"));
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(Control::create(&path, &[1]).is_ok());
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(Control::create(&open.join("inner/7"), &[1]).is_ok(), "no link");
+}
+
+#[test]
 fn a_truncated_file_harms_neither_side() {
     let directory = own_directory();
     let path = directory.path().join("7");

@@ -4,6 +4,7 @@
 //! on. A lock on it tells a file of a JVM that runs from one that was left behind.
 
 use crate::Error;
+use crate::folder::Folder;
 use crate::header::{MAGIC, State, other_format};
 use crate::kept::Kept;
 use crate::memory::{Access, MOST_BYTES, Memory, not_standard};
@@ -23,23 +24,26 @@ pub(crate) struct Copy {
     file: Kept,
 }
 
-/// The directory must belong to this user and be writable by nobody else: otherwise another user could plant a link or
-/// swap the file (HotSpot demands the same of its hsperfdata directory).
-fn check_directory(directory: &Path) -> Result<(), Error> {
+/// Opens the directory. It must belong to this user and be writable by nobody else: otherwise another user could plant a link or
+/// swap the file (HotSpot demands the same of its hsperfdata directory). The way to it may have no link of another user's.
+fn open_directory(directory: &Path) -> Result<Folder, Error> {
     let shown = directory.display();
-    let found = std::fs::symlink_metadata(directory)
-        .map_err(|error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700")))?;
-    if !found.is_dir() {
+    let absent =
+        |error: io::Error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700"));
+    let linked = directory.symlink_metadata().map_err(absent)?.is_symlink();
+    if linked {
         return Err(Error(format!(
             "control directory {shown} is not a directory (symbolic links are not followed); specify a directory"
         )));
     }
+    let folder = Folder::at(directory).map_err(absent)?;
+    let found = folder.metadata().map_err(absent)?;
     if found.uid() != user() || found.mode() & 0o022 != 0 {
         return Err(Error(format!(
             "control directory {shown} is writable by other users; use control=auto, or a directory created with mkdir -m 700"
         )));
     }
-    Ok(())
+    Ok(folder)
 }
 
 impl Copy {
@@ -49,22 +53,22 @@ impl Copy {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        check_directory(directory)?;
+        let folder = open_directory(directory)?;
         let shown = path.display();
         let irregular =
             || Error(format!("control file {shown} exists and is not a regular file; specify another path"));
+        let name = path.file_name().ok_or_else(irregular)?;
         // Before it is opened, since opening alone can do something.
-        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        if folder.look_at(name).is_ok_and(|found| !found.is_file()) {
             return Err(irregular());
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(CAREFULLY);
-        let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        let flags = libc::O_RDWR | libc::O_CREAT | CAREFULLY;
+        let file = folder.open_at(name, flags, 0o600).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => irregular(),
             _ => Error(format!("control file {shown}: {error}; specify a writable path")),
         })?;
         let failed = |error: io::Error| Error(format!("control file {shown}: {error}; specify another path"));
-        let file = File::from(not_standard(file.into()).map_err(failed)?);
+        let file = File::from(not_standard(file).map_err(failed)?);
         let found = file.metadata().map_err(failed)?;
         if !found.is_file() {
             return Err(irregular());

@@ -19,6 +19,7 @@ mod control;
 mod copy;
 mod decisions;
 mod error;
+pub mod folder;
 mod header;
 mod kept;
 mod limits;
