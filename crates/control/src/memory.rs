@@ -72,9 +72,7 @@ impl Memory {
     /// Gives whole pages from `from` bytes on back to the kernel, for all processes that have mapped them. They can be read and written as before, and
     /// are zero then.
     pub(crate) fn release(&self, from: usize) {
-        // SAFETY: sysconf has no preconditions.
-        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 16);
-        let from = from.next_multiple_of(page);
+        let from = from.next_multiple_of(page_bytes());
         let Some(bytes) = self.bytes.checked_sub(from).filter(|bytes| *bytes > 0) else { return };
         // The first is for memory that is shared, the second for memory that is not, where the kernel refuses the first.
         for advice in [libc::MADV_REMOVE, libc::MADV_DONTNEED] {
@@ -89,6 +87,11 @@ impl Drop for Memory {
         // SAFETY: the mapping was made by `map` with this length, and nothing borrowed from `self` outlives it.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: sysconf has no preconditions.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 16)
 }
 
 fn map(file: i32, bytes: usize, protection: i32, flags: i32) -> io::Result<Memory> {
@@ -124,13 +127,28 @@ pub(crate) fn sealed(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::fchmod(file.as_raw_fd(), 0o600) })?;
     // SAFETY: the descriptor is open.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
-        0 => {}
-        error => return Err(io::Error::from_raw_os_error(error)),
-    }
+    reserve(bytes, |from, bytes| unsafe {
+        libc::posix_fallocate(file.as_raw_fd(), from as libc::off_t, bytes as libc::off_t)
+    })?;
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
     Ok(file)
+}
+
+/// Has a file get so many bytes, by what gives it some from a place on, or says why not. Many kernels give up when a signal comes, take back what
+/// they have given, and may not be asked for as much again: where a profiler's signals come more often than all of it takes, it would never be there.
+/// So it is asked for in smaller parts then, down to a page, and each is kept.
+fn reserve(bytes: usize, mut give: impl FnMut(usize, usize) -> libc::c_int) -> io::Result<()> {
+    let page = page_bytes();
+    let (mut done, mut part) = (0, bytes);
+    while done < bytes {
+        match give(done, part.min(bytes - done)) {
+            0 => done += part,
+            libc::EINTR => part = (part / 2).next_multiple_of(page),
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+    Ok(())
 }
 
 /// In a process that was started without standard error, the next file that is opened would become it: what the process prints would be
@@ -265,6 +283,59 @@ mod tests {
         assert!(take(&link(&null), Access::Read, |_| true).is_none());
         let sealed = sealed(4096).unwrap();
         assert!(take(&link(&sealed), Access::Read, |found| found.owner == u32::MAX).is_none());
+    }
+
+    /// A kernel into whose work a signal comes with every third page, and every seventh signal before any.
+    #[test]
+    fn memory_grows_between_signals() {
+        for pages in [0, 1, 2, 7, 100, 1025] {
+            let (mut has, mut asked) = (0, 0);
+            let give = |from: usize, bytes: usize| {
+                assert_eq!((from, from % PAGE), (has, 0), "one behind the other");
+                asked += 1;
+                if bytes > 3 * PAGE || asked % 7 == 0 {
+                    return libc::EINTR;
+                }
+                has += bytes;
+                0
+            };
+            let all = pages * PAGE + 5;
+            assert!(reserve(all, give).is_ok());
+            assert_eq!(has, all);
+        }
+        let mut full = [libc::EINTR, libc::ENOSPC].into_iter();
+        let refused = reserve(9 * PAGE, |_, _| full.next().unwrap());
+        assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    }
+
+    /// As a profiler does that looks at threads by signals. Kernels that go on whatever comes pass this in any case.
+    #[test]
+    fn signals_keep_nobody_from_memory() {
+        extern "C" fn nothing(_: libc::c_int) {}
+        // SAFETY: all zeros are valid values of these structures.
+        let (mut action, mut event): (libc::sigaction, libc::sigevent) = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+        action.sa_flags = libc::SA_RESTART;
+        // To this thread: others have the process's signals as well.
+        (event.sigev_notify, event.sigev_signo) = (libc::SIGEV_THREAD_ID, libc::SIGURG);
+        // SAFETY: gettid has no preconditions.
+        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        let often = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+        let times = libc::itimerspec { it_interval: often, it_value: often };
+        let mut timer = std::ptr::null_mut();
+        // SAFETY: the handler does nothing, which any thread may do at any time; all places are valid for their values.
+        let set = unsafe {
+            libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut())
+                | libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer)
+                | libc::timer_settime(timer, 0, &times, std::ptr::null_mut())
+        };
+        let made: Vec<_> = (0..20).map(|_| sealed(4 << 20)).collect();
+        // SAFETY: the timer was created above, if any was.
+        unsafe { libc::timer_delete(timer) };
+        assert_eq!(set, 0);
+        for file in made {
+            assert_eq!(File::from(file.unwrap()).metadata().unwrap().blocks() * 512, 4 << 20);
+        }
     }
 
     #[test]
