@@ -204,6 +204,7 @@ impl Agent {
 
     /// A collection begins. Only on the VM thread, at a safepoint.
     pub(crate) fn pause_begins(&self) {
+        self.in_place.lease.look();
         self.sized.pause_begins();
         self.first_tlabs.pause_begins();
     }

@@ -1,6 +1,7 @@
 //! What an installation has put into the heap's vtable, until HotSpot's own functions are back there.
 #![allow(clippy::disallowed_types, reason = "several threads may mean to take it back")]
 
+use crate::lease::Lease;
 use control::{Control, State};
 use hotspot::Error;
 use hotspot::patch::{Exchange, Unlocked};
@@ -14,12 +15,15 @@ pub(crate) struct InPlace {
     failed: AtomicU64,
     /// What has to be done when nothing is in place any more.
     forget: fn(),
+    /// How long it stays without being asked for.
+    pub(crate) lease: Lease,
 }
 
 impl InPlace {
     /// Nothing yet. `forget` is called when HotSpot's own functions are back.
     pub(crate) fn nothing(control: &'static Control, forget: fn()) -> InPlace {
-        InPlace { control, exchanges: Mutex::default(), failed: AtomicU64::new(0), forget }
+        let lease = Lease::begin(control);
+        InPlace { control, exchanges: Mutex::default(), failed: AtomicU64::new(0), forget, lease }
     }
 
     /// For whoever puts it in place.

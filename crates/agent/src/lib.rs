@@ -39,6 +39,7 @@ mod hooks;
 mod in_place;
 mod install;
 mod java;
+mod lease;
 mod log;
 mod observer;
 mod options;

@@ -192,6 +192,7 @@ impl Observer {
             }
             None => times.pass(kind, way, alone),
         }
+        self.in_place.lease.look();
         if begun.look == Look::Timed {
             times.follow(now, C::PACE);
         }

@@ -39,6 +39,8 @@ pub(crate) enum Tlab {
 
 /// The smallest TLAB that can be asked for: HotSpot keeps a reserve of some hundred bytes at each one's end.
 pub(crate) const MIN_TLAB: usize = 1 << 10;
+/// A day, in seconds.
+const MAX_LEASE: u32 = 86_400;
 const MAX_DELAY: usize = 1_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +69,8 @@ pub(crate) struct Options {
     pub(crate) times: bool,
     /// Nothing is installed; an observer withdraws.
     pub(crate) withdraw: bool,
+    /// Seconds after which it goes if the command that has put it there is not heard of; 0: it stays.
+    pub(crate) lease: u32,
     /// For tests: all counters with locked additions, so that sums are exact.
     pub(crate) exact: bool,
     /// For tests: microseconds to sleep between receiving an extent and publishing it.
@@ -92,6 +96,7 @@ impl Default for Options {
             bound: false,
             times: false,
             withdraw: false,
+            lease: 0,
             exact: false,
             delay: 0,
         }
@@ -99,7 +104,7 @@ impl Default for Options {
 }
 
 /// The keys, for the message about an unknown one.
-const KEYS: &str = "levels, core, processor, tlab, report, control, unseen, log, strict, unknown, start, bound, times, withdraw, exact, delay";
+const KEYS: &str = "levels, core, processor, tlab, report, control, unseen, log, strict, unknown, start, bound, times, withdraw, lease, exact, delay";
 
 fn choose<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
@@ -194,6 +199,13 @@ impl Options {
             "bound" => self.bound = choose(key, value, &SWITCH)?,
             "times" => self.times = choose(key, value, &SWITCH)?,
             "withdraw" => self.withdraw = choose(key, value, &SWITCH)?,
+            "lease" => {
+                self.lease = value
+                    .parse()
+                    .ok()
+                    .filter(|seconds| (1..=MAX_LEASE).contains(seconds))
+                    .ok_or_else(|| format!("{key}={value}: use seconds, 1 to {MAX_LEASE}"))?;
+            }
             "exact" => self.exact = choose(key, value, &SWITCH)?,
             "delay" => {
                 self.delay = value
@@ -229,7 +241,7 @@ mod tests {
     fn every_option() {
         let (options, result) = Options::parse(
             "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,unseen=refuse,log=debug,strict=true,\
-             unknown=try,start=off,bound=on,exact=on,delay=50",
+             unknown=try,start=off,bound=on,lease=30,exact=on,delay=50",
         );
         assert_eq!(result, Ok(()));
         assert_eq!(
@@ -251,6 +263,7 @@ mod tests {
                 bound: true,
                 times: false,
                 withdraw: false,
+                lease: 30,
                 exact: true,
                 delay: 50,
             }
@@ -299,6 +312,7 @@ mod tests {
             ("times=true", "use levels=none"),
             ("times=true,levels=none,bound=true", "without bound"),
             ("delay=-1", "use microseconds"),
+            ("lease=0", "use seconds, 1 to 86400"),
         ] {
             assert!(mistake(text).contains(remedy), "{text}: {}", mistake(text));
         }

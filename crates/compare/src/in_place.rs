@@ -93,7 +93,11 @@ impl Subject for InPlace {
         if let Some(pauses) = &mut self.pauses {
             pauses.look(counts.at);
         }
-        Ok(counts)
+        // Afterwards: buffers that are off since are in no window that is taken for one with them.
+        match self.jvms.left() {
+            Some(why) => Err(Error::failed(format!("{why}; try again"))),
+            None => Ok(counts),
+        }
     }
 
     fn evidence(&mut self) -> Evidence {

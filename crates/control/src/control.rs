@@ -186,10 +186,30 @@ impl Control {
         self.header().withdrawal.store(1, Ordering::Relaxed);
     }
 
-    /// Takes that back.
+    /// Takes that back, and ends the lease: it is another's who says so.
     pub fn ask_to_stay(&self) {
         // Relaxed: as in `is_to_withdraw`.
+        self.header().lease.store(0, Ordering::Relaxed);
         self.header().withdrawal.store(0, Ordering::Relaxed);
+    }
+
+    /// Has the agent stay so many seconds after each renewal, or for good with 0.
+    pub fn set_lease(&self, seconds: u32) {
+        // Relaxed: nothing depends on when it is seen.
+        self.header().lapsed.store(0, Ordering::Relaxed);
+        self.header().lease.store(seconds, Ordering::Relaxed);
+    }
+
+    /// Says that the command is still there for which the agent was installed.
+    pub fn renew(&self) {
+        // Relaxed: as above.
+        self.header().renewals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the lease has run out. Whether nobody has done so before.
+    pub fn lapse(&self) -> bool {
+        // Release: whoever sees it sees the message.
+        self.header().lapsed.swap(1, Ordering::Release) == 0
     }
 
     /// Asks for sizes from now on: for levels by their number, the threads' level first. The agent holds them to what an installation

@@ -6,7 +6,7 @@ use crate::limits::{MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
@@ -140,6 +140,12 @@ pub(crate) struct Header {
     pub(crate) mode: AtomicU32,
     /// Not 0: the agent is to withdraw. Written by the command.
     pub(crate) withdrawal: AtomicU32,
+    /// Seconds for which the agent stays without a renewal; 0: as long as the JVM. Written by the agent.
+    pub(crate) lease: AtomicU32,
+    /// Not 0: the lease has run out. Written by the agent.
+    pub(crate) lapsed: AtomicU32,
+    /// How often the lease was renewed. Written by the command.
+    pub(crate) renewals: AtomicU64,
     /// How often sizes were asked for. Written by the command, with release order, after `asked`.
     pub(crate) asked_number: AtomicU32,
     /// The last of them that the agent has looked at.

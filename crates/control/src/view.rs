@@ -226,6 +226,25 @@ impl View {
         self.header().withdrawal.load(Ordering::Relaxed) != 0
     }
 
+    /// Seconds for which the agent stays without a renewal; 0 where it has no lease.
+    #[inline(always)]
+    pub fn lease(&self) -> u32 {
+        // Relaxed: nothing depends on when it is seen.
+        self.header().lease.load(Ordering::Relaxed)
+    }
+
+    /// How often the lease was renewed.
+    pub fn renewals(&self) -> u64 {
+        // Relaxed: as above.
+        self.header().renewals.load(Ordering::Relaxed)
+    }
+
+    /// Whether the lease has run out: from some moment on buffers are off, and the agent is gone with the next occasion. Whoever has counted looks afterwards.
+    pub fn has_lapsed(&self) -> bool {
+        // Acquire: pairs with the release in `Control::lapse`; the message written before is seen.
+        self.header().lapsed.load(Ordering::Acquire) != 0
+    }
+
     /// How often sizes were asked for.
     pub fn asked_number(&self) -> u32 {
         // Acquire: pairs with the release in `Control::ask_for_sizes`.

@@ -1,5 +1,6 @@
 //! Why something could not be seen, and what makes it visible.
 
+use control::View;
 use jvm::os;
 use jvm::vm_flags::VmFlags;
 use serde_json::Value;
@@ -39,9 +40,14 @@ pub(crate) fn of_counters(flags: &VmFlags) -> String {
     format!("HotSpot's own counters ({remedy})")
 }
 
-/// Of counters that stopped, or began to count something else.
-pub(crate) fn of_changed_agent() -> String {
-    "the use of eden, and refills: the agent was withdrawn or switched by another command meanwhile; run the doctor again".into()
+/// Of counters that stopped, or began to count something else: by another command, or because the agent has not heard of us (this process was stopped, or
+/// had no CPU).
+pub(crate) fn of_changed_agent(view: &View) -> String {
+    let why = match view.has_lapsed() {
+        true => view.message(),
+        false => "the agent was withdrawn or switched by another command meanwhile".into(),
+    };
+    format!("the use of eden, and refills: {why}; run the doctor again")
 }
 
 /// Of what threads have allocated: the agent says where it is, and we read it.
@@ -89,6 +95,15 @@ mod tests {
         let none = of(&line("UsePerfData", true));
         assert!(none.contains("hsperfdata") && !none.contains("-XX"), "{none}");
         assert!(of("").contains("-UsePerfData and -XX:+PerfDisableSharedMem"), "nobody knows which");
+    }
+
+    #[test]
+    fn an_agent_that_left_by_itself_says_why() {
+        let control = control::Control::anonymous(&[1]).unwrap();
+        assert!(of_changed_agent(&control).contains("by another command meanwhile; run the doctor again"));
+        control.lapse();
+        control.set_message("the agent withdraws because of a reason");
+        assert!(of_changed_agent(&control).contains("because of a reason; run the doctor again"));
     }
 
     #[test]

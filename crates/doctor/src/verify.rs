@@ -13,6 +13,7 @@ use compare::{Comparison, Method, Program};
 use control::{Mode, State, View};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
+use jvm::lease::{self, Lease};
 use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::time::Duration;
@@ -49,7 +50,8 @@ pub fn in_place(
     // What was watched is reported, whatever becomes of the trial.
     let failed = |error: Error| Ok(vec![Trial::without_result(remedy.clone(), format!("failed: {error}"))]);
     if present.is_none() {
-        let options = AgentOptions { start_off: true, ..AgentOptions::read(&settings)? };
+        let options =
+            AgentOptions { start_off: true, lease: lease::SECONDS, ..AgentOptions::read(&settings)? };
         // What has to be known before was told when the observer came.
         match jvm::switch::attach(pid, &options, install, |_| ()) {
             Ok(_) => {}
@@ -60,9 +62,15 @@ pub fn in_place(
             }
         }
     }
-    let estimate = compare::in_place::measure(pid, duration, compare::another_seed(), progress);
+    // An agent that was there has no lease, and is not ours to remove.
+    let lease = present.is_none().then(|| Lease::hold(pid)).transpose();
+    let estimate = lease
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|_| compare::in_place::measure(pid, duration, compare::another_seed(), progress));
     // Whatever came of it, also if the user has stopped us, it is not left on.
     let note = leave(pid, present.map(|buffers| buffers.on));
+    drop(lease);
     if let Some(signal) = os::stopped_by() {
         // There will be no report that could tell it.
         note.iter().filter(|note| !note.is_empty()).for_each(|note| progress.line(note));

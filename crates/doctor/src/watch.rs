@@ -244,15 +244,14 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     if unread && os::is_running(jvm.pid) {
         evidence.missing.push(missing::of_accounts(jvm.pid, &watch.settings));
     }
-    if jvm
-        .control
-        .is_some_and(|view| Some(Agent::of(view)) != as_it_was || view.state() == Some(State::Withdrawn))
-        && jvm.control.and_then(View::state) != Some(State::Ended)
+    let gone = |view: &View| view.state() == Some(State::Withdrawn) || view.has_lapsed();
+    if let Some(view) = jvm.control.filter(|view| Some(Agent::of(view)) != as_it_was || gone(view))
+        && view.state() != Some(State::Ended)
         && os::is_running(jvm.pid)
     {
         // Of a part of the time, or of both ways together.
         (evidence.allocation, evidence.refills, evidence.terrace) = (None, None, None);
-        evidence.missing.push(missing::of_changed_agent());
+        evidence.missing.push(missing::of_changed_agent(view));
     } else if evidence.terrace.is_some() && evidence.refills.is_none() {
         evidence.missing.push(missing::of_refill_times());
     }

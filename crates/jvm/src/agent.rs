@@ -114,6 +114,8 @@ pub struct AgentOptions {
     pub bound: bool,
     /// Time the requests that are passed on (only with `levels=none`).
     pub times: bool,
+    /// Seconds for which the agent stays without hearing of us ([`crate::lease`]); 0: as long as the JVM.
+    pub lease: u32,
     /// Try a JDK that is not known to work.
     pub try_unknown: bool,
 }
@@ -219,6 +221,9 @@ impl AgentOptions {
                 add(key, value);
             }
         }
+        if self.lease != 0 {
+            add("lease", &self.lease.to_string());
+        }
         Ok(text)
     }
 }
@@ -263,6 +268,8 @@ mod tests {
         );
         let attached = AgentOptions { control: Some("auto".into()), seen: true, ..AgentOptions::default() };
         assert_eq!(attached.text().unwrap(), "control=auto,unseen=refuse");
+        let leased = AgentOptions { lease: 30, ..AgentOptions::default() };
+        assert_eq!(leased.text().unwrap(), "lease=30");
         assert!(
             AgentOptions::observing().flag(library).unwrap().ends_with("levels=none,tlab=stock,start=off")
         );

@@ -10,7 +10,7 @@
 //! | [`safepoints`], [`stops`] | what a JVM logged of its stops: after its end; while it runs, beside our own clock |
 //! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
-//! | [`observer`] | an agent that only counts, for as long as somebody looks |
+//! | [`observer`], [`lease`] | an agent that only counts, for as long as somebody looks; how it knows |
 //! | [`refills`], [`clock`] | how long requests took that an observer passed on |
 //! | [`counter_values`], [`counts`], [`mod@size`], [`show`], [`why`] | what was counted, sizes that users write, a status as a table, why sizes are what they are |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
@@ -39,6 +39,7 @@ pub mod install;
 pub mod jdk;
 pub mod jvm_options;
 pub mod launch;
+pub mod lease;
 pub mod loadable;
 mod loaded;
 pub mod observe;

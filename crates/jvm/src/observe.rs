@@ -163,6 +163,11 @@ impl Jvms {
         Ok(())
     }
 
+    /// Why an agent has left before it was told to, if one has: what was counted since is of a JVM without it.
+    pub fn left(&self) -> Option<String> {
+        self.found.iter().find(|jvm| jvm.control.has_lapsed()).map(|jvm| jvm.control.message())
+    }
+
     /// Whether any of them is up, with hooks in place.
     pub fn ready(&self) -> bool {
         self.settled().is_some()

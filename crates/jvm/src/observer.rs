@@ -2,26 +2,33 @@
 
 use crate::agent::AgentOptions;
 use crate::install::Install;
+use crate::lease::{self, Lease};
 use crate::refills::RefillTimes;
 use crate::withdraw::withdraw;
 use crate::{Error, Result, switch};
 use control::{Control, View};
+use std::sync::Arc;
 
 /// An observer of ours. It withdraws when this is dropped: HotSpot's own functions are back in their places, and JVMTI tells nobody of
-/// anything. The library and its counters stay in the JVM's memory, unused.
+/// anything. The library and its counters stay in the JVM's memory, unused. Where this process is killed, it withdraws on its own.
 pub struct Observer {
     pid: u32,
-    control: Control,
+    control: Arc<Control>,
     present: bool,
+    _lease: Lease,
 }
 
 impl Observer {
     /// Attaches it; `tell` gets what should be known before. An error if terrace is there already, with buffers or without.
     pub fn attach(pid: u32, install: &Install, tell: impl Fn(&str)) -> Result<Observer> {
-        let options = AgentOptions { times: true, ..AgentOptions::observing() };
+        let options = AgentOptions { times: true, lease: lease::SECONDS, ..AgentOptions::observing() };
         switch::attach(pid, &options, install, tell)?;
         let control = Control::of_process(pid)?.ok_or_else(|| Error::failed("the JVM has just ended"))?;
-        Ok(Observer { pid, control, present: true })
+        let control = Arc::new(control);
+        match Lease::of(Arc::clone(&control)) {
+            Ok(lease) => Ok(Observer { pid, control, present: true, _lease: lease }),
+            Err(error) => withdraw(pid, &control).and(Err(error)),
+        }
     }
 
     /// What it counts.

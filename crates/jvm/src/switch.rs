@@ -165,7 +165,9 @@ pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
 /// Switches buffers off and has them leave a JVM. Whether they have gone: otherwise they go with the JVM's next collection.
 pub fn remove(pid: u32) -> Result<bool> {
     let (status, control) = found(pid)?;
-    has_buffers(&status, &control)?;
+    if control.state() != Some(State::Withdrawn) {
+        has_buffers(&status, &control)?;
+    }
     control.set_mode(Mode::Off);
     Ok(leave(pid, &control))
 }

@@ -63,6 +63,7 @@ impl Live {
         }
         // Until all hooks are in place: a buffer that serves has its tail filled by some of them.
         control.set_mode(Mode::Off);
+        control.set_lease(plan.options.lease);
         match observer {
             Some(observer) => observer::publish(observer),
             None => agent::publish_to_hooks(agent),

@@ -44,6 +44,7 @@ mod jar;
 mod jar_attach;
 mod jdk;
 mod launch;
+mod leases;
 mod levels;
 mod limits;
 mod loading;
@@ -71,6 +72,16 @@ mod waste;
 mod zgc;
 
 fn main() -> std::process::ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [leases::HOLD, pid] = arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        return leases::hold(pid).map_or_else(
+            |line| {
+                eprintln!("{line}");
+                std::process::ExitCode::FAILURE
+            },
+            |()| std::process::ExitCode::SUCCESS,
+        );
+    }
     let mut cases = Vec::new();
     for add in [
         matrix::cases,
@@ -90,6 +101,7 @@ fn main() -> std::process::ExitCode {
         switching::cases,
         observing::cases,
         returning::cases,
+        leases::cases,
         resizing::cases,
         adaptive::cases,
         control_memory::cases,

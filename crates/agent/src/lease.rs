@@ -1,0 +1,132 @@
+//! `lease=SECONDS`: what is installed for a command goes when that command is no more. One that is killed cannot say so.
+//!
+//! Whoever has put the agent there counts a word in the control memory up, each second or so. The agent looks at it at collections, and where requests are
+//! timed. A word that has not changed for so long since it was first seen is nobody's any more: the mode is off from then on, and the agent withdraws as if it
+//! had been asked to. It compares looks of its own, by a clock that stands still while the system sleeps: no other process's clock is read.
+#![allow(clippy::disallowed_types, reason = "several threads look at it")]
+
+use crate::clock::about_now_ns;
+use control::{Control, Mode};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) struct Lease {
+    control: &'static Control,
+    /// Renewals that were seen last.
+    seen: AtomicU64,
+    /// Since when, at the latest.
+    since: AtomicU64,
+}
+
+impl Lease {
+    pub(crate) fn begin(control: &'static Control) -> Lease {
+        let (seen, since) = (control.renewals().into(), about_now_ns().into());
+        Lease { control, seen, since }
+    }
+
+    /// Has the agent withdraw if its lease has run out. On any thread that is in a hook or at a safepoint.
+    #[inline(always)]
+    pub(crate) fn look(&self) {
+        if self.control.lease() != 0 {
+            self.look_at(about_now_ns());
+        }
+    }
+
+    /// `now` was read before: a thread that has lost its CPU in between sees what was renewed by then, and takes no moment that has not been for one without
+    /// a renewal.
+    #[cold]
+    #[inline(never)]
+    fn look_at(&self, now: u64) {
+        let renewals = self.control.renewals();
+        // Acquire: pairs with the release below; `since` is at least as late as these renewals were seen.
+        if self.seen.load(Ordering::Acquire) != renewals {
+            // The latest of several threads' moments: one that was late would otherwise put back the beginning.
+            self.since.fetch_max(now, Ordering::Relaxed);
+            // Release: as above.
+            self.seen.store(renewals, Ordering::Release);
+            return;
+        }
+        let seconds = u64::from(self.control.lease());
+        let is_over =
+            now.saturating_sub(self.since.load(Ordering::Relaxed)) >= seconds.saturating_mul(1_000_000_000);
+        if seconds == 0 || !is_over || self.control.has_lapsed() {
+            return;
+        }
+        // Threads that come here at once write the same text.
+        self.control.set_message(&format!(
+            "the agent withdraws because the command that had installed it has not been heard of for {seconds} s"
+        ));
+        if self.control.lapse() {
+            self.control.set_mode(Mode::Off);
+            self.control.ask_to_withdraw();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn leased(seconds: u32) -> (&'static Control, Lease, u64) {
+        let control: &Control = Box::leak(Box::new(Control::anonymous(&[1]).unwrap()));
+        control.set_lease(seconds);
+        control.set_mode(Mode::On);
+        let lease = Lease::begin(control);
+        let begun = lease.since.load(Ordering::Relaxed);
+        (control, lease, begun)
+    }
+
+    #[test]
+    fn what_is_renewed_stays_however_rarely_it_is_looked_at() {
+        let (control, lease, begun) = leased(30);
+        for look in 1..100 {
+            control.renew();
+            lease.look_at(begun + look * 1000 * SECOND);
+        }
+        assert_eq!((control.is_to_withdraw(), control.mode()), (false, Mode::On));
+        assert!(!control.has_lapsed() && control.message().is_empty());
+    }
+
+    #[test]
+    fn what_nobody_renews_goes_after_its_time() {
+        let (control, lease, begun) = leased(30);
+        control.renew();
+        lease.look_at(begun + 20 * SECOND);
+        lease.look_at(begun + 49 * SECOND);
+        assert!(!control.has_lapsed(), "29 s after it was seen that somebody was there");
+        lease.look_at(begun + 50 * SECOND);
+        assert_eq!((control.is_to_withdraw(), control.mode()), (true, Mode::Off));
+        assert!(control.has_lapsed() && control.message().ends_with("not been heard of for 30 s"));
+        // Said once; who comes back is told, and finds what was meanwhile.
+        control.set_mode(Mode::On);
+        control.renew();
+        lease.look_at(begun + 51 * SECOND);
+        lease.look_at(begun + 151 * SECOND);
+        assert!(control.has_lapsed() && control.is_to_withdraw());
+    }
+
+    #[test]
+    fn a_look_that_was_late_puts_nothing_back() {
+        let (control, lease, begun) = leased(30);
+        control.renew();
+        lease.look_at(begun + 100 * SECOND);
+        control.renew();
+        lease.look_at(begun + 10 * SECOND);
+        lease.look_at(begun + 110 * SECOND);
+        assert!(!control.has_lapsed());
+    }
+
+    #[test]
+    fn without_a_lease_it_stays() {
+        let (control, lease, begun) = leased(0);
+        lease.look_at(begun + 1000 * SECOND);
+        lease.look();
+        assert!(!control.is_to_withdraw());
+        let (control, lease, begun) = leased(30);
+        // The user has switched it on: it is the user's from then on.
+        control.ask_to_stay();
+        lease.look_at(begun + 1000 * SECOND);
+        assert!(!control.is_to_withdraw() && !control.has_lapsed());
+    }
+}
