@@ -11,13 +11,14 @@ use crate::refills::Watch;
 use crate::sizes::Sizes;
 use crate::small_first::FirstTlabs;
 use control::{Control, Mode};
-use hab::{Counter, Counters, CpuIndex, Layout, Shape};
+use hab::{Counter, Counters, CpuIndex, DomainIndex, Layout, Shape};
 use hotspot::functions::{
     AllocateNewTlab, EnsureParsability, Functions, MemAllocate, Pause, TraceHeap, UnsafeMaxTlabAlloc,
 };
 use hotspot::heap::Heap;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
 use topology::CpuSource;
 
 /// HotSpot's own functions. One that is not hooked is never called.
@@ -46,14 +47,33 @@ impl Originals {
 
 /// Where requests are counted that no level serves: by the threads' domains.
 pub(crate) struct Observed {
-    pub(crate) layout: Layout,
+    /// As in [`Layout`], but one table for all installations that have the same.
+    domain_of_cpu: &'static [DomainIndex],
+    pub(crate) exclusive: usize,
     pub(crate) counters: &'static [Counters],
 }
 
+/// Tables that stay, because a hook may use one until the process ends: each once, however often observers come and go.
+static TABLES: Mutex<Vec<&'static [DomainIndex]>> = Mutex::new(Vec::new());
+
+fn shared(table: &[DomainIndex]) -> &'static [DomainIndex] {
+    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = tables.iter().find(|known| **known == table) {
+        return found;
+    }
+    let table: &'static [DomainIndex] = Box::leak(table.into());
+    tables.push(table);
+    table
+}
+
 impl Observed {
+    pub(crate) fn new(layout: &Layout, counters: &'static [Counters]) -> Observed {
+        Observed { domain_of_cpu: shared(&layout.domain_of_cpu), exclusive: layout.exclusive, counters }
+    }
+
     #[inline(always)]
     pub(crate) fn domain(&self, cpu: CpuIndex) -> usize {
-        let known = self.layout.domain_of_cpu.get(cpu.0 as usize);
+        let known = self.domain_of_cpu.get(cpu.0 as usize);
         known.map_or(self.counters.len().saturating_sub(1), |domain| usize::from(domain.0))
     }
 }
@@ -256,5 +276,24 @@ impl Agent {
         let sizes = self.hierarchy.sizes();
         self.objects.follow(&sizes);
         self.control.set_sizes(&sizes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observers_share_a_table() {
+        let layout = |domains: &[u16]| Layout {
+            domain_of_cpu: domains.iter().map(|domain| DomainIndex(*domain)).collect(),
+            group_of_domain: [0, 0].into(),
+            exclusive: 2,
+        };
+        let table = |domains: &[u16]| Observed::new(&layout(domains), &[]).domain_of_cpu.as_ptr();
+        assert_eq!(table(&[0, 1, 1]), table(&[0, 1, 1]));
+        assert_ne!(table(&[0, 1, 1]), table(&[0, 1]));
+        let observed = Observed::new(&layout(&[1, 0]), &[]);
+        assert_eq!([0, 1].map(|cpu| observed.domain(CpuIndex(cpu))), [1, 0]);
     }
 }

@@ -62,7 +62,7 @@ impl<H: Hierarchy> Agent<H> {
         let Some(observed) = &self.observed else { return };
         let domain = observed.domain(self.cpu());
         let Some(counters) = observed.counters.get(domain) else { return };
-        if domain < observed.layout.exclusive {
+        if domain < observed.exclusive {
             counters.add_plainly(events, 1);
             counters.add_plainly(sum, bytes as u64);
         } else {

@@ -131,7 +131,7 @@ impl Observer {
     #[inline(always)]
     fn end<C: Clock>(&self, begun: Option<Begun>, kind: Kind, start: usize, bytes: usize) {
         let domain = self.domain();
-        let alone = domain < self.observed.layout.exclusive;
+        let alone = domain < self.observed.exclusive;
         if let (Some(begun), Some(times)) = (begun, self.times.get(domain)) {
             let way = if self.control.pauses() != begun.pauses {
                 Way::Collection

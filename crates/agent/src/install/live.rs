@@ -27,6 +27,7 @@ use hotspot::Error;
 use hotspot::collector::Collector;
 use hotspot::heap::{Heap, Jvm};
 use hotspot::patch::{Exchange, Unlocked};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// An agent that is ready to be put in place.
@@ -39,7 +40,7 @@ pub(crate) struct Live {
 impl Live {
     /// Builds it. At VMInit, or attached to a running JVM, on a thread that HotSpot knows.
     pub(crate) fn make(plan: &Plan) -> Result<Live, String> {
-        let heap: &'static Heap = Box::leak(Box::new(plan.jvm.heap().map_err(|error| error.to_string())?));
+        let heap = heap(&plan.jvm)?;
         if !plan.options.observes() {
             check_heap(heap.bytes(), plan.shape)?;
         }
@@ -90,6 +91,13 @@ impl Live {
         say(Severity::Info, &format!("installed: {}", report::without_addresses(&settings)));
         Ok(agent.in_place)
     }
+}
+
+/// The heap, which is the same one as long as the process. It is looked up again with each installation, and kept once.
+fn heap(jvm: &Jvm) -> Result<&'static Heap, String> {
+    static HEAP: OnceLock<Heap> = OnceLock::new();
+    let found = jvm.heap().map_err(|error| error.to_string())?;
+    Ok(HEAP.get_or_init(|| found))
 }
 
 /// The agent, and the hooks that are its own, or the observer's.
@@ -182,7 +190,7 @@ impl Build<'_> {
     /// Where requests are counted that no level serves.
     fn observed(&self) -> Option<Observed> {
         let Plan { layouts, control, .. } = self.plan;
-        layouts.first().map(|layout| Observed { layout: layout.clone(), counters: control.counters(0) })
+        layouts.first().map(|layout| Observed::new(layout, control.counters(0)))
     }
 
     /// The agent with this hierarchy. It stays for ever, because a hook may use it until the process ends.

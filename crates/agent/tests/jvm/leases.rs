@@ -80,12 +80,56 @@ fn a_watcher_that_ends(running: &mut Running<'_>) -> Result<(), String> {
     }
 }
 
+/// Bytes of memory that are this process's alone, without those that its agents count in.
+fn dirty(running: &Running<'_>) -> Result<u64, String> {
+    let smaps = std::fs::read_to_string(format!("/proc/{}/smaps", running.pid())).map_err(text)?;
+    let (mut sum, mut counts) = (0, true);
+    for line in smaps.lines() {
+        match line.strip_prefix("Private_Dirty:") {
+            Some(number) if counts => {
+                sum += number.trim().trim_end_matches(" kB").parse::<u64>().map_err(text)? << 10;
+            }
+            // A mapping's own line begins with its addresses.
+            None if line.split(' ').next().is_some_and(|word| word.contains('-')) => {
+                counts = !line.contains("memfd:terrace");
+            }
+            _ => {}
+        }
+    }
+    Ok(sum)
+}
+
+/// Bytes that stay of each observer at most, beside its control memory: of its own, and of what HotSpot notes of each agent.
+const KEPT: u64 = 6 << 10;
+const ROUNDS: u64 = 100;
+
+/// Observers that come and go. What HotSpot does anyway (`-Xint`: it compiles nothing) it has done in the first rounds.
+fn little_stays(running: &mut Running<'_>) -> Result<(), String> {
+    let round = |running: &mut Running<'_>| attach(running, &install())?.withdraw().map_err(text);
+    for _ in 0..30 {
+        round(running)?;
+    }
+    let before = dirty(running)?;
+    for _ in 0..ROUNDS {
+        round(running)?;
+    }
+    let grown = dirty(running)?.saturating_sub(before);
+    println!("{} bytes stay of each of {ROUNDS} observers", grown / ROUNDS);
+    match grown <= ROUNDS * KEPT {
+        true => Ok(()),
+        false => Err(format!("{grown} bytes more after {ROUNDS} observers")),
+    }
+}
+
 pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "observing::killed", &[25], &[Collector::G1], |setting| {
         outlasting(setting.collector).beside(a_killed_watcher)
     });
     hazard(cases, "observing::buffers_of_nobody", JDKS, COLLECTING, |setting| {
         outlasting(setting.collector).beside(buffers_that_nobody_renews)
+    });
+    hazard(cases, "observing::little_stays", &[25], &[Collector::Serial], |setting| {
+        outlasting(setting.collector).flags("-Xint -Xms64m -Xmx64m -XX:+AlwaysPreTouch").beside(little_stays)
     });
     hazard(cases, "observing::leased", &[25], &[Collector::Parallel], |setting| {
         outlasting(setting.collector).beside(a_watcher_that_ends)
