@@ -41,6 +41,7 @@ const NOT_EMULATED: [(&str, &[&str]); 2] = [
             "a_limit_on_files_is_an_error",
             "scarce_memory_gives_errors",
             "a_plugin_that_is_closed_leaves",
+            "a_thread_that_was_pinned_meanwhile",
         ],
     ),
     (
