@@ -1,13 +1,10 @@
 //! Blocks that change their size, and copies of texts.
 
-use crate::{terrace_arena, terrace_arena_alloc_aligned};
+use crate::{ALIGN, terrace_arena, terrace_arena_alloc_aligned};
 use allocator_api2::alloc::Allocator;
 use std::alloc::Layout;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{self, NonNull};
-
-/// The alignment of everything that is not asked to have another one.
-const ALIGN: usize = 16;
 
 /// `old_size` bytes of this arena become `new_size` bytes at a multiple of 16: where they are if they are there already, and are the last ones of
 /// their buffer or become fewer; otherwise in another place, with what they hold. NULL when the arena has not so many left; then `place` stays as it is.

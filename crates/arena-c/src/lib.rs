@@ -16,6 +16,9 @@ pub use blocks::{
     terrace_trim,
 };
 
+/// The alignment of everything that is not asked to have another one.
+const ALIGN: usize = 16;
+
 /// An arena.
 pub struct terrace_arena {
     arena: Arena,
@@ -254,7 +257,19 @@ pub unsafe extern "C" fn terrace_arena_destroy(arena: *mut terrace_arena) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn terrace_arena_alloc(arena: *const terrace_arena, size: usize) -> *mut c_void {
     // SAFETY: the caller's promise.
-    unsafe { terrace_arena_alloc_aligned(arena, size, 16) }
+    unsafe { allocate(arena, size, ALIGN) }
+}
+
+/// Inlined into what C calls: the alignment is a constant in one of them, and the exported functions call each other through the linker's table.
+///
+/// # Safety
+/// As for `terrace_arena_alloc`.
+#[inline(always)]
+unsafe fn allocate(arena: *const terrace_arena, size: usize, align: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let arena = unsafe { &(*arena).arena };
+    let Ok(layout) = Layout::from_size_align(size, align) else { return ptr::null_mut() };
+    arena.try_alloc_layout(layout).map_or(ptr::null_mut(), |place| place.as_ptr().cast())
 }
 
 /// `size` bytes at a multiple of `align`, a power of two; NULL when the arena has not so many left, or `align` is none.
@@ -268,9 +283,7 @@ pub unsafe extern "C" fn terrace_arena_alloc_aligned(
     align: usize,
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
-    let arena = unsafe { &(*arena).arena };
-    let Ok(layout) = Layout::from_size_align(size, align) else { return ptr::null_mut() };
-    arena.try_alloc_layout(layout).map_or(ptr::null_mut(), |place| place.as_ptr().cast())
+    unsafe { allocate(arena, size, align) }
 }
 
 /// Takes everything back, in a time that does not depend on how much was handed out.
