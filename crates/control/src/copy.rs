@@ -11,7 +11,7 @@ use crate::memory::{Access, MOST_BYTES, Memory, not_standard};
 use crate::process::{self, user};
 use crate::view::View;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -28,8 +28,15 @@ pub(crate) struct Copy {
 /// swap the file (HotSpot demands the same of its hsperfdata directory). The way to it may have no link of another user's.
 fn open_directory(directory: &Path) -> Result<Folder, Error> {
     let shown = directory.display();
-    let absent =
-        |error: io::Error| Error(format!("control directory {shown}: {error}; create it with mkdir -m 700"));
+    let absent = |error: io::Error| {
+        Error(match error.kind() {
+            ErrorKind::NotFound => format!("control directory {shown}: {error}; create it with mkdir -m 700"),
+            ErrorKind::NotADirectory => {
+                format!("control directory {shown} is not a directory; specify a directory")
+            }
+            _ => format!("control directory {shown}: {error}; use control=auto, or another directory"),
+        })
+    };
     let linked = directory.symlink_metadata().map_err(absent)?.is_symlink();
     if linked {
         return Err(Error(format!(
