@@ -10,7 +10,7 @@ use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
     self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
-use terrace_coherence::programs::counters::{self, Increment};
+use terrace_coherence::programs::counters::{self, Increment, Layout};
 use terrace_coherence::simulation::{Simulation, lock_step, random, work};
 use terrace_coherence::watched::{AtomicU64, Ordering};
 
@@ -37,7 +37,7 @@ fn results(seed: u64) -> String {
     for machine in &machines() {
         let options = Options { threads: 20, pinned: false, seed, length: 40_000_000, events: 10_000 };
         for increment in [Increment::Add, Increment::CompareExchange] {
-            let run = counters::run(machine, increment, &options).unwrap();
+            let run = counters::run(machine, increment, Layout::Shared, &options).unwrap();
             writeln!(text, "{run:?}").unwrap();
         }
         for hierarchy in hierarchies.clone() {

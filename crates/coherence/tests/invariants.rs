@@ -10,7 +10,7 @@ use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
     self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
-use terrace_coherence::programs::counters::{self, Increment};
+use terrace_coherence::programs::counters::{self, Increment, Layout};
 
 const EVENTS: usize = 5000;
 
@@ -43,10 +43,10 @@ fn counters_keep_the_rules() {
             (Increment::Add, true),
             (Increment::ExchangeAdd, false),
             (Increment::CompareExchange, false),
-            (Increment::SharedPlain, false),
+            (Increment::Plain, false),
         ] {
             let options = options(machine, pinned);
-            let run = counters::run(machine, increment, &options).unwrap();
+            let run = counters::run(machine, increment, Layout::Shared, &options).unwrap();
             assert!(run.operations > 0 && run.length >= options.length);
             assert!(!pinned || run.outcome.migrations == 0);
             traffic::check(&run.outcome.traffic, EVENTS);

@@ -5,7 +5,7 @@ mod support;
 use support::machine;
 use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{self, Allocation, Collector, Hierarchy, Mutator, Tlab};
-use terrace_coherence::programs::counters::{self, Increment};
+use terrace_coherence::programs::counters::{self, Increment, Layout};
 
 const OPTIONS: Options = Options { threads: 1024, pinned: true, seed: 3, length: 8_000_000, events: 0 };
 
@@ -14,7 +14,7 @@ fn a_thousand_cpus_increment() {
     let machine = machine([8, 16, 8, 1], "moesi", "");
     assert_eq!(machine.shape.cpus(), 1024);
     for increment in [Increment::ExchangeAdd, Increment::CompareExchange] {
-        let run = counters::run(&machine, increment, &OPTIONS).unwrap();
+        let run = counters::run(&machine, increment, Layout::Shared, &OPTIONS).unwrap();
         // The line goes from core to core; whoever waits gets it in the end.
         assert!(run.operations >= 1024 && run.length >= OPTIONS.length, "{}", run.operations);
         assert!(run.outcome.traffic.total().moves() >= run.operations);

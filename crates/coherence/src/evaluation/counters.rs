@@ -5,7 +5,7 @@ use super::setting::Setting;
 use super::{Finding, Limit};
 use crate::machine::Machine;
 use crate::programs::Options;
-use crate::programs::counters::{self, Increment};
+use crate::programs::counters::{self, Increment, Layout};
 use std::io;
 
 /// Simulated time in picoseconds.
@@ -20,11 +20,12 @@ pub(super) fn simulate(
     setting: &Setting,
     machine: &Machine,
     increment: Increment,
+    layout: Layout,
     threads: usize,
 ) -> io::Result<Vec<f64>> {
     let nanoseconds = |threads| {
         let options = Options { threads, pinned: true, seed: setting.seed, length: LENGTH, events: 0 };
-        let run = counters::run_with(machine, increment, setting.cycles(), &options)?;
+        let run = counters::run_with(machine, increment, layout, setting.cycles(), &options)?;
         Ok(f64::from(threads) * 1e9 / run.per_second())
     };
     (1..=threads as u32).map(nanoseconds).collect()
@@ -41,8 +42,8 @@ pub(super) fn evaluate(setting: &Setting) -> io::Result<Vec<Finding>> {
         let machine = setting.machine(name);
         let before = known.len();
         for series in &points.series {
-            let simulated =
-                simulate(setting, &machine, series.increment.increment(), series.nanoseconds.len())?;
+            let (increment, layout) = (series.increment.increment(), series.increment.layout());
+            let simulated = simulate(setting, &machine, increment, layout, series.nanoseconds.len())?;
             for (threads, (published, simulated)) in (1..).zip(series.nanoseconds.iter().zip(&simulated)) {
                 findings.push(Finding {
                     source: points.source.clone(),

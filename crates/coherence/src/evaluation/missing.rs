@@ -2,7 +2,7 @@
 //! that the model has not, would explain. Nothing of the model was changed for it.
 
 use super::counters::simulate;
-use super::published::{self, Name, Series};
+use super::published::{self, Series};
 use super::setting::Setting;
 use super::{Role, machine};
 use crate::programs::counters::Increment;
@@ -43,9 +43,9 @@ pub fn counters_markdown() -> io::Result<String> {
     for (role, on_skylake) in series("downs-skylake") {
         let of_name = |(_, one): &(Role, &'static Series)| one.what == on_skylake.what;
         let Some((there, on_ice_lake)) = series("downs-ice-lake").into_iter().find(of_name) else { continue };
-        let increment = on_skylake.increment.increment();
-        let simulated = simulate(&shipped, &skylake, increment, on_skylake.nanoseconds.len())?;
-        let found = simulate(&shipped, &ice_lake, increment, on_ice_lake.nanoseconds.len())?;
+        let (increment, layout) = (on_skylake.increment.increment(), on_skylake.increment.layout());
+        let simulated = simulate(&shipped, &skylake, increment, layout, on_skylake.nanoseconds.len())?;
+        let found = simulate(&shipped, &ice_lake, increment, layout, on_ice_lake.nanoseconds.len())?;
         text.push_str(&format!(
             "| {} (`{}`) | {} | {} | {role} | {} | {} | {there} |\n",
             on_skylake.increment.title(),
@@ -77,15 +77,12 @@ pub fn missing_markdown() -> io::Result<String> {
     let mut sums = [0; 3];
     for (_, series) in series("downs-ice-lake") {
         let (increment, count) = (series.increment.increment(), series.nanoseconds.len());
-        let forwarded = match series.increment {
-            Name::OwnPlain => Increment::OwnForwarded,
-            Name::SharedPlain => Increment::SharedForwarded,
-            Name::OwnCas | Name::Xadd | Name::Cas => increment,
-        };
+        let layout = series.increment.layout();
+        let forwarded = if increment == Increment::Plain { Increment::Forwarded } else { increment };
         let found = [
-            simulate(&shipped, &frozen, increment, count)?,
-            simulate(&shipped, &near, increment, count)?,
-            simulate(&shipped, &frozen, forwarded, count)?,
+            simulate(&shipped, &frozen, increment, layout, count)?,
+            simulate(&shipped, &near, increment, layout, count)?,
+            simulate(&shipped, &frozen, forwarded, layout, count)?,
         ];
         text.push_str(&format!("| `{}` | {} |", series.what, numbers(&series.nanoseconds)));
         for (sum, found) in sums.iter_mut().zip(&found) {

@@ -1,7 +1,7 @@
 //! Everything that was published, as data: `published.toml`, where each role is apart.
 
 use super::Role;
-use crate::programs::counters::Increment;
+use crate::programs::counters::{Increment, Layout};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -72,11 +72,16 @@ impl Name {
 
     pub(super) const fn increment(self) -> Increment {
         match self {
-            Name::OwnPlain => Increment::OwnPlain,
-            Name::SharedPlain => Increment::SharedPlain,
-            Name::OwnCas => Increment::OwnCompareExchange,
+            Name::OwnPlain | Name::SharedPlain => Increment::Plain,
             Name::Xadd => Increment::ExchangeAdd,
-            Name::Cas => Increment::CompareExchange,
+            Name::OwnCas | Name::Cas => Increment::CompareExchange,
+        }
+    }
+
+    pub(super) const fn layout(self) -> Layout {
+        match self {
+            Name::OwnPlain | Name::OwnCas => Layout::Padded,
+            Name::SharedPlain | Name::Xadd | Name::Cas => Layout::Shared,
         }
     }
 }

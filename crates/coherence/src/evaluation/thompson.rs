@@ -4,7 +4,7 @@ use super::setting::Setting;
 use super::{Finding, Limit, Role, published};
 use crate::machine::Machine;
 use crate::programs::Options;
-use crate::programs::counters::{self, Increment};
+use crate::programs::counters::{self, Increment, Layout};
 use std::io;
 
 const SOURCE: &str = "Thompson 2011";
@@ -17,7 +17,8 @@ fn millions(setting: &Setting, machine: &Machine, increment: Increment) -> io::R
     (1..=machine.shape.cpus())
         .map(|threads| {
             let options = Options { threads, pinned: true, seed: setting.seed, length: LENGTH, events: 0 };
-            Ok(counters::run_with(machine, increment, setting.cycles(), &options)?.per_second() / 1e6)
+            let run = counters::run_with(machine, increment, Layout::Shared, setting.cycles(), &options)?;
+            Ok(run.per_second() / 1e6)
         })
         .collect()
 }

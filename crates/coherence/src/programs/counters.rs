@@ -1,4 +1,4 @@
-//! One counter that all threads increment: Thompson's measurement.
+//! Threads that increment: one counter (Thompson's measurement), or counters of their own.
 
 use crate::constants;
 use crate::machine::Machine;
@@ -17,24 +17,36 @@ pub enum Increment {
     ExchangeAdd,
     /// A load and `lock cmpxchg`, again until it succeeds.
     CompareExchange,
-    /// A plain load and store of the thread's own counter, on a line of its own.
-    OwnPlain,
-    /// A plain load and store of one counter for all threads: increments get lost, and all that were executed count.
-    SharedPlain,
-    /// As [`Increment::OwnPlain`] where the load has the value of the thread's own last store in no time.
-    OwnForwarded,
-    /// As [`Increment::SharedPlain`] where the load has the value of the thread's own last store in no time.
-    SharedForwarded,
-    /// As [`Increment::CompareExchange`], each thread on a line of its own.
-    OwnCompareExchange,
+    /// A plain load and store. Of a shared counter increments get lost, and all that were executed count.
+    Plain,
+    /// As [`Increment::Plain`] where the load has the value of the thread's own last store in no time.
+    Forwarded,
 }
 
-impl Increment {
-    /// Whether each thread has its own counter.
-    const fn own(self) -> bool {
-        matches!(self, Increment::OwnPlain | Increment::OwnForwarded | Increment::OwnCompareExchange)
+/// Where the threads' counters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One counter for all threads.
+    Shared,
+    /// Each thread has its own, on a line of its own.
+    Padded,
+    /// Each thread has its own, side by side: eight on a line.
+    FalseSharing,
+}
+
+impl Layout {
+    /// The block, and the word in it, of a thread's counter.
+    const fn place(self, thread: usize) -> (usize, usize) {
+        match self {
+            Layout::Shared => (0, 0),
+            Layout::Padded => (thread, 0),
+            Layout::FalseSharing => (thread / WORDS, thread % WORDS),
+        }
     }
 }
+
+/// Counters on a line of 64 bytes.
+const WORDS: usize = 8;
 
 /// What an increment takes besides its accesses, in processor cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,8 +67,8 @@ impl Default for Cycles {
 ///
 /// # Errors
 /// When there is no memory for the threads' stacks.
-pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Result<Run> {
-    run_with(machine, increment, Cycles::default(), options)
+pub fn run(machine: &Machine, increment: Increment, layout: Layout, options: &Options) -> io::Result<Run> {
+    run_with(machine, increment, layout, Cycles::default(), options)
 }
 
 /// Runs it where an increment takes so many cycles.
@@ -66,21 +78,23 @@ pub fn run(machine: &Machine, increment: Increment, options: &Options) -> io::Re
 pub fn run_with(
     machine: &Machine,
     increment: Increment,
+    layout: Layout,
     cycles: Cycles,
     options: &Options,
 ) -> io::Result<Run> {
-    let lines = if increment.own() { options.threads.max(1) } else { 1 };
-    let counters: Vec<Line<AtomicU64>> = (0..lines).map(|_| Line::default()).collect();
+    let (last, _) = layout.place(options.threads.saturating_sub(1) as usize);
+    let blocks: Vec<Line<[AtomicU64; WORDS]>> = (0..=last).map(|_| Line::default()).collect();
     let (lost, executed) = (Cell::new(0_u64), Cell::new(0_u64));
     let after_lock = machine.cycles(cycles.after_lock);
     let around = machine.cycles(cycles.around);
     let mut simulation = Simulation::new(machine, options.seed, options.length, options.events);
-    for counter in &counters {
-        simulation.name(counter.addresses(), "counter");
+    for block in &blocks {
+        simulation.name(block.addresses(), "counter");
     }
     for thread in 0..options.threads {
-        let (word, lost) = (&counters[(thread % lines) as usize].0, &lost);
-        let executed = &executed;
+        let (block, word) = layout.place(thread as usize);
+        let word = &blocks[block].0[word];
+        let (lost, executed) = (&lost, &executed);
         simulation.spawn(options.cpu(machine, thread), options.pinned, move || {
             let mut last = 0;
             while !over() {
@@ -88,14 +102,14 @@ pub fn run_with(
                     Increment::Add | Increment::ExchangeAdd => {
                         word.fetch_add(1, Ordering::SeqCst);
                     }
-                    Increment::OwnPlain | Increment::SharedPlain => {
+                    Increment::Plain => {
                         word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                     }
-                    Increment::OwnForwarded | Increment::SharedForwarded => {
+                    Increment::Forwarded => {
                         last += 1;
                         word.store(last, Ordering::Relaxed);
                     }
-                    Increment::CompareExchange | Increment::OwnCompareExchange => loop {
+                    Increment::CompareExchange => loop {
                         let value = word.load(Ordering::SeqCst);
                         work(after_lock);
                         let new = value + 1;
@@ -111,7 +125,7 @@ pub fn run_with(
         })?;
     }
     let outcome = simulation.run();
-    let counted: u64 = counters.iter().map(|counter| counter.0.peek()).sum();
+    let counted: u64 = blocks.iter().flat_map(|block| &block.0).map(AtomicU64::peek).sum();
     debug_assert!(counted <= executed.get(), "{counted} of {}", executed.get());
     Ok(Run::new(executed.get(), lost.get(), options, outcome))
 }

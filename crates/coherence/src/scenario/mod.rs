@@ -139,7 +139,7 @@ impl Scenario {
         let options = Options { threads, pinned, seed, length, events };
         Ok(match self.program.kind(self.object, self.work, self.calls.byte) {
             Kind::Counter(increment) => {
-                let run = counters::run(machine, increment, &options)?;
+                let run = counters::run(machine, increment, counters::Layout::Shared, &options)?;
                 let measured = Measured::of_counter(self, machine, &run);
                 (measured, run.outcome.traffic)
             }

@@ -10,7 +10,7 @@ use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{
     self, Allocated, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab, UsedUp,
 };
-use terrace_coherence::programs::counters::{self, Increment};
+use terrace_coherence::programs::counters::{self, Increment, Layout};
 
 /// A machine, what is done on it with which options, and the operations if it is those.
 pub type Numbers = (machine::Numbers, [u16; 10], Vec<operations::Operation>);
@@ -33,7 +33,7 @@ pub fn run((machine, options, operations): &Numbers) {
 
 fn increment(machine: &Machine, kind: u16, options: &Options) {
     let kind = [Increment::Add, Increment::ExchangeAdd, Increment::CompareExchange][usize::from(kind) % 3];
-    let run = counters::run(machine, kind, options).expect("there is memory for the stacks");
+    let run = counters::run(machine, kind, Layout::Shared, options).expect("there is memory for the stacks");
     assert!(run.length >= options.length || options.length == 0);
     let total = run.outcome.traffic.total();
     assert_eq!(total.lost, run.lost);

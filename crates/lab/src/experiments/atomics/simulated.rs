@@ -2,21 +2,14 @@
 
 use crate::simulated::{Machines, Simulation, beside, measured, options, threads, word};
 use experiment::results::{Findings, Origin, SimulatedCell};
-mod own_counters;
 pub(crate) mod residency;
 
 use super::{COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
-use crate::counting::Layout;
+use crate::counting;
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::counters::{self, Increment};
+use coherence::programs::counters::{self, Increment, Layout};
 use experiment::MeasuredCell;
 
-/// The layout of one counter for all.
-pub(super) const SHARED: &str = Layout::Shared.name();
-/// That of counters on lines of their own.
-const PADDED: &str = Layout::Padded.name();
-/// That of counters of their own, side by side.
-const FALSELY_SHARED: &str = Layout::FalseSharing.name();
 /// What nothing was chosen by.
 const NOTHING: &str = "nothing: the latencies alone";
 /// Simulated time in picoseconds: thousands of transfers.
@@ -32,10 +25,11 @@ pub const SIMULATION: Simulation = Simulation {
 
 fn name(cell: &SimulatedCell) -> String {
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
-    match of("layout").as_str() {
-        SHARED => of("operation"),
-        layout => format!("{}, {}", of("operation"), layout.replace('_', " ")),
+    let layout = of("layout");
+    if layout == counting::Layout::Shared.name() {
+        return of("operation");
     }
+    format!("{}, {}", of("operation"), layout.replace('_', " "))
 }
 
 /// Compares what the simulator has a program for.
@@ -44,17 +38,13 @@ fn compare(findings: &Findings, machines: &Machines, residency: Option<&str>) ->
         let increment = increment(cell)?;
         let threads = threads(cell, machines)?;
         measured(cell, "ns")?;
-        let layout = word(cell, "layout")?;
-        let simulated = machines.each(|machine| match layout {
-            SHARED => simulate(machine, increment, threads),
-            PADDED => own_counters::simulate(machine, increment, threads, false, LENGTH),
-            FALSELY_SHARED => own_counters::simulate(machine, increment, threads, true, LENGTH),
-            _ => None,
-        })?;
-        let chosen = layout == SHARED && increment == Increment::ExchangeAdd && threads == residency::THREADS;
+        let layout = layout(cell)?;
+        let simulated = machines.each(|machine| simulate(machine, increment, layout, threads))?;
+        let chosen =
+            layout == Layout::Shared && increment == Increment::ExchangeAdd && threads == residency::THREADS;
         let origin = if residency.is_some() && chosen { Origin::Calibrated } else { Origin::Predicted };
         // Who has a line alone never hands it on.
-        let basis = residency.filter(|_| threads > 1 && layout != PADDED).unwrap_or(NOTHING);
+        let basis = residency.filter(|_| threads > 1 && layout != Layout::Padded).unwrap_or(NOTHING);
         beside(findings, cell, "ns", simulated, origin, basis)
     };
     findings.cells.iter().filter_map(compared).collect()
@@ -73,8 +63,46 @@ pub(super) fn increment(cell: &MeasuredCell) -> Option<Increment> {
     }
 }
 
+/// Where the counters of a cell are.
+pub(super) fn layout(cell: &MeasuredCell) -> Option<Layout> {
+    let name = word(cell, "layout")?;
+    let layout = counting::Layout::ALL.into_iter().find(|layout| layout.name() == name)?;
+    Some(match layout {
+        counting::Layout::Shared => Layout::Shared,
+        counting::Layout::Padded => Layout::Padded,
+        counting::Layout::FalseSharing => Layout::FalseSharing,
+    })
+}
+
 /// Nanoseconds of wall time for an increment of all threads together.
-pub(super) fn simulate(machine: &Machine, increment: Increment, threads: u32) -> Option<f64> {
-    let run = counters::run(machine, increment, &options(threads, LENGTH)).ok()?;
+pub(super) fn simulate(machine: &Machine, increment: Increment, layout: Layout, threads: u32) -> Option<f64> {
+    let run = counters::run(machine, increment, layout, &options(threads, LENGTH)).ok()?;
     Some(1e9 / run.per_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_counter_is_makes_no_difference_to_a_thread_that_is_alone() {
+        let machine = Machine::named("two-vcpu-epyc").unwrap();
+        for increment in [Increment::Add, Increment::ExchangeAdd, Increment::CompareExchange] {
+            let alone = |layout| simulate(&machine, increment, layout, 1).unwrap();
+            let shared = alone(Layout::Shared);
+            assert_eq!([alone(Layout::Padded), alone(Layout::FalseSharing)], [shared; 2], "{increment:?}");
+        }
+    }
+
+    #[test]
+    fn counters_side_by_side_contend_and_padded_ones_do_not() {
+        let machine = Machine::named("two-vcpu-epyc").unwrap();
+        for increment in [Increment::ExchangeAdd, Increment::CompareExchange] {
+            let of = |layout, threads| simulate(&machine, increment, layout, threads).unwrap();
+            let alone = of(Layout::Padded, 1);
+            let both = of(Layout::Padded, 2);
+            assert!((2.0 * both / alone - 1.0).abs() < 0.01, "{increment:?}: {both} of {alone} ns");
+            assert!(of(Layout::FalseSharing, 2) > 2.0 * alone, "{increment:?}");
+        }
+    }
 }

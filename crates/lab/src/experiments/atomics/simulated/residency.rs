@@ -1,11 +1,11 @@
 //! How long a core keeps a line that it has just got. Real cores serve several of their own locked instructions before they hand a
 //! contended line on; how many is published nowhere, so it is chosen by one cell of `atomics`, which is no prediction then.
 
-use super::{SHARED, increment, simulate};
+use super::{increment, layout, simulate};
 use crate::simulated::Residency;
-use crate::simulated::{measured, whole, word};
+use crate::simulated::{measured, whole};
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::counters::Increment;
+use coherence::programs::counters::{Increment, Layout};
 use experiment::results::Results;
 
 /// The cell: one counter, two threads on two cores, `lock xadd`.
@@ -24,14 +24,14 @@ pub fn calibrate(results: &Results, machine: &Machine) -> Option<Residency> {
         results.experiments.iter().find(|findings| findings.declaration.name == super::super::NAME)?;
     let cell = atomics.cells.iter().find(|cell| {
         increment(cell) == Some(Increment::ExchangeAdd)
-            && word(cell, "layout") == Some(SHARED)
+            && layout(cell) == Some(Layout::Shared)
             && whole(cell, "threads") == Some(THREADS)
     })?;
     let goal = measured(cell, "ns")?.median;
     let with = |residency| {
         let mut machine = machine.clone();
         machine.costs.residency = residency;
-        simulate(&machine, Increment::ExchangeAdd, THREADS)
+        simulate(&machine, Increment::ExchangeAdd, Layout::Shared, THREADS)
     };
     let at_once = with(0)?;
     let (mut low, mut high) = (0, LONGEST);
