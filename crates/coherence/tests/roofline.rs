@@ -7,7 +7,9 @@ use support::machine;
 use terrace_coherence::machine::{Bandwidth, Machine};
 use terrace_coherence::plan::map::map;
 use terrace_coherence::plan::{Pauses, Request, Survivors, plan};
+use terrace_coherence::programs::Options;
 use terrace_coherence::programs::allocate::{Collector, Hierarchy, Tlab};
+use terrace_coherence::programs::counters::{self, Increment, Layout};
 use terrace_coherence::scenario::{Bound, Calls, Levels, Measured, Program, Scenario, Sizes};
 
 fn machines() -> impl Strategy<Value = Machine> {
@@ -169,6 +171,51 @@ proptest! {
             }
         }
     }
+}
+
+/// The part of the time for which a counter's line can do nothing else.
+fn used(machine: &Machine, increment: Increment, threads: u32, length: u64) -> f64 {
+    let options = Options { threads, pinned: true, seed: 1, length, events: 0 };
+    let run = counters::run(machine, increment, Layout::Shared, &options).unwrap();
+    run.outcome.traffic.lines[0].occupied as f64 / run.length as f64
+}
+
+/// Nothing else bounds threads that increment one counter.
+#[test]
+fn a_saturated_line_is_used_up() {
+    for name in ["thompson-nehalem", "opsian-haswell", "downs-ice-lake", "paper-4x10x2", "epyc-9654-2x96"] {
+        let mut machine = Machine::named(name).unwrap();
+        for residency in [machine.costs.residency, 200_000] {
+            machine.costs.residency = residency;
+            let used = used(&machine, Increment::ExchangeAdd, 4, 200_000_000);
+            assert!((0.99..=1.0).contains(&used), "{name}, {residency} ps: {used}");
+        }
+    }
+}
+
+/// What a core keeps beyond the end has not passed.
+#[test]
+fn no_line_is_used_for_longer_than_time_has_passed() {
+    let mut machine = machine([1, 1, 4, 1], "mesi", "");
+    machine.costs.residency = 1_000_000;
+    for increment in [Increment::ExchangeAdd, Increment::CompareExchange, Increment::Plain] {
+        for threads in [1, 4] {
+            let used = used(&machine, increment, threads, 1);
+            assert!((0.5..=1.0).contains(&used), "{increment:?}, {threads} threads: {used}");
+        }
+    }
+}
+
+/// Threads that seldom increment leave the line alone.
+#[test]
+fn a_line_that_waits_for_its_threads_is_not_used_up() {
+    let machine = machine([1, 1, 2, 1], "mesi", "");
+    let options = Options { threads: 2, pinned: true, seed: 1, length: 200_000_000, events: 0 };
+    let cycles = counters::Cycles { around: 2_000.0, after_lock: 0.0 };
+    let run = counters::run_with(&machine, Increment::ExchangeAdd, Layout::Shared, cycles, &options).unwrap();
+    // A transfer of 30 ns, and 2 from the read to the write, in each half of 1,040 ns.
+    let used = run.outcome.traffic.lines[0].occupied as f64 / run.length as f64;
+    assert!((0.060..0.063).contains(&used), "{used}");
 }
 
 /// Two packages, one core in each: eden is spread over both.

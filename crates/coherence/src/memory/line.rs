@@ -204,6 +204,12 @@ impl Line {
         }
     }
 
+    /// When it may set out again, if it is on its way to a core or held by one.
+    #[inline]
+    pub const fn leaves(&self) -> Picoseconds {
+        self.free
+    }
+
     /// Whether it is on its way to a core, or held by one.
     pub fn moving(&self, now: Picoseconds) -> bool {
         self.free > now

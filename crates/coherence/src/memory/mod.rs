@@ -64,8 +64,9 @@ impl Memory {
         self.names.push((addresses, name));
     }
 
-    /// What happened to the lines, and what the ways to memory carried.
-    pub fn into_results(self) -> (Traffic, Streamed) {
+    /// What happened to the lines until the end, and what the ways to memory carried.
+    pub fn into_results(mut self, end: Picoseconds) -> (Traffic, Streamed) {
+        self.traffic.end(end);
         (self.traffic, self.streams.carried())
     }
 
@@ -141,17 +142,22 @@ impl Memory {
         want: Want,
         now: Picoseconds,
     ) -> Answer {
-        let answer = self.lines[line as usize].ask(grid, self.streams.links(now), core, want, now);
+        let asked = &mut self.lines[line as usize];
+        let answer = asked.ask(grid, self.streams.links(now), core, want, now);
+        let leaves = asked.leaves();
         match answer {
             // It asks again.
             Answer::Then(_) if want == Want::Lock => {}
             Answer::Now | Answer::Then(_) => {
                 self.traffic.hit(line);
                 if want == Want::Lock {
-                    self.traffic.locked(line, now, now + grid.costs().locked);
+                    self.traffic.kept(line, now, leaves.max(now + grid.costs().locked));
                 }
             }
-            Answer::Transfer(transfer) => self.traffic.transfer(line, core, now, transfer, want),
+            Answer::Transfer(transfer) => {
+                self.traffic.transfer(line, core, now, transfer, want);
+                self.traffic.kept(line, transfer.end, leaves.max(transfer.end));
+            }
             Answer::Busy(_) => {}
         }
         answer

@@ -61,11 +61,12 @@ pub struct LineTraffic {
     pub queued: Picoseconds,
     /// Time for which it was on its way.
     pub moving: Picoseconds,
-    /// Time for which it was on its way or in a locked instruction, counted once however many copies are: never more than has passed.
+    /// Time for which it could do nothing else: on its way, kept by the core to which it had come, or in a locked instruction. Counted
+    /// once however many copies are: never more than has passed.
     pub occupied: Picoseconds,
-    /// Until when that is counted.
+    /// The last such time, which is not in that yet: from when and until when.
     #[serde(skip)]
-    covered: Picoseconds,
+    last: (Picoseconds, Picoseconds),
     /// Moves and their time by the two cores.
     #[serde(skip)]
     pub pairs: BTreeMap<(u32, u32), (u64, Picoseconds)>,
@@ -74,8 +75,19 @@ pub struct LineTraffic {
 impl LineTraffic {
     /// From one moment to another it can do nothing else.
     fn occupy(&mut self, begin: Picoseconds, end: Picoseconds) {
-        self.occupied += end.saturating_sub(begin.max(self.covered));
-        self.covered = self.covered.max(end);
+        let (since, until) = self.last;
+        if begin > until {
+            self.occupied += until - since;
+            self.last = (begin, end);
+        } else {
+            self.last.1 = until.max(end);
+        }
+    }
+
+    /// What the line does after this moment has not passed.
+    fn end(&mut self, end: Picoseconds) {
+        let (since, until) = std::mem::take(&mut self.last);
+        self.occupied += until.min(end).saturating_sub(since);
     }
 
     /// All moves.
@@ -115,8 +127,9 @@ impl Traffic {
         self.lines[line as usize].hits += 1;
     }
 
+    /// A core keeps a line from one moment to another.
     #[inline]
-    pub(super) fn locked(&mut self, line: u32, begin: Picoseconds, end: Picoseconds) {
+    pub(super) fn kept(&mut self, line: u32, begin: Picoseconds, end: Picoseconds) {
         self.lines[line as usize].occupy(begin, end);
     }
 
@@ -173,6 +186,13 @@ impl Traffic {
             && (event.line, event.to, event.begin) == (line, to, now)
         {
             event.asked = asked;
+        }
+    }
+
+    /// Nothing happens after this moment.
+    pub(super) fn end(&mut self, end: Picoseconds) {
+        for line in &mut self.lines {
+            line.end(end);
         }
     }
 

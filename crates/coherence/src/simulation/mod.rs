@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
         let waiting = world.threads.iter().filter(|thread| thread.status != Status::Ended).count();
         assert!(waiting == 0, "{waiting} threads wait for ever");
         let end = world.threads.iter().map(|thread| thread.time).max().unwrap_or(0);
-        let (traffic, streamed) = world.memory.into_results();
+        let (traffic, streamed) = world.memory.into_results(end);
         SimulationResult {
             end,
             streamed,
