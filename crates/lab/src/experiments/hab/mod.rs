@@ -134,10 +134,9 @@ fn grid(bench: &Bench) -> (Vec<Option<u64>>, Vec<Buffers>) {
     )
 }
 
-/// The largest power of two by which the paper's heap must be divided so that a quarter of memory holds the young generation.
-fn scale(bench: &Bench) -> u64 {
-    let least = bench.effort.pick(16, 1);
-    let memory = bench.memory_bytes();
+/// The least power of two, 64 at most, by which the paper's heap must be divided so that an eighth of memory holds the young
+/// generation: the whole heap, which is resident, is three times as large.
+const fn scale(least: u64, memory: u64) -> u64 {
     let mut scale = least;
     while scale < 64 && PAPER_YOUNG / scale > memory / 8 {
         scale *= 2;
@@ -147,7 +146,7 @@ fn scale(bench: &Bench) -> u64 {
 
 fn plan(bench: &Bench) -> Result<Plan> {
     let (tlabs, buffers) = grid(bench);
-    let scale = scale(bench);
+    let scale = scale(bench.effort.pick(16, 1), bench.memory_bytes());
     let cpus = bench.machine.cpus as u32;
     let threads = bench.effort.pick(vec![cpus], vec![cpus, 4 * cpus]);
     let mut plan = Plan { rounds: bench.effort.pick(1, 5), ..Plan::default() };
@@ -297,6 +296,18 @@ mod tests {
                 .into(),
             ..MeasuredCell::default()
         }
+    }
+
+    #[test]
+    fn the_young_generation_is_an_eighth_of_memory_at_most() {
+        for gigabytes in [8, 16, 64, 128, 1024] {
+            let memory: u64 = gigabytes << 30;
+            let scale = scale(1, memory);
+            assert!(PAPER_YOUNG / scale <= memory / 8, "{gigabytes} GB");
+            assert!(scale == 1 || PAPER_YOUNG / (scale / 2) > memory / 8, "{gigabytes} GB");
+        }
+        assert_eq!(scale(1, 128 << 30), 1, "the paper's machine");
+        assert_eq!((scale(16, 128 << 30), scale(1, 1 << 20)), (16, 64));
     }
 
     #[test]
