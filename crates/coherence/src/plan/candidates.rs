@@ -3,7 +3,7 @@
 use super::Request;
 use crate::machine::Machine;
 use crate::programs::allocate::{Domain, Hierarchy, Rank, Tlab};
-use crate::scenario::{Levels, bearable, domains};
+use crate::scenario::{Levels, bearable};
 use serde::Serialize;
 
 /// From threads to the heap.
@@ -114,7 +114,7 @@ pub fn candidates(machine: &Machine, request: &Request) -> Vec<Candidate> {
             for sizes in chain.sizes() {
                 let rank = |(domain, bytes): (&Domain, &usize)| Rank {
                     domain: *domain,
-                    bytes: bearable(*bytes, request.eden, domains(machine, *domain)),
+                    bytes: bearable(*bytes, request.eden, domain.count(machine)),
                 };
                 let ranks = chain.levels().domains().iter().zip(*sizes).map(rank).collect();
                 let candidate = Candidate { chain, tlab, ranks };

@@ -1,11 +1,9 @@
 //! Which levels of buffers, by name, and how large they are.
 
 use crate::machine::Machine;
-use crate::programs::allocate::{Domain, Hierarchy, Rank};
-use hab::{Shape, sizing};
+use crate::programs::allocate::{Domain, Hierarchy, Rank, SHAPE};
+use hab::sizing;
 
-/// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
-const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 /// A level that stands over another one holds so many of that one's buffers, where no size is asked for. Assumed.
 const OVER: usize = 8;
 /// The largest buffer: what the top word's 24 bits can count in grains of 8 bytes.
@@ -81,7 +79,7 @@ impl Sizes {
     pub fn hierarchy(&self, levels: Levels, machine: &Machine, eden: usize) -> Hierarchy {
         let mut ranks: Vec<Rank> = Vec::new();
         for &domain in levels.domains() {
-            let count = domains(machine, domain);
+            let count = domain.count(machine);
             let usual = match ranks.last() {
                 None => sizing::automatic(eden, count, LARGEST_BUFFER, SHAPE),
                 Some(below) => bearable((below.bytes * OVER).min(LARGEST_BUFFER), eden, count),
@@ -97,12 +95,7 @@ pub fn bearable(bytes: usize, eden: usize, count: usize) -> usize {
     sizing::limited(bytes, eden, count, LARGEST_BUFFER, SHAPE)
 }
 
-/// How many buffers a level has on a machine.
-pub fn domains(machine: &Machine, domain: Domain) -> usize {
-    domain.of(machine, machine.shape.cpus() - 1) as usize + 1
-}
-
-/// How many of them threads use that fill cores first, in the order of their numbers.
+/// How many of a level's buffers threads use that fill cores first, in the order of their numbers.
 pub fn domains_in_use(machine: &Machine, domain: Domain, threads: u32) -> usize {
     let cores = threads.clamp(1, machine.shape.cores());
     domain.of(machine, (cores - 1) * machine.shape.threads) as usize + 1
@@ -135,7 +128,7 @@ mod tests {
     #[test]
     fn threads_fill_cores_first() {
         let machine = Machine::named("paper-4x10x2").unwrap();
-        assert_eq!(domains(&machine, Package), 4);
+        assert_eq!(Package.count(&machine), 4);
         assert_eq!(domains_in_use(&machine, Core, 7), 7);
         assert_eq!(domains_in_use(&machine, Core, 80), 40);
         assert_eq!(domains_in_use(&machine, Cluster, 10), 1);

@@ -1,6 +1,6 @@
 //! What came of a simulation, in units that people ask for.
 
-use super::{Roofline, Scenario, domains, domains_in_use, tlab_name};
+use super::{Roofline, Scenario, domains_in_use, tlab_name};
 use crate::machine::Machine;
 use crate::programs::Run;
 use crate::programs::allocate::{Allocated, LevelCounts};
@@ -116,7 +116,7 @@ impl Measured {
             Level {
                 name: counts.name.clone(),
                 bytes: rank.bytes as u64,
-                domains: domains(machine, rank.domain) as u64,
+                domains: rank.domain.count(machine) as u64,
                 domains_in_use: domains_in_use(machine, rank.domain, scenario.threads) as u64,
                 requests,
                 foreign_share: share(get(Counter::Foreign), requests),

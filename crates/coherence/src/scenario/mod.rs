@@ -12,7 +12,7 @@ mod measured;
 mod program;
 mod roofline;
 
-pub use levels::{LARGEST_BUFFER, Levels, Sizes, bearable, domains, domains_in_use};
+pub use levels::{LARGEST_BUFFER, Levels, Sizes, bearable, domains_in_use};
 pub use measured::{Buffers, Level, Measured};
 pub use program::{BYTE_CYCLES, DEFAULT_OBJECT, DEFAULT_WORK, Kind, Program};
 pub use roofline::{Bound, Limit, Roofline, work};
@@ -172,7 +172,7 @@ impl Scenario {
             let count = if self.pinned {
                 domains_in_use(machine, rank.domain, self.threads)
             } else {
-                domains(machine, rank.domain)
+                rank.domain.count(machine)
             };
             (rank.bytes * count) as u64
         });

@@ -4,7 +4,7 @@ use super::pin::thread_cpu;
 use std::time::Instant;
 
 /// A thread that had less of its CPU's time was disturbed; the rest is the kernel's own.
-const ENOUGH: f64 = 0.9;
+pub const ENOUGH: f64 = 0.9;
 /// How often something is measured at most.
 const ATTEMPTS: usize = 4;
 

@@ -32,6 +32,11 @@ impl Domain {
         }
     }
 
+    /// How many of them a machine has.
+    pub fn count(self, machine: &Machine) -> usize {
+        self.of(machine, machine.shape.cpus() - 1) as usize + 1
+    }
+
     /// As shown.
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,7 +68,7 @@ pub enum Hierarchy {
 }
 
 /// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
-const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
+pub const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
 /// What happened on one level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -265,18 +270,14 @@ pub(super) struct Tables(Vec<Vec<Counters>>);
 impl Tables {
     pub(super) fn new(machine: &Machine, hierarchy: &Hierarchy) -> Tables {
         let ranks: &[Rank] = if let Hierarchy::Levels(ranks) = hierarchy { ranks } else { &[] };
-        let table = |rank: &Rank| (0..domains(machine, rank.domain)).map(|_| Counters::default()).collect();
+        let table = |rank: &Rank| (0..rank.domain.count(machine)).map(|_| Counters::default()).collect();
         Tables(ranks.iter().map(table).collect())
     }
 }
 
-fn domains(machine: &Machine, domain: Domain) -> u32 {
-    domain.of(machine, machine.shape.cpus() - 1) + 1
-}
-
 fn layout(machine: &Machine, domain: Domain) -> Layout {
     let shape = &machine.shape;
-    let mut group_of_domain = vec![0; domains(machine, domain) as usize];
+    let mut group_of_domain = vec![0; domain.count(machine)];
     for cpu in 0..shape.cpus() {
         group_of_domain[domain.of(machine, cpu) as usize] = shape.package_of(cpu) as u16;
     }

@@ -7,7 +7,7 @@ mod paper;
 mod spaces;
 mod stop;
 
-pub use buffers::{Domain, Hierarchy, LevelCounts, Rank};
+pub use buffers::{Domain, Hierarchy, LevelCounts, Rank, SHAPE};
 pub use mutator::Mutator;
 pub use paper::UsedUp;
 pub use spaces::Collector;

@@ -1,9 +1,10 @@
 //! Thompson's claims, and what the counting threads answer.
 
-use super::{CLAIMED, COMPARE_EXCHANGE, ENOUGH, LOCK_ADD, LOCK_XADD, NATIVE};
+use super::{CLAIMED, COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
 use crate::counting::Layout::{self, FalseSharing, Padded, Shared};
 use experiment::Relation::{Above, Alike, AtLeast, AtMost};
 use experiment::claim::OWN;
+use experiment::native::quiet::ENOUGH;
 use experiment::{Claim, Measured, MeasuredCell, Quantity, Term, Value};
 use present::numbers::{count, quantity, three};
 

@@ -7,6 +7,7 @@ pub(crate) mod simulated;
 use crate::Result;
 use crate::counting::{Counted, INSTRUCTIONS, Layout, Operation, count};
 use experiment::native::pin;
+use experiment::native::quiet::ENOUGH;
 use experiment::{
     Bench, Cell, Declaration, Effort, Experiment, Kind, Metric, Parameter, Plan, Plot, QUICK_ROUNDS,
     Reference, Runner, Sample, Source, parameters,
@@ -231,9 +232,7 @@ fn measure(
     })))
 }
 
-/// Threads that have less of their CPUs than this are not taken to contend; the rest is the kernel's.
-const ENOUGH: f64 = 0.9;
-
+/// Whether the threads had their CPUs: otherwise they are not taken to contend.
 fn undisturbed(counted: &Counted) -> bool {
     counted.share.is_none_or(|share| share >= ENOUGH)
 }

@@ -6,18 +6,17 @@
 use super::{CORE, NONE, PARALLEL, TLAB, YOUNG};
 use crate::simulated::{Machines, Simulation, bearable, beside, measured, options, threads, whole, word};
 use coherence::machine::{Machine, Picoseconds};
-use coherence::programs::allocate::{self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, Tlab};
+use coherence::programs::allocate::{
+    self, Allocation, Collector, Domain, Hierarchy, Mutator, Rank, SHAPE, Tlab,
+};
 use experiment::results::{Findings, Origin, SimulatedCell};
 use experiment::{MeasuredCell, Parameters};
-use hab::Shape;
 use hab::sizing::automatic;
 
 /// Simulated time in picoseconds: more than a thousand objects even where threads contend for each.
 const LENGTH: Picoseconds = 200_000_000;
 /// Eden in bytes: three quarters of the experiment's young generation.
 const EDEN: usize = (YOUNG << 20) / 4 * 3;
-/// HotSpot's: objects lie at multiples of 8 bytes, and the smallest filler has 16.
-const SHAPE: Shape = Shape { grain_shift: 3, min_remainder: 16 };
 
 pub const SIMULATION: Simulation = Simulation { compare, name, caveat: "" };
 
