@@ -187,7 +187,9 @@ fn a_link_on_the_way_that_another_user_may_have_placed_is_refused() {
     symlink(&target, open.join("link")).unwrap();
     let path = open.join("link/inner/7");
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(refused(&path).contains("is a symbolic link that another user may have placed; use control=auto"));
+    assert!(
+        refused(&path).contains("is a symbolic link that another user may have placed; use control=auto")
+    );
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert!(Control::create(&path, &[1]).is_ok());
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();

@@ -201,6 +201,18 @@ fn full_collections_are_told_by_what_brings_them() {
 }
 
 #[test]
+fn one_full_collection_is_enough_if_it_is_long() {
+    let found = |count: u64, seconds: f64| {
+        let mut evidence = healthy();
+        evidence.eden.pauses =
+            Some(Pauses { young: 0.05, young_count: 5, full: seconds, full_count: count, concurrent: 0.0 });
+        examine(&evidence).iter().any(|found| found.rule == "full collections")
+    };
+    assert!(found(1, 8.0) && found(2, 0.5));
+    assert!(!found(1, 0.9) && !found(0, 8.0) && !found(2, 0.2));
+}
+
+#[test]
 fn a_heap_that_may_still_grow_is_not_to_become_larger() {
     let advised = |committed: u64, growth_left: u64, available: u64| {
         let mut evidence = healthy();

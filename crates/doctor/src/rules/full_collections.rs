@@ -8,7 +8,9 @@ use present::numbers::{quantity, share};
 
 /// Of the time.
 const LEAST_STOPPED: f64 = 0.03;
-const FEWEST: u64 = 1;
+const FEWEST: u64 = 2;
+/// A single one that stops threads for so many seconds is enough.
+const LONG: f64 = 1.0;
 /// A heap that is not so much larger is not worth a change.
 const LEAST_FACTOR: f64 = 1.25;
 /// Of the full collections, for one cause: it is what brings the full ones.
@@ -35,7 +37,8 @@ pub const RULE: Rule = Rule {
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
-    let pauses = evidence.eden.pauses.filter(|pauses| pauses.full_count >= FEWEST)?;
+    let is_enough = |count: u64, seconds: f64| count >= FEWEST || (count > 0 && seconds >= LONG);
+    let pauses = evidence.eden.pauses.filter(|pauses| is_enough(pauses.full_count, pauses.full))?;
     let stopped = (pauses.full / evidence.seconds).min(1.0);
     if stopped < LEAST_STOPPED {
         return None;
