@@ -29,6 +29,16 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "a minute by default",
     ),
     (
+        "terrace compare --a 'terrace core=auto' *",
+        With("compare", "--duration 4s --warmup 0s"),
+        "20 s by default; sizes are compared inside one JVM",
+    ),
+    (
+        "terrace compare --a 'terrace core=64k' *",
+        With("compare", "--duration 4s --warmup 0s"),
+        "20 s by default; sizes are compared inside one JVM",
+    ),
+    (
         "terrace compare --a *",
         With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
         "a minute by default",
