@@ -84,7 +84,10 @@ impl Reserve {
                     if skipped > 0 {
                         self.skipped.fetch_add(skipped as u64, Ordering::Relaxed);
                     }
-                    blocks::taken(&self.segments, extent, end);
+                    // With what its alignment has skipped, which is nobody's.
+                    let gap = end - extent.bytes - (used + skipped);
+                    let whole = Extent { start: extent.start - gap, bytes: extent.bytes + gap };
+                    blocks::taken(&self.segments, whole, end);
                     return Some(extent);
                 }
                 Err(now) => used = now,
