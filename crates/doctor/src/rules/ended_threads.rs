@@ -48,7 +48,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         human((allocation.waste_ended / ended) + own),
         share(lost),
     );
-    let more = evidence.eden.bytes.and_then(|eden| room::untouched(evidence, eden));
+    // As large as it is now or was: collectors change it.
+    let eden = [evidence.eden.bytes, evidence.eden.mean_bytes].into_iter().flatten().reduce(f64::max);
+    let more = eden.and_then(|eden| room::untouched(evidence, eden));
     if let Some(more) = more
         && room::takes(evidence, more) == Some(false)
     {
