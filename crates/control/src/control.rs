@@ -289,4 +289,4 @@ fn geometry(counted: Counted<'_>) -> Result<Geometry, Error> {
 
 #[cfg(test)]
 #[path = "control_test.rs"]
-mod tests;
+pub(crate) mod tests;

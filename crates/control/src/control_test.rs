@@ -1,15 +1,15 @@
 use super::*;
 use crate::header::FORMAT;
 use hab::Counter;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 
-fn own_directory() -> tempfile::TempDir {
+pub(crate) fn own_directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     directory
 }
 
-fn refused(path: &Path) -> String {
+pub(crate) fn refused(path: &Path) -> String {
     let error = Control::create(path, &[1]).err().expect("refused").to_string();
     assert_eq!(error.lines().count(), 1);
     error
@@ -131,69 +131,6 @@ fn a_file_of_a_running_process_stays() {
     assert!(error.contains("belongs to a running JVM") && error.contains("%p"), "{error}");
     first.set_mode(Mode::On);
     assert_eq!(View::open(&path).unwrap().mode(), Mode::On);
-}
-
-#[test]
-fn any_other_file_stays_as_it_is() {
-    let directory = own_directory();
-    let path = directory.path().join("app.jar");
-    for precious in ["PK\x03\x04 an application", "TERRACE", "x"] {
-        std::fs::write(&path, precious).unwrap();
-        let error = refused(&path);
-        assert!(error.contains("left unchanged") && error.contains("specify another path"), "{error}");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), precious);
-    }
-    // A second name: what is written to one is seen by the other.
-    drop(Control::create(&directory.path().join("7"), &[1]).unwrap());
-    std::fs::hard_link(directory.path().join("7"), directory.path().join("8")).unwrap();
-    assert!(refused(&directory.path().join("8")).contains("left unchanged"));
-}
-
-#[test]
-fn links_and_devices_are_not_opened() {
-    let directory = own_directory();
-    let target = directory.path().join("precious");
-    std::fs::write(&target, "precious").unwrap();
-    let path = directory.path().join("7");
-    symlink(&target, &path).unwrap();
-    assert!(refused(&path).contains("not a regular file"));
-    assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
-    let dangling = directory.path().join("8");
-    symlink(directory.path().join("none"), &dangling).unwrap();
-    assert!(refused(&dangling).contains("not a regular file"));
-    assert!(!directory.path().join("none").exists());
-    let pipe = directory.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert!(refused(&pipe).contains("not a regular file"));
-    // Opening a pipe would wait for its writer.
-    assert!(View::open(&pipe).is_err());
-}
-
-#[test]
-fn a_directory_open_to_others_is_refused_with_the_remedy() {
-    let directory = own_directory();
-    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(refused(&directory.path().join("7")).contains("mkdir -m 700"));
-}
-
-#[test]
-fn a_link_on_the_way_that_another_user_may_have_placed_is_refused() {
-    let directory = own_directory();
-    let (open, target) = (directory.path().join("open"), directory.path().join("target"));
-    for folder in [&open, &target] {
-        std::fs::create_dir_all(folder.join("inner")).unwrap();
-        std::fs::set_permissions(folder.join("inner"), std::fs::Permissions::from_mode(0o700)).unwrap();
-    }
-    symlink(&target, open.join("link")).unwrap();
-    let path = open.join("link/inner/7");
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(
-        refused(&path).contains("is a symbolic link that another user may have placed; use control=auto")
-    );
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert!(Control::create(&path, &[1]).is_ok());
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(Control::create(&open.join("inner/7"), &[1]).is_ok(), "no link");
 }
 
 #[test]

@@ -203,3 +203,7 @@ impl Error {
         other_version(path, &beginning)
     }
 }
+
+#[cfg(test)]
+#[path = "copy_test.rs"]
+mod tests;
