@@ -4,6 +4,8 @@ mod kernels;
 
 use crate::primitive::{Counter, Flag, Ordering};
 use crate::{Error, Result};
+pub use coherence::programs::counters::Layout;
+use coherence::programs::counters::WORDS;
 use experiment::native::pin;
 pub use kernels::INSTRUCTIONS;
 use std::collections::BTreeSet;
@@ -21,44 +23,10 @@ pub enum Operation {
     Claimed(u64),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    Shared,
-    /// One for each thread, 128 bytes apart: x86 processors fetch lines of 64 bytes in pairs.
-    Padded,
-    /// One for each thread, side by side in lines of 64 bytes.
-    FalseSharing,
-}
-
-impl Layout {
-    pub const ALL: [Layout; 3] = [Layout::Shared, Layout::Padded, Layout::FalseSharing];
-
-    /// In results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Layout::Shared => "shared",
-            Layout::Padded => "padded",
-            Layout::FalseSharing => "false_sharing",
-        }
-    }
-
-    /// The block, and the counter in it, that a thread counts on.
-    const fn place(self, thread: usize) -> (usize, usize) {
-        match self {
-            Layout::Shared => (0, 0),
-            Layout::Padded => (thread, 0),
-            Layout::FalseSharing => (thread / LINE, thread % LINE),
-        }
-    }
-}
-
-/// Counters in a line of 64 bytes.
-const LINE: usize = 8;
-
 /// Two lines; the second one is never touched.
 #[repr(align(128))]
 #[derive(Default)]
-struct Block([Counter; LINE]);
+struct Block([Counter; WORDS]);
 
 /// What the threads did.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -28,15 +28,27 @@ pub enum Increment {
 pub enum Layout {
     /// One counter for all threads.
     Shared,
-    /// Each thread has its own, on a line of its own.
+    /// Each thread has its own, 128 bytes apart: x86 processors fetch lines of 64 bytes in pairs.
     Padded,
     /// Each thread has its own, side by side: eight on a line.
     FalseSharing,
 }
 
 impl Layout {
+    /// All of them.
+    pub const ALL: [Layout; 3] = [Layout::Shared, Layout::Padded, Layout::FalseSharing];
+
+    /// In results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::Shared => "shared",
+            Layout::Padded => "padded",
+            Layout::FalseSharing => "false_sharing",
+        }
+    }
+
     /// The block, and the word in it, of a thread's counter.
-    const fn place(self, thread: usize) -> (usize, usize) {
+    pub const fn place(self, thread: usize) -> (usize, usize) {
         match self {
             Layout::Shared => (0, 0),
             Layout::Padded => (thread, 0),
@@ -46,7 +58,7 @@ impl Layout {
 }
 
 /// Counters on a line of 64 bytes.
-const WORDS: usize = 8;
+pub const WORDS: usize = 8;
 
 /// What an increment takes besides its accesses, in processor cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]

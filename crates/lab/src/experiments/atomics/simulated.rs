@@ -5,7 +5,6 @@ use experiment::results::{Findings, Origin, SimulatedCell};
 pub(crate) mod residency;
 
 use super::{COMPARE_EXCHANGE, LOCK_ADD, LOCK_XADD, NATIVE};
-use crate::counting;
 use coherence::machine::{Machine, Picoseconds};
 use coherence::programs::counters::{self, Increment, Layout};
 use experiment::MeasuredCell;
@@ -26,7 +25,7 @@ pub const SIMULATION: Simulation = Simulation {
 fn name(cell: &SimulatedCell) -> String {
     let of = |key: &str| cell.parameters.get(key).map(ToString::to_string).unwrap_or_default();
     let layout = of("layout");
-    if layout == counting::Layout::Shared.name() {
+    if layout == Layout::Shared.name() {
         return of("operation");
     }
     format!("{}, {}", of("operation"), layout.replace('_', " "))
@@ -66,12 +65,7 @@ pub(super) fn increment(cell: &MeasuredCell) -> Option<Increment> {
 /// Where the counters of a cell are.
 pub(super) fn layout(cell: &MeasuredCell) -> Option<Layout> {
     let name = word(cell, "layout")?;
-    let layout = counting::Layout::ALL.into_iter().find(|layout| layout.name() == name)?;
-    Some(match layout {
-        counting::Layout::Shared => Layout::Shared,
-        counting::Layout::Padded => Layout::Padded,
-        counting::Layout::FalseSharing => Layout::FalseSharing,
-    })
+    Layout::ALL.into_iter().find(|layout| layout.name() == name)
 }
 
 /// Nanoseconds of wall time for an increment of all threads together.
