@@ -21,19 +21,22 @@ const LEAST_BUSY: f64 = 0.05;
 /// Where notes on remedies are left out.
 const NOTES: &str = "Other notes on these remedies: --format html";
 
-/// With what else should be known of each remedy, unless a terminal of so many rows shows all only without, and says so. `None`: no terminal.
+/// With what else should be known of each remedy, unless a terminal of so many rows shows all only without the last
+/// of these notes, and says so. `None`: no terminal.
 pub fn report(report: &Report, columns: u16, rows: Option<u16>) -> String {
-    let full = lines(report, columns, true);
+    let advice = report.findings.iter().map(|finding| finding.advice.len()).sum();
+    let full = lines(report, columns, advice);
     // The prompt takes one.
     let fits = |text: &str| rows.is_none_or(|rows| text.lines().count() < usize::from(rows));
     if fits(&full) {
         return full;
     }
-    let brief = format!("{}{NOTES}\n", lines(report, columns, false));
-    if fits(&brief) { brief } else { full }
+    let brief = |notes| format!("{}{NOTES}\n", lines(report, columns, notes));
+    (0..advice).rev().map(brief).find(|text| fits(text)).unwrap_or(full)
 }
 
-fn lines(report: &Report, columns: u16, notes: bool) -> String {
+/// With the notes on so many remedies, and on each that has side effects.
+fn lines(report: &Report, columns: u16, notes: usize) -> String {
     let mut text = String::new();
     for (name, value) in facts(&report.evidence) {
         text += &indented(&format!("{name:<NAMES$}"), &value, columns);
@@ -45,6 +48,8 @@ fn lines(report: &Report, columns: u16, notes: bool) -> String {
         }
         false => text += &format!("{EXPECTED}\n"),
     }
+    let mut notes = (0..).map(|remedy| remedy < notes);
+    let mut noted = move || notes.next() == Some(true);
     for (number, finding) in report.findings.iter().enumerate() {
         let head = format!("{}. {}: {}", number + 1, finding.rule, finding.evidence);
         for line in wrapped(&head, usize::from(columns)) {
@@ -52,7 +57,7 @@ fn lines(report: &Report, columns: u16, notes: bool) -> String {
         }
         match report.trials.is_empty() {
             true => text.extend(
-                finding.advice.iter().map(|advice| indented(REMEDY, &expected(advice, notes), columns)),
+                finding.advice.iter().map(|advice| indented(REMEDY, &expected(advice, noted()), columns)),
             ),
             false => {
                 text += &advice(finding, report).text(columns);
@@ -307,6 +312,23 @@ mod tests {
     }
 
     #[test]
+    fn as_many_notes_as_there_is_room_for_are_kept() {
+        let mut report = report(vec![]);
+        let advice = |note| Advice {
+            remedy: Remedy::flag("-XX:TLABSize=4k"),
+            note,
+            ..report.findings[0].advice[0].clone()
+        };
+        let first = "which is so much that it takes another line of the terminal";
+        let last = "and so does this, with so many words that two lines do not hold it";
+        report.findings[0].advice = vec![advice(first), advice(last)];
+        let all = super::report(&report, 80, None).lines().count();
+        let text = super::report(&report, 80, Some(all as u16));
+        assert!(text.contains("another line") && !text.contains("so does this"), "{text}");
+        assert!(text.ends_with(&format!("{NOTES}\n")), "{text}");
+    }
+
+    #[test]
     fn notes_are_left_out_where_that_makes_it_one_screen() {
         let lines = |findings: usize, rows: Option<u16>| {
             let mut report = report(vec![]);
@@ -336,7 +358,7 @@ mod tests {
             ..report.findings[0].advice[0].clone()
         };
         report.findings[0].advice.push(other);
-        let brief = lines(&report, 80, false);
+        let brief = lines(&report, 80, 0);
         assert!(brief.contains("if few additional objects survive") && !brief.contains("another"), "{brief}");
     }
 
