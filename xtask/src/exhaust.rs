@@ -36,13 +36,14 @@ pub struct Arguments {
     #[arg(long)]
     words: Option<u32>,
 
-    /// The heap of each JVM. With Parallel the count of full collections rises and falls with it: compare several.
+    /// The heap of each JVM.
     #[arg(long, default_value = HEAP, value_parser = jvm::size::parse)]
     heap: u64,
 
-    /// Heaps from --heap up to twice that, with one pair each instead of --pairs: the ratios are means over them.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(4..=1000))]
-    heaps: Option<u64>,
+    /// So many positions of the list, with one pair each instead of --pairs: garbage comes before it, from none to 512 KB; the ratios
+    /// are of sums. With Parallel the count of full collections depends on where the last objects lie in its regions.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(4..=512))]
+    positions: Option<u64>,
 }
 
 fn collector(text: &str) -> std::result::Result<Collector, Error> {
@@ -53,9 +54,10 @@ fn collector(text: &str) -> std::result::Result<Collector, Error> {
 const HEAP: &str = "48m";
 /// What is too much against stock.
 const LIMIT: f64 = 1.2;
-/// Rows that may be above it: collector, JDK, references in an element, and the largest heap in KB. The reasons are in docs/results/out-of-memory.md.
-const KNOWN: [(Collector, u32, u32, u64); 2] =
-    [(Collector::Parallel, 21, 60, u64::MAX), (Collector::Parallel, 21, 2, 24 << 10)];
+/// KB of a region of Parallel's (64 K words): after so much more garbage the objects lie in the same places of their regions.
+const REGION: u64 = 512;
+/// Rows of one position that may be above it: by chance, as docs/results/out-of-memory.md explains.
+const KNOWN: (Collector, u32) = (Collector::Parallel, 21);
 /// References in an element of the list: large elements, and the smallest.
 const WORDS: [u32; 2] = [60, 2];
 
@@ -66,13 +68,14 @@ struct Run {
     seconds: f64,
 }
 
-/// Fills a heap. Its log lies in a folder of its own: another `exhaust` may be running.
-fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, words: u32) -> Result<Run> {
+/// Fills a heap, by a list of elements with so many references after so many KB of garbage. Its log lies in a folder of its own: another `exhaust` may be running.
+fn once(jdk: &Jdk, flags: &[String], agent: Option<&str>, classes: &Path, list: [u64; 2]) -> Result<Run> {
     let place = tempfile::tempdir().map_err(at(Path::new("a temporary directory")))?;
     let log = place.path().join("gc.log");
     let mut command = Command::new(jdk.java());
     command.args(agent).args(flags).arg(format!("-Xlog:gc:file={}", log.display()));
-    command.arg("-cp").arg(classes).arg("Exhaust").arg(words.to_string()).stdout(Stdio::null());
+    command.arg("-cp").arg(classes).arg("Exhaust").args(list.map(|argument| argument.to_string()));
+    command.stdout(Stdio::null());
     let since = Instant::now();
     let exit = to_its_end(jdk, &mut command)?;
     let seconds = since.elapsed().as_secs_f64();
@@ -99,22 +102,22 @@ impl Pairs {
         self.0.each_ref().map(|runs| runs.iter().map(figure).collect())
     }
 
-    /// Ours over stock's: of the medians where all pairs have the same heap, else the mean over the heaps.
-    fn ratio(&self, figure: fn(&Run) -> f64, same_heap: bool) -> Result<Interval> {
+    /// Ours over stock's: of the medians where the list lies in one position, else of the sums over the positions.
+    fn ratio(&self, figure: fn(&Run) -> f64, one_position: bool) -> Result<Interval> {
         let [ours, stock] = self.of(figure);
-        let ratio = if same_heap {
+        let ratio = if one_position {
             statistics::ratio_of_medians(&stock, &ours, 1)
         } else {
-            let ratios: Vec<f64> = ours.iter().zip(&stock).map(|(ours, stock)| ours / stock).collect();
-            statistics::trimmed::geometric(&ratios)
+            let pairs: Vec<[f64; 2]> = ours.into_iter().zip(stock).map(<[f64; 2]>::from).collect();
+            statistics::trimmed::ratio_of_sums(&pairs)
         };
         ratio.ok_or_else(|| Error::failed("a JVM took no measurable time"))
     }
 
-    fn middle(&self, figure: fn(&Run) -> f64, same_heap: bool) -> [f64; 2] {
+    fn middle(&self, figure: fn(&Run) -> f64, one_position: bool) -> [f64; 2] {
         self.of(figure).map(|values| {
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-            if same_heap { statistics::median(&values).unwrap_or(0.0) } else { mean }
+            if one_position { statistics::median(&values).unwrap_or(0.0) } else { mean }
         })
     }
 }
@@ -134,18 +137,15 @@ fn kept(
     jdk: &Jdk,
     collector: Collector,
     words: u32,
-    heaps: &[u64],
+    arguments: &Arguments,
     pairs: &Pairs,
     ratios: &[Interval; 3],
 ) -> Value {
-    let same_heap = heaps.iter().min() == heaps.iter().max();
-    let size = |heap: Option<&u64>| jvm::size::format(heap.map_or(0, |kb| kb << 10));
-    let heap = match same_heap {
-        true => size(heaps.first()),
-        false => format!("{} to {}, means", size(heaps.first()), size(heaps.last())),
-    };
+    let one_position = arguments.positions.is_none();
+    let heap = jvm::size::format(arguments.heap);
+    let heap = arguments.positions.map_or(heap.clone(), |count| format!("{heap}, {count} positions, means"));
     let counts = pairs.of(|run| run.full);
-    let middles = pairs.middle(|run| run.full, same_heap);
+    let middles = pairs.middle(|run| run.full, one_position);
     let side = |at: usize| {
         let end = |of: fn(f64, f64) -> f64| counts[at].iter().copied().reduce(of);
         json!({ "median": middles[at], "low": end(f64::min), "high": end(f64::max), "values": counts[at] })
@@ -155,7 +155,7 @@ fn kept(
         json!({ "median": median, "low": low, "high": high })
     };
     json!({ "parameters": { "collector": collector.name(), "jdk": jdk.feature, "bytes": bytes(words), "heap": heap },
-        "processes": 2 * heaps.len(),
+        "processes": 2 * pairs.0[0].len(),
         "metrics": { "full": side(0), "full_stock": side(1), "full_ratio": ratio(0), "cpu": ratio(1),
             "seconds": ratio(2) } })
 }
@@ -171,10 +171,8 @@ enum Place {
     KnownAbove,
 }
 
-fn place(ratios: &[Interval; 3], (collector, jdk, words): (Collector, u32, u32), heaps: &[u64]) -> Place {
-    let is_known = KNOWN.iter().any(|(of, feature, references, largest)| {
-        (*of, *feature, *references) == (collector, jdk, words) && heaps.iter().all(|heap| heap <= largest)
-    });
+fn place(ratios: &[Interval; 3], row: (Collector, u32), one_position: bool) -> Place {
+    let is_known = one_position && row == KNOWN;
     if ratios.iter().any(|ratio| ratio.low > LIMIT) {
         if is_known { Place::KnownAbove } else { Place::Above }
     } else if ratios.iter().any(|ratio| ratio.high > LIMIT) {
@@ -203,11 +201,11 @@ fn conclude(rows: &[(String, Place)]) -> Result<()> {
     }
 }
 
-/// The heap of each pair, in KB.
-fn heaps(arguments: &Arguments) -> Vec<u64> {
-    match arguments.heaps {
-        None => vec![arguments.heap >> 10; arguments.pairs],
-        Some(count) => (0..count).map(|at| (arguments.heap >> 10) * (count + at) / count).collect(),
+/// The garbage before the list in each pair, in KB.
+fn positions(arguments: &Arguments) -> Vec<u64> {
+    match arguments.positions {
+        None => vec![0; arguments.pairs],
+        Some(count) => (0..count).map(|at| REGION * at / count).collect(),
     }
 }
 
@@ -231,8 +229,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let classes = root().join("target/terrace/exhaust");
     compile("xtask/src/exhaust/Exhaust.java", &classes)?;
     let agent = format!("-agentpath:{}", installed().agent()?.display());
-    let same_heap = arguments.heaps.is_none();
-    let heaps = heaps(arguments);
+    let one_position = arguments.positions.is_none();
+    let positions = positions(arguments);
     let mut rows =
         Table::new(["terrace : stock", "full collections", "ratio", "CPU s", "ratio", "s", "ratio"]);
     let (mut cells, mut places) = (Vec::new(), Vec::new());
@@ -246,38 +244,38 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             for words in WORDS.into_iter().filter(|words| arguments.words.is_none_or(|only| only == *words)) {
                 let name = format!("{} {}, {words} words", collector.name(), jdk.feature);
                 let mut pairs = Pairs::default();
-                for (pair, heap) in heaps.iter().enumerate() {
-                    eprintln!("{name}: pair {} of {}", pair + 1, heaps.len());
-                    let flags = [flags.clone(), vec![format!("-Xmx{heap}k")]].concat();
+                let flags = [flags.clone(), vec![format!("-Xmx{}", arguments.heap)]].concat();
+                for (pair, garbage) in positions.iter().enumerate() {
+                    eprintln!("{name}: pair {} of {}", pair + 1, positions.len());
                     for side in if pair % 2 == 0 { [0, 1] } else { [1, 0] } {
                         let option = (side == 0).then_some(agent.as_str());
-                        pairs.0[side].push(once(jdk, &flags, option, &classes, words)?);
+                        pairs.0[side].push(once(jdk, &flags, option, &classes, [words.into(), *garbage])?);
                     }
                 }
                 let figures: [fn(&Run) -> f64; 3] = [at_least_one, |run| run.cpu_seconds, |run| run.seconds];
-                let [full, cpu, wall] = figures.map(|figure| pairs.ratio(figure, same_heap));
+                let [full, cpu, wall] = figures.map(|figure| pairs.ratio(figure, one_position));
                 let ratios = [full?, cpu?, wall?];
                 let counted: [fn(&Run) -> f64; 3] = [|run| run.full, figures[1], figures[2]];
-                let middles = counted.map(|figure| pairs.middle(figure, same_heap));
+                let middles = counted.map(|figure| pairs.middle(figure, one_position));
                 let mut row = vec![name.clone()];
                 for ([ours, stock], ratio) in middles.iter().zip(&ratios) {
                     row.extend([format!("{} : {}", three(*ours), three(*stock)), numbers::ratio(ratio)]);
                 }
                 eprintln!("{}", row.join("  "));
-                places.push((name, place(&ratios, (collector, jdk.feature, words), &heaps)));
+                places.push((name, place(&ratios, (collector, jdk.feature), one_position)));
                 rows.push(row);
-                cells.push(kept(jdk, collector, words, &heaps, &pairs, &ratios));
+                cells.push(kept(jdk, collector, words, arguments, &pairs, &ratios));
                 // Whoever stops it has the rows that are done.
                 keep("exhaust", &cells)?;
             }
         }
     }
     print!("{}", rows.text(columns()));
-    let kind = if same_heap { "medians" } else { "means" };
-    let (least, most) = (heaps[0], heaps[heaps.len() - 1]);
+    let kind = if one_position { "medians" } else { "means over positions" };
     println!(
-        "{kind} of {} runs each, one growing list, -Xmx{least}k to {most}k; ratios with 95 % intervals",
-        heaps.len()
+        "{kind} of {} runs each, one growing list, -Xmx{}; ratios with 95 % intervals",
+        positions.len(),
+        jvm::size::format(arguments.heap)
     );
     // What was measured is kept in any case.
     publish("exhaust", &cells)?;
@@ -288,31 +286,29 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn arguments(heaps: Option<u64>) -> Arguments {
-        Arguments { pairs: 3, gc: None, jdk: None, words: None, heap: 40 << 20, heaps }
+    fn arguments(positions: Option<u64>) -> Arguments {
+        Arguments { pairs: 3, gc: None, jdk: None, words: None, heap: 48 << 20, positions }
     }
 
     #[test]
-    fn heaps_are_one_or_evenly_apart() {
-        assert_eq!(heaps(&arguments(None)), [40 << 10; 3]);
-        assert_eq!(heaps(&arguments(Some(4))), [40 << 10, 50 << 10, 60 << 10, 70 << 10]);
+    fn positions_are_one_or_evenly_apart_in_a_region() {
+        assert_eq!(positions(&arguments(None)), [0; 3]);
+        assert_eq!(positions(&arguments(Some(4))), [0, 128, 256, 384]);
     }
 
     #[test]
     fn a_row_that_is_above_the_limit_and_not_known_is_an_error() {
         let ratio = |low, high| Interval { median: (low + high) / 2.0, low, high };
         let one = ratio(0.9, 1.1);
-        let row = |collector, jdk, words, heap: u64, worst| {
-            place(&[one, worst, one], (collector, jdk, words), &[heap << 10])
-        };
-        assert_eq!(row(Collector::Serial, 17, 60, 48, one), Place::Below);
-        assert_eq!(row(Collector::Serial, 17, 60, 48, ratio(1.1, 1.3)), Place::Open);
-        assert_eq!(row(Collector::Serial, 17, 60, 48, ratio(1.21, 1.3)), Place::Above);
-        assert_eq!(row(Collector::Parallel, 21, 60, 48, ratio(1.6, 1.8)), Place::KnownAbove);
-        assert_eq!(row(Collector::Parallel, 21, 60, 48, one), Place::Below);
-        assert_eq!(row(Collector::Parallel, 25, 60, 48, ratio(1.6, 1.8)), Place::Above);
-        assert_eq!(row(Collector::Parallel, 21, 2, 24, ratio(3.2, 3.4)), Place::KnownAbove);
-        assert_eq!(row(Collector::Parallel, 21, 2, 48, ratio(3.2, 3.4)), Place::Above);
+        let row =
+            |collector, jdk, worst, one_position| place(&[one, worst, one], (collector, jdk), one_position);
+        assert_eq!(row(Collector::Serial, 17, one, true), Place::Below);
+        assert_eq!(row(Collector::Serial, 17, ratio(1.1, 1.3), true), Place::Open);
+        assert_eq!(row(Collector::Serial, 17, ratio(1.21, 1.3), true), Place::Above);
+        assert_eq!(row(Collector::Parallel, 21, ratio(1.6, 1.8), true), Place::KnownAbove);
+        assert_eq!(row(Collector::Parallel, 21, ratio(1.6, 1.8), false), Place::Above, "over all positions");
+        assert_eq!(row(Collector::Parallel, 21, one, true), Place::Below);
+        assert_eq!(row(Collector::Parallel, 25, ratio(1.6, 1.8), true), Place::Above);
         let rows = |places: &[Place]| -> Vec<_> {
             places.iter().enumerate().map(|(at, place)| (format!("row {at}"), *place)).collect()
         };
@@ -324,12 +320,9 @@ mod tests {
     #[test]
     fn what_is_known_is_documented() {
         let page = include_str!("../../docs/results/out-of-memory.md");
-        for (collector, jdk, words, _) in KNOWN {
-            let row = format!("| {} {jdk}, {} bytes |", collector.name(), bytes(words));
-            assert!(page.contains(&row), "{row}");
-        }
-        assert!(page.contains("**Parallel of JDK 21, objects of 256 bytes, 48 MB**"));
-        assert!(page.contains("heaps of 18 to 24 MB"));
+        let (collector, jdk) = KNOWN;
+        assert_eq!(collector, Collector::Parallel);
+        assert!(page.contains(&format!("**Parallel of JDK {jdk}**")));
     }
 
     #[test]
@@ -341,8 +334,8 @@ mod tests {
             return;
         };
         let ratio = Interval { median: 0.9, low: 0.5, high: 1.5 };
-        let row = |heaps: &[u64]| kept(&jdk, Collector::Parallel, 60, heaps, &pairs, &[ratio; 3]);
-        let one = row(&[48 << 10; 3]);
+        let row = |positions| kept(&jdk, Collector::Parallel, 60, &arguments(positions), &pairs, &[ratio; 3]);
+        let one = row(None);
         assert_eq!(
             one["parameters"],
             json!({ "collector": "parallel", "jdk": jdk.feature, "bytes": 256, "heap": "48m" })
@@ -353,17 +346,17 @@ mod tests {
             json!({ "median": 8.0, "low": 4.0, "high": 27.0, "values": [8.0, 27.0, 4.0] })
         );
         assert_eq!(one["metrics"]["seconds"], json!({ "median": 0.9, "low": 0.5, "high": 1.5 }));
-        assert_eq!(row(&[40 << 10, 50 << 10, 60 << 10])["parameters"]["heap"], "40m to 60m, means");
+        assert_eq!(row(Some(64))["parameters"]["heap"], "48m, 64 positions, means");
         assert_eq!([bytes(60), bytes(2)], [256, 24]);
     }
 
     #[test]
-    fn one_heap_gives_medians_and_several_give_means() {
+    fn one_position_gives_medians_and_several_give_means() {
         let run = |full| Run { full, cpu_seconds: 1.0, seconds: 1.0 };
         let pairs = Pairs([[8.0, 27.0, 4.0].map(run).into(), [4.0, 9.0, 9.0].map(run).into()]);
         assert_eq!(pairs.middle(|run| run.full, true), [8.0, 9.0]);
         assert_eq!(pairs.middle(|run| run.full, false), [13.0, 22.0 / 3.0]);
         let mean = pairs.ratio(at_least_one, false).unwrap().median;
-        assert!((mean - (2.0_f64 * 3.0 * 4.0 / 9.0).cbrt()).abs() < 1e-9, "{mean}");
+        assert!((mean - 39.0 / 22.0).abs() < 1e-9, "{mean}");
     }
 }

@@ -4,7 +4,7 @@ use super::declaration::Declaration;
 use super::sample::Sample;
 use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
-use statistics::trimmed::{geometric, standard_error, student};
+use statistics::trimmed::{geometric, ratio_of_sums};
 use statistics::{Interval, bootstrap};
 use std::collections::BTreeMap;
 
@@ -87,19 +87,9 @@ impl Quantity {
         }
     }
 
-    /// The ratio of two sums over runs, with Student's interval of its logarithm.
     fn of_totals(runs: &[[f64; 2]]) -> Quantity {
-        let [above, below] = [0, 1].map(|at| runs.iter().map(|run| run[at]).sum::<f64>());
-        let ratio = above / below;
-        if !ratio.is_finite() {
+        let Some(interval) = ratio_of_sums(runs) else {
             return Quantity::unavailable(NONE_BELOW.to_owned());
-        }
-        let influence: Vec<f64> = runs.iter().map(|run| run[0] / above - run[1] / below).collect();
-        let interval = if above > 0.0 && runs.len() > 1 {
-            let factor = (student(runs.len() - 1) * standard_error(&influence)).exp();
-            Interval { median: ratio, low: ratio / factor, high: ratio * factor }
-        } else {
-            Interval::exactly(ratio)
         };
         let ratios = runs.iter().map(|[above, below]| above / below);
         Quantity::Known { interval, values: ratios.filter(|ratio| ratio.is_finite()).collect() }

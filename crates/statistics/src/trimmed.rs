@@ -1,5 +1,5 @@
 //! The trimmed mean: as robust as is needed against bursts, and nearly as precise as the mean where there are none. And the geometric
-//! mean, for few values of which none may be left out.
+//! mean and the ratio of two sums, for few values of which none may be left out.
 
 use crate::Interval;
 
@@ -71,6 +71,22 @@ pub fn geometric(values: &[f64]) -> Option<Interval> {
     Some(Interval { median: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
 }
 
+/// The ratio of two sums over pairs, with Student's interval of its logarithm: none of one pair, or where the upper sum is 0. `None`
+/// where the lower is 0.
+pub fn ratio_of_sums(pairs: &[[f64; 2]]) -> Option<Interval> {
+    let [above, below] = [0, 1].map(|at| pairs.iter().map(|pair| pair[at]).sum::<f64>());
+    let ratio = above / below;
+    if !ratio.is_finite() {
+        return None;
+    }
+    if above <= 0.0 || pairs.len() < 2 {
+        return Some(Interval::exactly(ratio));
+    }
+    let influence: Vec<f64> = pairs.iter().map(|pair| pair[0] / above - pair[1] / below).collect();
+    let factor = (student(pairs.len() - 1) * standard_error(&influence)).exp();
+    Some(Interval { median: ratio, low: ratio / factor, high: ratio * factor })
+}
+
 /// Half of Student's 95 % interval of a mean. `None` of fewer than two values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
@@ -100,6 +116,19 @@ mod tests {
         assert!((standard_error(&found.influence) - (1.0_f64 / 5.0).sqrt() / 0.6).abs() < 1e-12);
         assert_eq!(trimmed(&[1.0]), None);
         assert_eq!(trimmed(&[2.0, 4.0]).unwrap().mean, 3.0);
+    }
+
+    #[test]
+    fn a_ratio_of_sums_weighs_each_pair_by_what_it_counts() {
+        let found = ratio_of_sums(&[[10.0, 5.0], [1.0, 2.0], [1.0, 1.0]]).unwrap();
+        assert_eq!(found.median, 1.5);
+        // By hand: influences 10/12 - 5/8, 1/12 - 2/8 and 1/12 - 1/8; t(2) = 4.303.
+        let squares = (5.0_f64 / 24.0).powi(2) + (4.0_f64 / 24.0).powi(2) + (1.0_f64 / 24.0).powi(2);
+        let half = 4.303 * (squares * 1.5).sqrt();
+        assert!(((found.high / found.low).ln() / 2.0 - half).abs() < 1e-12, "{found:?}");
+        assert_eq!(ratio_of_sums(&[[3.0, 2.0]]), Some(Interval::exactly(1.5)));
+        assert_eq!(ratio_of_sums(&[[0.0, 2.0], [0.0, 1.0]]), Some(Interval::exactly(0.0)));
+        assert_eq!(ratio_of_sums(&[[1.0, 0.0]]), None);
     }
 
     #[test]
