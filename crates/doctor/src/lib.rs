@@ -25,6 +25,7 @@ mod heap;
 mod missing;
 mod moment;
 pub mod need;
+mod nothing;
 #[cfg(feature = "pages")]
 pub mod page;
 pub mod placement;

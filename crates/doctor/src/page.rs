@@ -1,6 +1,7 @@
 //! A report as a page.
 
 use crate::facts::facts;
+use crate::nothing::nothing;
 use crate::report::Report;
 use crate::show;
 use present::page::Page;
@@ -42,7 +43,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
     let view = View {
         facts: facts(&report.evidence),
         findings: findings.collect(),
-        nothing: report.findings.is_empty().then(|| show::nothing(&report.evidence)),
+        nothing: report.findings.is_empty().then(|| nothing(&report.evidence)),
         trials: show::trials(report),
     };
     let jvm = &report.evidence.jvm;
