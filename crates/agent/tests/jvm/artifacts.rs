@@ -120,6 +120,23 @@ pub fn helper(name: &str) -> Result<PathBuf, String> {
     built.clone().map(|()| target.join(format!("lib{name}.so")))
 }
 
+/// A `libnuma.so.1` that has two nodes. Where it is loaded already, HotSpot finds it by that name.
+pub fn two_nodes() -> Result<&'static Path, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let build = || {
+        let (target, sources) = (scratch().join("nodes"), Path::new(TESTS).join("nodes"));
+        std::fs::create_dir_all(&target).map_err(|error| error.to_string())?;
+        let versions = format!("-Wl,--version-script={}", sources.join("libnuma.map").display());
+        let mut command = Command::new("cc");
+        command.args(["-shared", "-fPIC", "-O", "-Wall", "-Wextra", "-Werror"]);
+        command.args([&versions, "-Wl,-soname,libnuma.so.1", "-o"]);
+        let library = target.join("libnuma.so.1");
+        run(command.arg(&library).arg(sources.join("libnuma.c")))?;
+        Ok(library)
+    };
+    BUILT.get_or_init(build).as_deref().map_err(Clone::clone)
+}
+
 fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let entries =
         std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));

@@ -83,21 +83,4 @@ pub fn cases(cases: &mut Vec<Case>) {
     hazard(cases, "compiled", JDKS, &[Collector::G1], |_| {
         Launch::new("Load").args(&["threads=4"]).flags("-Xcomp -XX:TieredStopAtLevel=1 -Xmn4m").collects(1)
     });
-    numa(cases);
-}
-
-fn numa(cases: &mut Vec<Case>) {
-    // HotSpot accepts the flag on a machine with one node, and turns it off.
-    hazard(cases, "numa::one_node", JDKS, &[Collector::Parallel, Collector::G1], |_| {
-        Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
-    });
-    matrix(cases, "numa::two_nodes", JDKS, &[Collector::Parallel, Collector::G1], |setting| {
-        if !std::path::Path::new("/sys/devices/system/node/node1").exists() {
-            return Ok(Outcome::Skipped("two NUMA nodes: this machine has one".into()));
-        }
-        let launch = Launch::new("Load")
-            .flags(&format!("-XX:+UseNUMA -Xmn16m -XX:+{}", setting.collector.flag()))
-            .collects(1);
-        launch.run(setting.jdk).map(|_| Outcome::Passed)
-    });
 }

@@ -140,7 +140,7 @@ fn served(control: &Control) -> Vec<u64> {
 
 /// All threads on one CPU, then on the next: requests are served by the domain of the CPU on which they come. Then each thread
 /// somewhere else every few milliseconds.
-fn herded(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
+pub fn herded(running: &mut Running<'_>, cpus: &[usize]) -> Result<(), String> {
     let control = switching::open(running)?;
     let pid = running.pid();
     if !running.wait_for("running") {

@@ -54,7 +54,7 @@ const VERIFIED: [&str; 5] = [
     "-XX:VerifySubSet=threads,heap,codecache,jni_handles",
 ];
 /// Small buffers of a fixed size: many refills.
-const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
+pub const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
 
 /// Programs that use `terrace.jar` (`tests/jar`).
 const OF_JAR: [&str; 2] = ["Api", "Released"];

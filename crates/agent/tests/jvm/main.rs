@@ -49,6 +49,7 @@ mod levels;
 mod limits;
 mod loading;
 mod matrix;
+mod numa;
 mod objects;
 mod observing;
 mod options;
@@ -95,6 +96,7 @@ fn main() -> std::process::ExitCode {
         waste::cases,
         objects::cases,
         collections::cases,
+        numa::cases,
         walkers::cases,
         attach::cases,
         levels::cases,

@@ -1,0 +1,80 @@
+//! Heaps that HotSpot lays out by memory nodes: Parallel's eden has a part for each, G1 a region in use for each. Where the machine has
+//! one node, HotSpot is given a `libnuma` that has two (`tests/nodes`), and the agent a `sysfs` with as many.
+
+use crate::environment::herded;
+use crate::launch::{Launch, SMALL_TLABS};
+use crate::matrix::{JDKS, Setting, hazard, matrix};
+use crate::runner::{Case, Outcome, QUIET};
+use crate::surroundings::Surroundings;
+use crate::{affinity, artifacts, jdk};
+use hotspot::collector::Collector;
+
+const COLLECTORS: &[Collector] = &[Collector::Parallel, Collector::G1];
+
+/// The even CPUs on one node, the odd ones on the other.
+const TWO_NODES: &str = "mount -t tmpfs none /sys/devices/system/node && last=$(($(getconf _NPROCESSORS_CONF) - 1)) && \
+    for node in 0 1; do mkdir /sys/devices/system/node/node$node && \
+    seq -s, $node 2 $last > /sys/devices/system/node/node$node/cpulist; done";
+
+pub fn cases(cases: &mut Vec<Case>) {
+    // HotSpot accepts the flag on a machine with one node, and turns it off.
+    hazard(cases, "numa::one_node", JDKS, COLLECTORS, |_| {
+        Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
+    });
+    matrix(cases, "numa::two_nodes", JDKS, COLLECTORS, |setting| {
+        on_nodes(setting, Surroundings::mounts(TWO_NODES), by_size(setting).collects(3))
+    });
+    matrix(cases, "numa::own_tlabs", JDKS, COLLECTORS, |setting| {
+        let launch = Launch::new("Load").agent("tlab=auto").without(&SMALL_TLABS).flags("-Xmn16m");
+        on_nodes(setting, Surroundings::mounts(TWO_NODES), launch.collects(3))
+    });
+    // A container may not say which node a CPU is on: then buffers serve threads of both.
+    matrix(cases, "numa::hidden_nodes", JDKS, COLLECTORS, |setting| {
+        on_nodes(setting, Ok(Surroundings::default()), by_size(setting).collects(3))
+    });
+    matrix(cases, "numa::threads_that_move", JDKS, COLLECTORS, |setting| {
+        let cpus = affinity::allowed();
+        if cpus.len() < 2 {
+            return Ok(Outcome::Skipped("two CPUs: this process may use one".into()));
+        }
+        let launch = by_size(setting)
+            .args(&["until=released"])
+            .agent("core=64k,control=control")
+            .beside(move |running| herded(running, &cpus));
+        QUIET.shared(|| on_nodes(setting, Surroundings::mounts(TWO_NODES), launch))
+    });
+    matrix(cases, "numa::full_heap", JDKS, COLLECTORS, |setting| {
+        let launch = Launch::bare("Fill").args(&["words=60", "by=exit"]).agent("log=warn").flags("-Xmx24m");
+        QUIET.shared(|| on_nodes(setting, Surroundings::mounts(TWO_NODES), launch))
+    });
+}
+
+/// Parts of eden that change their sizes with each collection.
+fn by_size(setting: Setting) -> Launch {
+    match setting.collector {
+        Collector::Parallel => Launch::new("Load").flags("-Xmn16m -XX:NUMASpaceResizeRate=1m"),
+        _ => Launch::new("Load").flags("-Xmn16m"),
+    }
+}
+
+fn on_nodes(
+    setting: Setting,
+    surroundings: Result<Surroundings, String>,
+    launch: Launch,
+) -> Result<Outcome, String> {
+    let surroundings = match surroundings {
+        Ok(surroundings) => surroundings.with("LD_PRELOAD", artifacts::two_nodes()?.to_string_lossy()),
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    let launch = launch
+        .flags("-XX:+UseNUMA -XX:+PrintFlagsFinal")
+        .flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "))
+        .within(surroundings);
+    let finished = launch.run(setting.jdk)?;
+    // HotSpot turns the flag off where it finds one node.
+    let is_on = |line: &str| line.contains(" UseNUMA ") && line.contains("= true");
+    match finished.stdout.lines().any(is_on) {
+        true => Ok(Outcome::Passed),
+        false => Err(finished.describe("HotSpot found one node")),
+    }
+}
