@@ -16,13 +16,28 @@ fn on_screen(pid: u32, rows: u16) -> String {
     screen.text()
 }
 
+/// Whether the machine has findings of its own, which take the lines of a small terminal: then the test is skipped.
+fn of_the_machine(report: &Value) -> bool {
+    let found = rules(report).into_iter().find(|rule| ["throttled", "memory nodes"].contains(rule));
+    if let Some(rule) = found {
+        skips::skip!("a machine without a finding of its own: '{rule}'");
+    }
+    found.is_some()
+}
+
 /// Nothing is above the screen: its first line is the answer's first.
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {
     let Some(jvm) = start(&PAYING, &["churn"]) else { return };
-    report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"]);
+    if of_the_machine(&report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"])) {
+        return;
+    }
     // A machine that is busy for two seconds has a program that allocates too little for it.
-    let all = |text: &String| ["- -XX:TLABSize=4k: ", "- terrace: "].iter().all(|part| text.contains(part));
+    let all = |text: &String| {
+        // A second finding may come of a moment, and takes lines.
+        ["- -XX:TLABSize=4k: ", "- terrace: "].iter().all(|part| text.contains(part))
+            && !text.contains("\n2. ")
+    };
     let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all);
     let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
@@ -50,7 +65,9 @@ fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
     let Some(jvm) = start(&flags, &["alloc", "--threads", "2"]) else { return };
     let several =
         |report: &Value| ["refill waste", "shared refills"].iter().all(|rule| rules(report).contains(rule));
-    report_when(jvm.0.id(), several);
+    if of_the_machine(&report_when(jvm.0.id(), several)) {
+        return;
+    }
     let all =
         |text: &String| ["1. refill waste: ", "2. shared refills: "].iter().all(|part| text.contains(part));
     let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all).expect("both findings");

@@ -14,11 +14,15 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     report(&jvm);
     assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
     let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
-    let measured = |report: &Value| report["trials"][0]["speed"].is_object();
+    let note = "the agent was withdrawn from the JVM";
+    // On a busy machine a window may have no collection, and a withdrawal take longer than it is waited for.
+    let measured = |report: &Value| {
+        let trial = &report["trials"][0];
+        trial["speed"].is_object() && trial["collections"].is_number() && trial["note"] == note
+    };
     let report = answer_when(&words, |report| tries_first(report, "terrace") && measured(report));
     let trial = &report["trials"][0];
     assert!(trial["collections"].as_f64().is_some_and(|ratio| ratio < 1.0), "{trial:#}");
-    assert_eq!(trial["note"], "the agent was withdrawn from the JVM", "pauses are charged: {trial:#}");
     assert!(trial["speed_cpu"]["median"].as_f64() > Some(0.0), "{trial:#}");
     // It collects all the time.
     assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
@@ -118,8 +122,12 @@ fn a_larger_young_generation_is_judged_by_its_collections() {
     let words = ["doctor", "--workload", "alloc", "--threads", "2", "--size", "400", "--gc", "serial"];
     let heap = ["--jvm-arg=-Xmx64m", "--jvm-arg=-Xmn2m"];
     let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
+    let all_counted = |report: &Value| {
+        let trials = report["trials"].as_array();
+        trials.is_some_and(|all| !all.is_empty() && all.iter().all(|trial| trial["collections"].is_number()))
+    };
     let report = answer_when(&[&words[..], &heap, &times].concat(), |report| {
-        rules(report).contains(&"small young generation")
+        rules(report).contains(&"small young generation") && all_counted(report)
     });
     let advice = &finding(&report, "small young generation")["advice"][0];
     let remedy = advice["remedy"]["what"].as_array().unwrap().iter().filter_map(Value::as_str);
