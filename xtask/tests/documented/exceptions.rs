@@ -58,11 +58,6 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "a minute for each remedy by default",
     ),
     (
-        "terrace doctor --workload *",
-        Read,
-        "tries remedies for minutes; the command's own tests do it shortly",
-    ),
-    (
         "java -cp terrace-benchmarks.jar:terrace-jmh.jar *",
         With("org.openjdk.jmh.Main", "-f 1 -wi 1 -w 100ms -i 2 -r 100ms"),
         "minutes by JMH's defaults",
