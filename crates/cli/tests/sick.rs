@@ -212,7 +212,6 @@ fn a_heap_that_is_touched_for_the_first_time_is_found() {
     });
     assert!(!rules(&cured).contains(&"first touch"), "{cured:#}");
     let resident = |report: &Value| report["evidence"]["memory"]["heap_resident"].as_u64().unwrap();
-    // Nearly all: a mapping that begins before the heap or ends behind it is not counted.
     assert!(resident(&cured) <= 2 << 30 && resident(&cured) >= 2000 << 20, "{cured:#}");
     assert!(resident(&report) < 1800 << 20, "its old generation is empty: {report:#}");
 }

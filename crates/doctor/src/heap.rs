@@ -11,18 +11,27 @@ const GENERATIONS: u32 = 2;
 /// Eden and two survivor spaces.
 const SPACES: u32 = 3;
 
+/// Of what a heap is committed to, which the kernel's list has to contain.
+const LEAST_COVERED: f64 = 0.9;
+
 /// What is known of it.
 pub(crate) fn describe(pid: u32, perf: Option<&PerfData>, attached: Option<&Attached>, memory: &mut Memory) {
     memory.heap_committed = perf.and_then(committed);
     memory.growth_left = perf.and_then(growth_left);
     memory.heap_used = perf.and_then(used);
-    memory.heap_resident = attached.and_then(|jvm| resident(pid, jvm));
+    memory.heap_resident = attached.and_then(|jvm| resident(pid, jvm, memory.heap_committed));
 }
 
 /// Bytes of it that are in memory. `None` where the JVM does not say where it is (ZGC), or nobody can look.
-fn resident(pid: u32, jvm: &Attached) -> Option<u64> {
+fn resident(pid: u32, jvm: &Attached, committed: Option<u64>) -> Option<u64> {
     let range = range(&jvm.diagnose("GC.heap_info").ok()?)?;
-    Some(Obtained::of_range_in_process(pid, &range).ok()?.resident())
+    let (seen, covered) = Obtained::of_range_in_process(pid, &range).ok()?;
+    seen_of_heap(seen.resident(), covered as u64, committed.unwrap_or(range.len() as u64))
+}
+
+/// `None` where the kernel's list does not have the heap: what is not there is not known to be out of memory.
+fn seen_of_heap(resident: u64, covered: u64, committed: u64) -> Option<u64> {
+    (covered as f64 >= LEAST_COVERED * committed as f64).then_some(resident)
 }
 
 /// From the first of its spaces to the end of the last: what HotSpot prints as `[begin, end)`, with the end of what is used or committed between them.
@@ -59,6 +68,13 @@ pub(crate) fn used(perf: &PerfData) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heap_that_the_kernel_does_not_list_has_no_size_in_memory() {
+        assert_eq!(seen_of_heap(200, 1000, 1000), Some(200));
+        assert_eq!(seen_of_heap(0, 1000, 1000), Some(0), "nothing of it has been touched");
+        assert_eq!(seen_of_heap(20, 500, 1000), None);
+    }
 
     #[test]
     fn a_heap_is_where_its_spaces_are() {

@@ -43,9 +43,10 @@ impl Obtained {
         Ok(total)
     }
 
-    /// Of the mappings of another process that lie in a range.
-    pub fn of_range_in_process(pid: u32, range: &Range<usize>) -> Result<Obtained> {
-        Ok(within(&read(&format!("/proc/{pid}/smaps"))?, range).0)
+    /// Of a range of another process, and how many of its bytes are mapped. The kernel merges mappings: of one that reaches beyond the range all that is
+    /// resident counts, up to the bytes that they share, because the list does not say where it lies.
+    pub fn of_range_in_process(pid: u32, range: &Range<usize>) -> Result<(Obtained, usize)> {
+        Ok(overlapping(&read(&format!("/proc/{pid}/smaps"))?, range))
     }
 
     /// On explicit huge pages of a size.
@@ -61,6 +62,18 @@ impl Obtained {
     /// On pages of any kind.
     pub fn resident(&self) -> u64 {
         self.small + self.huge()
+    }
+
+    /// At most so many bytes, of which huge pages are kept first.
+    fn at_most(self, mut left: u64) -> Obtained {
+        let mut take = |bytes: u64| {
+            let taken = bytes.min(left);
+            left -= taken;
+            taken
+        };
+        let explicit = self.explicit.into_iter().map(|(size, bytes)| (size, take(bytes))).collect();
+        let transparent = take(self.transparent);
+        Obtained { explicit, transparent, small: take(self.small) }
     }
 }
 
@@ -147,6 +160,20 @@ fn within(text: &str, range: &Range<usize>) -> (Obtained, usize) {
     (total, covered)
 }
 
+/// What the mappings that share bytes with a range obtained there at most, and how many bytes they share.
+fn overlapping(text: &str, range: &Range<usize>) -> (Obtained, usize) {
+    let mut total = Obtained::default();
+    let mut covered = 0;
+    for area in areas(text) {
+        let shared = area.range.end.min(range.end).saturating_sub(area.range.start.max(range.start));
+        if shared > 0 {
+            covered += shared;
+            total += area.obtained.at_most(shared as u64);
+        }
+    }
+    (total, covered)
+}
+
 /// `7f00-7f10 rw-p 00000000 00:00 0    [heap]`. An area without a file has inode 0.
 fn header(line: &str) -> Option<Area> {
     let mut words = line.split_ascii_whitespace();
@@ -223,6 +250,26 @@ Private_Hugetlb:    2048 kB
         assert_eq!((obtained.explicit(PageSize::TwoMegabytes), covered), (0, (14 << 20) + (1 << 30)));
         // A mapping that reaches beyond is not in it.
         assert_eq!(within(SMAPS, &(0x7f3f_4000_0000..0x7f3f_4000_1000)), (Obtained::default(), 0));
+    }
+
+    /// A heap behind which the kernel has merged 128 KB of class metadata, as JDK 21 has it without an archive of classes.
+    #[test]
+    fn a_mapping_that_reaches_beyond_a_range_counts_with_what_they_share() {
+        let merged = |resident: u64, huge: u64| {
+            let text = format!(
+                "f0000000-100020000 rw-p 00000000 00:00 0\nRss: {resident} kB\nAnonHugePages: {huge} kB\n\
+                 7f3f40000000-7f3f40e00000 rw-p 00000000 00:00 0\nRss: 12292 kB\n"
+            );
+            overlapping(&text, &(0xf000_0000..0x1_0000_0000))
+        };
+        let (seen, covered) = merged(200 << 10, 100 << 10);
+        assert_eq!((seen.small, seen.transparent, covered), (100 << 20, 100 << 20, 256 << 20));
+        // All of it is in memory: no more than the heap can be the heap's.
+        let (seen, covered) = merged((256 << 10) + 128, 256 << 10);
+        assert_eq!((seen.small, seen.transparent, covered), (0, 256 << 20, 256 << 20));
+        let whole = 0x7f3f_4000_0000..0x7f3f_c000_0000;
+        assert_eq!(overlapping(SMAPS, &whole), within(SMAPS, &whole), "nothing reaches beyond");
+        assert_eq!(overlapping(SMAPS, &(0..4096)), (Obtained::default(), 0));
     }
 
     #[test]

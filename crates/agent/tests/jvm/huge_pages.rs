@@ -34,7 +34,7 @@ fn heap_of(setting: Setting, flags: &str) -> Result<Obtained, String> {
             // Some versions do not touch at the start what is on explicit huge pages.
             running.wait_until("some of its heap has been touched", |running| {
                 let obtained = Obtained::of_range_in_process(running.pid(), &heap);
-                *seen.borrow_mut() = obtained.map_err(|error| error.to_string())?;
+                *seen.borrow_mut() = obtained.map_err(|error| error.to_string())?.0;
                 Ok(seen.borrow().resident() >= TOUCHED)
             })
         });
