@@ -45,3 +45,17 @@ fn a_heap_is_as_large_as_its_generations() {
     let none = counters(&[]);
     assert_eq!((crate::heap::committed(&none), crate::heap::used(&none)), (None, None));
 }
+
+/// Two looks after the same collection: G1 counts eden's regions as threads get them.
+#[test]
+fn what_is_in_use_does_not_depend_on_how_far_eden_has_filled_since() {
+    let used = |eden: i64, survivors: Option<i64>| {
+        let mut values = vec![("sun.gc.generation.0.space.0.used", eden)];
+        values.extend(survivors.map(|bytes| ("sun.gc.generation.0.space.2.used", bytes)));
+        values.push(("sun.gc.generation.1.space.0.used", 500));
+        crate::heap::used(&counters(&values))
+    };
+    assert_eq!([used(0, Some(7)), used(300, Some(7))], [Some(507); 2]);
+    // The young generation of ZGC has one space, which objects have survived in.
+    assert_eq!(used(300, None), Some(800));
+}

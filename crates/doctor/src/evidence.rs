@@ -270,7 +270,7 @@ pub struct Memory {
     pub grown: Option<i64>,
     /// Bytes that the process could still get from the machine, and from its control group. `None` where the group's limit cannot be seen.
     pub available: Option<u64>,
-    /// Bytes that the heap is committed to, and of these in use after the last collection.
+    /// Bytes that the heap is committed to, and of these in use when the last collection ended, without eden, which has filled since.
     pub heap_committed: Option<u64>,
     pub heap_used: Option<u64>,
     /// Bytes of the heap that are resident, whatever is in use. `None` where the JVM does not say where its heap is.

@@ -10,6 +10,8 @@ use std::ops::Range;
 const GENERATIONS: u32 = 2;
 /// Eden and two survivor spaces.
 const SPACES: u32 = 3;
+/// Generation and space.
+const EDEN: (u32, u32) = (0, 0);
 
 /// Of what a heap is committed to, which the kernel's list has to contain.
 const LEAST_COVERED: f64 = 0.9;
@@ -58,11 +60,15 @@ pub(crate) fn growth_left(perf: &PerfData) -> Option<u64> {
     Some(most.saturating_sub(perf.get("sun.gc.generation.1.capacity")?))
 }
 
-/// Bytes in use when the last collection ended, or a little later.
+/// Bytes in use when the last collection ended, without eden: its counter goes on with each region that G1 gives to threads, so that it says how long ago
+/// the collection was. Only where a young generation has survivor spaces its first one is eden; ZGC's has one for all.
 pub(crate) fn used(perf: &PerfData) -> Option<u64> {
+    let of = |generation, space| perf.get(&format!("sun.gc.generation.{generation}.space.{space}.used"));
+    let has_eden = (1..SPACES).any(|space| of(0, space).is_some());
     let spaces = (0..GENERATIONS).flat_map(|generation| (0..SPACES).map(move |space| (generation, space)));
-    let of = |(generation, space)| perf.get(&format!("sun.gc.generation.{generation}.space.{space}.used"));
-    spaces.filter_map(of).reduce(u64::saturating_add)
+    let left =
+        spaces.filter(|at| !has_eden || *at != EDEN).filter_map(|(generation, space)| of(generation, space));
+    left.reduce(u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(super) fn untouched(evidence: &Evidence, part: f64) -> Option<f64> {
 }
 
 /// Bytes of the heap that are in memory: as was seen, otherwise those that are for certain, where `eden` has been filled. What is committed may never have
-/// been touched.
+/// been touched. What is in use does not contain eden, which so counts once.
 pub(super) fn touched(evidence: &Evidence, eden: f64) -> f64 {
     let memory = &evidence.memory;
     let committed = memory.heap_committed.unwrap_or(0) as f64;
