@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::rules;
-use present::numbers::share;
+use present::numbers::{quantity, share};
 
 /// Collections that stop threads for so much of the time are said where nothing is found.
 const NOTABLE: f64 = 0.03;
@@ -21,6 +21,7 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
             "No rule applies, although threads stop for {} of the time for other reasons than collections; -Xlog:safepoint shows them.",
             share(evidence.otherwise_stopped_share().unwrap_or_default())
         ),
+        Some(_) if let Some(text) = one_full(evidence) => text,
         Some(_) if evidence.collecting_share().is_some_and(|share| share >= NOTABLE) => format!(
             "No rule applies, although collections stop threads for {} of the time; -Xlog:gc shows their causes.",
             share(evidence.collecting_share().unwrap_or_default())
@@ -38,6 +39,18 @@ pub(crate) fn nothing(evidence: &Evidence) -> String {
         }
         None => "Nothing found, but the use of eden could not be observed (see 'not observed').".into(),
     }
+}
+
+/// Where a single full collection has stopped threads for longer than is usual: how often they come is not known.
+fn one_full(evidence: &Evidence) -> Option<String> {
+    let pauses = evidence.eden.pauses.filter(|pauses| pauses.full_count == 1)?;
+    let (stopped, full) = (evidence.collecting_share()?, pauses.full / evidence.seconds);
+    (stopped >= NOTABLE && stopped - full < NOTABLE).then(|| {
+        format!(
+            "No rule applies: one full collection of {} does not say how often they come; watch it longer (--seconds).",
+            quantity(pauses.full, "s")
+        )
+    })
 }
 
 /// Why what was watched says too little of the program: what did not happen meanwhile costs nothing.

@@ -1,15 +1,16 @@
 //! Collections of the whole heap take much of the time.
 
 use super::room;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, SinceStart};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use crate::need::Need;
 use present::numbers::{quantity, share};
 
 /// Of the time.
 const LEAST_STOPPED: f64 = 0.03;
+/// Fewer do not say how often they come.
 const FEWEST: u64 = 2;
-/// A single one that stops threads for so many seconds is enough.
+/// A single one that stops threads for so many seconds is enough where those since the JVM's start have taken as much of the time.
 const LONG: f64 = 1.0;
 /// A heap that is not so much larger is not worth a change.
 const LEAST_FACTOR: f64 = 1.25;
@@ -37,11 +38,16 @@ pub const RULE: Rule = Rule {
 };
 
 fn examine(evidence: &Evidence) -> Option<Found> {
-    let is_enough = |count: u64, seconds: f64| count >= FEWEST || (count > 0 && seconds >= LONG);
-    let pauses = evidence.eden.pauses.filter(|pauses| is_enough(pauses.full_count, pauses.full))?;
+    let pauses = evidence.eden.pauses?;
     let stopped = (pauses.full / evidence.seconds).min(1.0);
     if stopped < LEAST_STOPPED {
         return None;
+    }
+    match pauses.full_count {
+        0 => return None,
+        count if count >= FEWEST => {}
+        _ if pauses.full < LONG || evidence.eden.since_start?.full_share() < LEAST_STOPPED => return None,
+        _ => {}
     }
     // Not of all collections: a request brings a young one as well, and G1 has young ones for class metadata.
     let causes = &evidence.eden.full_causes;
@@ -50,24 +56,54 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         count as f64 >= MOST_FREQUENT * pauses.full_count as f64
     };
     let (cause, advice) = if most_for(&BY_PROGRAM) {
-        (", most of them on request (System.gc())", on_request(evidence))
+        ("on request (System.gc())", on_request(evidence))
     } else if most_for(&BY_TOOLS) {
-        (", most of them for tools that look at the heap", vec![for_tools()])
+        // Who looks at the heap once has no habit.
+        if pauses.full_count < FEWEST {
+            return None;
+        }
+        ("for tools that look at the heap", vec![for_tools()])
     } else if most_for(&METADATA) {
-        (", most of them for class metadata", vec![for_metadata()])
+        ("for class metadata", vec![for_metadata()])
     } else if is_growing(evidence) {
-        (", while the heap is still growing,", vec![for_growth(evidence)])
+        ("while the heap is still growing", vec![for_growth(evidence)])
     } else {
         ("", vec![for_heap(evidence)])
     };
-    Some(Found {
-        evidence: format!(
-            "{} full collections/s{cause} stop all threads for {} of the time.",
-            quantity(pauses.full_count as f64 / evidence.seconds, ""),
-            share(stopped),
+    let text = match evidence.eden.since_start {
+        Some(since) if pauses.full_count < FEWEST => one(pauses.full, cause, since),
+        _ => several(pauses.full_count as f64 / evidence.seconds, cause, stopped),
+    };
+    Some(Found { evidence: text, advice })
+}
+
+fn several(rate: f64, cause: &str, stopped: f64) -> String {
+    let cause = match cause {
+        "" => String::new(),
+        _ if cause.starts_with("while") => format!(", {cause},"),
+        _ => format!(", most of them {cause},"),
+    };
+    format!(
+        "{} full collections/s{cause} stop all threads for {} of the time.",
+        quantity(rate, ""),
+        share(stopped)
+    )
+}
+
+/// How often they come is then known only of all the time that the JVM has run.
+fn one(seconds: f64, cause: &str, since: SinceStart) -> String {
+    let cause = if cause.is_empty() { String::new() } else { format!(", {cause}") };
+    let stopped = share(since.full_share());
+    let one = format!("one full collection of {}{cause}", quantity(seconds, "s"));
+    match since.full_count {
+        0 | 1 => {
+            let comma = if cause.is_empty() { "" } else { "," };
+            format!("{one}{comma} has stopped all threads for {stopped} of the time since the JVM's start.")
+        }
+        count => format!(
+            "{one}; since the JVM's start {count} have stopped all threads for {stopped} of the time."
         ),
-        advice,
-    })
+    }
 }
 
 fn on_request(evidence: &Evidence) -> Vec<Advice> {

@@ -23,6 +23,8 @@ mod enough_memory;
 #[cfg(test)]
 mod expected;
 #[cfg(test)]
+mod one_full_collection;
+#[cfg(test)]
 pub(crate) mod sick;
 #[cfg(test)]
 mod small_tlabs;
