@@ -1,6 +1,6 @@
 //! Threads that end leave the rest of their TLABs unused.
 
-use super::room;
+use super::{room, young_generation};
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::{FEWEST_ENDED, Need};
@@ -9,6 +9,8 @@ use present::numbers::{bytes, count, human, share};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
+/// Less memory than this is not worth a sentence, in bytes.
+const LEAST_TOLD: f64 = 1e6;
 /// Native code has attached most of the new threads.
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
@@ -59,10 +61,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
             "{text} Without that up to {} more of it becomes resident, and {left} are left.",
             human(more)
         );
-        return Some(Found { evidence: text, advice: vec![without_room()] });
+        return Some(Found { evidence: text, advice: vec![without_room(evidence)] });
     }
-    let more = more.map_or("more".into(), |more| format!("up to {} more", human(more)));
-    let text = format!("{text} The remedies make {more} of eden resident.");
+    let text = match more {
+        Some(more) if more < LEAST_TOLD => text,
+        Some(more) => format!("{text} The remedies make up to {} more of eden resident.", human(more)),
+        None => format!("{text} The remedies make more of eden resident."),
+    };
     let reserve = reserve(&evidence.jvm.flags);
     let mut advice = Vec::new();
     let flags = &evidence.jvm.flags;
@@ -119,13 +124,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     Some(Found { evidence: text, advice })
 }
 
-/// An eden that objects fill is resident as a whole, whoever saves the rest of the TLABs: a control group's limit would end the process.
-fn without_room() -> Advice {
+/// An eden that objects fill is resident as a whole, whoever saves the rest of the TLABs: a control group's limit would end the process. One that is too
+/// small already is not to become smaller.
+fn without_room(evidence: &Evidence) -> Advice {
+    let is_too_small = (young_generation::RULE.examine)(evidence).is_some();
+    let room = if is_too_small { "more memory" } else { "a smaller young generation (-Xmn) or more memory" };
     Advice {
-        remedy: Remedy::Program(
-            "a smaller young generation (-Xmn) or more memory, and then -XX:TLABSize=4k or a pool of threads"
-                .into(),
-        ),
+        remedy: Remedy::Program(format!("{room}, and then -XX:TLABSize=4k or a pool of threads")),
         effect: Effect::default(),
         note: "what ended threads leave unused is not touched, and takes no memory now",
     }

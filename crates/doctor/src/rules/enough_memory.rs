@@ -36,10 +36,33 @@ fn small_tlabs_are_advised_where_all_of_eden_fits() {
     let seen = advised(Some(100_000_000), |e| e.memory.heap_resident = Some((1 << 30) - 50_000_000));
     assert_eq!(seen[0].advice[0].remedy.text(), "-XX:TLABSize=4k", "{seen:?}");
     let touched = advised(Some(100_000_000), |e| e.jvm.flags = flags("AlwaysPreTouch=true"));
-    assert!(touched[0].evidence.contains("up to 0 B more"), "{touched:?}");
+    assert!(!touched[0].evidence.contains("resident"), "{touched:?}");
     assert_eq!(touched[0].advice[0].remedy.text(), "-XX:TLABSize=4k");
     let unknown = advised(Some(100_000_000), |e| e.jvm.flags = VmFlags::default());
     assert!(unknown[0].advice[0].remedy.text().starts_with("a smaller"), "{unknown:?}");
+}
+
+/// One finding does not take back what another advises.
+#[test]
+fn a_young_generation_that_is_too_small_is_not_to_become_smaller() {
+    let remedies = |collecting: f64| {
+        let mut evidence = healthy();
+        churning(&mut evidence);
+        let bytes = evidence.allocation.as_mut().unwrap();
+        bytes.waste_ended = 0.4 * bytes.used;
+        evidence.eden.collecting = Some(collecting);
+        evidence.eden.bytes = Some(600e6);
+        (evidence.memory.heap_committed, evidence.memory.heap_used) = (Some(1 << 30), Some(50_000_000));
+        evidence.memory.available = Some(100_000_000);
+        let found = examine(&evidence);
+        (found.len(), found[0].advice[0].remedy.text())
+    };
+    assert!(remedies(0.01).1.starts_with("a smaller young generation (-Xmn) or more memory"));
+    let (findings, remedy) = remedies(1.0);
+    assert_eq!(
+        (findings, remedy.as_str()),
+        (2, "more memory, and then -XX:TLABSize=4k or a pool of threads")
+    );
 }
 
 /// Whatever is resident at once leaves something to the rest of the process.
