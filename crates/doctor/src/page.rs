@@ -15,6 +15,7 @@ struct View {
     findings: Vec<Shown>,
     nothing: Option<String>,
     trials: Vec<String>,
+    install: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -45,6 +46,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
         findings: findings.collect(),
         nothing: report.findings.is_empty().then(|| nothing(&report.evidence)),
         trials: show::trials(report),
+        install: show::how_to_install(report),
     };
     let jvm = &report.evidence.jvm;
     let page = Page {

@@ -75,7 +75,12 @@ pub(crate) fn how_to_install(report: &Report) -> Option<String> {
         true => "Start with terrace: terrace run -- java ...".into(),
         false => {
             let pid = report.evidence.jvm.pid;
-            format!("Load terrace: terrace attach {pid}; switch it off again: terrace off {pid}")
+            // An agent that is there is not loaded once more.
+            let on = match report.evidence.terrace {
+                Some(_) => format!("Switch terrace on: terrace on {pid}"),
+                None => format!("Load terrace: terrace attach {pid}"),
+            };
+            format!("{on}; switch it off again: terrace off {pid}")
         }
     })
 }
@@ -281,6 +286,13 @@ mod tests {
         report.findings[0].advice[0].remedy = Remedy::Terrace(vec![]);
         report.evidence.jvm.pid = 4711;
         assert!(super::report(&report, 80, None).contains("terrace attach 4711;"));
+        // The page is read where it is sent, and has the command, too.
+        #[cfg(feature = "pages")]
+        assert!(crate::page::render(&report).unwrap().contains("terrace attach 4711;"));
+        report.evidence.terrace = Some(crate::evidence::Buffers::default());
+        let there = super::report(&report, 80, None);
+        assert!(there.contains("Switch terrace on: terrace on 4711") && !there.contains("attach"), "{there}");
+        report.evidence.terrace = None;
         report.started = true;
         assert!(super::report(&report, 80, None).contains("terrace run -- java"));
     }
