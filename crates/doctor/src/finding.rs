@@ -59,10 +59,10 @@ impl Remedy {
 
     /// Whether collections come for more bytes each, or for fewer causes: then as much of the heap is used up as before, by fewer collections.
     pub fn saves_collections_only(&self) -> bool {
-        let sizes = |flag: &String| {
-            ["-Xmn", "-Xmx", "-XX:G1HeapRegionSize"].iter().any(|name| flag.starts_with(name))
-        };
-        matches!(self, Remedy::Flags(flags) if flags.iter().any(sizes))
+        const SAVING: [&str; 5] =
+            ["-Xmn", "-Xmx", "-Xms", "-XX:G1HeapRegionSize", "-XX:+ExplicitGCInvokesConcurrent"];
+        let saves = |flag: &String| SAVING.iter().any(|name| flag.starts_with(name));
+        matches!(self, Remedy::Flags(flags) if flags.iter().any(saves))
     }
 
     /// Whether its note has to be read before it is used: it takes memory at once, or ends a goal that the collector has.
@@ -115,5 +115,20 @@ impl Sure {
             Sure::Estimated => "estimated",
             Sure::Untold => "needs a trial",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As much of the heap is used up for the same work, whatever became of the collections.
+    #[test]
+    fn what_keeps_collections_from_coming_is_measured_by_their_number() {
+        let saves = |flag: &str| Remedy::flag(flag).saves_collections_only();
+        for flag in ["-Xmn848m", "-Xmx2g", "-Xms4096m", "-XX:+ExplicitGCInvokesConcurrent"] {
+            assert!(saves(flag), "{flag}");
+        }
+        assert!(!saves("-XX:TLABSize=4k") && !Remedy::Terrace(vec![]).saves_collections_only());
     }
 }
