@@ -49,11 +49,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     })
 }
 
-/// What begins cycles. Only G1 says it: the pause with which one begins has its cause.
+/// What begins cycles. Only G1 says it: the pause with which one begins has its cause. So has a full collection, which begins none.
 fn by_cause(evidence: &Evidence) -> (&'static str, Advice) {
-    let causes = &evidence.eden.causes;
+    let (causes, full) = (&evidence.eden.causes, &evidence.eden.full_causes);
     let begins_half = |named: &[&str]| {
-        let begun: u64 = named.iter().map(|cause| causes.of(cause)).sum();
+        let begun: u64 = named.iter().map(|cause| causes.of(cause).saturating_sub(full.of(cause))).sum();
         begun > 0 && begun * 2 * PAUSES_OF_CYCLE >= causes.concurrent()
     };
     if begins_half(&full_collections::BY_PROGRAM) {
@@ -154,6 +154,24 @@ mod tests {
         assert!(advised("G1 Periodic Collection", 20).contains("G1PeriodicGCInterval"));
         assert_eq!(advised("System.gc()", 9), "-Xmx2048m", "most begin because the heap fills");
         assert_eq!(advised("GCLocker Initiated GC", 20), "-Xmx2048m");
+    }
+
+    /// They stop all threads until they are done, and begin no cycle.
+    #[test]
+    fn full_collections_on_request_begin_no_cycles() {
+        let advised = |full: u64| {
+            let mut evidence = healthy();
+            evidence.jvm.collector = "G1".into();
+            evidence.jvm.flags = ergonomic("MaxHeapSize=1073741824");
+            evidence.memory.resident = Some(1 << 29);
+            (evidence.process_cpu, evidence.concurrent_cpu) = (Some(2.0 * SECONDS), Some(0.4 * SECONDS));
+            evidence.eden.causes.add("concurrent cycle", 2 * 20);
+            evidence.eden.causes.add("System.gc()", 20);
+            evidence.eden.full_causes.add("System.gc()", full);
+            examine(&evidence)[0].advice[0].remedy.text()
+        };
+        assert_eq!(advised(0), "call System.gc() less often");
+        assert_eq!(advised(20), "-Xmx2048m");
     }
 
     #[test]
