@@ -6,6 +6,7 @@
 mod run;
 
 use crate::measure::{Amount, Pair};
+use crate::memory::Memory;
 use crate::side::Side;
 use crate::{Comparison, Measured, machine, memory};
 use jvm::agent::AgentOptions;
@@ -99,7 +100,8 @@ fn shortage(comparison: &Comparison) -> Result<Option<String>> {
         Ok(jvm_options::of(&launch))
     };
     let jvms = comparison.sides.iter().map(options).collect::<Result<Vec<_>>>()?;
-    Ok(memory::shortage(&jvms, machine::usable_bytes()))
+    let memory = Memory { limit: machine::memory_bytes(), usable: machine::usable_bytes() };
+    Ok(memory::shortage(&jvms, memory))
 }
 
 /// Of the first pair, when a user's program may not bear a second JVM beside it, or any other.

@@ -45,7 +45,7 @@ pub fn load() -> Option<f64> {
 
 /// Memory of the machine in bytes, or the control group's limit where that is less. 0 when the kernel does not tell.
 pub fn memory_bytes() -> u64 {
-    let limit = read("/sys/fs/cgroup/memory.max").trim().parse().unwrap_or(u64::MAX);
+    let limit = cgroup::memory_limit(Path::new("/"), Process::Own).unwrap_or(u64::MAX);
     bytes_of(&read("/proc/meminfo"), "MemTotal:").unwrap_or(0).min(limit)
 }
 

@@ -83,6 +83,18 @@ pub enum MemoryLeft {
     Unseen,
 }
 
+/// The least that the group of a process, or one around it, may use of memory at all. `None` where no limit is seen.
+pub fn memory_limit(root: &Path, process: Process) -> Option<u64> {
+    let limits = groups(root, process, MEMORY).into_iter().flat_map(|(version, folders)| {
+        let file = match version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        };
+        folders.into_iter().filter_map(move |folder| read_text(&folder.join(file))?.trim().parse().ok())
+    });
+    limits.min()
+}
+
 /// What the group of a process, and those around it, may still use of memory.
 pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
     let hierarchies = groups(root, process, MEMORY);

@@ -217,6 +217,28 @@ fn a_cpuset_is_that_of_the_nearest_group_that_has_one() {
     assert_eq!(cpuset_of(&one).as_deref(), Some("0,3"));
 }
 
+/// Version 1 has a number beyond any machine's where there is no limit.
+#[test]
+fn the_limit_of_memory_is_the_tightest_whatever_is_used() {
+    let limit = |files: &[(&str, &str)]| memory_limit(tree(files).path(), Process::Own);
+    let two = [
+        ("proc/self/cgroup", "0::/pod/app"),
+        ("proc/self/mountinfo", V2),
+        ("sys/fs/cgroup/pod/memory.max", "1000"),
+        ("sys/fs/cgroup/pod/memory.current", "400"),
+        ("sys/fs/cgroup/pod/app/memory.max", "max"),
+        ("sys/fs/cgroup/pod/app/memory.high", "800"),
+    ];
+    assert_eq!((limit(&two), limit(&two[..2])), (Some(1000), None));
+    let one = [
+        ("proc/self/cgroup", "4:memory:/app"),
+        ("proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
+        ("sys/fs/cgroup/memory/app/memory.limit_in_bytes", "500"),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712"),
+    ];
+    assert_eq!(limit(&one), Some(500));
+}
+
 #[test]
 fn memory_that_is_left_is_that_of_the_tightest_group() {
     let left = |files: &[(&str, &str)]| memory_left(tree(files).path(), Process::Own);

@@ -4,6 +4,7 @@ use super::fork::{ForkResult, ForkSide, Forks, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
+use compare::memory::{Memory, shortage};
 use experiment::{Bench, NONE_BELOW, Sample};
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
@@ -83,7 +84,9 @@ impl Rounds {
 /// Why JVMs with these flags run in turn on a machine with so much memory, where they must.
 fn must_run_in_turn(flags: &[String], memory: u64) -> Option<String> {
     let count = SIDES.len();
-    compare::memory::shortage(&vec![flags.to_vec(); count], memory).map(|shortage| {
+    // The lab has the machine for itself.
+    let memory = Memory { limit: memory, usable: memory };
+    shortage(&vec![flags.to_vec(); count], memory).map(|shortage| {
         format!(
             "the {count} JVMs of a round ran one after another, because {shortage}: their ratios scatter more; measure on a machine with \
              more memory, or with the small heap"
