@@ -48,6 +48,8 @@ pub struct Estimate {
 const FEWEST_RATIOS: usize = 2;
 /// Pauses on a side from which they are compared.
 const FEWEST_PAUSES: f64 = 5.0;
+/// Less than this is none: of a pause at the end of a window a part may lie in it.
+const LEAST_PAUSE: f64 = 0.5;
 /// What pauses move a ratio by before it is said that they are few.
 const LEAST_MOVED: f64 = 0.002;
 
@@ -302,10 +304,16 @@ fn each_pair(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// That what pauses cost rests on few of them, where it shows.
+/// That what pauses cost rests on few of them, where it shows; and that it is not known, where none came and the sides come to the next at different times.
 pub fn of_few_pauses(pairs: &[Pair], estimate: &Estimate) -> Option<String> {
     let stopped = pairs.iter().flat_map(|pair| [pair.a.stopped, pair.b.stopped]);
     let pauses = stopped.map(|stopped| stopped.map(|stopped| stopped.pauses)).sum::<Option<f64>>()?;
+    if pauses < LEAST_PAUSE {
+        let differs = estimate.heap_use.is_some_and(|heap| heap.low > 1.0 || heap.high < 1.0);
+        return differs.then(|| {
+            "no collection came: what they cost is not in the ratio; use a longer --duration".to_owned()
+        });
+    }
     let moved = estimate.per_second.median / estimate.per_running_second.median;
     (pauses < FEWEST_PAUSES && moved.ln().abs() > LEAST_MOVED).then(|| {
         format!(

@@ -87,6 +87,13 @@ fn what_rests_on_two_pauses_is_no_difference() {
     assert_eq!(of_few_pauses(&seldom, &estimate(&seldom, Amount::Operations).unwrap()), None, "0.0003");
     let often = [pairs[7]; 5];
     assert_eq!(of_few_pauses(&often, &estimate(&often, Amount::Operations).unwrap()), None, "five");
+    // None came, although a would come to the next sooner.
+    let note = |of_a: u64| {
+        let pairs = [Pair { a: used(of_a, 0.0), b: used(100, 0.0), steps: None }; 40];
+        of_few_pauses(&pairs, &estimate(&pairs, Amount::Operations).unwrap())
+    };
+    let none = "no collection came: what they cost is not in the ratio; use a longer --duration";
+    assert_eq!((note(10).as_deref(), note(100)), (Some(none), None));
     // The same where steps tell the work.
     let with_steps = |pair: &Pair| {
         let mut pair = Pair { steps: Some(Exposed { moved: 0.0, weight: 1.0 }), ..*pair };

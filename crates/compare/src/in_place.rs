@@ -1,6 +1,6 @@
 //! Windows inside a JVM that somebody else has started: buffers on against off, and off when it is over.
 
-use crate::estimate::{Estimate, estimate};
+use crate::estimate::{Estimate, estimate, of_few_pauses};
 use crate::evidence::Evidence;
 use crate::measure::Amount;
 use crate::windows::{self, SKIP, Subject, WINDOW, Way, WindowPlan};
@@ -115,8 +115,13 @@ impl Drop for InPlace {
     }
 }
 
-/// On against off, by the bytes that the program allocates, in a JVM that has the agent with buffers.
-pub fn measure(pid: u32, duration: Duration, seed: u64, progress: &Progress) -> Result<Estimate> {
+/// On against off, by the bytes that the program allocates, in a JVM that has the agent with buffers; and what should be known of the pauses that this rests on.
+pub fn measure(
+    pid: u32,
+    duration: Duration,
+    seed: u64,
+    progress: &Progress,
+) -> Result<(Estimate, Option<String>)> {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let mut live = InPlace { jvms: Jvms::of_process(pid)?, process, pauses: Pauses::of_process(pid) };
     // Before anything is switched: without it there is nothing to compare by.
@@ -136,11 +141,13 @@ pub fn measure(pid: u32, duration: Duration, seed: u64, progress: &Progress) -> 
     };
     let pairs = windows::run(&mut live, &plan, |passed| progress.passed(passed))?;
     progress.finish();
-    estimate(&pairs, Amount::Bytes).ok_or_else(|| {
+    let found = estimate(&pairs, Amount::Bytes).ok_or_else(|| {
         Error::failed(
             "the program allocated nothing during the measurement; try again while it has work to do",
         )
-    })
+    })?;
+    let few = of_few_pauses(&pairs, &found);
+    Ok((found, few))
 }
 
 #[cfg(test)]

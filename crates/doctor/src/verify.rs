@@ -77,14 +77,14 @@ pub fn in_place(
         return Err(Error::interrupted(signal));
     }
     let note = note.unwrap_or_else(|error| error.to_string());
-    let estimate = match estimate {
-        Ok(estimate) => estimate,
+    let (estimate, few) = match estimate {
+        Ok(found) => found,
         Err(error) if note.is_empty() => return failed(error),
         Err(error) => return failed(Error::failed(format!("{error}; {note}"))),
     };
     let uncharged = estimate.stopped.is_none().then(|| "its pauses are not in the speed".to_owned());
     let notes: Vec<String> =
-        uncharged.into_iter().chain([note].into_iter().filter(|note| !note.is_empty())).collect();
+        uncharged.into_iter().chain(few).chain([note].into_iter().filter(|note| !note.is_empty())).collect();
     Ok(vec![Trial {
         remedy,
         collections: estimate.heap_use.map(|heap| report.evidence.collections_using(heap.median)),
