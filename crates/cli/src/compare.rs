@@ -125,8 +125,8 @@ they then share the CPUs, and each takes twice as long.
 The metric is the workload's own operations, otherwise bytes allocated; a program that
 ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
 trimmed mean over pairs of neighbouring windows, pauses charged in proportion to the
-heap used up, CPU time that of the application's threads (docs/measuring.md); in forks it is
-the median over pairs with its bootstrap interval. Intervals are 95 %; 'no significant
+heap used up, CPU time that of the application's threads; in forks it is the median over
+pairs, with its 95 % interval (docs/measuring.md). All intervals are 95 %; 'no significant
 difference' when that includes 1. If anything fails (exit code, the workload's own
 checks, the agent), there is no ratio.";
 
