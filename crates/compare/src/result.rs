@@ -84,6 +84,9 @@ pub struct Side {
     pub throughput_cpu: Option<Interval>,
     /// Collections in the measured time; `null` when not known.
     pub collections: Option<u64>,
+    /// Work that collections are counted for, in `collections_unit`; `null` where none could be read.
+    #[serde(default)]
+    pub work: Option<f64>,
     /// Collections for each `collections_unit` of work.
     pub collections_rate: Option<f64>,
     /// `million operations`, `GB` or `run`.

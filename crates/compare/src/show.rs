@@ -106,6 +106,7 @@ mod tests {
             throughput,
             throughput_cpu: Some(throughput),
             collections: Some(17),
+            work: Some(10.0),
             collections_rate: Some(0.137),
             collections_unit: "million operations".into(),
             collection_seconds: None,

@@ -222,6 +222,7 @@ pub fn side(
         rates: throughput,
         throughput_cpu: bootstrap(&throughput_cpu, seed),
         collections,
+        work: Some(work).filter(|work| *work > 0.0),
         collections_rate: counted(&known).filter(|_| work > 0.0).map(|count| count as f64 / work),
         collections_unit: unit.to_owned(),
         collection_seconds: sum(|measure| measure.collection_seconds),
@@ -284,6 +285,7 @@ mod tests {
         let b = side(&pairs, 1, Amount::Operations, "b", Value::Null, vec![], 1);
         assert_eq!((a.collections, b.collections), (Some(10), Some(40)));
         assert_eq!((a.collections_rate, b.collections_rate), (Some(10.0 / 30.0), Some(2.0)));
+        assert_eq!((a.work, b.work), (Some(30.0), Some(20.0)));
         assert_eq!(a.waste, None, "not known is not zero");
         let mut unread = pairs.clone();
         unread[3].a.operations = None;

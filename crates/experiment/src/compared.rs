@@ -165,6 +165,13 @@ pub fn metrics(keys: &[&str]) -> Vec<Metric> {
     keys.iter().filter_map(found).map(metric).collect()
 }
 
+/// Counts of two sides, of each its rate and its work, as they are summed over rounds: each times the other's share of the work of both (Mantel and
+/// Haenszel's), the most precise where the ratio is near 1. A short round weighs little.
+fn counts([rate_a, work_a]: [f64; 2], [rate_b, work_b]: [f64; 2]) -> [f64; 2] {
+    let weight = work_a * work_b / (work_a + work_b);
+    [rate_a * weight, rate_b * weight]
+}
+
 /// The values of [`metrics`] that a comparison has given.
 pub fn sample(outcome: &ComparisonResult) -> Sample {
     let [a, b] = [&outcome.sides.a, &outcome.sides.b];
@@ -193,7 +200,9 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
         Some(ratio) => sample.estimate("cpu", ratio),
         None => sample.lacks("cpu", "CPU time could not be read throughout"),
     };
-    if let Some((a, b)) = a.collections_rate.zip(b.collections_rate) {
+    let collections = |side: &compare::result::Side| Some([side.collections_rate?, side.work?]);
+    if let Some((a, b)) = collections(a).zip(collections(b)) {
+        let [a, b] = counts(a, b);
         sample = sample.total("collections_ratio", a, b);
     }
     let count = |side: Option<u64>| side.map(|count| count as f64);
@@ -208,4 +217,19 @@ pub fn sample(outcome: &ComparisonResult) -> Sample {
         };
     }
     sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten collections in 30 million operations and 40 in 20 million.
+    #[test]
+    fn rounds_are_summed_by_their_counts() {
+        let long = counts([10.0 / 30.0, 30.0], [40.0 / 20.0, 20.0]);
+        assert_eq!(long.map(|count| (count * 1e9).round() / 1e9), [4.0, 24.0]);
+        // A round a tenth as long, with the same rates, weighs a tenth.
+        let short = counts([10.0 / 30.0, 3.0], [40.0 / 20.0, 2.0]);
+        assert!((short[1] / long[1] - 0.1).abs() < 1e-9, "{short:?}");
+    }
 }

@@ -87,6 +87,28 @@ pub fn ratio_of_sums(pairs: &[[f64; 2]]) -> Option<Interval> {
     Some(Interval { median: ratio, low: ratio / factor, high: ratio * factor })
 }
 
+/// The same of counts that come to each side alike often for the same work: a pair is each side's count times the other's share of the work of both (Mantel
+/// and Haenszel's). Of none above the upper end is that of the rule of three: 3.7 events or more are expected in the work in which none came in one of 40
+/// cases. Where there are only one or two below, their own chance is more. `None` where there is not even one below.
+pub fn ratio_of_counts(pairs: &[[f64; 2]]) -> Option<Interval> {
+    let [above, below] = [0, 1].map(|at| pairs.iter().map(|pair| pair[at]).sum::<f64>());
+    if above > 0.0 {
+        return ratio_of_sums(pairs);
+    }
+    // Of equal work half of the count.
+    let by_chance = ONE_SIDE.powf(0.5 / below) - 1.0;
+    (below >= LEAST_COUNTED).then(|| Interval {
+        median: 0.0,
+        low: 0.0,
+        high: by_chance.max(ONE_SIDE.ln() / below),
+    })
+}
+
+/// In one of so many cases a value lies above a 95 % interval.
+const ONE_SIDE: f64 = 40.0;
+/// One count of which the other side's work was a tenth.
+const LEAST_COUNTED: f64 = 0.1;
+
 /// Half of Student's 95 % interval of a mean. `None` of fewer than two values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
@@ -129,6 +151,46 @@ mod tests {
         assert_eq!(ratio_of_sums(&[[3.0, 2.0]]), Some(Interval::exactly(1.5)));
         assert_eq!(ratio_of_sums(&[[0.0, 2.0], [0.0, 1.0]]), Some(Interval::exactly(0.0)));
         assert_eq!(ratio_of_sums(&[[1.0, 0.0]]), None);
+    }
+
+    #[test]
+    fn none_of_a_few_is_not_exactly_none() {
+        let high = |pairs: &[[f64; 2]]| {
+            let found = ratio_of_counts(pairs).unwrap();
+            assert_eq!((found.median, found.low), (0.0, 0.0));
+            found.high
+        };
+        // 3.69 of 20; of two for equal work the binomial distribution's: 0.5 to the power of 2 is 0.25, and 1 / 40 is 1 / (1 + 5.32)^2.
+        assert!((high(&[[0.0, 12.0], [0.0, 8.0]]) - 40.0_f64.ln() / 20.0).abs() < 1e-12);
+        assert!((high(&[[0.0, 1.0]]) - 5.3246).abs() < 1e-3);
+        assert_eq!(ratio_of_counts(&[[0.0, 0.0], [0.0, 0.0]]), None);
+        let some = [[10.0, 5.0], [1.0, 2.0], [1.0, 1.0]];
+        assert_eq!(ratio_of_counts(&some), ratio_of_sums(&some));
+    }
+
+    /// Events at random, of which one side has so many times as many as the other for the same work.
+    #[test]
+    fn the_upper_end_of_none_is_exceeded_in_one_case_of_forty_at_most() {
+        let mut random = Random::new(7);
+        // From one event to the next, of an exponential distribution.
+        let mut events = |mean: f64| {
+            let mut uniform = || (random.below(1 << 30) as f64 + 0.5) / f64::from(1 << 30);
+            let (mut at, mut count) = (-uniform().ln(), 0.0);
+            while at < mean {
+                count += 1.0;
+                at -= uniform().ln();
+            }
+            count
+        };
+        for (ratio, mean) in [(0.1, 20.0), (0.5, 6.0), (1.0, 3.0), (1.0, 5.0), (2.0, 2.0), (0.3, 10.0)] {
+            let missed = (0..4000).filter(|_| {
+                let (above, below) = (events(ratio * mean), events(mean));
+                // Half of each: both have done the same work.
+                above == 0.0 && ratio_of_counts(&[[0.0, below / 2.0]]).is_some_and(|found| found.high < ratio)
+            });
+            let missed = missed.count();
+            assert!(missed <= 120, "{ratio} of {mean}: {missed} of 4000");
+        }
     }
 
     #[test]
