@@ -40,9 +40,14 @@ pub fn report_when(pid: u32, ready: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
+/// Not where it was seen from outside alone, because it could not be asked yet.
+fn has_started(report: &Value) -> bool {
+    !report["evidence"]["missing"].to_string().contains("it is still starting")
+}
+
 /// The first report that has this finding: a short look at a busy program may have too little of it.
 pub fn report_finding(jvm: &Busy, rule: &str) -> Value {
-    report_when(jvm.0.id(), |report| rules(report).contains(&rule))
+    report_when(jvm.0.id(), |report| has_started(report) && rules(report).contains(&rule))
 }
 
 /// The first that advises all of these, by their text. In a program that gets little of a busy machine fewer collections may not pay.
