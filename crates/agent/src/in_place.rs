@@ -72,7 +72,7 @@ impl InPlace {
             Err(error) => {
                 self.failed.store(now, Ordering::Relaxed);
                 let line = cannot(error);
-                if self.control.message() != line {
+                if !self.control.message().ends_with(&line) {
                     self.control.set_message(&line);
                 }
             }

@@ -51,13 +51,14 @@ impl Lease {
         if seconds == 0 || !is_over || self.control.has_lapsed() {
             return;
         }
-        // Threads that come here at once write the same text.
-        self.control.set_message(&format!(
-            "the agent withdraws because the command that had installed it has not been heard of for {seconds} s"
-        ));
         if self.control.lapse() {
             self.control.set_mode(Mode::Off);
             self.control.ask_to_withdraw();
+            // Ended meanwhile by whoever switches the buffers on: all of it may have come after what that wrote.
+            if !self.control.is_leased() {
+                self.control.ask_to_stay();
+                self.control.set_mode(Mode::On);
+            }
         }
     }
 }
@@ -115,6 +116,39 @@ mod tests {
         lease.look_at(begun + 10 * SECOND);
         lease.look_at(begun + 110 * SECOND);
         assert!(!control.has_lapsed());
+    }
+
+    #[test]
+    fn buffers_that_are_switched_on_after_that_stay() {
+        let (control, lease, begun) = leased(30);
+        control.set_message("adjusted");
+        lease.look_at(begun + 30 * SECOND);
+        assert!(control.has_lapsed() && control.message().ends_with("for 30 s; adjusted"));
+        control.ask_to_stay();
+        control.set_mode(Mode::On);
+        lease.look_at(begun + 100 * SECOND);
+        assert!(!control.has_lapsed() && !control.is_to_withdraw());
+        assert_eq!((control.message().as_str(), control.mode()), ("adjusted", Mode::On));
+    }
+
+    #[test]
+    fn buffers_that_are_switched_on_at_the_same_moment_stay() {
+        let (control, lease, begun) = leased(30);
+        for _ in 0..5_000 {
+            control.set_lease(30);
+            let begin = std::sync::Barrier::new(2);
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    begin.wait();
+                    lease.look_at(begun + 30 * SECOND);
+                });
+                begin.wait();
+                control.ask_to_stay();
+                control.set_mode(Mode::On);
+            });
+            assert!(!control.has_lapsed() && !control.is_to_withdraw());
+            assert_eq!((control.message().as_str(), control.mode()), ("", Mode::On));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::view::{self, Counted, Geometry, View};
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The agent's memory, with the right to write.
@@ -186,11 +186,22 @@ impl Control {
         self.header().withdrawal.store(1, Ordering::Relaxed);
     }
 
-    /// Takes that back, and ends the lease: it is another's who says so.
+    /// Takes that back, and ends the lease, also one that has run out: it is another's who says so.
     pub fn ask_to_stay(&self) {
         // Relaxed: as in `is_to_withdraw`.
         self.header().lease.store(0, Ordering::Relaxed);
+        // Pairs with the one in `is_leased`: either this end of the lease is seen there, or what was stored before that look is overwritten here, and by
+        // the mode that follows.
+        fence(Ordering::SeqCst);
+        self.header().lapsed.store(0, Ordering::Relaxed);
         self.header().withdrawal.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the lease still stands. Who has stored something by its right looks afterwards: if not, what was stored is to be undone.
+    pub fn is_leased(&self) -> bool {
+        // Pairs with the one in `ask_to_stay`.
+        fence(Ordering::SeqCst);
+        self.lease() != 0
     }
 
     /// Has the agent stay so many seconds after each renewal, or for good with 0.
@@ -208,8 +219,8 @@ impl Control {
 
     /// Notes that the lease has run out. Whether nobody has done so before.
     pub fn lapse(&self) -> bool {
-        // Release: whoever sees it sees the message.
-        self.header().lapsed.swap(1, Ordering::Release) == 0
+        // Relaxed: it publishes nothing.
+        self.header().lapsed.swap(1, Ordering::Relaxed) == 0
     }
 
     /// Asks for sizes from now on: for levels by their number, the threads' level first. The agent holds them to what an installation

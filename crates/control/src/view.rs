@@ -241,8 +241,8 @@ impl View {
 
     /// Whether the lease has run out: from some moment on buffers are off, and the agent is gone with the next occasion. Whoever has counted looks afterwards.
     pub fn has_lapsed(&self) -> bool {
-        // Acquire: pairs with the release in `Control::lapse`; the message written before is seen.
-        self.header().lapsed.load(Ordering::Acquire) != 0
+        // Relaxed: nothing that was written before is read by it.
+        self.header().lapsed.load(Ordering::Relaxed) != 0
     }
 
     /// How often sizes were asked for.
@@ -305,9 +305,19 @@ impl View {
         read(&self.header().settings, &self.header().settings_bytes)
     }
 
-    /// The message; empty if there is none.
+    /// The message; empty if there is none. That a lease has run out comes before what the agent has written, and goes when the lease is ended: it is
+    /// no text in the memory, which several threads would have to write and take back.
     pub fn message(&self) -> String {
-        read(&self.header().message, &self.header().message_bytes)
+        let written = read(&self.header().message, &self.header().message_bytes);
+        let lapsed = match self.lease() {
+            seconds @ 1.. if self.has_lapsed() => {
+                format!(
+                    "the agent withdraws because the command that had installed it has not been heard of for {seconds} s"
+                )
+            }
+            _ => return written,
+        };
+        if written.is_empty() { lapsed } else { format!("{lapsed}; {written}") }
     }
 }
 
