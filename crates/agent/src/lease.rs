@@ -2,12 +2,16 @@
 //!
 //! Whoever has put the agent there counts a word in the control memory up, each second or so. The agent looks at it at collections, and where requests are
 //! timed. A word that has not changed for so long since it was first seen is nobody's any more: the mode is off from then on, and the agent withdraws as if it
-//! had been asked to. It compares looks of its own, by a clock that stands still while the system sleeps: no other process's clock is read.
+//! had been asked to. It compares looks of its own, by a clock that stands still while the system sleeps: no other process's clock is read. The JVM and its command
+//! may have been stopped together for so long, and the JVM goes on first: one look says nothing then, and a second one waits for the command.
 #![allow(clippy::disallowed_types, reason = "several threads look at it")]
 
 use crate::clock::about_now_ns;
 use control::{Control, Mode};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How long after a look that has found it over, in ns, another one has to find the same: a command that goes on with the JVM has renewed it several times.
+const DOUBT: u64 = 5_000_000_000;
 
 pub(crate) struct Lease {
     control: &'static Control,
@@ -15,12 +19,14 @@ pub(crate) struct Lease {
     seen: AtomicU64,
     /// Since when, at the latest.
     since: AtomicU64,
+    /// When it was found over first, without a renewal since; before the end of the present time if it was not.
+    over: AtomicU64,
 }
 
 impl Lease {
     pub(crate) fn begin(control: &'static Control) -> Lease {
         let (seen, since) = (control.renewals().into(), about_now_ns().into());
-        Lease { control, seen, since }
+        Lease { control, seen, since, over: AtomicU64::new(0) }
     }
 
     /// Has the agent withdraw if its lease has run out. On any thread that is in a hook or at a safepoint.
@@ -46,9 +52,18 @@ impl Lease {
             return;
         }
         let seconds = u64::from(self.control.lease());
-        let is_over =
-            now.saturating_sub(self.since.load(Ordering::Relaxed)) >= seconds.saturating_mul(1_000_000_000);
-        if seconds == 0 || !is_over || self.control.has_lapsed() {
+        let end = self.since.load(Ordering::Relaxed).saturating_add(seconds.saturating_mul(1_000_000_000));
+        if seconds == 0 || now < end || self.control.has_lapsed() {
+            return;
+        }
+        // Relaxed: a moment before `end` is of an earlier renewal, whoever has stored it.
+        let over = self.over.load(Ordering::Relaxed);
+        if over < end {
+            // Of several threads' moments the latest, as above.
+            self.over.fetch_max(now, Ordering::Relaxed);
+            return;
+        }
+        if now.saturating_sub(over) < DOUBT {
             return;
         }
         if self.control.lapse() {
@@ -97,14 +112,33 @@ mod tests {
         lease.look_at(begun + 49 * SECOND);
         assert!(!control.has_lapsed(), "29 s after it was seen that somebody was there");
         lease.look_at(begun + 50 * SECOND);
+        lease.look_at(begun + 54 * SECOND);
+        assert!(!control.has_lapsed(), "4 s after it was found over");
+        lease.look_at(begun + 55 * SECOND);
         assert_eq!((control.is_to_withdraw(), control.mode()), (true, Mode::Off));
         assert!(control.has_lapsed() && control.message().ends_with("not been heard of for 30 s"));
         // Said once; who comes back is told, and finds what was meanwhile.
         control.set_mode(Mode::On);
         control.renew();
-        lease.look_at(begun + 51 * SECOND);
-        lease.look_at(begun + 151 * SECOND);
+        for look in [56, 156, 256] {
+            lease.look_at(begun + look * SECOND);
+        }
         assert!(control.has_lapsed() && control.is_to_withdraw());
+    }
+
+    /// As of a container that is stopped: the JVM goes on first, and its command a moment later.
+    #[test]
+    fn who_was_stopped_with_the_jvm_keeps_it() {
+        let (control, lease, begun) = leased(30);
+        for stop in 1..10 {
+            let now = begun + stop * 100 * SECOND;
+            for look in 0..30 {
+                lease.look_at(now + look * SECOND / 10);
+            }
+            control.renew();
+            lease.look_at(now + 4 * SECOND);
+        }
+        assert_eq!((control.has_lapsed(), control.mode()), (false, Mode::On));
     }
 
     #[test]
@@ -123,6 +157,7 @@ mod tests {
         let (control, lease, begun) = leased(30);
         control.set_message("adjusted");
         lease.look_at(begun + 30 * SECOND);
+        lease.look_at(begun + 40 * SECOND);
         assert!(control.has_lapsed() && control.message().ends_with("for 30 s; adjusted"));
         control.ask_to_stay();
         control.set_mode(Mode::On);
@@ -136,11 +171,13 @@ mod tests {
         let (control, lease, begun) = leased(30);
         for _ in 0..5_000 {
             control.set_lease(30);
+            // Found over already.
+            lease.over.store(begun + 31 * SECOND, Ordering::Relaxed);
             let begin = std::sync::Barrier::new(2);
             std::thread::scope(|threads| {
                 threads.spawn(|| {
                     begin.wait();
-                    lease.look_at(begun + 30 * SECOND);
+                    lease.look_at(begun + 40 * SECOND);
                 });
                 begin.wait();
                 control.ask_to_stay();
@@ -155,12 +192,14 @@ mod tests {
     fn without_a_lease_it_stays() {
         let (control, lease, begun) = leased(0);
         lease.look_at(begun + 1000 * SECOND);
+        lease.look_at(begun + 2000 * SECOND);
         lease.look();
         assert!(!control.is_to_withdraw());
         let (control, lease, begun) = leased(30);
         // The user has switched it on: it is the user's from then on.
         control.ask_to_stay();
         lease.look_at(begun + 1000 * SECOND);
+        lease.look_at(begun + 2000 * SECOND);
         assert!(!control.is_to_withdraw() && !control.has_lapsed());
     }
 }
