@@ -6,6 +6,7 @@ use crate::measure::Amount;
 use crate::windows::{self, SKIP, Subject, WINDOW, Way, WindowPlan};
 use control::Mode;
 use jvm::counts::Counts;
+use jvm::lease::Lease;
 use jvm::observe::Jvms;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::stops::Stop;
@@ -14,8 +15,10 @@ use present::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
 
-struct InPlace {
+struct InPlace<'l> {
     jvms: Jvms,
+    /// Of the buffers, if they have come for this.
+    lease: Option<&'l Lease>,
     process: PathBuf,
     pauses: Option<Pauses>,
 }
@@ -76,9 +79,27 @@ fn between(before: Counted, now: Counted, free: Duration, at: Duration) -> Vec<S
         .collect()
 }
 
-impl Subject for InPlace {
+impl InPlace<'_> {
+    /// Whether somebody has switched them on for good: what is measured then is not ours to switch.
+    fn are_anothers(&self) -> bool {
+        self.lease.is_some_and(|lease| !lease.stands())
+    }
+
+    fn turn(&mut self, mode: Mode) {
+        if self.are_anothers() {
+            return;
+        }
+        self.jvms.switch(mode);
+        if self.are_anothers() {
+            // At the same moment: ours may have come after theirs.
+            self.jvms.switch(Mode::On);
+        }
+    }
+}
+
+impl Subject for InPlace<'_> {
     fn switch(&mut self, way: Way) {
-        self.jvms.switch(way.mode);
+        self.turn(way.mode);
         self.jvms.refresh_threads();
     }
 
@@ -93,7 +114,10 @@ impl Subject for InPlace {
         if let Some(pauses) = &mut self.pauses {
             pauses.look(counts.at);
         }
-        // Afterwards: buffers that are off since are in no window that is taken for one with them.
+        // Afterwards: buffers that are off or on since are in no window that is taken for the other.
+        if self.are_anothers() {
+            return Err(Error::failed("another command has switched the buffers on for good meanwhile"));
+        }
         match self.jvms.left() {
             Some(why) => Err(Error::failed(format!("{why}; try again"))),
             None => Ok(counts),
@@ -109,21 +133,23 @@ impl Subject for InPlace {
     }
 }
 
-impl Drop for InPlace {
+impl Drop for InPlace<'_> {
     fn drop(&mut self) {
-        self.jvms.switch(Mode::Off);
+        self.turn(Mode::Off);
     }
 }
 
 /// On against off, by the bytes that the program allocates, in a JVM that has the agent with buffers; and what should be known of the pauses that this rests on.
+/// Under a lease as long as it stands.
 pub fn measure(
     pid: u32,
+    lease: Option<&Lease>,
     duration: Duration,
     seed: u64,
     progress: &Progress,
 ) -> Result<(Estimate, Option<String>)> {
     let process = PathBuf::from(format!("/proc/{pid}"));
-    let mut live = InPlace { jvms: Jvms::of_process(pid)?, process, pauses: Pauses::of_process(pid) };
+    let mut live = InPlace { jvms: Jvms::of_process(pid)?, lease, process, pauses: Pauses::of_process(pid) };
     // Before anything is switched: without it there is nothing to compare by.
     live.jvms.counts_patiently();
     if let Some(why) = live.jvms.uncounted() {

@@ -14,6 +14,7 @@ use control::{Mode, State, View};
 use jvm::agent::AgentOptions;
 use jvm::install::Install;
 use jvm::lease::{self, Lease};
+use jvm::switch::Removed;
 use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::time::Duration;
@@ -57,19 +58,19 @@ pub fn in_place(
             Ok(_) => {}
             Err(error) => {
                 // The JVM may have taken the agent all the same. If not, there is nothing to remove.
-                let _ = jvm::switch::remove(pid);
+                let _ = jvm::switch::remove(pid, None);
                 return if error.is_interruption() { Err(error) } else { failed(error) };
             }
         }
     }
     // An agent that was there has no lease, and is not ours to remove.
     let lease = present.is_none().then(|| Lease::hold(pid)).transpose();
-    let estimate = lease
-        .as_ref()
-        .map_err(Clone::clone)
-        .and_then(|_| compare::in_place::measure(pid, duration, compare::another_seed(), progress));
-    // Whatever came of it, also if the user has stopped us, it is not left on.
-    let note = leave(pid, present.map(|buffers| buffers.on));
+    let estimate = lease.as_ref().map_err(Clone::clone).and_then(|lease| {
+        compare::in_place::measure(pid, lease.as_ref(), duration, compare::another_seed(), progress)
+    });
+    // Whatever came of it, also if the user has stopped us, it is not left on, unless the user has switched it on.
+    let held = lease.as_ref().ok().and_then(Option::as_ref);
+    let note = leave(pid, present.map(|buffers| buffers.on), held);
     drop(lease);
     if let Some(signal) = os::stopped_by() {
         // There will be no report that could tell it.
@@ -102,15 +103,16 @@ fn is_observed(pid: u32) -> bool {
 }
 
 /// Removes the agent that came for the trial, or leaves buffers as they were: on or off. What should be known of that.
-fn leave(pid: u32, were_on: Option<bool>) -> Result<String> {
+fn leave(pid: u32, were_on: Option<bool>, lease: Option<&Lease>) -> Result<String> {
     match were_on {
         Some(true) => jvm::switch::switch(pid, Mode::On).map(|_| String::new()),
         Some(false) => Ok(String::new()),
-        None => jvm::switch::remove(pid).map(|gone| match gone {
-            true => "the agent was withdrawn from the JVM".into(),
-            false => format!(
+        None => jvm::switch::remove(pid, lease).map(|removed| match removed {
+            Removed::Gone => "the agent was withdrawn from the JVM".into(),
+            Removed::Leaving => format!(
                 "the agent leaves process {pid} at its next collection; until then it passes on every request"
             ),
+            Removed::Kept => format!("the buffers stay; 'terrace off {pid}' switches them off"),
         }),
     }
 }

@@ -14,6 +14,7 @@ const STEP: Duration = Duration::from_secs(1);
 
 /// Renews until it is dropped.
 pub struct Lease {
+    control: Arc<Control>,
     end: Option<Sender<()>>,
     renewing: Option<JoinHandle<()>>,
 }
@@ -28,17 +29,23 @@ impl Lease {
     /// By a thread of its own: others wait for answers of the JVM, or measure.
     pub(crate) fn of(control: Arc<Control>) -> Result<Lease> {
         let (end, ended) = mpsc::channel();
+        let renewed = Arc::clone(&control);
         let renew = move || {
-            control.renew();
+            renewed.renew();
             while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
-                control.renew();
+                renewed.renew();
             }
         };
         let renewing = std::thread::Builder::new()
             .name("lease".into())
             .spawn(renew)
             .map_err(|error| Error::failed(format!("no thread for the agent's lease: {error}")))?;
-        Ok(Lease { end: Some(end), renewing: Some(renewing) })
+        Ok(Lease { control, end: Some(end), renewing: Some(renewing) })
+    }
+
+    /// Whether what we have put there is still ours: `terrace on` makes it its user's. Also whoever has switched it looks afterwards, and takes that back.
+    pub fn stands(&self) -> bool {
+        self.control.is_leased()
     }
 }
 
@@ -53,6 +60,16 @@ impl Drop for Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_ends_when_buffers_are_switched_on_for_good() {
+        let control = Arc::new(Control::anonymous(&[1]).unwrap());
+        control.set_lease(SECONDS);
+        let lease = Lease::of(Arc::clone(&control)).unwrap();
+        assert!(lease.stands());
+        control.ask_to_stay();
+        assert!(!lease.stands());
+    }
 
     #[test]
     fn it_is_renewed_as_long_as_it_is_held() {

@@ -3,6 +3,7 @@
 use crate::agent::AgentOptions;
 use crate::attach::{Attached, Loaded};
 use crate::install::Install;
+use crate::lease::Lease;
 use crate::status::{self, Status};
 use crate::vm_flags::{self, VmFlags};
 use crate::withdraw::{leave, withdraw};
@@ -162,14 +163,39 @@ pub fn switch(pid: u32, mode: Mode) -> Result<Switched> {
     Ok(Switched::From(before))
 }
 
-/// Switches buffers off and has them leave a JVM. Whether they have gone: otherwise they go with the JVM's next collection.
-pub fn remove(pid: u32) -> Result<bool> {
+/// What has become of buffers that were to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    Gone,
+    /// They go with the JVM's next collection.
+    Leaving,
+    /// They stay: somebody has switched them on for good.
+    Kept,
+}
+
+/// Switches buffers off and has them leave a JVM; not those that came with a lease which somebody has ended.
+pub fn remove(pid: u32, lease: Option<&Lease>) -> Result<Removed> {
+    let are_kept = || lease.is_some_and(|lease| !lease.stands());
+    if are_kept() {
+        return Ok(Removed::Kept);
+    }
     let (status, control) = found(pid)?;
     if control.state() != Some(State::Withdrawn) {
         has_buffers(&status, &control)?;
     }
     control.set_mode(Mode::Off);
-    Ok(leave(pid, &control))
+    control.ask_to_withdraw();
+    if are_kept() {
+        // At the same moment: ours may have come after what that wrote.
+        control.ask_to_stay();
+        control.set_mode(Mode::On);
+        return Ok(Removed::Kept);
+    }
+    Ok(match leave(pid, &control) {
+        true => Removed::Gone,
+        false if are_kept() => Removed::Kept,
+        false => Removed::Leaving,
+    })
 }
 
 /// Whether the collector is one that gets no buffers: its agent gives way to nothing.

@@ -33,12 +33,12 @@ pub(crate) fn withdraw(pid: u32, control: &Control) -> Result<()> {
     Ok(())
 }
 
-/// Has buffers that are switched off leave a JVM: at a collection at which none is being refilled. Whether they have gone; otherwise the word in the control memory stays.
+/// Waits for buffers to leave a JVM that are switched off and asked to withdraw: at a collection at which none is being refilled. Whether they have gone;
+/// otherwise the word in the control memory stays, unless somebody has taken it back.
 pub(crate) fn leave(pid: u32, control: &Control) -> bool {
-    control.ask_to_withdraw();
     let since = Instant::now();
     while !has_gone(pid, control) {
-        if since.elapsed() > PATIENCE || os::stopped_by().is_some() {
+        if since.elapsed() > PATIENCE || os::stopped_by().is_some() || !control.is_to_withdraw() {
             return false;
         }
         std::thread::sleep(STEP);
@@ -76,6 +76,14 @@ fn ask_on_attach(pid: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffers_that_are_to_stay_are_not_waited_for() {
+        let control = Control::anonymous(&[1]).unwrap();
+        let since = Instant::now();
+        assert!(!leave(std::process::id(), &control), "nobody asks them to go");
+        assert!(since.elapsed() < PATIENCE);
+    }
 
     #[test]
     fn an_observer_that_has_gone_is_not_asked() {

@@ -280,7 +280,7 @@ fn buffers_leave(running: &mut Running<'_>) -> Result<(), String> {
         }
         if round % 3 == 1 {
             // It waits for a while only: what is waited for below is that they are gone.
-            switch::remove(running.pid()).map_err(text)?;
+            switch::remove(running.pid(), None).map_err(text)?;
         } else {
             control.set_mode(Mode::Off);
             control.ask_to_withdraw();

@@ -2,9 +2,9 @@
 
 use crate::PAYING;
 use crate::examined::{answer_when, finding, report, report_advising, rules, start, tries_first};
-use crate::installed::{PATIENCE, installed, output, stderr, stdout, terrace};
+use crate::installed::{Busy, PATIENCE, installed, output, stderr, stdout, terrace};
 use serde_json::Value;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -42,26 +42,48 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     assert_eq!(jvm.status(|_| true)["mode"], "on");
 }
 
-/// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
-#[test]
-fn a_trial_in_place_can_be_stopped() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+/// A doctor that tries buffers for ten minutes, in a window with them, and when it began.
+fn trying(jvm: &Busy, format: &str) -> (Instant, Child) {
     let pid = jvm.0.id().to_string();
-    report_advising(&jvm, &["terrace"]);
-    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600"];
+    report_advising(jvm, &["terrace"]);
+    let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "600", "--format", format];
     let until = Instant::now() + PATIENCE;
-    let (began, doctor) = 'trying: loop {
+    loop {
         let began = Instant::now();
         let mut doctor = terrace(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // One that has found nothing to try has ended.
         while doctor.try_wait().unwrap().is_none() {
             let found = jvm.status(|_| true);
             if found["state"] == "installed" && found["mode"] == "on" {
-                break 'trying (began, doctor);
+                return (began, doctor);
             }
         }
         assert!(Instant::now() < until, "it never tries");
-    };
+    }
+}
+
+#[test]
+fn buffers_that_are_switched_on_during_a_trial_stay() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let pid = jvm.0.id().to_string();
+    let (began, doctor) = trying(&jvm, "json");
+    assert!(output(&["on", &pid]).status.success());
+    let answer = doctor.wait_with_output().unwrap();
+    assert!(answer.status.success() && began.elapsed() < Duration::from_secs(600), "{}", stderr(&answer));
+    let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    let expected = format!(
+        "failed: another command has switched the buffers on for good meanwhile; the buffers stay; 'terrace off {pid}' switches them off"
+    );
+    assert_eq!(report["trials"][0]["note"], expected.as_str(), "{report:#}");
+    let found = jvm.status(|_| true);
+    assert_eq!((&found["state"], &found["mode"]), (&"installed".into(), &"on".into()));
+}
+
+/// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
+#[test]
+fn a_trial_in_place_can_be_stopped() {
+    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let (began, doctor) = trying(&jvm, "table");
     jvm::os::signal(doctor.id(), libc::SIGINT);
     let answer = doctor.wait_with_output().unwrap();
     let said = stderr(&answer);
