@@ -81,6 +81,19 @@ fn an_agent_of_another_version_is_told_as_such() {
         error.is_of_other_version() && error.to_string().contains(&format!("in process {}", child.id())),
         "{error}"
     );
+    // One that has gone is in nobody's way: a doctor of another release was there.
+    for (state, is_there) in [
+        (State::Withdrawn, false),
+        (State::Observing, true),
+        (State::Refused, false),
+        (State::Ended, false),
+        (State::Starting, true),
+    ] {
+        agent.set_state_in_memory(state);
+        let found = View::of_process(child.id());
+        assert_eq!(found.is_err(), is_there, "{state:?}");
+        assert!(found.is_err() || found.unwrap().is_none());
+    }
     agent.header().format.store(FORMAT, Ordering::Relaxed);
     assert!(View::of_process(child.id()).unwrap().is_none(), "ours, of a process that forked");
     child.kill().unwrap();

@@ -11,6 +11,9 @@ pub const FORMAT: u32 = 8;
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
 
+/// Where [`State`] stands in every format since 5, with the same numbers: of an agent of another version no more has to be known than whether it is there.
+pub(crate) const STATE_AT: usize = 48;
+
 /// The format's number, where what is ours begins with another one than [`FORMAT`]. Mark and number stand at the beginning in every format.
 pub(crate) fn other_format(beginning: [u8; 12]) -> Option<u32> {
     let [mark @ .., a, b, c, d] = beginning;
@@ -115,6 +118,8 @@ impl Asked {
         }
     }
 }
+
+const _: () = assert!(std::mem::offset_of!(Header, state) == STATE_AT, "other versions read it there");
 
 /// The header. All numbers are in the machine's byte order. Every word is atomic: another process may write any of them at any
 /// time, whatever it is supposed to do.

@@ -3,7 +3,7 @@
 //! The kernel names them, so that neither names in a directory nor process IDs in a container's own numbering can be mistaken, and it
 //! lets only those look who may read the process's memory anyway: its user, and root.
 
-use crate::header::{State, other_format};
+use crate::header::{STATE_AT, State, other_format};
 use crate::memory::{self, Access, Identity, LINK, Memory};
 use crate::view::View;
 use crate::{Control, Error};
@@ -125,6 +125,16 @@ enum Opened {
     Nothing,
 }
 
+/// Whether an agent of another version has nothing in place any more, and so is in nobody's way. What cannot be read may be there.
+fn has_gone(memory: &std::fs::File) -> bool {
+    let mut state = [0; 4];
+    memory.read_exact_at(&mut state, STATE_AT as u64).is_ok()
+        && matches!(
+            State::from_number(u32::from_ne_bytes(state)),
+            Some(State::Withdrawn | State::Refused | State::Ended)
+        )
+}
+
 fn open(link: &Path, process: &Process, access: Access, right: impl Fn(Identity) -> bool) -> Opened {
     let lets = |found| process.lets(access, found) && right(found);
     let Some((file, found)) = memory::take(link, access, lets) else { return Opened::Nothing };
@@ -133,7 +143,7 @@ fn open(link: &Path, process: &Process, access: Access, right: impl Fn(Identity)
     if file.read_exact_at(&mut beginning, 0).is_ok()
         && let Some(format) = other_format(beginning)
     {
-        return Opened::OfFormat(format);
+        return if has_gone(&file) { Opened::Nothing } else { Opened::OfFormat(format) };
     }
     if found.bytes > memory::MOST_BYTES || found.bytes == 0 {
         return Opened::Nothing;
