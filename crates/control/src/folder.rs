@@ -20,6 +20,9 @@ const MOST_LINKS: u32 = 40;
 /// More bytes than a link has.
 const MOST_BYTES: usize = libc::PATH_MAX as usize;
 
+/// For its place alone. That it has to be a folder is said to the kernel, which otherwise mounts nothing that is to be mounted when it is used.
+const A_FOLDER: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
+
 /// A folder, open for its place alone.
 #[derive(Debug)]
 pub struct Folder(File);
@@ -39,13 +42,19 @@ impl Folder {
         let mut links = 0;
         while let Some(part) = to_go.pop_front() {
             gone.push(&part);
+            let no_folder = match folder.open_at(&part, A_FOLDER | libc::O_NOFOLLOW, 0) {
+                Ok(found) => {
+                    folder = Folder(found.into());
+                    continue;
+                }
+                Err(error) => error,
+            };
+            if !matches!(no_folder.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) {
+                return Err(no_folder);
+            }
             let found = File::from(folder.open_at(&part, libc::O_PATH | libc::O_NOFOLLOW, 0)?);
             if !found.metadata()?.is_symlink() {
-                if !found.metadata()?.is_dir() {
-                    return Err(io::Error::from_raw_os_error(libc::ENOTDIR));
-                }
-                folder = Folder(found);
-                continue;
+                return Err(no_folder);
             }
             if !folder.is_to_be_trusted_with(&found)? {
                 let shown = gone.display();
@@ -72,11 +81,8 @@ impl Folder {
 
     fn open(path: &CStr) -> io::Result<Folder> {
         // SAFETY: a C string.
-        let found = checked(unsafe {
-            libc::open(path.as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC)
-        })?;
-        // SAFETY: just opened, and belongs to nobody else.
-        Ok(Folder(File::from(unsafe { OwnedFd::from_raw_fd(found) })))
+        let found = opened(|| unsafe { libc::open(path.as_ptr(), A_FOLDER | libc::O_CLOEXEC) })?;
+        Ok(Folder(found.into()))
     }
 
     /// Whether nobody but this user and root can have placed a link here.
@@ -92,9 +98,7 @@ impl Folder {
     pub fn open_at(&self, name: &OsStr, flags: libc::c_int, mode: libc::c_uint) -> io::Result<OwnedFd> {
         let name = CString::new(name.as_bytes()).map_err(io::Error::other)?;
         // SAFETY: the descriptor is open, and the name a C string.
-        let found = unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags | libc::O_CLOEXEC, mode) };
-        // SAFETY: just opened, and belongs to nobody else.
-        checked(found).map(|found| unsafe { OwnedFd::from_raw_fd(found) })
+        opened(|| unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags | libc::O_CLOEXEC, mode) })
     }
 
     /// What has this name here; of a link, the link. It is not opened, which alone can do something.
@@ -106,6 +110,12 @@ impl Folder {
     pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
         self.0.metadata()
     }
+}
+
+/// What a call of the kernel has opened.
+fn opened(open: impl FnOnce() -> libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: just opened, and belongs to nobody else.
+    checked(open()).map(|found| unsafe { OwnedFd::from_raw_fd(found) })
 }
 
 /// The folders on a path.
@@ -165,6 +175,19 @@ mod tests {
             assert_eq!(found.raw_os_error(), Some(error), "{path}");
         }
         assert!(Folder::of(Path::new("..")).is_err() && Folder::of(Path::new("")).is_err());
+    }
+
+    #[test]
+    fn what_is_mounted_on_use_is_mounted() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("mounted")).unwrap();
+        symlink("mounted", root.path().join("link")).unwrap();
+        for path in ["mounted", "link"] {
+            let folder = Folder::at(&root.path().canonicalize().unwrap().join(path)).unwrap();
+            // SAFETY: the descriptor is open.
+            let flags = unsafe { libc::fcntl(folder.0.as_raw_fd(), libc::F_GETFL) };
+            assert_eq!(flags & A_FOLDER, A_FOLDER, "or the kernel leaves it unmounted");
+        }
     }
 
     #[test]
