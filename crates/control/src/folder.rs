@@ -112,10 +112,16 @@ impl Folder {
     }
 }
 
-/// What a call of the kernel has opened.
-fn opened(open: impl FnOnce() -> libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: just opened, and belongs to nobody else.
-    checked(open()).map(|found| unsafe { OwnedFd::from_raw_fd(found) })
+/// What a call of the kernel opens, which a signal may end before it has.
+fn opened(mut open: impl FnMut() -> libc::c_int) -> io::Result<OwnedFd> {
+    loop {
+        match checked(open()) {
+            // SAFETY: just opened, and belongs to nobody else.
+            Ok(found) => return Ok(unsafe { OwnedFd::from_raw_fd(found) }),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// The folders on a path.
@@ -188,6 +194,37 @@ mod tests {
             let flags = unsafe { libc::fcntl(folder.0.as_raw_fd(), libc::F_GETFL) };
             assert_eq!(flags & A_FOLDER, A_FOLDER, "or the kernel leaves it unmounted");
         }
+    }
+
+    #[test]
+    fn a_signal_keeps_nothing_from_being_opened() {
+        extern "C" fn nothing(_: libc::c_int) {}
+        // SAFETY: all zeros are a valid value.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        // Without SA_RESTART.
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+        // SAFETY: the handler does nothing, which any thread may do at any time.
+        assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) }, 0);
+        let root = tempfile::tempdir().unwrap();
+        let pipe = root.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let folder = Folder::at(root.path()).unwrap();
+        // SAFETY: pthread_self has no preconditions.
+        let opening = unsafe { libc::pthread_self() };
+        std::thread::scope(|threads| {
+            let writer = threads.spawn(|| {
+                for _ in 0..20 {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    // SAFETY: the thread waits for this one before it ends.
+                    unsafe { libc::pthread_kill(opening, libc::SIGUSR1) };
+                }
+                // Both ends, so that nobody waits if the other has given up.
+                fs::File::options().read(true).write(true).open(&pipe).unwrap()
+            });
+            let found = folder.open_at(OsStr::new("pipe"), libc::O_RDONLY, 0);
+            drop(writer.join());
+            assert!(found.is_ok(), "{found:?}");
+        });
     }
 
     #[test]
