@@ -2,7 +2,8 @@
 //!
 //! `O_NOFOLLOW` is about a path's last part alone: a link before it is followed wherever it leads. So the way is gone step by step, folder by
 //! folder, and held open. A link on it is followed if it is this user's or root's, as `/tmp` is one on some systems, and stands where nobody else
-//! can have put it. A real folder leads nowhere else, whoever it belongs to.
+//! can have put it. A real folder leads nowhere else, whoever it belongs to. Links of `/proc` that lead to what a process has open or works in say no more
+//! than what that was called: those of this process are gone through, those of another are refused, for it chooses where they lead.
 
 use crate::memory::checked;
 use crate::process::user;
@@ -15,6 +16,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+/// Links of `/proc` that lead where their text says.
+const TEXTS: [&str; 4] = ["self", "thread-self", "mounts", "net"];
 /// As many links as the kernel follows.
 const MOST_LINKS: u32 = 40;
 /// More bytes than a link has.
@@ -66,6 +69,14 @@ impl Folder {
             if links > MOST_LINKS {
                 return Err(io::Error::from_raw_os_error(libc::ELOOP));
             }
+            if is_of_proc(&found)? && !TEXTS.iter().any(|text| part == *text) {
+                if !folder.is_of_this_process() {
+                    let shown = gone.display();
+                    return Err(io::Error::other(format!("{shown} leads where another process chooses")));
+                }
+                folder = Folder(folder.open_at(&part, A_FOLDER, 0)?.into());
+                continue;
+            }
             let target = target(&found)?;
             if target.is_absolute() {
                 (folder, gone) = (begin(&target)?, PathBuf::from("/"));
@@ -92,6 +103,19 @@ impl Folder {
         // In a folder that is open to all, everybody renames what others have put there, unless it is sticky.
         let is_open = folder.mode() & 0o002 != 0 && folder.mode() & libc::S_ISVTX == 0;
         Ok(is_ours(link.uid()) && is_ours(folder.uid()) && !is_open)
+    }
+
+    /// Whether its links are of what this process has open or works in. By number alone it is not known: there may be several `/proc`, each for processes of
+    /// its own.
+    fn is_of_this_process(&self) -> bool {
+        [c"/proc/self", c"/proc/self/fd", c"/proc/thread-self", c"/proc/thread-self/fd"]
+            .into_iter()
+            .any(|own| Folder::open(own).and_then(|own| self.is_same(&own)).unwrap_or(false))
+    }
+
+    fn is_same(&self, other: &Folder) -> io::Result<bool> {
+        let (one, other) = (self.metadata()?, other.metadata()?);
+        Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
     }
 
     /// Opens what has this name here.
@@ -131,6 +155,15 @@ fn parts(path: &Path) -> VecDeque<OsString> {
         Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
     };
     path.components().filter_map(part).collect()
+}
+
+/// Whether it is in the file system of processes.
+fn is_of_proc(file: &File) -> io::Result<bool> {
+    // SAFETY: made of plain numbers, for which zero is valid.
+    let mut system: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and the place valid for the result.
+    checked(unsafe { libc::fstatfs(file.as_raw_fd(), &mut system) })?;
+    Ok(system.f_type == libc::PROC_SUPER_MAGIC)
 }
 
 /// Where a link leads.
@@ -181,6 +214,44 @@ mod tests {
             assert_eq!(found.raw_os_error(), Some(error), "{path}");
         }
         assert!(Folder::of(Path::new("..")).is_err() && Folder::of(Path::new("")).is_err());
+    }
+
+    #[test]
+    fn what_this_process_has_open_is_reached_whatever_it_is_called_now() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (gone, decoy) = (root.join("gone"), root.join("gone (deleted)"));
+        fs::create_dir(&gone).unwrap();
+        fs::create_dir(root.join("moved")).unwrap();
+        let [open, moved] = [&gone, &root.join("moved")].map(|path| File::open(path).unwrap());
+        fs::remove_dir(&gone).unwrap();
+        fs::create_dir(&decoy).unwrap();
+        fs::rename(root.join("moved"), root.join("elsewhere")).unwrap();
+        for folder in ["/proc/self/fd", "/dev/fd", "/proc/thread-self/fd"] {
+            for file in [&open, &moved] {
+                let found = Folder::at(&Path::new(folder).join(file.as_raw_fd().to_string())).unwrap();
+                assert!(found.is_same(&Folder(file.try_clone().unwrap())).unwrap(), "{folder}");
+            }
+        }
+    }
+
+    /// Of a program that has its rights from its file, root's or another user's, its user chooses where it works.
+    #[test]
+    fn where_another_process_works_is_not_gone() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let at = |rest: &str| Folder::at(Path::new(&format!("/proc/{}/{rest}", child.id())));
+        let told =
+            ["cwd", "root/tmp", "task/../cwd"].map(|path| at(path).err().map(|error| error.to_string()));
+        let real = at("task");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for told in told {
+            assert!(
+                told.as_ref().is_some_and(|told| told.contains("leads where another process chooses")),
+                "{told:?}"
+            );
+        }
+        assert!(real.is_ok(), "{real:?}");
     }
 
     #[test]
