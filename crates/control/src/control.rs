@@ -69,9 +69,9 @@ impl Control {
     /// earlier process is replaced; no other.
     pub fn create<'a>(path: &Path, counted: impl Into<Counted<'a>>) -> Result<Control, Error> {
         let control = Control::shared(counted)?;
-        let copy = Copy::create(path)?;
+        let (copy, place) = Copy::create(path)?;
         copy.write(&control.view.memory).map_err(|error| {
-            let _ = std::fs::remove_file(path);
+            copy.remove(&place);
             Error(format!("control file {}: {error}; specify a path with free space", path.display()))
         })?;
         control.found_by().copy = Some(copy);

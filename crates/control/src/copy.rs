@@ -10,6 +10,7 @@ use crate::kept::Kept;
 use crate::memory::{Access, MOST_BYTES, Memory, not_standard};
 use crate::process::{self, user};
 use crate::view::View;
+use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsRawFd;
@@ -22,6 +23,12 @@ const CAREFULLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | li
 /// A file of ours, locked.
 pub(crate) struct Copy {
     file: Kept,
+}
+
+/// Where a file of ours is: a name in a folder that is held open, because links on the way may be others by now.
+pub(crate) struct Place {
+    folder: Folder,
+    name: OsString,
 }
 
 /// Opens the directory. It must belong to this user and be writable by nobody else: otherwise another user could plant a link or
@@ -55,7 +62,7 @@ fn open_directory(directory: &Path) -> Result<Folder, Error> {
 
 impl Copy {
     /// Makes the file, or takes one over that an earlier process has left. Nothing else is ever written to.
-    pub(crate) fn create(path: &Path) -> Result<Copy, Error> {
+    pub(crate) fn create(path: &Path) -> Result<(Copy, Place), Error> {
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -94,7 +101,16 @@ impl Copy {
             )));
         }
         file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok(Copy { file: Kept::new(file.into()).map_err(failed)? })
+        let copy = Copy { file: Kept::new(file.into()).map_err(failed)? };
+        Ok((copy, Place { folder, name: name.to_owned() }))
+    }
+
+    /// Removes the file, if it is still at its place.
+    pub(crate) fn remove(&self, Place { folder, name }: &Place) {
+        if folder.look_at(name).is_ok_and(|found| self.file.is(&found)) {
+            // What cannot be removed stays, and can be taken over.
+            let _ = folder.remove(name);
+        }
     }
 
     /// Whether it is the file at this path.

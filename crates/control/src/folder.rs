@@ -130,6 +130,13 @@ impl Folder {
         File::from(self.open_at(name, libc::O_PATH | libc::O_NOFOLLOW, 0)?).metadata()
     }
 
+    /// Removes the file that has this name here.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let name = CString::new(name.as_bytes()).map_err(io::Error::other)?;
+        // SAFETY: the descriptor is open, and the name a C string.
+        checked(unsafe { libc::unlinkat(self.0.as_raw_fd(), name.as_ptr(), 0) }).map(drop)
+    }
+
     /// What the folder itself is.
     pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
         self.0.metadata()
