@@ -154,6 +154,12 @@ impl Options {
                     .into(),
             ));
         }
+        if options.lease != 0 && matches!(options.tlab, Tlab::Fixed(_)) {
+            // The flags behind it are put back on attach only, not at the collection with which such an agent goes.
+            result = result.and(Err(
+                "lease: a fixed TLAB size would stay when the agent withdraws; use tlab=auto or stock, or no lease".into(),
+            ));
+        }
         (options, result)
     }
 
@@ -241,7 +247,7 @@ mod tests {
     fn every_option() {
         let (options, result) = Options::parse(
             "levels=core+processor,core=256k,processor=1m,tlab=4k,report=-,control=auto,unseen=refuse,log=debug,strict=true,\
-             unknown=try,start=off,bound=on,lease=30,exact=on,delay=50",
+             unknown=try,start=off,bound=on,exact=on,delay=50",
         );
         assert_eq!(result, Ok(()));
         assert_eq!(
@@ -263,7 +269,7 @@ mod tests {
                 bound: true,
                 times: false,
                 withdraw: false,
-                lease: 30,
+                lease: 0,
                 exact: true,
                 delay: 50,
             }
@@ -271,6 +277,7 @@ mod tests {
         let sizes = Options::parse("core=formula,processor=auto").0;
         assert_eq!((sizes.core, sizes.processor), (Asked::Formula, Asked::Auto));
         assert_eq!(Options::parse("core=auto,tlab=stock,levels=none").0.tlab, Tlab::Stock);
+        assert_eq!(Options::parse("lease=30,tlab=stock").0.lease, 30);
         let (options, result) = Options::parse("times=true,levels=none");
         assert!(result.is_ok() && options.times && options.observes());
     }
@@ -313,6 +320,8 @@ mod tests {
             ("times=true,levels=none,bound=true", "without bound"),
             ("delay=-1", "use microseconds"),
             ("lease=0", "use seconds, 1 to 86400"),
+            ("tlab=4k,lease=30", "use tlab=auto or stock"),
+            ("lease=30,tlab=4k,levels=none", "or no lease"),
         ] {
             assert!(mistake(text).contains(remedy), "{text}: {}", mistake(text));
         }
