@@ -145,9 +145,9 @@ pub(crate) struct Header {
     pub(crate) mode: AtomicU32,
     /// Not 0: the agent is to withdraw. Written by the command.
     pub(crate) withdrawal: AtomicU32,
-    /// Seconds for which the agent stays without a renewal; 0: as long as the JVM. Written by the agent.
+    /// Seconds for which the agent stays without a renewal; 0: as long as the JVM. Written by the agent, and 0 by who ends it.
     pub(crate) lease: AtomicU32,
-    /// Not 0: the lease has run out. Written by the agent.
+    /// Not 0: the lease has run out. Written by the agent, and 0 by who ends the lease.
     pub(crate) lapsed: AtomicU32,
     /// How often the lease was renewed. Written by the command.
     pub(crate) renewals: AtomicU64,
