@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A JVM that neither begins nor ends within this is hung.
-const LIMIT: Duration = Duration::from_secs(600);
+/// A JVM that neither begins, nor answers, nor ends within this is hung: at idle priority beside builds it may have a second of a CPU in ten minutes.
+const LIMIT: Duration = Duration::from_secs(1800);
 
 /// What every round needs.
 pub struct Kit {
@@ -138,9 +138,6 @@ pub fn run(kit: &Kit, plan: &RoundPlan, folder: &Path, random: &mut Random) -> R
     Ok(counts)
 }
 
-/// Longer than any walk of a heap as small as a soak's, on a machine as busy as can be.
-const PATIENCE: Duration = Duration::from_secs(120);
-
 /// Other sizes of the buffers of some of the levels.
 fn sizes(levels: usize, random: &mut Random) -> Vec<(usize, Asked)> {
     let one = |random: &mut Random| {
@@ -160,7 +157,7 @@ fn disturb(
     random: &mut Random,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
-    let attached = Attached::to(jvm.child.id(), PATIENCE)?;
+    let attached = Attached::to(jvm.child.id(), LIMIT)?;
     let another = jvm.folder.join("libterrace.so");
     copy(&kit.agent, &another)?;
     let until = Instant::now() + kit.time;

@@ -98,6 +98,7 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "an editor, and a machine that runs systemd",
     ),
     ("mkdir -m 700", With("700", "made"), "the command's words alone"),
+    ("docker pause", Left, "the command's name alone"),
     ("docker unpause", Left, "the command's name alone"),
     ("jfr print", Left, "the command's name alone"),
     ("find . *", Left, "what has been downloaded, in a folder of the build: 450 MB"),
