@@ -43,8 +43,11 @@ fn lines(report: &Report, columns: u16, notes: usize) -> String {
         }
         false => text += &format!("{EXPECTED}\n"),
     }
-    let mut notes = (0..).map(|remedy| remedy < notes);
-    let mut noted = move || notes.next() == Some(true);
+    let mut remedies = 0;
+    let mut noted = || {
+        remedies += 1;
+        remedies <= notes
+    };
     for (number, finding) in report.findings.iter().enumerate() {
         let head = format!("{}. {}: {}", number + 1, finding.rule, finding.evidence);
         for line in wrapped(&head, usize::from(columns)) {

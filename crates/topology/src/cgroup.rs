@@ -86,11 +86,7 @@ pub enum MemoryLeft {
 /// The least that the group of a process, or one around it, may use of memory at all. `None` where no limit is seen.
 pub fn memory_limit(root: &Path, process: Process) -> Option<u64> {
     let limits = groups(root, process, MEMORY).into_iter().flat_map(|(version, folders)| {
-        let file = match version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        };
-        folders.into_iter().filter_map(move |folder| read_text(&folder.join(file))?.trim().parse().ok())
+        folders.into_iter().filter_map(move |folder| number(folder.join(version.memory_limit())))
     });
     limits.min()
 }
@@ -98,15 +94,15 @@ pub fn memory_limit(root: &Path, process: Process) -> Option<u64> {
 /// What the group of a process, and those around it, may still use of memory.
 pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
     let hierarchies = groups(root, process, MEMORY);
-    let number = |file: PathBuf| read_text(&file)?.trim().parse::<u64>().ok();
     let left = hierarchies.iter().flat_map(|(version, folders)| {
         // From `memory.high` on the kernel slows the group down and takes pages from it: for who asks that is a limit, too.
-        let (limits, used, idle): (&[&str], _, _) = match version {
-            Version::One => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"),
-            Version::Two => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
+        let (high, used, idle) = match version {
+            Version::One => (None, "memory.usage_in_bytes", "total_inactive_file"),
+            Version::Two => (Some("memory.high"), "memory.current", "inactive_file"),
         };
         folders.iter().filter_map(move |folder| {
-            let limit = limits.iter().filter_map(|limit| number(folder.join(limit))).min()?;
+            let limits = [Some(version.memory_limit()), high].into_iter().flatten();
+            let limit = limits.filter_map(|limit| number(folder.join(limit))).min()?;
             let used = number(folder.join(used)).map(|used| used.saturating_sub(statistic(folder, idle)));
             Some(limit.saturating_sub(used.unwrap_or(limit)))
         })
@@ -116,6 +112,11 @@ pub fn memory_left(root: &Path, process: Process) -> MemoryLeft {
         None if is_group_visible(root, process, MEMORY, &hierarchies) => MemoryLeft::Unlimited,
         None => MemoryLeft::Unseen,
     }
+}
+
+/// What a file has as its only word. `None` of "max".
+fn number(file: PathBuf) -> Option<u64> {
+    read_text(&file)?.trim().parse().ok()
 }
 
 /// Of `memory.stat`, in bytes. Pages of files that nobody has used lately are the first that the kernel takes back: a group that reads files comes up to its
@@ -169,6 +170,16 @@ fn binding(root: &Path, process: Process) -> Option<(f64, PathBuf)> {
 enum Version {
     One,
     Two,
+}
+
+impl Version {
+    /// The file of the most memory that a group may use.
+    const fn memory_limit(self) -> &'static str {
+        match self {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        }
+    }
 }
 
 /// The folders of a process's group and of those around it, from the inside, in every hierarchy that may have this controller.

@@ -22,7 +22,13 @@ pub fn cases(cases: &mut Vec<Case>) {
         Launch::new("Load").flags("-XX:+UseNUMA -Xmn16m").collects(1)
     });
     matrix(cases, "numa::two_nodes", JDKS, COLLECTORS, |setting| {
-        on_nodes(setting, Surroundings::mounts(TWO_NODES), by_size(setting).collects(3))
+        // Otherwise it is the launch below in which nodes are hidden.
+        let launch = by_size(setting).collects(3).after(|finished| {
+            let report = finished.report()?;
+            let machine = report.setting("machine").to_string();
+            if machine.contains("2 nodes") { Ok(()) } else { Err(format!("the agent sees {machine}")) }
+        });
+        on_nodes(setting, Surroundings::mounts(TWO_NODES), launch)
     });
     matrix(cases, "numa::own_tlabs", JDKS, COLLECTORS, |setting| {
         let launch = Launch::new("Load").agent("tlab=auto").without(&SMALL_TLABS).flags("-Xmn16m");
