@@ -1,8 +1,8 @@
 //! Collections of every kind: failed evacuation, pinned arrays, concurrent marking, metaspace.
 
 use crate::launch::Launch;
-use crate::matrix::{JDKS, SERVED, USUAL, hazard, matrix};
-use crate::runner::{Case, Outcome};
+use crate::matrix::{JDKS, SERVED, USUAL, hazard};
+use crate::runner::Case;
 use hotspot::collector::Collector;
 
 const LOG: &str = "-Xlog:gc*:file=gc.log";
