@@ -1,6 +1,7 @@
 //! A collector that works while the program runs takes much of the CPU time.
 
-use super::{full_collections, young_generation};
+use super::other_memory::{COMPILED_CODE, METADATA, for_compiled_code, for_metadata};
+use super::{full_collections, room, young_generation};
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use crate::need::Need;
@@ -58,8 +59,10 @@ fn by_cause(evidence: &Evidence) -> (&'static str, Advice) {
     };
     if begins_half(&full_collections::BY_PROGRAM) {
         ("; most cycles begin on request (System.gc())", full_collections::fewer_requests())
-    } else if begins_half(&full_collections::METADATA) {
-        ("; most cycles begin for class metadata", full_collections::for_metadata())
+    } else if begins_half(&METADATA) {
+        ("; most cycles begin for class metadata", for_metadata(evidence, full))
+    } else if begins_half(&COMPILED_CODE) {
+        ("; most cycles begin for compiled code", for_compiled_code())
     } else if begins_half(&PERIODIC) {
         ("; most cycles begin after a time (-XX:G1PeriodicGCInterval)", less_often())
     } else {
@@ -83,6 +86,10 @@ fn larger_heap(evidence: &Evidence) -> Advice {
     let soft = flags.number("SoftMaxHeapSize").zip(flags.number("MaxHeapSize"));
     let is_softly_limited = soft.is_some_and(|(soft, most)| soft < most);
     let larger = full_collections::larger_heap(evidence).filter(|_| !is_softly_limited);
+    let eden = evidence.bytes_of_eden().unwrap_or(0.0);
+    if larger.is_none() && !is_softly_limited && room::ends_at_large_references(evidence, eden) {
+        return full_collections::past_large_references();
+    }
     Advice {
         remedy: match larger {
             Some(larger) => Remedy::flag(format!("-Xmx{}m", larger >> 20)),

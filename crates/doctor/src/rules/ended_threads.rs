@@ -1,6 +1,7 @@
 //! Threads that end leave the rest of their TLABs unused.
 
-use super::{room, young_generation};
+use super::room::{self, FilledEden};
+use super::young_generation;
 use crate::evidence::{Allocation, Evidence};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::{FEWEST_ENDED, Need};
@@ -9,8 +10,6 @@ use present::numbers::{bytes, count, human, share};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
-/// Less memory than this is not worth a sentence, in bytes.
-const LEAST_TOLD: f64 = 1e6;
 /// Native code has attached most of the new threads.
 const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
@@ -50,23 +49,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         human((allocation.waste_ended / ended) + own),
         share(lost),
     );
-    // As large as it is now or was: collectors change it.
-    let eden = [evidence.eden.bytes, evidence.eden.mean_bytes].into_iter().flatten().reduce(f64::max);
-    let more = eden.and_then(|eden| room::untouched(evidence, eden));
-    if let Some(more) = more
-        && room::takes(evidence, more) == Some(false)
-    {
-        let left = human(evidence.memory.available.unwrap_or(0) as f64);
-        let text = format!(
-            "{text} Without that up to {} more of it becomes resident, and {left} are left.",
-            human(more)
-        );
-        return Some(Found { evidence: text, advice: vec![without_room(evidence)] });
-    }
-    let text = match more {
-        Some(more) if more < LEAST_TOLD => text,
-        Some(more) => format!("{text} The remedies make up to {} more of eden resident.", human(more)),
-        None => format!("{text} The remedies make more of eden resident."),
+    let text = match room::of_filled_eden(evidence) {
+        FilledEden::Fits(sentence) => text + &sentence,
+        FilledEden::Lacks(sentence) => {
+            return Some(Found { evidence: text + &sentence, advice: vec![without_room(evidence)] });
+        }
     };
     let reserve = reserve(&evidence.jvm.flags);
     let mut advice = Vec::new();

@@ -65,6 +65,26 @@ fn a_young_generation_that_is_too_small_is_not_to_become_smaller() {
     );
 }
 
+/// Eden was not full when collections for humongous objects came: with larger regions it is.
+#[test]
+fn larger_regions_are_advised_where_all_of_eden_fits() {
+    let remedies = |available: u64| {
+        let mut evidence = healthy();
+        super::sick::full_of_humongous_objects(&mut evidence);
+        evidence.eden.bytes = Some(600e6);
+        (evidence.memory.heap_committed, evidence.memory.heap_used) = (Some(1 << 30), Some(50_000_000));
+        evidence.memory.available = Some(available);
+        let found = examine(&evidence).into_iter().find(|found| found.rule == "humongous objects").unwrap();
+        let remedies = found.advice.iter().map(|advice| advice.remedy.text()).collect::<Vec<_>>();
+        (remedies, found.evidence)
+    };
+    let (ample, _) = remedies(64 << 30);
+    assert!(ample[0].starts_with("-XX:G1HeapRegionSize="), "{ample:?}");
+    let (lacking, said) = remedies(100_000_000);
+    assert_eq!(lacking, ["allocate smaller arrays, or keep large ones"]);
+    assert!(said.contains("more of eden becomes resident, and 100 MB are left"), "{said}");
+}
+
 /// Whatever is resident at once leaves something to the rest of the process.
 #[test]
 fn memory_is_not_used_up_to_the_last_byte() {

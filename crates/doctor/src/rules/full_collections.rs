@@ -1,5 +1,6 @@
 //! Collections of the whole heap take much of the time.
 
+use super::other_memory::{COMPILED_CODE, METADATA, for_compiled_code, for_metadata};
 use super::room;
 use crate::evidence::{Evidence, SinceStart};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
@@ -26,7 +27,6 @@ const BY_TOOLS: [&str; 4] = [
     "Heap Dump Initiated GC",
     "JvmtiEnv ForceGarbageCollection",
 ];
-pub(super) const METADATA: [&str; 2] = ["Metadata GC Threshold", "Metadata GC Clear Soft References"];
 /// Collectors that can serve a request without stopping threads for it.
 const CONCURRENT: [&str; 1] = ["G1"];
 
@@ -64,7 +64,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         }
         ("for tools that look at the heap", vec![for_tools()])
     } else if most_for(&METADATA) {
-        ("for class metadata", vec![for_metadata()])
+        ("for class metadata", vec![for_metadata(evidence, causes)])
+    } else if most_for(&COMPILED_CODE) {
+        ("for compiled code", vec![for_compiled_code()])
     } else if is_growing(evidence) {
         ("while the heap is still growing", vec![for_growth(evidence)])
     } else {
@@ -159,15 +161,10 @@ fn for_growth(evidence: &Evidence) -> Advice {
     }
 }
 
-pub(super) fn for_metadata() -> Advice {
-    Advice {
-        remedy: Remedy::Program("a larger -XX:MetaspaceSize, or fewer classes loaded again and again".into()),
-        effect: Effect::default(),
-        note: "collections come when class metadata reaches that size; it grows by itself",
-    }
-}
-
 pub(super) fn for_heap(evidence: &Evidence) -> Advice {
+    if larger_heap(evidence).is_none() && room::ends_at_large_references(evidence, eden(evidence)) {
+        return past_large_references();
+    }
     let larger = larger_heap(evidence).map(|heap| Remedy::flag(format!("-Xmx{}m", heap >> 20)));
     Advice {
         remedy: larger.unwrap_or_else(|| {
@@ -183,7 +180,23 @@ pub(super) fn for_heap(evidence: &Evidence) -> Advice {
 /// Twice as large, as far as memory reaches; `None` where that is not worth a change, or not known.
 pub(super) fn larger_heap(evidence: &Evidence) -> Option<u64> {
     let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64;
-    let room = room::of_heap(evidence, evidence.bytes_of_eden().unwrap_or(0.0))?;
+    let room = room::of_heap(evidence, eden(evidence))?;
     let larger = heap + room.min(heap);
     (larger >= LEAST_FACTOR * heap).then_some(larger as u64)
+}
+
+fn eden(evidence: &Evidence) -> f64 {
+    evidence.bytes_of_eden().unwrap_or(0.0)
+}
+
+/// A slightly larger heap would hold less.
+pub(super) fn past_large_references() -> Advice {
+    Advice {
+        remedy: Remedy::Program(
+            "fewer objects that stay alive; or -XX:ObjectAlignmentInBytes=16, and then a larger heap (-Xmx)"
+                .into(),
+        ),
+        effect: Effect::default(),
+        note: "in a slightly larger heap references have 8 bytes instead of 4, which takes more than it has; of objects aligned to 16 bytes they stay small up to 63 GB",
+    }
 }

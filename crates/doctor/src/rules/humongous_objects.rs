@@ -1,5 +1,6 @@
 //! G1 collects because humongous objects fill the heap: those larger than half a region, which lie outside eden.
 
+use super::room::{self, FilledEden};
 use crate::causes::Rates;
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
@@ -47,11 +48,16 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     if effect.collections.is_some_and(|left| left > MOST_LEFT) {
         return None;
     }
+    // Eden was not full when these collections came.
+    let (fits, text) = match room::of_filled_eden(evidence) {
+        FilledEden::Fits(sentence) => (true, text + &sentence),
+        FilledEden::Lacks(sentence) => (false, text + &sentence),
+    };
     let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX) / FEWEST_REGIONS;
     let larger = |region: u64| region.saturating_mul(LARGER).min(LARGEST).min(power_of_two(most));
     // Who chose a size may have had a reason.
     let region = region.filter(|region| larger(*region) > *region && !flags.is_chosen("G1HeapRegionSize"));
-    let sized = region.map(|region| Advice {
+    let sized = region.filter(|_| fits).map(|region| Advice {
         remedy: Remedy::flag(format!("-XX:G1HeapRegionSize={}", bytes(larger(region) as f64))),
         effect,
         note: "at best: if they fit in half of such a region",

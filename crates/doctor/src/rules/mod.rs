@@ -8,6 +8,7 @@ mod full_collections;
 mod huge_pages;
 mod humongous_objects;
 mod no_thread_buffers;
+mod other_memory;
 mod outside_buffers;
 mod refill_waste;
 mod remote_nodes;

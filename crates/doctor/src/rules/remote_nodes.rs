@@ -34,12 +34,25 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         evidence: format!(
             "{seen}The process may run on {nodes} memory nodes, and eden is on whichever touched it first{found}."
         ),
-        advice: vec![Advice {
-            remedy: Remedy::flag("-XX:+UseNUMA"),
-            effect: Effect::default(),
-            note: "TLABs from the thread's own node; the alternative is to bind the process to one node",
-        }],
+        advice: vec![advice(evidence)],
     })
+}
+
+/// HotSpot switches the flag off where it finds no libnuma, or may use memory of one node only (`os::Linux::numa_init`): its origin still tells that it was
+/// given, one way or the other.
+fn advice(evidence: &Evidence) -> Advice {
+    let was_given = evidence.jvm.flags.get("UseNUMA").is_some_and(|flag| flag.origin != "default");
+    let (remedy, note) = match was_given {
+        true => (
+            Remedy::Program("libnuma.so.1 for the JVM's -XX:+UseNUMA; or remove -XX:-UseNUMA".into()),
+            "the flag was given, and is off; it also needs memory of two nodes (numactl --membind, cpuset.mems)",
+        ),
+        false => (
+            Remedy::flag("-XX:+UseNUMA"),
+            "TLABs from the thread's own node; it needs libnuma.so.1; the alternative is to bind the process to one node",
+        ),
+    };
+    Advice { remedy, effect: Effect::default(), note }
 }
 
 /// Whether the collector takes threads' nodes into account where it is asked to.

@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use jvm::vm_flags::VmFlags;
+use present::numbers::human;
 
 /// References stay small in a heap of at most so many times what objects are aligned to, less what HotSpot keeps in front of it for itself: a page, aligned
 /// as the heap may have to be (`Arguments::max_heap_for_compressed_oops`, 512 MB at most).
@@ -11,10 +12,21 @@ const KEPT: u64 = 1 << 30;
 
 /// Bytes by which the heap may grow: half of what is left when all of the present one is in memory. `None` where its size or what is left is unknown.
 pub(super) fn of_heap(evidence: &Evidence, eden: f64) -> Option<f64> {
+    let (memory, references) = limits(evidence, eden)?;
+    Some(memory.min(references))
+}
+
+/// Whether the heap may not grow as far as memory reaches, because its references would become larger.
+pub(super) fn ends_at_large_references(evidence: &Evidence, eden: f64) -> bool {
+    limits(evidence, eden).is_some_and(|(memory, references)| references < memory)
+}
+
+/// Bytes by which the heap may grow for memory's sake, and for its references'.
+fn limits(evidence: &Evidence, eden: f64) -> Option<(f64, f64)> {
     let flags = &evidence.jvm.flags;
     let most = flags.number("MaxHeapSize")? as f64;
     let left = evidence.memory.available? as f64 - (most - touched(evidence, eden)).max(0.0);
-    Some((left.max(0.0) / 2.0).min(below_large_references(flags, most)))
+    Some((left.max(0.0) / 2.0, below_large_references(flags, most)))
 }
 
 /// What is left is not used up: the next stack or direct buffer needs some of it.
@@ -23,6 +35,36 @@ const KEPT_FREE: f64 = 0.125;
 /// Whether so many bytes more fit in memory. `None` where nobody knows what is left.
 pub(super) fn takes(evidence: &Evidence, more: f64) -> Option<bool> {
     Some(more <= evidence.memory.available? as f64 * (1.0 - KEPT_FREE))
+}
+
+/// What becomes resident where eden is filled as a whole, which it was not so far.
+pub(super) enum FilledEden {
+    /// With what to say of it, if anything.
+    Fits(String),
+    /// With what there is.
+    Lacks(String),
+}
+
+/// Less memory than this is not worth a sentence, in bytes.
+const LEAST_TOLD: f64 = 1e6;
+
+pub(super) fn of_filled_eden(evidence: &Evidence) -> FilledEden {
+    // As large as it is now or was: collectors change it.
+    let eden = [evidence.eden.bytes, evidence.eden.mean_bytes].into_iter().flatten().reduce(f64::max);
+    let Some(more) = eden.and_then(|eden| untouched(evidence, eden)) else {
+        return FilledEden::Fits(" The remedies make more of eden resident.".into());
+    };
+    if takes(evidence, more) == Some(false) {
+        let left = human(evidence.memory.available.unwrap_or(0) as f64);
+        return FilledEden::Lacks(format!(
+            " Without that up to {} more of eden becomes resident, and {left} are left.",
+            human(more)
+        ));
+    }
+    FilledEden::Fits(match more < LEAST_TOLD {
+        true => String::new(),
+        false => format!(" The remedies make up to {} more of eden resident.", human(more)),
+    })
 }
 
 /// Bytes of the heap that may become resident where all that is committed is used: of `part` of it at most so many.

@@ -58,9 +58,10 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let advice = match room::of_heap(evidence, eden) {
         _ if is_full => full_collections::for_heap(evidence),
         room if has_pause_goal(evidence) => {
-            for_pause_goal(room.is_none_or(|room| room >= (LEAST_FACTOR - 1.0) * eden))
+            for_pause_goal(evidence, room.is_none_or(|room| room >= (LEAST_FACTOR - 1.0) * eden))
         }
-        Some(room) => larger(evidence, eden, rates, room).unwrap_or_else(without_room),
+        Some(room) => larger(evidence, eden, rates, room)
+            .unwrap_or_else(|| without_room(room::ends_at_large_references(evidence, eden))),
         None => of_unknown_size(),
     };
     Some(Found { evidence: text, advice: vec![advice] })
@@ -132,34 +133,51 @@ fn starts_too_small(evidence: &Evidence, young: u64, heap: u64) -> bool {
     }
 }
 
-/// Who has told the collector how long a pause may be wants it to size eden for that, which -Xmn ends: with a size of the young generation G1 has no such
-/// goal (`G1YoungGenSizer`), and Parallel nothing to adapt.
+/// Who has told the collector how long a pause may be wants it to size eden for that, which -Xmn ends.
 fn has_pause_goal(evidence: &Evidence) -> bool {
     let flags = &evidence.jvm.flags;
-    let is_sized = ["NewSize", "MaxNewSize", "NewRatio"].iter().any(|name| flags.is_chosen(name));
     ["G1", "Parallel"].contains(&evidence.jvm.collector.as_str())
         && flags.is_chosen("MaxGCPauseMillis")
-        && !is_sized
+        && !has_one_size(evidence)
 }
 
-fn for_pause_goal(has_room: bool) -> Advice {
+/// Whether the young generation has a size that the collector does not change. One bound alone leaves it free below or above; a part of the heap
+/// (`NewRatio`) is fixed for G1 alone, and for the others a bound (`G1YoungGenSizer`, `GenArguments::initialize_heap_flags_and_sizes`).
+fn has_one_size(evidence: &Evidence) -> bool {
+    let flags = &evidence.jvm.flags;
+    let bounds = ["NewSize", "MaxNewSize"];
+    let chosen = bounds.map(|name| flags.is_chosen(name));
+    match chosen {
+        [true, true] => flags.number(bounds[0]) == flags.number(bounds[1]),
+        [false, false] => evidence.jvm.collector == "G1" && flags.is_chosen("NewRatio"),
+        _ => false,
+    }
+}
+
+fn for_pause_goal(evidence: &Evidence, has_room: bool) -> Advice {
+    let bound = if evidence.jvm.flags.is_chosen("MaxNewSize") { "a larger -XX:MaxNewSize, " } else { "" };
     let heap = if has_room { ", or a larger heap (-Xmx), as memory permits" } else { "" };
     Advice {
-        remedy: Remedy::Program(format!("a longer -XX:MaxGCPauseMillis{heap}")),
+        remedy: Remedy::Program(format!("{bound}a longer -XX:MaxGCPauseMillis{heap}")),
         effect: Effect::default(),
         note: "the collector sizes eden for this goal, which -Xmn would end",
     }
 }
 
 /// What is found is said all the same.
-fn without_room() -> Advice {
-    Advice {
-        remedy: Remedy::Program(
-            "more memory for a larger heap (-Xmx, -Xmn); or, where little survives, a larger part of this one (-Xmn)".into(),
+fn without_room(for_references: bool) -> Advice {
+    let part = "where little survives, a larger part of this heap (-Xmn)";
+    let (remedy, note) = match for_references {
+        true => (
+            part.to_owned(),
+            "no size: a larger heap would have larger references, and how much the old generation needs cannot be observed",
         ),
-        effect: Effect::default(),
-        note: "no size: little memory is left for a larger heap, and how much the old generation needs cannot be observed",
-    }
+        false => (
+            format!("more memory for a larger heap (-Xmx, -Xmn); or, {part}"),
+            "no size: little memory is left for a larger heap, and how much the old generation needs cannot be observed",
+        ),
+    };
+    Advice { remedy: Remedy::Program(remedy), effect: Effect::default(), note }
 }
 
 /// A size that is too large ends the program: none is better.
@@ -179,5 +197,74 @@ fn young_of_eden(evidence: &Evidence) -> f64 {
         ("G1", _) => 1.05,
         (_, Some((young, eden))) if eden > 0.0 => (young / eden).clamp(1.0, LARGEST_YOUNG),
         _ => 1.25,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::examine;
+    use crate::rules::sick::{flags, healthy};
+
+    fn advised(chosen: &str, collector: &str) -> String {
+        let mut evidence = healthy();
+        evidence.jvm.collector = collector.into();
+        evidence.jvm.flags = flags(chosen);
+        evidence.eden.collecting = Some(1.0);
+        examine(&evidence)[0].advice[0].remedy.text()
+    }
+
+    #[test]
+    fn a_chosen_pause_goal_is_not_defeated() {
+        let mut full = healthy();
+        (full.jvm.collector, full.jvm.flags) = ("G1".into(), flags("MaxGCPauseMillis=50"));
+        (full.eden.collecting, full.memory.available) = (Some(1.0), Some(1 << 20));
+        assert_eq!(examine(&full)[0].advice[0].remedy.text(), "a longer -XX:MaxGCPauseMillis", "no room");
+        for (chosen, collector) in [("", "G1"), ("", "Parallel"), ("MaxGCPauseMillis=50", "Serial")] {
+            assert!(advised(chosen, collector).starts_with("-Xmn"), "{collector} takes no notice");
+        }
+        for collector in ["G1", "Parallel"] {
+            let goal = advised("MaxGCPauseMillis=50", collector);
+            assert!(goal.starts_with("a longer -XX:MaxGCPauseMillis"), "{goal}");
+        }
+    }
+
+    #[test]
+    fn only_a_young_generation_of_one_size_has_no_pause_goal() {
+        let with_goal =
+            |sizes: &str, collector: &str| advised(&format!("MaxGCPauseMillis=50 {sizes}"), collector);
+        for (sizes, collector) in [
+            ("NewSize=8388608 MaxNewSize=8388608", "G1"),
+            ("NewRatio=2", "G1"),
+            ("NewSize=8388608 MaxNewSize=8388608", "Parallel"),
+        ] {
+            assert!(with_goal(sizes, collector).starts_with("-Xmn"), "{collector} {sizes}");
+        }
+        for (sizes, collector) in [
+            ("NewSize=8388608", "G1"),
+            ("NewRatio=2 NewSize=8388608", "G1"),
+            ("NewSize=8388608 MaxNewSize=16777216", "G1"),
+            ("NewRatio=2", "Parallel"),
+        ] {
+            assert!(
+                with_goal(sizes, collector).contains("a longer -XX:MaxGCPauseMillis"),
+                "{collector} {sizes}"
+            );
+        }
+        let bounded = with_goal("MaxNewSize=16777216", "G1");
+        assert!(bounded.starts_with("a larger -XX:MaxNewSize, a longer"), "{bounded}");
+    }
+
+    /// A JVM of 28 GB on a machine that has much more.
+    #[test]
+    fn a_heap_whose_references_would_become_larger_is_not_said_to_lack_memory() {
+        let mut evidence = healthy();
+        evidence.jvm.flags = flags(&format!("MaxHeapSize={} UseCompressedOops=true", 30u64 << 30));
+        evidence.memory.available = Some(256 << 30);
+        (evidence.eden.bytes, evidence.eden.mean_bytes) = (Some(4e9), Some(4e9));
+        evidence.allocation.as_mut().unwrap().used = 4e10;
+        evidence.eden.collecting = Some(1.0);
+        let advice = &examine(&evidence)[0].advice[0];
+        assert_eq!(advice.remedy.text(), "where little survives, a larger part of this heap (-Xmn)");
+        assert!(advice.note.contains("larger references"), "{}", advice.note);
     }
 }
