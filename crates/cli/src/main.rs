@@ -64,7 +64,7 @@ enum Command {
     Attach(attach::Attach),
     /// Switch the buffers of a running JVM on.
     On(attach::Process),
-    /// Switch the buffers of a running JVM off: it allocates as a stock JVM does.
+    /// Switch the buffers of a running JVM off: it allocates as a stock JVM does (a fixed TLAB size stays).
     Off(attach::Process),
     /// Change the sizes of a running JVM's buffers.
     Set(attach::Set),

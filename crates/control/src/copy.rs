@@ -97,7 +97,7 @@ impl Copy {
             && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
         {
             return Err(Error(format!(
-                "control file {shown} belongs to a running JVM; use one file per process (control=DIRECTORY/%p)"
+                "control file {shown} belongs to a running JVM; use one file per process (control=DIRECTORY/%p; a folder per container)"
             )));
         }
         file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;

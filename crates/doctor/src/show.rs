@@ -75,7 +75,7 @@ fn lines(report: &Report, columns: u16, notes: usize) -> String {
 pub(crate) fn how_to_install(report: &Report) -> Option<String> {
     let mut advice = report.findings.iter().flat_map(|finding| &finding.advice);
     advice.any(|advice| matches!(advice.remedy, Remedy::Terrace(_))).then(|| match report.started {
-        true => "Start with terrace: terrace run -- java ...".into(),
+        true => "To run the program with terrace: terrace run -- java ...".into(),
         false => {
             let pid = report.evidence.jvm.pid;
             // An agent that is there is not loaded once more.

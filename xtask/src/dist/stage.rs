@@ -75,6 +75,8 @@ pub fn release(folder: &Path, target: &Target, built: &Built) -> Result<Release>
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(root().join(file), to(file))?;
     }
+    // README's links lead there.
+    run(Command::new("cp").arg("--archive").arg(root().join("docs")).arg(to("docs")))?;
     let terrace = to("bin/terrace");
     run(target.program(&terrace).args(["manual", "--out"]).arg(to("share/man/man1")))?;
     for (shell, name) in COMPLETIONS {
@@ -108,6 +110,7 @@ pub fn debian(folder: &Path, release: &Release) -> Result<PathBuf> {
     for file in ["README.md", "CHANGELOG.md"] {
         copy(release.files.join(file), documents.join(file))?;
     }
+    run(Command::new("cp").arg("--archive").arg(release.files.join("docs")).arg(&documents))?;
     let mut licences = String::from(
         "Terrace is licensed under the Apache License 2.0 or the MIT licence, at your choice.\n",
     );

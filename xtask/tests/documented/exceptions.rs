@@ -24,6 +24,11 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ),
     ("terrace compare -- java *", With("compare", "--duration 2s --warmup 0s"), "20 s by default"),
     (
+        "terrace compare --control *",
+        With("compare", "--duration 4s --warmup 0s"),
+        "20 s by default; one side in one JVM",
+    ),
+    (
         "terrace compare --b *",
         With("compare", "--fork-seconds 1s --duration 4s --warmup 0s"),
         "a minute by default",
@@ -83,6 +88,7 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
     ("cargo build *", Read, "builds for minutes"),
     ("cargo run *", Read, "builds for minutes"),
     ("make *", Read, "builds for minutes; crates/arena-c/tests/from_c.rs installs what is built"),
+    ("export PATH=$PWD/target/release:$PATH", Left, "the folder of the build that the line before makes"),
     (
         "export *",
         With(
