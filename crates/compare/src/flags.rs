@@ -1,6 +1,7 @@
-//! Which flag of a JVM overrules which: of two that set the same, HotSpot takes the later.
+//! Which flag of a side is not in force, because the program has its own.
 
 use jvm::Error;
+use jvm::option_names::set_the_same;
 
 /// A flag of a side that is not in force, and what comes after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,85 +23,21 @@ impl Overruled {
 /// The first of `flags` that one of these options overrules.
 pub(crate) fn overruled(flags: &[String], later: &[String]) -> Option<Overruled> {
     flags.iter().find_map(|flag| {
-        let own = sets(flag);
-        let by = later.iter().find(|option| sets(option).iter().any(|name| own.contains(name)))?;
+        let by = later.iter().find(|option| set_the_same(flag, option))?;
         Some(Overruled { flag: flag.clone(), by: by.clone() })
     })
-}
-
-/// What an option sets, by HotSpot's names where it has several for it. Empty for those that add to what others say.
-fn sets(option: &str) -> Vec<&str> {
-    const SHORT: [(&str, &[&str]); 4] = [
-        ("-Xmx", &["MaxHeapSize"]),
-        ("-Xms", &["InitialHeapSize", "MinHeapSize"]),
-        ("-Xmn", &["NewSize", "MaxNewSize"]),
-        ("-Xss", &["ThreadStackSize"]),
-    ];
-    const ADD: [&str; 6] = ["--", "-agent", "-javaagent", "-Xlog", "-Xbootclasspath", "-XX:+Unlock"];
-    if !option.starts_with('-') || ADD.iter().any(|start| option.starts_with(start)) {
-        return Vec::new();
-    }
-    if let Some((_, names)) = SHORT.iter().find(|(start, _)| option.starts_with(start)) {
-        return names.to_vec();
-    }
-    let name = match option.strip_prefix("-XX:") {
-        Some(rest) => rest.trim_start_matches(['+', '-']).split('=').next(),
-        None => option.split(['=', ':']).next(),
-    };
-    name.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn by(flag: &str, later: &[&str]) -> Option<String> {
-        let later: Vec<String> = later.iter().map(|option| (*option).to_owned()).collect();
-        overruled(&[flag.to_owned()], &later).map(|found| found.by)
-    }
-
     #[test]
-    fn a_later_flag_overrules_one_of_the_same_name() {
-        let later = ["-XX:TLABSize=64k", "-Xmx1g", "-XX:-UseNUMA", "-Dx=2", "-Xshare:off"];
-        for (flag, expected) in [
-            ("-XX:TLABSize=4k", later[0]),
-            ("-Xmx2g", later[1]),
-            ("-XX:+UseNUMA", later[2]),
-            ("-Dx=1", later[3]),
-            ("-Xshare:auto", later[4]),
-        ] {
-            assert_eq!(by(flag, &later).as_deref(), Some(expected));
-        }
-        assert!(
-            ["-XX:MinTLABSize=4k", "-Xmn1g", "-Xss2m", "-Dy=1"].iter().all(|flag| by(flag, &later).is_none())
-        );
-    }
-
-    #[test]
-    fn a_flag_has_several_names() {
-        for (short, long) in [
-            ("-Xmx1g", "-XX:MaxHeapSize=2g"),
-            ("-Xms1g", "-XX:InitialHeapSize=2g"),
-            ("-Xms1g", "-XX:MinHeapSize=2g"),
-            ("-Xmn1g", "-XX:NewSize=2g"),
-            ("-Xmn1g", "-XX:MaxNewSize=2g"),
-            ("-Xss1m", "-XX:ThreadStackSize=512"),
-        ] {
-            assert_eq!(by(short, &[long]).as_deref(), Some(long));
-            assert_eq!(by(long, &[short]).as_deref(), Some(short));
-        }
-        assert_eq!(by("-XX:NewSize=1g", &["-XX:MaxNewSize=2g"]), None);
-    }
-
-    #[test]
-    fn some_options_add_to_what_others_say() {
-        for (flag, later) in [
-            ("-Xlog:gc", "-Xlog:safepoint:file"),
-            ("-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockDiagnosticVMOptions"),
-            ("--add-opens=a/b=ALL-UNNAMED", "--add-opens=c/d=ALL-UNNAMED"),
-            ("-javaagent:a.jar", "-javaagent:a.jar"),
-        ] {
-            assert_eq!(by(flag, &[later]), None, "{flag}");
-        }
+    fn the_flag_and_what_overrules_it_are_named() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let later = words("-Xss2m -XX:MaxHeapSize=1g");
+        let found = overruled(&words("-Xmn1g -Xmx2g"), &later).unwrap();
+        assert_eq!((found.flag.as_str(), found.by.as_str()), ("-Xmx2g", "-XX:MaxHeapSize=1g"));
+        assert_eq!(overruled(&words("-Xmn1g"), &later), None);
     }
 }

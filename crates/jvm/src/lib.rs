@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`jdk`], [`install`] | the JDKs of this machine, Terrace's own files |
-//! | [`agent`], [`workload`], [`application`], [`launch`], [`jvm_options`] | command lines; the options that a JVM gets, in its own order |
+//! | [`agent`], [`workload`], [`application`], [`launch`], [`jvm_options`], [`option_names`] | command lines; the options that a JVM gets, in its own order; what an option sets |
 //! | [`archive`], [`loadable`] | JVMs that write a class data archive, and refuse agents; JVMs that cannot load ours |
 //! | [`running`], [`arrival`], [`observe`], [`progress_file`], [`status`] | a running JVM, whether it is up with the agent, and its counters |
 //! | [`together`] | programs of ours in one measured window |
@@ -44,6 +44,7 @@ pub mod loadable;
 mod loaded;
 pub mod observe;
 pub mod observer;
+pub mod option_names;
 pub mod os;
 pub mod out_file;
 pub mod perfdata;
