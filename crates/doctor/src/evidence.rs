@@ -49,6 +49,8 @@ pub struct Jvm {
     pub collector: String,
     #[serde(skip)]
     pub flags: VmFlags,
+    /// Its options for HotSpot (`-X`, `-XX`), in its own order; others may hold passwords. `None` where they cannot be read.
+    pub options: Option<Vec<String>>,
 }
 
 impl Jvm {

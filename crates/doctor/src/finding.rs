@@ -28,7 +28,7 @@ pub struct Found {
 pub struct Finding {
     pub rule: &'static str,
     pub evidence: String,
-    pub advice: Vec<Advice>,
+    pub advice: Vec<Advised>,
     pub source: &'static str,
 }
 
@@ -38,6 +38,33 @@ pub struct Advice {
     pub effect: Effect,
     /// What else should be known.
     pub note: &'static str,
+}
+
+/// Advice as it is reported.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advised {
+    pub remedy: Remedy,
+    pub effect: Effect,
+    pub note: &'static str,
+    /// Options of this JVM that the remedy's flags replace; without a value where only their origin is known.
+    pub replaces: Vec<String>,
+}
+
+impl Advised {
+    /// The remedy with the options that have to go. One that stays may come later than the new flag of the same name, and overrule it alone: a larger young
+    /// generation in the old heap leaves no room for the old generation.
+    pub fn text(&self) -> String {
+        let remedy = self.remedy.text();
+        if self.replaces.is_empty() {
+            return remedy;
+        }
+        let together = match &self.remedy {
+            Remedy::Flags(flags) if flags.len() == 2 => ", set both together",
+            Remedy::Flags(flags) if flags.len() > 2 => ", set all together",
+            _ => "",
+        };
+        format!("{remedy} in place of your {}{together}", self.replaces.join(" "))
+    }
 }
 
 /// What to change.

@@ -7,6 +7,7 @@
 //! | `missing` | why something is not there |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`], [`need`] | what a rule says; a rule, a file; what it has to know |
+//! | `replaced` | which of the JVM's options a remedy's flags replace |
 //! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
 //! | [`report`], [`show`], `facts`, `page` | the result, for programs, terminals and browsers |
 
@@ -29,6 +30,7 @@ mod nothing;
 #[cfg(feature = "pages")]
 pub mod page;
 pub mod placement;
+mod replaced;
 pub mod report;
 pub mod rules;
 mod saved;

@@ -1,6 +1,7 @@
 //! A report as a page.
 
 use crate::facts::facts;
+use crate::finding::Advised;
 use crate::nothing::nothing;
 use crate::report::Report;
 use crate::show;
@@ -25,7 +26,24 @@ struct Shown {
     source: &'static str,
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
-    notes: Vec<(String, &'static str)>,
+    notes: Vec<Note>,
+}
+
+/// What has to be known of a remedy.
+#[derive(Serialize)]
+struct Note {
+    remedy: String,
+    /// Which options of the JVM's it replaces.
+    replaces: String,
+    note: &'static str,
+}
+
+impl Note {
+    fn of(advice: &Advised) -> Note {
+        let remedy = advice.remedy.text();
+        let replaces = advice.text().split_off(remedy.len());
+        Note { remedy, replaces, note: advice.note }
+    }
 }
 
 /// One file, that asks no network for anything.
@@ -38,7 +56,7 @@ pub fn render(report: &Report) -> jvm::Result<String> {
             source: finding.source,
             columns: table.columns,
             rows: table.rows,
-            notes: finding.advice.iter().map(|advice| (advice.remedy.text(), advice.note)).collect(),
+            notes: finding.advice.iter().map(Note::of).collect(),
         }
     });
     let view = View {

@@ -1,7 +1,7 @@
 //! A report as one screen of a terminal.
 
 use crate::facts::facts;
-use crate::finding::{Advice, Finding, Remedy};
+use crate::finding::{Advised, Finding, Remedy};
 use crate::nothing::nothing;
 use crate::report::Report;
 use present::numbers::ratio;
@@ -59,9 +59,11 @@ fn lines(report: &Report, columns: u16, notes: usize) -> String {
             ),
             false => {
                 text += &advice(finding, report).text(columns);
-                text.extend(finding.advice.iter().map(|advice| {
-                    indented(REMEDY, &format!("{}: {}", advice.remedy.text(), advice.note), columns)
-                }));
+                text.extend(
+                    finding.advice.iter().map(|advice| {
+                        indented(REMEDY, &format!("{}: {}", advice.text(), advice.note), columns)
+                    }),
+                );
             }
         }
     }
@@ -120,14 +122,14 @@ pub(crate) fn trials(report: &Report) -> Vec<String> {
 }
 
 /// A remedy, what it is expected to do, how sure that is, and with `notes` what else should be known.
-fn expected(advice: &Advice, notes: bool) -> String {
-    let Advice { remedy, effect, note } = advice;
+fn expected(advice: &Advised, notes: bool) -> String {
+    let Advised { remedy, effect, note, .. } = advice;
     let one = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
     let effects = [one("collections", effect.collections), one("speed", effect.speed)];
     let effects: Vec<String> = effects.into_iter().flatten().collect();
     let known = match effects.is_empty() {
-        true => format!("{} ({})", remedy.text(), effect.sure.text()),
-        false => format!("{}: {} ({})", remedy.text(), effects.join(", "), effect.sure.text()),
+        true => format!("{} ({})", advice.text(), effect.sure.text()),
+        false => format!("{}: {} ({})", advice.text(), effects.join(", "), effect.sure.text()),
     };
     if notes || remedy.has_side_effects() { format!("{known}; {note}") } else { known }
 }
@@ -140,7 +142,7 @@ pub(crate) fn advice(finding: &Finding, report: &Report) -> Table {
     }
     let mut table = Table::new(columns);
     let number = |value: Option<f64>| value.map_or("?".to_owned(), |value| format!("{value:.3}"));
-    for Advice { remedy, effect, .. } in &finding.advice {
+    for Advised { remedy, effect, .. } in &finding.advice {
         let text = remedy.text();
         let found = report.trial(&text);
         if tried {
@@ -172,10 +174,11 @@ mod tests {
     use statistics::Interval;
 
     fn report(trials: Vec<Trial>) -> Report {
-        let advice = Advice {
+        let advice = Advised {
             remedy: Remedy::flag("-Xmn848m"),
             effect: Effect { collections: Some(0.25), sure: Sure::Estimated, ..Effect::default() },
             note: "if few additional objects survive",
+            replaces: vec![],
         };
         let finding = Finding {
             rule: "small young generation",
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn as_many_notes_as_there_is_room_for_are_kept() {
         let mut report = report(vec![]);
-        let advice = |note| Advice {
+        let advice = |note| Advised {
             remedy: Remedy::flag("-XX:TLABSize=4k"),
             note,
             ..report.findings[0].advice[0].clone()
@@ -253,7 +256,7 @@ mod tests {
         let lines = |findings: usize, rows: Option<u16>| {
             let mut report = report(vec![]);
             let finding = report.findings.remove(0);
-            let long = Advice {
+            let long = Advised {
                 remedy: Remedy::flag("-XX:TLABSize=4k"),
                 note: "which is so much that it takes another line of the terminal: more than it has",
                 ..finding.advice[0].clone()
@@ -272,7 +275,7 @@ mod tests {
     #[test]
     fn what_a_remedy_does_beside_its_purpose_is_never_left_out() {
         let mut report = report(vec![]);
-        let other = Advice {
+        let other = Advised {
             remedy: Remedy::Terrace(vec![]),
             note: "another",
             ..report.findings[0].advice[0].clone()
@@ -280,6 +283,32 @@ mod tests {
         report.findings[0].advice.push(other);
         let brief = lines(&report, 80, 0);
         assert!(brief.contains("if few additional objects survive") && !brief.contains("another"), "{brief}");
+    }
+
+    /// The rest of a remedy with an old flag in force may be worse than none: a young generation as large as the heap.
+    #[test]
+    fn options_that_a_remedy_replaces_are_never_left_out() {
+        let mut report = report(vec![]);
+        let advice = &mut report.findings[0].advice[0];
+        advice.remedy = Remedy::Flags(vec!["-Xmx994m".into()]);
+        advice.replaces = vec!["-Xmx512m".into()];
+        let brief = lines(&report, 80, 0);
+        assert!(brief.contains("- -Xmx994m in place of your -Xmx512m: collections 0.250"), "{brief}");
+        let advice = &mut report.findings[0].advice[0];
+        advice.remedy = Remedy::Flags(vec!["-Xmn994m".into(), "-Xmx1258m".into()]);
+        let text = "-Xmn994m -Xmx1258m in place of your -Xmx512m, set both together";
+        assert!(lines(&report, 120, 0).contains(&format!("- {text}: collections")));
+        report.findings[0].advice[0].effect = Effect::default();
+        assert!(lines(&report, 120, 0).contains(&format!("- {text} (needs a trial)")));
+        #[cfg(feature = "pages")]
+        {
+            let page = crate::page::render(&report).unwrap();
+            let expected =
+                "<code>-Xmn994m -Xmx1258m</code> in place of your -Xmx512m, set both together: if few";
+            assert!(page.contains(expected), "{page}");
+        }
+        report.trials.push(Trial::without_result("-Xmn994m -Xmx1258m".into(), "failed: no memory".into()));
+        assert!(super::report(&report, 120, None).contains(&format!("- {text}: if few")));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::costs::Measured;
 use crate::evidence::{Evidence, SinceStart};
 use crate::moment::{self, Moment, Requests, Waste};
 use crate::placement::{System, Whereabouts};
-use crate::{costs, heap, missing, system};
+use crate::{costs, heap, missing, replaced, system};
 use control::{Mode, State, View};
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
@@ -190,6 +190,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
             version: version(jvm, &watch.settings, first.perf.as_ref()),
             collector: collector(&flags, first.perf.as_ref()),
             flags,
+            options: replaced::options(jvm.pid),
         },
         seconds: last.at.duration_since(first.at).as_secs_f64(),
         machine,

@@ -10,7 +10,7 @@ pub(super) fn flags_advised(change: impl Fn(&mut Evidence)) -> Vec<String> {
     let mut evidence = healthy();
     change(&mut evidence);
     let advice = examine(&evidence).into_iter().flat_map(|found| found.advice);
-    let of = |advice: crate::finding::Advice| match advice.remedy {
+    let of = |advice: crate::finding::Advised| match advice.remedy {
         Remedy::Flags(flags) => flags,
         _ => vec![],
     };

@@ -197,7 +197,7 @@ fn tlabs_become_as_large_as_collections_let_them() {
         let refills = evidence.refills.as_mut().unwrap();
         (refills.quick.count, refills.quick.total_ns) = (5_000_000, 2.25e9);
         let found = examine(&evidence).into_iter().find(|found| found.rule == "shared refills").unwrap();
-        let of = |advice: crate::finding::Advice| (advice.remedy.text(), advice.effect);
+        let of = |advice: crate::finding::Advised| (advice.remedy.text(), advice.effect);
         found.advice.into_iter().map(of).collect::<Vec<_>>()
     };
     let few = advised(8, 64e6, 0.1);

@@ -32,6 +32,7 @@ mod small_tlabs;
 
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Remedy, Rule};
+use crate::replaced;
 
 /// All of them. What changes the most stands first.
 pub const ALL: [Rule; 14] = [
@@ -74,7 +75,9 @@ pub fn examine(evidence: &Evidence) -> Vec<Finding> {
         if found.advice.is_empty() {
             return None;
         }
-        Some(Finding { rule: rule.name, evidence: found.evidence, advice: found.advice, source: rule.source })
+        let advice =
+            found.advice.into_iter().map(|advice| replaced::reported(advice, &evidence.jvm)).collect();
+        Some(Finding { rule: rule.name, evidence: found.evidence, advice, source: rule.source })
     };
     ALL.iter().filter_map(found).collect()
 }

@@ -19,7 +19,13 @@ pub(crate) fn healthy() -> Evidence {
         ..Times::default()
     };
     Evidence {
-        jvm: Jvm { pid: 1, version: "25".into(), collector: "Parallel".into(), flags: flags("") },
+        jvm: Jvm {
+            pid: 1,
+            version: "25".into(),
+            collector: "Parallel".into(),
+            flags: flags(""),
+            ..Jvm::default()
+        },
         seconds: SECONDS,
         application_cpu: Some(18.0),
         collector_cpu: Some(0.1),
@@ -66,12 +72,12 @@ pub(crate) fn healthy() -> Evidence {
 }
 
 /// What HotSpot chooses, of which these are on the command line, `NAME=VALUE` each.
-pub(super) fn flags(chosen: &str) -> VmFlags {
+pub(crate) fn flags(chosen: &str) -> VmFlags {
     flags_by("command line", chosen)
 }
 
 /// The same as HotSpot has chosen them.
-pub(super) fn ergonomic(values: &str) -> VmFlags {
+pub(crate) fn ergonomic(values: &str) -> VmFlags {
     flags_by("ergonomic", values)
 }
 
