@@ -173,10 +173,13 @@ fn examine(patient: &Patient, seconds: u64) -> Result<String> {
         command.arg(option).arg(value.to_string());
     }
     let output = child::output(command.args(&patient.arguments).stdout(Stdio::piped()))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(Error::failed(format!("terrace doctor: {}; see its output above", output.status))),
+    match output.status.code() {
+        Some(0) => {}
+        // A trial failed, and its row has the reason.
+        Some(1) if !output.stdout.is_empty() => {}
+        _ => return Err(Error::failed(format!("terrace doctor: {}; see its output above", output.status))),
     }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A row for each remedy that was tried, each once; one row where there was none.

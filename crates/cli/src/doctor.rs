@@ -76,8 +76,8 @@ impl Doctor {
         jvm::os::outlive_closed_pipes();
         let (install, progress) = (Install::here()?, Progress::on_standard_error());
         let given = self.program.workload.is_some() || !self.program.command.is_empty();
-        // What was watched is shown, whatever becomes of the trials.
-        let mut tried = Ok(());
+        // What was watched is shown, whatever becomes of the trials and the observer.
+        let (mut tried, mut withdrawn) = (Ok(()), Ok(()));
         let report = match (self.pid, given) {
             (Some(_), true) => {
                 return Err(Error::usage("specify a PID or a program, not both"));
@@ -95,7 +95,9 @@ impl Doctor {
                     )));
                 }
                 let tell = |line: &str| eprintln!("terrace: {line}");
-                let mut report = Report::of(watch_process(pid, self.seconds, &install, tell, &progress)?);
+                let evidence;
+                (evidence, withdrawn) = watch_process(pid, self.seconds, &install, tell, &progress)?;
+                let mut report = Report::of(evidence);
                 if self.verify {
                     tried = doctor::verify::in_place(&report, self.duration, &install, &progress)
                         .map(|trials| report.trials = trials);
@@ -130,6 +132,6 @@ impl Doctor {
                 print!("{}", doctor::show::report(&report, present::table::columns(), present::table::rows()))
             }
         }
-        tried
+        tried.and_then(|()| report.check_trials()).and(withdrawn)
     }
 }

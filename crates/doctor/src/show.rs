@@ -171,6 +171,7 @@ mod tests {
     use crate::evidence::Evidence;
     use crate::finding::{Effect, Sure};
     use crate::trial::Trial;
+    use jvm::Error;
     use statistics::Interval;
 
     fn report(trials: Vec<Trial>) -> Report {
@@ -307,7 +308,7 @@ mod tests {
                 "<code>-Xmn994m -Xmx1258m</code> in place of your -Xmx512m, set both together: if few";
             assert!(page.contains(expected), "{page}");
         }
-        report.trials.push(Trial::without_result("-Xmn994m -Xmx1258m".into(), "failed: no memory".into()));
+        report.trials.push(Trial::failure("-Xmn994m -Xmx1258m".into(), &Error::failed("no memory")));
         assert!(super::report(&report, 120, None).contains(&format!("- {text}: if few")));
     }
 
@@ -334,9 +335,9 @@ mod tests {
         let shown = super::report(&report(vec![]), 80, None);
         let line = "   - -Xmn848m: collections 0.250 (estimated); if few additional objects survive\n";
         assert!(shown.contains(line), "{shown}");
-        let trial = Trial::without_result("-Xmn848m".into(), "failed: no memory".into());
+        let trial = Trial::failure("-Xmn848m".into(), &Error::failed("no memory"));
         // Of buffers that were there before there is no advice.
-        let present = Trial::without_result("terrace".into(), "failed: only 3 pairs".into());
+        let present = Trial::failure("terrace".into(), &Error::failed("only 3 pairs"));
         let shown = super::report(&report(vec![trial, present]), 80, None);
         for part in [
             "terrace: failed: only 3 pairs",

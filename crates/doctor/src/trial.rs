@@ -18,11 +18,18 @@ pub struct Trial {
     pub speed_cpu: Option<Interval>,
     /// Why something is missing, or what else has to be known.
     pub note: String,
+    /// Whether it was begun and gave nothing; what cannot be tried is no failure.
+    pub failed: bool,
 }
 
 impl Trial {
     /// One that gave nothing.
     pub fn without_result(remedy: String, note: String) -> Trial {
         Trial { remedy, note, ..Trial::default() }
+    }
+
+    /// One that was begun and gave nothing.
+    pub fn failure(remedy: String, error: &jvm::Error) -> Trial {
+        Trial { failed: true, ..Trial::without_result(remedy, format!("failed: {error}")) }
     }
 }

@@ -49,7 +49,7 @@ pub fn in_place(
         return Ok(vec![Trial::without_result(remedy, note)]);
     }
     // What was watched is reported, whatever becomes of the trial.
-    let failed = |error: Error| Ok(vec![Trial::without_result(remedy.clone(), format!("failed: {error}"))]);
+    let failed = |error: Error| Ok(vec![Trial::failure(remedy.clone(), &error)]);
     if present.is_none() {
         let options =
             AgentOptions { start_off: true, lease: lease::SECONDS, ..AgentOptions::read(&settings)? };
@@ -93,6 +93,7 @@ pub fn in_place(
         speed_cpu: estimate.per_application_second,
         shared: false,
         note: notes.join("; "),
+        failed: false,
     }])
 }
 
@@ -165,10 +166,11 @@ impl Trials<'_> {
                         shared: shared && found.ratio_cpu.is_some(),
                         speed_cpu: found.ratio_cpu,
                         note: found.notes.join("; "),
+                        failed: false,
                     }
                 }
                 Err(error) if os::stopped_by().is_some() => return Err(error),
-                Err(error) => Trial::without_result(text, format!("failed: {error}")),
+                Err(error) => Trial::failure(text, &error),
             };
             report.trials.push(trial);
         }

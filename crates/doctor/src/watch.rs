@@ -54,14 +54,15 @@ struct Watch<'a> {
 /// For an answer of the JVM's: it may be in the middle of a long collection.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A JVM that runs: loads the agent as an observer, and watches. Where that cannot be had, what can be seen without it is.
+/// A JVM that runs: loads the agent as an observer, and watches. Where that cannot be had, what can be seen without it is. The second result is an error if
+/// the observer is still there: what was seen is to be reported all the same.
 pub fn watch_process(
     pid: u32,
     length: Duration,
     install: &Install,
     tell: impl Fn(&str),
     progress: &Progress,
-) -> Result<Evidence> {
+) -> Result<(Evidence, Result<()>)> {
     let attached = Attached::to(pid, PATIENCE);
     let perf = PerfFile::of(pid);
     let mut missing = Vec::new();
@@ -108,20 +109,20 @@ pub fn watch_process(
     let watched = Watched { pid, control, attached: attached.as_ref(), system, missing };
     let evidence = watch_where(&watched, costs, length, progress);
     // It goes whatever came of it.
-    let Err(late) = observer.map(Observer::withdraw).transpose() else { return evidence };
+    let Err(late) = observer.map(Observer::withdraw).transpose() else {
+        return evidence.map(|evidence| (evidence, Ok(())));
+    };
     match (evidence, os::stopped_by()) {
         (Err(_), Some(signal)) => {
             Err(Error::interrupted_late(signal, format!("stopped by a signal; {late}")))
         }
         (Ok(mut evidence), _) => {
-            // What was seen is reported all the same.
-            tell(&late.to_string());
             evidence.missing.push(late.to_string());
-            Ok(evidence)
+            Ok((evidence, Err(late)))
         }
-        (failed, None) => {
+        (Err(failed), None) => {
             tell(&late.to_string());
-            failed
+            Err(failed)
         }
     }
 }

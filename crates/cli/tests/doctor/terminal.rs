@@ -78,7 +78,7 @@ fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
         "1. refill waste: ",
         "- leave out -XX:TLABSize and -XX:-ResizeTLAB: collections 0.",
         "2. shared refills: ",
-        "- -XX:TLABSize=8k: collections 1.",
+        "- -XX:TLABSize=8k in place of your -XX:TLABSize=1k: collections 1.",
         "- terrace: speed 1.",
     ] {
         assert!(said.contains(part), "'{part}' in\n{text}");

@@ -71,7 +71,10 @@ fn buffers_that_are_switched_on_during_a_trial_stay() {
     let (began, doctor) = trying(&jvm, "json");
     assert!(output(&["on", &pid]).status.success());
     let answer = doctor.wait_with_output().unwrap();
-    assert!(answer.status.success() && began.elapsed() < Duration::from_secs(600), "{}", stderr(&answer));
+    assert!(began.elapsed() < Duration::from_secs(600), "{}", stderr(&answer));
+    let said = stderr(&answer);
+    assert_eq!(answer.status.code(), Some(1), "{said}");
+    assert!(said.ends_with("terrace: 1 of 1 remedies could not be tried; the report says why\n"), "{said}");
     let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
     let expected = format!(
         "failed: another command has switched the buffers on for good meanwhile; the buffers stay; 'terrace off {pid}' switches them off"
