@@ -1,6 +1,8 @@
 //! HotSpot's counters as a test wants them.
 
+use crate::moment::Moment;
 use jvm::perfdata::PerfData;
+use std::time::Instant;
 
 /// The file that a JVM would have with these: whole numbers, on this machine.
 pub(crate) fn counters(values: &[(&str, i64)]) -> PerfData {
@@ -30,6 +32,23 @@ pub(crate) fn counters_and_texts(values: &[(&str, i64)], texts: &[(&str, &str)])
     values.iter().for_each(|(name, value)| entry(name, b'J', 0, &value.to_ne_bytes()));
     texts.iter().for_each(|(name, text)| entry(name, b'B', text.len() + 1, format!("{text}\0").as_bytes()));
     PerfData::parse(bytes).unwrap()
+}
+
+/// A moment at which nothing else was counted.
+pub(crate) fn counted(perf: Option<PerfData>) -> Moment {
+    Moment {
+        at: Instant::now(),
+        perf,
+        used: 0,
+        buffers: None,
+        pauses: 0,
+        objects: None,
+        times: None,
+        cpu: None,
+        touches: None,
+        anonymous: None,
+        periods: None,
+    }
 }
 
 #[test]

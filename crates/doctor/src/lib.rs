@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
-//! | [`watch`], `moment`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`watch`], `looks`, `moment`, `stops`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
 //! | `missing` | why something is not there |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`], [`need`] | what a rule says; a rule, a file; what it has to know |
@@ -23,6 +23,7 @@ pub mod evidence;
 mod facts;
 pub mod finding;
 mod heap;
+mod looks;
 mod missing;
 mod moment;
 pub mod need;
@@ -36,6 +37,7 @@ pub mod rules;
 mod saved;
 pub mod show;
 pub mod start;
+mod stops;
 pub mod system;
 pub mod trial;
 pub mod verify;

@@ -1,9 +1,6 @@
 //! A JVM's counters at two moments, and what follows from them.
 
-use crate::causes::Causes;
-use crate::evidence::{
-    Allocation, Buffers, Eden, Evidence, Group, Pauses, Refills, SHENANDOAH, Threads, Times,
-};
+use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, Threads, Times};
 use crate::placement::Periods;
 use control::times::{Kind, Way};
 use control::{Mode, View};
@@ -141,65 +138,6 @@ pub(crate) fn held_back(
     let own = last.process.saturating_sub(first.process).as_secs_f64();
     let held = to.held_back?.saturating_sub(from.held_back?).as_secs_f64();
     (of_group > 0.0).then(|| held * (own / of_group).min(1.0))
-}
-
-pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
-    let perf = last.perf.as_ref();
-    let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
-    let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
-    let seconds = |moment: &Moment| moment.perf.as_ref()?.stopped_seconds();
-    let stopped = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
-    let collecting = || collecting(first.perf.as_ref()?, last.perf.as_ref()?);
-    Eden {
-        bytes: counter("sun.gc.generation.0.space.0.capacity"),
-        young_bytes: counter("sun.gc.generation.0.capacity"),
-        most_bytes: counter("sun.gc.generation.0.maxCapacity"),
-        // Both have the pauses of a concurrent collection, too.
-        collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
-        phases: perf.is_some_and(PerfData::counts_phases),
-        stopped,
-        collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
-        pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),
-        since_start: None,
-        causes: Causes::default(),
-        full_causes: Causes::default(),
-        mean_bytes: None,
-    }
-}
-
-/// Seconds in which threads stood still for collections: their pauses, and of the time in which threads were being stopped as large a part as of the
-/// safepoints were collections. The others are for thread dumps, walks of the heap, or code that is given up.
-fn collecting(first: &PerfData, last: &PerfData) -> Option<f64> {
-    let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
-    let collections = last.collections().saturating_sub(first.collections());
-    Some(between(&PerfData::collecting_seconds)? + reaching(first, last, collections))
-}
-
-/// Seconds in which threads were being stopped for so many of the safepoints.
-fn reaching(first: &PerfData, last: &PerfData, count: u64) -> f64 {
-    let between = |of: &dyn Fn(&PerfData) -> Option<f64>| Some(of(last)? - of(first)?);
-    let reaching = between(&|perf| perf.seconds("sun.rt.safepointSyncTime")).unwrap_or(0.0);
-    let safepoints = between(&|perf| perf.get("sun.rt.safepoints").map(|count| count as f64));
-    reaching * safepoints.filter(|all| *all > 0.0).map_or(1.0, |all| (count as f64 / all).min(1.0))
-}
-
-/// What of [`collecting`] is for which collections.
-fn pauses(first: Option<&PerfData>, last: Option<&PerfData>) -> Option<Pauses> {
-    let (first, last) = (first?, last?);
-    let (from, to) = (first.collecting_seconds_of_each()?, last.collecting_seconds_of_each()?);
-    let (before, after) = (first.collections_of_each(), last.collections_of_each());
-    let count = |of: usize| after[of].saturating_sub(before[of]);
-    let seconds = |of: usize| match count(of) {
-        0 => to[of] - from[of],
-        count => to[of] - from[of] + reaching(first, last, count),
-    };
-    Some(Pauses {
-        young: seconds(0),
-        young_count: count(0),
-        full: seconds(1),
-        full_count: count(1),
-        concurrent: seconds(2),
-    })
 }
 
 pub(crate) fn threads(

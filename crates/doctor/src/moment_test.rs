@@ -1,5 +1,5 @@
 use super::*;
-use crate::counters_test::{counters, counters_and_texts};
+use crate::counters_test::{counted, counters, counters_and_texts};
 use crate::rules::sick::healthy;
 use control::{Control, Counted};
 
@@ -88,19 +88,7 @@ fn a_thread_that_changes_its_name_is_not_a_new_one() {
 }
 
 fn moment(times: Option<RefillTimes>) -> Moment {
-    Moment {
-        at: Instant::now(),
-        perf: None,
-        used: 0,
-        buffers: None,
-        pauses: 0,
-        objects: None,
-        times,
-        cpu: None,
-        touches: None,
-        anonymous: None,
-        periods: None,
-    }
+    Moment { times, ..counted(None) }
 }
 
 #[test]
@@ -149,7 +137,7 @@ fn grown(started: i64, more: i64) -> Evidence {
     };
     let (first, last) = (at(0, 0), at(started, more));
     let mut evidence = healthy();
-    (evidence.seconds, evidence.eden) = (30.0, eden(&first, &last));
+    (evidence.seconds, evidence.eden) = (30.0, crate::stops::eden(&first, &last));
     evidence.threads = threads(&first, &last, &[vec![], vec![]], &Waste::default(), evidence.seconds);
     evidence.threads.of_ended = of_ended(&first, &last, &evidence, 2);
     evidence.allocation = allocation(&first, &last, &Waste::default(), &evidence);
@@ -209,70 +197,6 @@ fn who_lives_long_stands_for_few_that_started() {
     );
     assert_eq!(share(&[java], Some(300)), Some(0.0));
     assert_eq!((share(&[(0.0, "java.lang.Thread.exit")], Some(1)), share(&[], None)), (None, None));
-}
-
-/// Ten young collections of 20 ms, and two of the whole heap that somebody asked for, of a second each.
-#[test]
-fn a_full_collections_pause_does_not_make_eden_small() {
-    let at = |[young, full, times]: [i64; 3]| Moment {
-        perf: Some(counters(&[
-            ("sun.os.hrt.frequency", 1000),
-            ("sun.rt.safepointTime", 20 * young + 1000 * full),
-            ("sun.gc.generation.0.space.0.capacity", 1_000_000_000),
-            ("sun.gc.collector.0.time", 20 * young),
-            ("sun.gc.collector.0.invocations", young),
-            ("sun.gc.collector.1.time", 1000 * full),
-            ("sun.gc.collector.1.invocations", full),
-            ("sun.gc.collector.2.time", times),
-        ])),
-        ..moment(None)
-    };
-    let mut evidence = healthy();
-    evidence.jvm.collector = "G1".into();
-    evidence.eden = eden(&at([5, 1, 0]), &at([15, 3, 7]));
-    evidence.eden.causes.add("G1 Evacuation Pause", 10);
-    evidence.eden.causes.add("System.gc()", 2);
-    let pauses = evidence.eden.pauses.unwrap();
-    assert!((pauses.young - 0.2).abs() < 1e-9 && (pauses.full - 2.0).abs() < 1e-9, "{pauses:?}");
-    assert_eq!(pauses.young_count, 10);
-    assert!((evidence.full_eden_share().unwrap() - 0.02).abs() < 1e-9, "{:?}", evidence.eden);
-    let found: Vec<&str> = crate::rules::examine(&evidence).iter().map(|found| found.rule).collect();
-    assert_eq!(found, ["full collections"]);
-    // With all pauses alike it was 18 % of the time.
-    evidence.eden.pauses = None;
-    assert!((evidence.full_eden_share().unwrap() - 0.22 / 1.2).abs() < 1e-9);
-}
-
-#[test]
-fn only_collections_and_the_way_to_them_are_collections_time() {
-    // In milliseconds, as the counters' ticks.
-    let at = |time: i64, all: i64, reaching: i64, [pauses, collections, safepoints]: [i64; 3]| Moment {
-        perf: Some(counters(&[
-            ("sun.os.hrt.frequency", 1000),
-            ("sun.rt.safepointTime", all),
-            ("sun.rt.safepointSyncTime", reaching),
-            ("sun.rt.safepoints", safepoints),
-            ("sun.gc.collector.0.time", pauses),
-            ("sun.gc.collector.0.invocations", collections),
-            ("sun.gc.collector.1.time", time),
-            ("sun.gc.collector.1.invocations", 7),
-        ])),
-        ..moment(None)
-    };
-    let between = |all: i64, reaching: i64, counts| {
-        let eden = eden(&at(50, 100, 10, [100, 5, 50]), &at(50, 100 + all, 10 + reaching, counts));
-        (eden.stopped, eden.collecting)
-    };
-    let near =
-        |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
-    // Ten collections of 3 ms among fifty safepoints; a fifth of the time on the way to them is theirs.
-    let (stopped, collecting) = between(480, 50, [130, 15, 100]);
-    near(stopped, 0.53);
-    near(collecting, 0.04);
-    // Nothing else stopped threads.
-    near(between(31, 1, [130, 15, 60]).1, 0.031);
-    near(between(20, 1, [130, 15, 60]).1, 0.021);
-    assert_eq!(eden(&moment(None), &moment(None)).collecting, None);
 }
 
 /// Shenandoah counts eight phases of a cycle, in one of which TLABs are retired.

@@ -1,11 +1,11 @@
 //! A stretch of a JVM's life, from its counters at both ends and looks in between.
 
-use crate::causes::Counting;
 use crate::costs::Measured;
 use crate::evidence::{Evidence, SinceStart};
-use crate::moment::{self, Moment, Requests, Waste};
+use crate::looks::Looks;
+use crate::moment::{self, Moment, Requests};
 use crate::placement::{System, Whereabouts};
-use crate::{costs, heap, missing, replaced, system};
+use crate::{costs, heap, missing, replaced, stops, system};
 use control::{Mode, State, View};
 use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
@@ -15,19 +15,10 @@ use jvm::observe;
 use jvm::observer::Observer;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::refills::RefillTimes;
-use jvm::thread_dump::{self, JavaThread};
 use jvm::vm_flags::VmFlags;
 use jvm::{Error, Result, cpu, os, vm_flags};
 use present::progress::Progress;
 use std::time::{Duration, Instant};
-
-/// Counters are looked at so often: those of a TLAB's waste hold from one collection to the next.
-const STEP: Duration = Duration::from_millis(50);
-/// Threads are looked at so often; each look is a safepoint, in which every thread's stack is walked.
-const LOOKS: u32 = 4;
-/// Of more threads than these only the first and the last look are taken, of still more none: the pauses would be felt.
-const MANY: u64 = 1_000;
-const TOO_MANY: u64 = 10_000;
 
 /// A JVM that is watched, with as many ways in as it has.
 pub struct Watched<'a> {
@@ -42,12 +33,12 @@ pub struct Watched<'a> {
     pub missing: Vec<String>,
 }
 
-struct Watch<'a> {
-    jvm: &'a Watched<'a>,
-    perf: Option<PerfFile>,
-    accounts: Option<Accounts>,
+pub(crate) struct Watch<'a> {
+    pub(crate) jvm: &'a Watched<'a>,
+    pub(crate) perf: Option<PerfFile>,
+    pub(crate) accounts: Option<Accounts>,
     threads: cpu::Threads,
-    whereabouts: Whereabouts,
+    pub(crate) whereabouts: Whereabouts,
     settings: serde_json::Value,
 }
 
@@ -133,7 +124,7 @@ fn ends_watching(error: &Error, pid: u32) -> bool {
 }
 
 /// How long the accounts of a JVM may take whose threads come and go: one reading of a hundred thousand threads takes a fifth of it.
-const ACCOUNTS: Duration = Duration::from_secs(1);
+pub(crate) const ACCOUNTS: Duration = Duration::from_secs(1);
 
 /// An agent that counts and times, and has no buffers.
 pub fn observing() -> AgentOptions {
@@ -207,7 +198,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.collector_cpu = cpu(|time| time.collector);
     evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
-    evidence.eden = moment::eden(&first, &last);
+    evidence.eden = stops::eden(&first, &last);
     evidence.eden.since_start = system::age(jvm.pid).zip(last.perf.as_ref()).and_then(since_start);
     evidence.concurrent_cpu = evidence.concurrent_cpu.map(|cpu| cpu - evidence.of_pauses(cpu));
     evidence.eden.causes = causes.found;
@@ -286,19 +277,6 @@ impl Agent {
     }
 }
 
-/// What was seen between the two ends.
-#[derive(Default)]
-struct Looks {
-    /// The threads at each look.
-    threads: Vec<Vec<JavaThread>>,
-    /// Why they were not listed at the last look, if so.
-    unlisted: Option<String>,
-    waste: Waste,
-    causes: Counting,
-    /// The sum of eden's sizes, and of how many.
-    sizes: (f64, u32),
-}
-
 impl Watch<'_> {
     fn moment(&mut self) -> Moment {
         self.threads.refresh();
@@ -317,57 +295,6 @@ impl Watch<'_> {
             touches: system::first_touches(self.jvm.pid),
             anonymous: system::anonymous(self.jvm.pid),
             periods: self.jvm.system.periods(self.jvm.pid),
-        }
-    }
-
-    /// Looks at threads a few times, and at counters all the time.
-    fn look(&mut self, length: Duration, progress: &Progress) -> Result<Looks> {
-        let since = Instant::now();
-        let (mut looks, mut looked) = (Looks::default(), 0);
-        let mut attached = self.jvm.attached;
-        let perf = self.perf.as_ref().and_then(PerfFile::read);
-        let threads = perf.as_ref().and_then(|perf| perf.get("java.threads.live")).unwrap_or(0);
-        let mut seen = perf.map(|perf| Waste::retirements(&perf));
-        if threads > TOO_MANY {
-            looks.unlisted = Some(missing::of_many_threads(threads));
-        }
-        loop {
-            if let Some(signal) = os::stopped_by() {
-                return Err(Error::interrupted(signal));
-            }
-            let passed = since.elapsed();
-            let due = length * looked / (LOOKS - 1);
-            if passed >= due.min(length) && looked < LOOKS {
-                looked += 1;
-                let is_taken = threads <= MANY || (threads <= TOO_MANY && (looked == 1 || looked == LOOKS));
-                match attached.filter(|_| is_taken).map(thread_dump::of) {
-                    Some(Ok(mut threads)) => {
-                        let accounts =
-                            self.accounts.as_ref().and_then(|accounts| accounts.of_each_within(ACCOUNTS));
-                        moment::count_exactly(&mut threads, &accounts.unwrap_or_default());
-                        looks.threads.push(threads);
-                    }
-                    // A JVM that ends meanwhile has no threads to show, and JDK 8 does not know what is asked.
-                    Some(Err(error)) => {
-                        attached = attached.filter(|_| !error.ends_asking());
-                        looks.unlisted = Some(error.to_string());
-                    }
-                    None => {}
-                }
-                self.jvm.system.look(self.jvm.pid, &mut self.whereabouts);
-            }
-            if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
-                looks.waste.add(&perf, &mut seen);
-                looks.causes.add(&perf);
-                if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
-                    looks.sizes = (looks.sizes.0 + bytes as f64, looks.sizes.1 + 1);
-                }
-            }
-            if passed >= length || !os::is_running(self.jvm.pid) {
-                return Ok(looks);
-            }
-            progress.passed(passed);
-            std::thread::sleep(STEP.min(length - passed));
         }
     }
 }
