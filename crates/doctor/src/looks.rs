@@ -1,10 +1,11 @@
 //! What is seen of a JVM between the two moments: its threads a few times, its counters all the time.
 
 use crate::causes::Counting;
-use crate::missing;
 use crate::moment::{self, Waste};
 use crate::watch::{ACCOUNTS, Watch};
-use jvm::perfdata::PerfFile;
+use crate::{missing, stops};
+use jvm::attach::Attached;
+use jvm::perfdata::PerfData;
 use jvm::thread_dump::{self, JavaThread};
 use jvm::{Error, Result, os};
 use present::progress::Progress;
@@ -29,6 +30,8 @@ pub(crate) struct Looks {
     pub(crate) causes: Counting,
     /// The sum of eden's sizes, and of how many.
     pub(crate) sizes: (f64, u32),
+    /// Seconds for which thread dumps stopped the program.
+    pub(crate) stopped_by_dumps: f64,
 }
 
 impl Watch<'_> {
@@ -37,7 +40,7 @@ impl Watch<'_> {
         let since = Instant::now();
         let (mut looks, mut looked) = (Looks::default(), 0);
         let mut attached = self.jvm.attached;
-        let perf = self.perf.as_ref().and_then(PerfFile::read);
+        let perf = self.counters();
         let threads = perf.as_ref().and_then(|perf| perf.get("java.threads.live")).unwrap_or(0);
         let mut seen = perf.map(|perf| Waste::retirements(&perf));
         if threads > TOO_MANY {
@@ -52,7 +55,7 @@ impl Watch<'_> {
             if passed >= due.min(length) && looked < LOOKS {
                 looked += 1;
                 let is_taken = threads <= MANY || (threads <= TOO_MANY && (looked == 1 || looked == LOOKS));
-                match attached.filter(|_| is_taken).map(thread_dump::of) {
+                match attached.filter(|_| is_taken).map(|jvm| self.dump(jvm, &mut looks)) {
                     Some(Ok(mut threads)) => {
                         let accounts =
                             self.accounts.as_ref().and_then(|accounts| accounts.of_each_within(ACCOUNTS));
@@ -68,7 +71,7 @@ impl Watch<'_> {
                 }
                 self.jvm.system.look(self.jvm.pid, &mut self.whereabouts);
             }
-            if let Some(perf) = self.perf.as_ref().and_then(PerfFile::read) {
+            if let Some(perf) = self.counters() {
                 looks.waste.add(&perf, &mut seen);
                 looks.causes.add(&perf);
                 if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
@@ -81,5 +84,18 @@ impl Watch<'_> {
             progress.passed(passed);
             std::thread::sleep(STEP.min(length - passed));
         }
+    }
+
+    /// The threads now. The counters are read right before and right after: all that stops threads meanwhile, but for collections, is taken to be the dump.
+    fn dump(&self, jvm: &Attached, looks: &mut Looks) -> Result<Vec<JavaThread>> {
+        let before = self.counters();
+        let threads = thread_dump::of(jvm);
+        let stopped = before.zip(self.counters()).and_then(|(from, to)| stops::otherwise(&from, &to));
+        looks.stopped_by_dumps += stopped.unwrap_or(0.0);
+        threads
+    }
+
+    fn counters(&self) -> Option<PerfData> {
+        self.perf.as_ref()?.read()
     }
 }

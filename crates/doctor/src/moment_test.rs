@@ -137,7 +137,7 @@ fn grown(started: i64, more: i64) -> Evidence {
     };
     let (first, last) = (at(0, 0), at(started, more));
     let mut evidence = healthy();
-    (evidence.seconds, evidence.eden) = (30.0, crate::stops::eden(&first, &last));
+    (evidence.seconds, evidence.eden) = (30.0, crate::stops::eden(&first, &last, 0.0));
     evidence.threads = threads(&first, &last, &[vec![], vec![]], &Waste::default(), evidence.seconds);
     evidence.threads.of_ended = of_ended(&first, &last, &evidence, 2);
     evidence.allocation = allocation(&first, &last, &Waste::default(), &evidence);

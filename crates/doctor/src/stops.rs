@@ -5,13 +5,16 @@ use crate::evidence::{Eden, Pauses};
 use crate::moment::Moment;
 use jvm::perfdata::PerfData;
 
-pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
+/// Thread dumps in between have stopped threads for so many seconds: the program does not stop for them when nobody watches it.
+pub(crate) fn eden(first: &Moment, last: &Moment, dumps: f64) -> Eden {
     let perf = last.perf.as_ref();
     let counter = |name: &str| perf.and_then(|perf| perf.get(name)).map(|bytes| bytes as f64);
     let of_perf = || Some(perf?.collections() - first.perf.as_ref()?.collections());
     let seconds = |moment: &Moment| moment.perf.as_ref()?.stopped_seconds();
-    let stopped = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
+    let all = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
     let collecting = || collecting(first.perf.as_ref()?, last.perf.as_ref()?);
+    let collecting = all.zip(collecting()).map(|(all, collecting)| collecting.min(all));
+    let stopped = all.map(|all| (all - dumps).max(collecting.unwrap_or(0.0)));
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
         young_bytes: counter("sun.gc.generation.0.capacity"),
@@ -20,13 +23,20 @@ pub(crate) fn eden(first: &Moment, last: &Moment) -> Eden {
         collections: of_perf().or(Some(last.pauses - first.pauses).filter(|count| *count > 0)),
         phases: perf.is_some_and(PerfData::counts_phases),
         stopped,
-        collecting: stopped.zip(collecting()).map(|(stopped, collecting)| collecting.min(stopped)),
+        stopped_by_dumps: all.zip(stopped).map(|(all, stopped)| all - stopped),
+        collecting,
         pauses: pauses(first.perf.as_ref(), last.perf.as_ref()),
         since_start: None,
         causes: Causes::default(),
         full_causes: Causes::default(),
         mean_bytes: None,
     }
+}
+
+/// Seconds in which threads stood still for anything else than collections.
+pub(crate) fn otherwise(first: &PerfData, last: &PerfData) -> Option<f64> {
+    let stopped = last.stopped_seconds()? - first.stopped_seconds()?;
+    Some((stopped - collecting(first, last).unwrap_or(0.0)).max(0.0))
 }
 
 /// Seconds in which threads stood still for collections: their pauses, and of the time in which threads were being stopped as large a part as of the

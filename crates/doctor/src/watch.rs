@@ -166,7 +166,8 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     progress.say(format!("watching process {}", jvm.pid));
     let as_it_was = jvm.control.map(Agent::of);
     let first = watch.moment();
-    let Looks { threads: looks, unlisted, waste, causes, sizes } = watch.look(length, progress)?;
+    let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps } =
+        watch.look(length, progress)?;
     let last = watch.moment();
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
@@ -198,7 +199,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.collector_cpu = cpu(|time| time.collector);
     evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
-    evidence.eden = stops::eden(&first, &last);
+    evidence.eden = stops::eden(&first, &last, stopped_by_dumps);
     evidence.eden.since_start = system::age(jvm.pid).zip(last.perf.as_ref()).and_then(since_start);
     evidence.concurrent_cpu = evidence.concurrent_cpu.map(|cpu| cpu - evidence.of_pauses(cpu));
     evidence.eden.causes = causes.found;
