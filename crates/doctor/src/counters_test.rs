@@ -11,6 +11,11 @@ pub(crate) fn counters(values: &[(&str, i64)]) -> PerfData {
 
 /// The same, with texts.
 pub(crate) fn counters_and_texts(values: &[(&str, i64)], texts: &[(&str, &str)]) -> PerfData {
+    PerfData::parse(file(values, texts)).unwrap()
+}
+
+/// As HotSpot writes them.
+pub(crate) fn file(values: &[(&str, i64)], texts: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = vec![0xca, 0xfe, 0xc0, 0xc0, cfg!(target_endian = "little") as u8, 2, 0, 1];
     bytes.resize(24, 0);
     for word in [32, (values.len() + texts.len()) as i32] {
@@ -31,7 +36,7 @@ pub(crate) fn counters_and_texts(values: &[(&str, i64)], texts: &[(&str, &str)])
     };
     values.iter().for_each(|(name, value)| entry(name, b'J', 0, &value.to_ne_bytes()));
     texts.iter().for_each(|(name, text)| entry(name, b'B', text.len() + 1, format!("{text}\0").as_bytes()));
-    PerfData::parse(bytes).unwrap()
+    bytes
 }
 
 /// A moment at which nothing else was counted.

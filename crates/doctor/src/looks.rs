@@ -32,6 +32,8 @@ pub(crate) struct Looks {
     pub(crate) sizes: (f64, u32),
     /// Seconds for which thread dumps stopped the program.
     pub(crate) stopped_by_dumps: f64,
+    /// The counters when they were last read. A JVM that ends takes them with it.
+    pub(crate) last: Option<(Instant, PerfData)>,
 }
 
 impl Watch<'_> {
@@ -77,6 +79,7 @@ impl Watch<'_> {
                 if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
                     looks.sizes = (looks.sizes.0 + bytes as f64, looks.sizes.1 + 1);
                 }
+                looks.last = Some((Instant::now(), perf));
             }
             if passed >= length || !os::is_running(self.jvm.pid) {
                 return Ok(looks);
@@ -90,8 +93,10 @@ impl Watch<'_> {
     fn dump(&self, jvm: &Attached, looks: &mut Looks) -> Result<Vec<JavaThread>> {
         let before = self.counters();
         let threads = thread_dump::of(jvm);
-        let stopped = before.zip(self.counters()).and_then(|(from, to)| stops::otherwise(&from, &to));
-        looks.stopped_by_dumps += stopped.unwrap_or(0.0);
+        if let Some((before, after)) = before.zip(self.counters()) {
+            looks.stopped_by_dumps += stops::otherwise(&before, &after).unwrap_or(0.0);
+            looks.last = Some((Instant::now(), after));
+        }
         threads
     }
 

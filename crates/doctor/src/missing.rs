@@ -13,6 +13,11 @@ pub(crate) fn of_memory_left(left: MemoryLeft) -> Option<String> {
     (left == MemoryLeft::Unseen).then(|| hidden.into())
 }
 
+/// Of what only a process that is there shows.
+pub(crate) fn of_ended() -> String {
+    "CPU time, objects in eden, and resident memory: the program ended while it was watched; use a shorter --seconds, or a program that runs longer".into()
+}
+
 /// Of ZGC's heap: memory of a file that has no name in the file system.
 pub(crate) fn of_zgc_heap() -> String {
     "which pages ZGC's heap lies on (/proc/PID/smaps has it, at memfd:java_heap)".into()

@@ -11,7 +11,7 @@ use jvm::perfdata::PerfData;
 use jvm::refills::{RefillTimes, Taken};
 use jvm::thread_dump::JavaThread;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A word of the heap, in which HotSpot counts waste.
 const WORD: f64 = 8.0;
@@ -31,6 +31,19 @@ pub(crate) struct Moment {
     pub(crate) touches: Option<u64>,
     pub(crate) anonymous: Option<u64>,
     pub(crate) periods: Option<Periods>,
+}
+
+/// Counters that were read longer ago are not those of the end: their file was removed, and the JVM has gone on without it.
+const RECENT: Duration = Duration::from_secs(1);
+
+impl Moment {
+    /// A JVM that ends takes its counters with it, before it is gone: those that were read last, and their time, are the end. Whether it is so.
+    pub(crate) fn end_with(&mut self, last: Option<(Instant, PerfData)>) -> bool {
+        let last = last.filter(|(at, _)| self.perf.is_none() && self.at.duration_since(*at) <= RECENT);
+        let Some((at, perf)) = last else { return false };
+        (self.at, self.perf) = (at, Some(perf));
+        true
+    }
 }
 
 /// What Terrace's buffers were asked for, and did.

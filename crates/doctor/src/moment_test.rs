@@ -92,6 +92,20 @@ fn moment(times: Option<RefillTimes>) -> Moment {
 }
 
 #[test]
+fn counters_of_long_ago_are_not_those_of_the_end() {
+    let end = |before: u64, perf: bool| {
+        let mut last = counted(perf.then(|| counters(&[("of", 2)])));
+        let at = last.at - std::time::Duration::from_millis(before);
+        let is_ended = last.end_with(Some((at, counters(&[("of", 1)]))));
+        (is_ended, last.at == at, last.perf.and_then(|perf| perf.get("of")))
+    };
+    assert_eq!(end(50, false), (true, true, Some(1)));
+    assert_eq!(end(50, true), (false, false, Some(2)));
+    assert_eq!(end(5000, false), (false, false, None));
+    assert!(!counted(None).end_with(None));
+}
+
+#[test]
 fn a_refill_that_lost_its_cpu_is_no_work() {
     let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
     control.set_settings(r#"{"clock":"monotonic"}"#);

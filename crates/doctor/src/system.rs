@@ -1,6 +1,7 @@
 //! What the operating system says of a process's memory.
 
 use crate::evidence::Memory;
+use crate::placement::System;
 use jvm::os;
 use memory::{Obtained, transparent_setting};
 use topology::cgroup::MemoryLeft;
@@ -31,24 +32,37 @@ pub fn anonymous(pid: u32) -> Option<u64> {
     Some(of("RssAnon")? + of("RssShmem").unwrap_or(0) + of("HugetlbPages").unwrap_or(0))
 }
 
-/// Of a process whose control group may still use so much.
-pub fn memory(pid: u32, left: MemoryLeft) -> Memory {
+/// What a process may still use of memory.
+#[derive(Clone, Copy)]
+pub struct Left {
+    pub of_group: MemoryLeft,
+    of_machine: Option<u64>,
+}
+
+impl Left {
+    pub fn to(pid: u32, system: &System) -> Left {
+        Left { of_group: system.memory_left(pid), of_machine: compare::machine::available_bytes() }
+    }
+
+    /// What the machine has is no measure for a group that may have a limit.
+    fn bytes(self) -> Option<u64> {
+        match self.of_group {
+            MemoryLeft::Unlimited => self.of_machine,
+            MemoryLeft::Bytes(bytes) => self.of_machine.map(|of_machine| of_machine.min(bytes)),
+            MemoryLeft::Unseen => None,
+        }
+    }
+}
+
+/// Of a process that may still use so much.
+pub fn memory(pid: u32, left: Left) -> Memory {
     let obtained = Obtained::of_process(pid).ok();
     Memory {
         resident: obtained.as_ref().map(Obtained::resident),
         huge: obtained.as_ref().map(Obtained::huge),
         transparent: transparent_setting(),
-        available: available(compare::machine::available_bytes(), left),
+        available: left.bytes(),
         ..Memory::default()
-    }
-}
-
-/// What the machine has is no measure for a group that may have a limit.
-fn available(of_machine: Option<u64>, left: MemoryLeft) -> Option<u64> {
-    match left {
-        MemoryLeft::Unlimited => of_machine,
-        MemoryLeft::Bytes(bytes) => of_machine.map(|of_machine| of_machine.min(bytes)),
-        MemoryLeft::Unseen => None,
     }
 }
 
@@ -63,7 +77,8 @@ mod tests {
         let touched = std::hint::black_box(vec![1u8; 16 << 20]);
         assert!(first_touches(us).unwrap() > before);
         assert!(anonymous(us).unwrap() > small, "{} bytes are resident", touched.len());
-        let seen = memory(us, MemoryLeft::Unlimited);
+        let left = Left { of_group: MemoryLeft::Unlimited, ..Left::to(us, &System::here()) };
+        let seen = memory(us, left);
         assert!(
             seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
         );
@@ -77,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_group_that_may_have_a_limit_has_not_all_that_the_machine_has() {
-        let left = |left| available(Some(100), left);
+        let left = |of_group| Left { of_group, of_machine: Some(100) }.bytes();
         assert_eq!((left(MemoryLeft::Unlimited), left(MemoryLeft::Bytes(30))), (Some(100), Some(30)));
         assert_eq!((left(MemoryLeft::Bytes(300)), left(MemoryLeft::Unseen)), (Some(100), None));
     }

@@ -5,6 +5,7 @@ use crate::evidence::{Evidence, SinceStart};
 use crate::looks::Looks;
 use crate::moment::{self, Moment, Requests};
 use crate::placement::{System, Whereabouts};
+use crate::system::Left;
 use crate::{costs, heap, missing, replaced, stops, system};
 use control::{Mode, State, View};
 use jvm::accounts::Accounts;
@@ -165,10 +166,12 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     };
     progress.say(format!("watching process {}", jvm.pid));
     let as_it_was = jvm.control.map(Agent::of);
+    let (left_at_first, age_at_first) = (Left::to(jvm.pid, &jvm.system), system::age(jvm.pid));
     let first = watch.moment();
-    let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps } =
+    let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps, last: last_counters } =
         watch.look(length, progress)?;
-    let last = watch.moment();
+    let mut last = watch.moment();
+    let has_ended = last.end_with(last_counters) || !os::is_running(jvm.pid);
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
             "process {} ended while it was watched, too early for an assessment; use a shorter --seconds, or a program that runs longer",
@@ -200,7 +203,8 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.concurrent_cpu = cpu(|time| time.concurrent);
     evidence.process_cpu = cpu(|time| time.process);
     evidence.eden = stops::eden(&first, &last, stopped_by_dumps);
-    evidence.eden.since_start = system::age(jvm.pid).zip(last.perf.as_ref()).and_then(since_start);
+    evidence.eden.since_start =
+        age_at_first.map(|age| age + evidence.seconds).zip(last.perf.as_ref()).and_then(since_start);
     evidence.concurrent_cpu = evidence.concurrent_cpu.map(|cpu| cpu - evidence.of_pauses(cpu));
     evidence.eden.causes = causes.found;
     evidence.eden.full_causes = causes.full;
@@ -214,9 +218,11 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.refills = moment::refills(&first, &last, &evidence.jvm.collector);
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
-    let left = jvm.system.memory_left(jvm.pid);
+    // It may end at any moment: of one that has, no group is to be seen, and the machine has its memory back.
+    let left = Left::to(jvm.pid, &jvm.system);
+    let left = if has_ended || !os::is_running(jvm.pid) { left_at_first } else { left };
     evidence.memory = system::memory(jvm.pid, left);
-    evidence.missing.extend(missing::of_memory_left(left));
+    evidence.missing.extend(missing::of_memory_left(left.of_group));
     evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
     heap::describe(jvm.pid, last.perf.as_ref(), jvm.attached, &mut evidence.memory);
@@ -235,7 +241,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
         evidence.missing.push(format!("threads: {why}"));
     }
     let unread = jvm.control.is_some() && first.objects.and(last.objects).is_none();
-    if unread && os::is_running(jvm.pid) {
+    if unread && !has_ended && os::is_running(jvm.pid) {
         evidence.missing.push(missing::of_accounts(jvm.pid, &watch.settings));
     }
     let gone = |view: &View| view.state() == Some(State::Withdrawn) || view.has_lapsed();
@@ -249,12 +255,10 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     } else if evidence.terrace.is_some() && evidence.refills.is_none() {
         evidence.missing.push(missing::of_refill_times());
     }
-    if watch.perf.is_none() {
+    if watch.perf.is_none() || (last.perf.is_none() && !has_ended) {
         evidence.missing.push(missing::of_counters(&evidence.jvm.flags));
-    } else if last.perf.is_none() {
-        let ended = "HotSpot's own counters: the program ended while it was watched; use a shorter --seconds, or a program that runs longer";
-        evidence.missing.push(ended.into());
     }
+    evidence.missing.extend(has_ended.then(missing::of_ended));
     Ok(evidence)
 }
 
@@ -325,3 +329,7 @@ fn collector(flags: &VmFlags, perf: Option<&PerfData>) -> String {
     };
     on.or_else(called).unwrap_or("unknown").to_owned()
 }
+
+#[cfg(test)]
+#[path = "watch_test.rs"]
+mod tests;

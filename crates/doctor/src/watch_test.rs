@@ -1,0 +1,56 @@
+use super::*;
+use crate::counters_test::file;
+use crate::evidence::Costs;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+const LENGTH: Duration = Duration::from_secs(2);
+/// In the second half.
+const END: &str = "1.4";
+
+/// A process that has a JVM's files: its counters are in a folder of `/tmp`, as HotSpot's are, and its control group in `root`.
+fn start(counters: &Path, root: &Path) -> Child {
+    let script = "cd \"$1\" && sleep 0.3 && cat later > $$ && sleep $3 && rm $$ && rm -r \"$2/proc/$$\"";
+    let child =
+        Command::new("sh").args(["-c", script, "sh"]).args([counters, root]).arg(END).spawn().unwrap();
+    let values = |collections: i64| {
+        let [seconds, count] = [("sun.rt.safepointTime", 50), ("sun.gc.collector.0.invocations", 1)];
+        let times = [seconds, count].map(|(name, one)| (name, one * collections));
+        file(&[&[("sun.os.hrt.frequency", 1000)], &times[..]].concat(), &[])
+    };
+    let write = |path: PathBuf, bytes: &[u8]| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    let pid = child.id().to_string();
+    write(counters.join(&pid), &values(3));
+    write(counters.join("later"), &values(10));
+    write(root.join("proc").join(&pid).join("cgroup"), b"0::/app");
+    let mount = b"30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
+    write(root.join("proc/self/mountinfo"), mount);
+    write(root.join("sys/fs/cgroup/app/memory.max"), b"8192");
+    write(root.join("sys/fs/cgroup/app/memory.current"), b"4096");
+    child
+}
+
+#[test]
+fn a_program_that_ends_while_it_is_watched_was_watched_until_then() {
+    let counters = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let mut child = start(counters.path(), root.path());
+    let system = System::at(root.path());
+    let watched = Watched { pid: child.id(), control: None, attached: None, system, missing: vec![] };
+    let costs = Measured { costs: Costs::default(), missing: None };
+    // What has ended and is not waited for is still listed.
+    let waiting = std::thread::spawn(move || child.wait());
+    let evidence = watch_where(&watched, costs, LENGTH, &Progress::none()).unwrap();
+    assert!(waiting.join().unwrap().unwrap().success());
+    assert!(evidence.seconds < LENGTH.as_secs_f64(), "{}", evidence.seconds);
+    assert_eq!(evidence.eden.collections, Some(7));
+    assert!((evidence.eden.stopped.unwrap() - 0.35).abs() < 1e-9, "{:?}", evidence.eden);
+    assert_eq!(evidence.memory.available, Some(4096));
+    let missing = evidence.missing.join("; ");
+    assert!(!missing.contains("group") && !missing.contains("counters"), "{missing}");
+    assert!(missing.contains("ended while it was watched; use a shorter --seconds"), "{missing}");
+}
