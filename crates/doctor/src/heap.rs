@@ -3,7 +3,7 @@
 use crate::evidence::Memory;
 use jvm::attach::Attached;
 use jvm::perfdata::PerfData;
-use memory::Obtained;
+use memory::Mappings;
 use std::ops::Range;
 
 /// Young, old, and what JDK 8 has besides.
@@ -17,17 +17,23 @@ const EDEN: (u32, u32) = (0, 0);
 const LEAST_COVERED: f64 = 0.9;
 
 /// What is known of it.
-pub(crate) fn describe(pid: u32, perf: Option<&PerfData>, attached: Option<&Attached>, memory: &mut Memory) {
+pub(crate) fn describe(
+    mappings: Option<&Mappings>,
+    perf: Option<&PerfData>,
+    attached: Option<&Attached>,
+    memory: &mut Memory,
+) {
     memory.heap_committed = perf.and_then(committed);
     memory.growth_left = perf.and_then(growth_left);
     memory.heap_used = perf.and_then(used);
-    memory.heap_resident = attached.and_then(|jvm| resident(pid, jvm, memory.heap_committed));
+    memory.heap_resident =
+        attached.zip(mappings).and_then(|(jvm, mappings)| resident(mappings, jvm, memory.heap_committed));
 }
 
 /// Bytes of it that are in memory. `None` where the JVM does not say where it is (ZGC), or nobody can look.
-fn resident(pid: u32, jvm: &Attached, committed: Option<u64>) -> Option<u64> {
+fn resident(mappings: &Mappings, jvm: &Attached, committed: Option<u64>) -> Option<u64> {
     let range = range(&jvm.diagnose("GC.heap_info").ok()?)?;
-    let (seen, covered) = Obtained::of_range_in_process(pid, &range).ok()?;
+    let (seen, covered) = mappings.of_range(&range);
     seen_of_heap(seen.resident(), covered as u64, committed.unwrap_or(range.len() as u64))
 }
 

@@ -3,7 +3,7 @@
 use crate::evidence::Memory;
 use crate::placement::System;
 use jvm::os;
-use memory::{Obtained, transparent_setting};
+use memory::{Mappings, Obtained, transparent_setting};
 use topology::cgroup::MemoryLeft;
 
 /// Clock ticks a second of what `/proc` says, on x86-64 and AArch64 (`include/asm-generic/param.h`).
@@ -54,9 +54,9 @@ impl Left {
     }
 }
 
-/// Of a process that may still use so much.
-pub fn memory(pid: u32, left: Left) -> Memory {
-    let obtained = Obtained::of_process(pid).ok();
+/// Of a process with these mappings that may still use so much.
+pub fn memory(mappings: Option<&Mappings>, left: Left) -> Memory {
+    let obtained = mappings.map(Mappings::anonymous);
     Memory {
         resident: obtained.as_ref().map(Obtained::resident),
         huge: obtained.as_ref().map(Obtained::huge),
@@ -78,7 +78,7 @@ mod tests {
         assert!(first_touches(us).unwrap() > before);
         assert!(anonymous(us).unwrap() > small, "{} bytes are resident", touched.len());
         let left = Left { of_group: MemoryLeft::Unlimited, ..Left::to(us, &System::here()) };
-        let seen = memory(us, left);
+        let seen = memory(Mappings::of_process(us).ok().as_ref(), left);
         assert!(
             seen.resident.is_some_and(|bytes| bytes > 0) && seen.available.is_some_and(|bytes| bytes > 0)
         );

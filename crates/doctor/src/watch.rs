@@ -18,6 +18,7 @@ use jvm::perfdata::{PerfData, PerfFile};
 use jvm::refills::RefillTimes;
 use jvm::vm_flags::VmFlags;
 use jvm::{Error, Result, cpu, os, vm_flags};
+use memory::Mappings;
 use present::progress::Progress;
 use std::time::{Duration, Instant};
 
@@ -221,11 +222,13 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     // It may end at any moment: of one that has, no group is to be seen, and the machine has its memory back.
     let left = Left::to(jvm.pid, &jvm.system);
     let left = if has_ended || !os::is_running(jvm.pid) { left_at_first } else { left };
-    evidence.memory = system::memory(jvm.pid, left);
+    // Once, and after the last moment: the JVM may have to wait while it is read.
+    let mappings = Mappings::of_process(jvm.pid).ok();
+    evidence.memory = system::memory(mappings.as_ref(), left);
     evidence.missing.extend(missing::of_memory_left(left.of_group));
     evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
-    heap::describe(jvm.pid, last.perf.as_ref(), jvm.attached, &mut evidence.memory);
+    heap::describe(mappings.as_ref(), last.perf.as_ref(), jvm.attached, &mut evidence.memory);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
     evidence.memory.anonymous = last.anonymous;
     evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);

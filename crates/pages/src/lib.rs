@@ -11,7 +11,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`Mapping`], [`Policy`] | anonymous memory on pages of a kind |
-//! | [`Obtained`] | bytes on pages of each kind, as the kernel counts them |
+//! | [`Obtained`], [`Mappings`] | bytes on pages of each kind, as the kernel counts them; its list, read once for several questions |
 //! | [`Faults`] | page faults of this thread or process |
 //! | [`Pool`], [`Reservation`] | the pools of explicit huge pages, and filling one for a while |
 //! | [`CachedFile`] | a file mapped for reading, and whether the page cache holds it |
@@ -34,6 +34,7 @@ mod fallback;
 mod faults;
 mod file;
 mod mapping;
+mod mappings;
 mod obtained;
 mod policy;
 mod pool;
@@ -48,6 +49,7 @@ pub use fallback::Fallback;
 pub use faults::Faults;
 pub use file::CachedFile;
 pub use mapping::Mapping;
+pub use mappings::Mappings;
 pub use obtained::Obtained;
 pub use policy::{Policy, small_page_bytes, transparent_page_bytes, transparent_setting};
 pub use pool::{Pool, pools};

@@ -1,6 +1,7 @@
 //! Which pages were really obtained, from the kernel's list of mappings.
 
 use crate::error::{Error, Result};
+use crate::mappings::Mappings;
 use crate::policy::small_page_bytes;
 use crate::pool::in_words;
 use crate::size::PageSize;
@@ -35,18 +36,12 @@ impl Obtained {
 
     /// Of another process: all its private anonymous memory, which is where heaps and stacks are, with its explicit huge pages.
     pub fn of_process(pid: u32) -> Result<Obtained> {
-        let text = read(&format!("/proc/{pid}/smaps"))?;
-        let mut total = Obtained::default();
-        areas(&text).filter(|area| area.anonymous || !area.obtained.explicit.is_empty()).for_each(|area| {
-            total += area.obtained;
-        });
-        Ok(total)
+        Mappings::of_process(pid).map(|mappings| mappings.anonymous())
     }
 
-    /// Of a range of another process, and how many of its bytes are mapped. The kernel merges mappings: of one that reaches beyond the range all that is
-    /// resident counts, up to the bytes that they share, because the list does not say where it lies.
+    /// Of a range of another process, and how many of its bytes are mapped, as [`Mappings::of_range`] has it.
     pub fn of_range_in_process(pid: u32, range: &Range<usize>) -> Result<(Obtained, usize)> {
-        Ok(overlapping(&read(&format!("/proc/{pid}/smaps"))?, range))
+        Mappings::of_process(pid).map(|mappings| mappings.of_range(range))
     }
 
     /// On explicit huge pages of a size.
@@ -106,7 +101,7 @@ impl fmt::Display for Obtained {
     }
 }
 
-fn read(path: &str) -> Result<String> {
+pub(crate) fn read(path: &str) -> Result<String> {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(|error| {
         Error::new(format!("{path}: {error}; only the owner of a running process (or root) may read it"))
     })
@@ -114,14 +109,14 @@ fn read(path: &str) -> Result<String> {
 
 /// One mapping of the kernel's list.
 #[derive(Debug, Default)]
-struct Area {
+pub(crate) struct Area {
     range: Range<usize>,
-    anonymous: bool,
-    obtained: Obtained,
+    pub(crate) anonymous: bool,
+    pub(crate) obtained: Obtained,
 }
 
 /// The areas of a `smaps` file.
-fn areas(text: &str) -> impl Iterator<Item = Area> {
+pub(crate) fn areas(text: &str) -> impl Iterator<Item = Area> {
     let mut lines = text.lines().peekable();
     std::iter::from_fn(move || {
         let mut area = loop {
@@ -161,7 +156,7 @@ fn within(text: &str, range: &Range<usize>) -> (Obtained, usize) {
 }
 
 /// What the mappings that share bytes with a range obtained there at most, and how many bytes they share.
-fn overlapping(text: &str, range: &Range<usize>) -> (Obtained, usize) {
+pub(crate) fn overlapping(text: &str, range: &Range<usize>) -> (Obtained, usize) {
     let mut total = Obtained::default();
     let mut covered = 0;
     for area in areas(text) {
