@@ -5,6 +5,9 @@ use crate::evidence::{Eden, Pauses};
 use crate::moment::Moment;
 use jvm::perfdata::PerfData;
 
+/// Seconds that sums of counters may be off.
+const ROUNDED: f64 = 1e-9;
+
 /// Thread dumps in between have stopped threads for so many seconds: the program does not stop for them when nobody watches it.
 pub(crate) fn eden(first: &Moment, last: &Moment, dumps: f64) -> Eden {
     let perf = last.perf.as_ref();
@@ -14,7 +17,10 @@ pub(crate) fn eden(first: &Moment, last: &Moment, dumps: f64) -> Eden {
     let all = seconds(first).zip(seconds(last)).map(|(from, to)| to - from);
     let collecting = || collecting(first.perf.as_ref()?, last.perf.as_ref()?);
     let collecting = all.zip(collecting()).map(|(all, collecting)| collecting.min(all));
-    let stopped = all.map(|all| (all - dumps).max(collecting.unwrap_or(0.0)));
+    let stopped = all.map(|all| {
+        let collecting = collecting.unwrap_or(0.0);
+        if all - dumps - collecting > ROUNDED { all - dumps } else { collecting }
+    });
     Eden {
         bytes: counter("sun.gc.generation.0.space.0.capacity"),
         young_bytes: counter("sun.gc.generation.0.capacity"),

@@ -101,6 +101,8 @@ fn a_program_does_not_stop_for_the_doctors_thread_dumps() {
     assert!(said(&idle).contains("used only 1 % of a CPU"), "{}", said(&idle));
     let other = between(610, 10, 0.3);
     assert!(said(&other).contains("for other reasons"), "{}", said(&other));
+    let only = between(375, 0, 0.375 - 1e-16);
+    assert_eq!(only.eden.stopped, Some(0.0), "what rounding leaves is no stop");
     // A collection in the middle of a dump stays one.
     let most = between(100, 90, 0.3);
     assert_eq!((most.eden.stopped, most.eden.collecting), (Some(0.09), Some(0.09)));

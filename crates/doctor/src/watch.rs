@@ -173,6 +173,10 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
         watch.look(length, progress)?;
     let mut last = watch.moment();
     let has_ended = last.end_with(last_counters) || !os::is_running(jvm.pid);
+    if has_ended {
+        // What is still listed of it has lost its threads and its memory: all CPU time would be the program's.
+        last.cpu = None;
+    }
     if last.at.duration_since(first.at) < length / 2 {
         return Err(Error::failed(format!(
             "process {} ended while it was watched, too early for an assessment; use a shorter --seconds, or a program that runs longer",
@@ -223,7 +227,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     let left = Left::to(jvm.pid, &jvm.system);
     let left = if has_ended || !os::is_running(jvm.pid) { left_at_first } else { left };
     // Once, and after the last moment: the JVM may have to wait while it is read.
-    let mappings = Mappings::of_process(jvm.pid).ok();
+    let mappings = Mappings::of_process(jvm.pid).ok().filter(|_| !has_ended && os::is_running(jvm.pid));
     evidence.memory = system::memory(mappings.as_ref(), left);
     evidence.missing.extend(missing::of_memory_left(left.of_group));
     evidence.missing.extend((evidence.jvm.collector == "Z").then(missing::of_zgc_heap));

@@ -34,23 +34,41 @@ fn start(counters: &Path, root: &Path) -> Child {
     child
 }
 
-#[test]
-fn a_program_that_ends_while_it_is_watched_was_watched_until_then() {
+/// Watches one that ends meanwhile; what nobody waits for is still listed.
+fn watch_to_its_end(is_waited_for: bool) {
     let counters = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
     let root = tempfile::tempdir().unwrap();
     let mut child = start(counters.path(), root.path());
     let system = System::at(root.path());
     let watched = Watched { pid: child.id(), control: None, attached: None, system, missing: vec![] };
     let costs = Measured { costs: Costs::default(), missing: None };
-    // What has ended and is not waited for is still listed.
-    let waiting = std::thread::spawn(move || child.wait());
+    let (done, is_done) = std::sync::mpsc::channel();
+    let waiting = std::thread::spawn(move || {
+        if !is_waited_for {
+            is_done.recv().unwrap();
+        }
+        child.wait()
+    });
     let evidence = watch_where(&watched, costs, LENGTH, &Progress::none()).unwrap();
+    let _ = done.send(());
     assert!(waiting.join().unwrap().unwrap().success());
     assert!(evidence.seconds < LENGTH.as_secs_f64(), "{}", evidence.seconds);
     assert_eq!(evidence.eden.collections, Some(7));
     assert!((evidence.eden.stopped.unwrap() - 0.35).abs() < 1e-9, "{:?}", evidence.eden);
     assert_eq!(evidence.memory.available, Some(4096));
+    assert_eq!((evidence.process_cpu, evidence.application_cpu), (None, None));
+    assert_eq!(evidence.memory.resident, None);
     let missing = evidence.missing.join("; ");
     assert!(!missing.contains("group") && !missing.contains("counters"), "{missing}");
     assert!(missing.contains("ended while it was watched; use a shorter --seconds"), "{missing}");
+}
+
+#[test]
+fn a_program_that_ends_while_it_is_watched_was_watched_until_then() {
+    watch_to_its_end(true);
+}
+
+#[test]
+fn a_program_that_has_ended_shows_nothing_where_it_is_still_listed() {
+    watch_to_its_end(false);
 }
