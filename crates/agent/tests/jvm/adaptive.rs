@@ -18,6 +18,10 @@ const YOUNG: u64 = 16 << 20;
 /// Of the usual launch.
 const TLAB: u64 = 8 << 10;
 const JDKS: &[u32] = &[17, 25];
+/// Twice [`REQUESTS`] of its thread buffers, and [`LARGEST`] in a young generation of 64 MB, fit up to as many core domains.
+const DOMAINS: usize = 6;
+/// Twice the smallest size (16 KB) fits up to as many.
+const DOMAINS_OF_SMALL_TLABS: usize = 12;
 
 /// Never more than the bound says: now, and whenever a size has changed.
 fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
@@ -154,22 +158,33 @@ pub fn cases(cases: &mut Vec<Case>) {
                 .agent(format!("{options},control=control"))
                 .without(&["-XX:TLABSize=8k"])
                 .flags("-Xmn16m -XX:TLABSize=2k")
+                .up_to_domains(DOMAINS_OF_SMALL_TLABS)
                 .beside(move |running| phases(running, level))
                 .after(reported)
         });
     }
     hazard(cases, "adaptive::requests", JDKS, &USUAL[..1], |_| {
-        Launch::new("Phases").agent("core=auto,control=control").flags("-Xmn16m").beside(requests)
+        Launch::new("Phases")
+            .agent("core=auto,control=control")
+            .flags("-Xmn16m")
+            .up_to_domains(DOMAINS)
+            .beside(requests)
     });
     hazard(cases, "adaptive::grown", JDKS, &USUAL[..1], |_| {
         Launch::new("Phases")
             .agent("control=control")
             .without(&["-XX:TLABSize=8k"])
             .flags("-Xmn64m -XX:TLABSize=2k")
+            .up_to_domains(DOMAINS)
             .beside(grown)
     });
     hazard(cases, "adaptive::set", JDKS, &USUAL[..1], |_| {
-        Launch::new("Phases").agent("core=256k,control=control").flags("-Xmn16m").beside(set).after(reported)
+        Launch::new("Phases")
+            .agent("core=256k,control=control")
+            .flags("-Xmn16m")
+            .up_to_domains(DOMAINS)
+            .beside(set)
+            .after(reported)
     });
     hazard(cases, "adaptive::growing_and_shrinking", JDKS, &[Collector::Serial, Collector::G1], |setting| {
         let launch = Launch::new("Waves")

@@ -1,6 +1,7 @@
 //! The declaration of a launch.
 
 use crate::artifacts;
+use crate::domains;
 use crate::jdk::Jdk;
 use crate::process::{Finished, Running};
 use crate::surroundings::Surroundings;
@@ -37,6 +38,8 @@ pub struct Launch {
     says: Vec<String>,
     /// The same, for what need not be said.
     may_say: Vec<String>,
+    /// Core domains from which on it shows nothing.
+    most_domains: usize,
     /// Texts that must not appear on either output.
     never: Vec<String>,
     collections: u64,
@@ -75,7 +78,9 @@ impl Launch {
             exit: Exit::Code(0),
             prints: vec!["done".into()],
             says: vec![],
-            may_say: vec![],
+            // With many cores the usual young generation is too small for the usual buffers. Where that is the subject it is in `says`.
+            may_say: vec!["is too large for this heap".into()],
+            most_domains: usize::MAX,
             never: vec!["CORRUPT".into(), "fatal error".into(), "panicked".into()],
             collections: 0,
             beside: None,
@@ -168,6 +173,18 @@ impl Launch {
     pub fn maybe_says(mut self, text: &str) -> Launch {
         self.may_say.push(text.to_owned());
         self
+    }
+
+    /// Only for machines with at most so many core domains: with more, the heap does not bear the sizes that the launch needs.
+    pub fn up_to_domains(mut self, most: usize) -> Launch {
+        self.most_domains = most;
+        self
+    }
+
+    /// Why it would show nothing here.
+    pub fn impossible(&self) -> Option<String> {
+        let (most, here) = (self.most_domains, domains::possible());
+        (here > most).then(|| format!("at most {most} core domains: the agent has up to {here} here"))
     }
 
     /// A text that must not appear.
@@ -291,7 +308,8 @@ impl Launch {
         }
         let mut said: Vec<&str> =
             finished.stderr.lines().filter(|line| line.starts_with("terrace:")).collect();
-        said.retain(|line| !self.may_say.iter().any(|text| line.contains(text)));
+        let has = |texts: &[String], line: &str| texts.iter().any(|text| line.contains(text));
+        said.retain(|line| has(&self.says, line) || !has(&self.may_say, line));
         if let Some(text) = self.says.iter().find(|text| !said.iter().any(|line| line.contains(*text))) {
             return Err(format!("no line of the agent has '{text}'"));
         }

@@ -16,6 +16,7 @@
 //! | `surroundings` | what a JVM finds around it: mounts, a sandbox |
 //! | `process` | a JVM that runs, with a time limit |
 //! | `report` | the agent's report and the equations that it must satisfy |
+//! | `domains` | how many buffers the agent can have here |
 //! | `runner` | runs the cases, two at a time, and tells the result as libtest does |
 //! | `record` | the same for README's table, in a file |
 //! | the others | the hazards, by subject |
@@ -34,6 +35,7 @@ mod artifacts;
 mod attach;
 mod collections;
 mod control_memory;
+mod domains;
 mod ending;
 mod environment;
 mod flight;

@@ -148,6 +148,9 @@ pub fn hazard(
     matrix(cases, name, jdks, collectors, move |setting| {
         let launch =
             launch(setting).flags(&jdk::collector_flags(setting.collector, setting.jdk.feature).join(" "));
+        if let Some(why) = launch.impossible() {
+            return Ok(Outcome::Skipped(why));
+        }
         QUIET.shared(|| launch.run(setting.jdk)).map(|_| Outcome::Passed)
     });
 }

@@ -123,6 +123,7 @@ pub fn cases(cases: &mut Vec<Case>) {
             .args(&["until=released"])
             .agent("core=256k,control=control")
             .flags("-Xms8m -Xmx512m")
+            .up_to_domains(32)
             .says("core=256k is too large for this heap")
             .beside(with_eden)
             .collects(2)
@@ -132,6 +133,8 @@ pub fn cases(cases: &mut Vec<Case>) {
             .args(&["until=released"])
             .agent("core=256k,control=control")
             .flags("-Xms8m -Xmx96m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15")
+            // Of 256 KB in the largest eden, which is 25 MB.
+            .up_to_domains(6)
             .says("core=256k is too large for this heap")
             .beside(with_waves);
         match setting.collector {

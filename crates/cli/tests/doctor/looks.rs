@@ -41,7 +41,8 @@ fn threads_that_come_and_go_are_found_and_a_stock_flag_comes_first() {
 
 #[test]
 fn buffers_that_are_there_are_looked_at_and_stay() {
-    let Some(jvm) = Jvm::start(&[], &[]) else { return };
+    // Room for the buffers of two hundred cores: smaller ones would serve fewer requests.
+    let Some(jvm) = Jvm::start(&[], &["-Xmx400m", "-Xmn256m"]) else { return };
     assert_eq!(jvm.ask("attach", &["core=64k"]).0, Some(0));
     let report = report_of(jvm.pid);
     let (terrace, allocation) = (&report["evidence"]["terrace"], &report["evidence"]["allocation"]);
