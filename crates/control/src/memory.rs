@@ -271,7 +271,10 @@ mod tests {
 
     #[test]
     fn what_is_not_sealed_is_not_taken() {
-        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
+            skips::skip!("a file in memory: /dev/shm is not there, or read-only");
+            return;
+        };
         let path = directory.path().join("file");
         std::fs::write(&path, [0; 8192]).unwrap();
         let file = OwnedFd::from(File::open(&path).unwrap());
