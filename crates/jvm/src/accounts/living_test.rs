@@ -114,7 +114,8 @@ impl Program {
 
 /// Between two changes of the list: some thousand changes per second, and fewer than it takes to read 5,000 threads at once.
 const PAUSE: Duration = Duration::from_micros(200);
-const LIMIT: Duration = Duration::from_secs(1);
+/// Only reached where it is never read: a busy machine may take seconds.
+const LIMIT: Duration = Duration::from_secs(600);
 
 #[test]
 fn thousands_of_threads_are_read_although_some_come_and_go_meanwhile() {
