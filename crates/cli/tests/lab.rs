@@ -2,8 +2,11 @@
 #![cfg(feature = "lab")]
 
 mod common;
+#[path = "common/cpus.rs"]
+mod cpus;
 
 use common::{Home, PATIENCE, assert_refused, errors, shown, text};
+use cpus::limit_cpus;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -49,14 +52,32 @@ fn the_list_tells_what_each_experiment_asks() {
     }
 }
 
+/// Ten minutes, less half of one for `latency`, which measures the sizes of the machine's own caches.
+const QUICK_SECONDS: f64 = 570.0;
+
+/// As planned for two CPUs and one JDK, without perf and without pools of huge pages: what a machine has beyond that is measured as well.
 #[test]
 fn the_quick_run_of_everything_is_planned_for_less_than_ten_minutes() {
+    if has_huge_pages() {
+        skips::skip!("the plan of a quick run: there are pools of huge pages, whose cells are planned, too");
+        return;
+    }
     let home = Home::new("exit 0");
-    let json = home.terrace(&["lab", "list", "--format", "json"]).output().unwrap();
+    let mut command = home.terrace(&["lab", "list", "--format", "json"]);
+    limit_cpus(&mut command, 2);
+    let json = command.env("PATH", "").output().unwrap();
     let list: Value = serde_json::from_str(&shown(&json)).unwrap();
-    let unnamed = list.as_array().unwrap().iter().filter(|one| one["declaration"]["by_name"] == false);
-    let seconds: f64 = unnamed.map(|one| one["quick_seconds"].as_f64().unwrap()).sum();
-    assert!(seconds < 600.0, "{seconds}");
+    let counted =
+        |one: &&Value| one["declaration"]["by_name"] == false && one["declaration"]["name"] != "latency";
+    let planned = list.as_array().unwrap().iter().filter(counted);
+    let seconds: f64 = planned.map(|one| one["quick_seconds"].as_f64().unwrap()).sum();
+    assert!(seconds < QUICK_SECONDS, "{seconds}");
+}
+
+fn has_huge_pages() -> bool {
+    let pools = std::fs::read_dir("/sys/kernel/mm/hugepages").into_iter().flatten().flatten();
+    let free = |pool: std::fs::DirEntry| std::fs::read_to_string(pool.path().join("free_hugepages"));
+    pools.filter_map(|pool| free(pool).ok()).any(|pages| pages.trim() != "0")
 }
 
 #[test]
