@@ -27,6 +27,9 @@ const SHORT: [&str; 6] = ["--warmup", "0", "--window", "20ms", "--skip", "2ms"];
 /// As long as a busy machine needs for intervals that tell.
 const ENOUGH: [&str; 4] = ["--duration", "60s", "--precision", "20%"];
 
+/// Two of them fit in any machine's memory: where they do not, they run one after the other.
+const SMALL_HEAP: &str = "--jvm-arg=-Xmx32m";
+
 const FORKS: [&str; 8] = ["--duration", "4s", "--fork-seconds", "1s", "--warmup", "0", "--format", "json"];
 
 fn compare(home: &Home, arguments: &[&str]) -> Output {
@@ -167,7 +170,8 @@ fn both_jvms_of_a_pair_run_at_the_same_time_where_they_can() {
     let java = home.java();
     let stock = [&FORKS[..], &["--against", "stock"]].concat();
     let workload = |more: &[&str]| {
-        json(&compare(&home, &[&stock[..], more, &["--workload", "alloc", "--java", &java]].concat()))
+        let alloc = ["--workload", "alloc", "--java", &java, SMALL_HEAP];
+        json(&compare(&home, &[&stock[..], more, &alloc].concat()))
     };
     for (more, schedule) in [(&[][..], "concurrent"), (&["--forks=interleaved"][..], "interleaved")] {
         let found = workload(more);
@@ -176,7 +180,10 @@ fn both_jvms_of_a_pair_run_at_the_same_time_where_they_can() {
     }
     // A user's program runs twice only if the user says that it can.
     let program = |more: &[&str], own: &[&str]| {
-        json(&compare(&home, &[&stock[..], more, &["--", &java, "-jar", "app.jar"], own].concat()))
+        json(&compare(
+            &home,
+            &[&stock[..], more, &[SMALL_HEAP, "--", &java, "-jar", "app.jar"], own].concat(),
+        ))
     };
     assert_eq!(program(&["--forks"], &[])["method"]["schedule"], "interleaved");
     let found = program(&["--forks=concurrent"], &[]);
@@ -191,7 +198,7 @@ fn where_a_second_one_cannot_start_they_run_one_after_the_other() {
     let java = home.java();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let program = ["--", &java, "-jar", "app.jar", "--listen", &port];
-    let words = [&["--against", "stock", "--forks=concurrent"][..], &program].concat();
+    let words = [&["--against", "stock", "--forks=concurrent", SMALL_HEAP][..], &program].concat();
     let output = compare(&home, &[&FORKS[..], &words].concat());
     let found = json(&output);
     assert_eq!(found["method"]["schedule"], "interleaved", "{found}");
