@@ -13,6 +13,7 @@ use hotspot::collector::Collector;
 use jvm::agent::AgentOptions;
 use jvm::observer::Observer;
 use jvm::switch;
+use topology::{Machine, Places, RseqArea};
 
 /// Twenty collections under verification.
 fn load() -> Launch {
@@ -31,12 +32,26 @@ fn run(setting: Setting, launch: Launch, surroundings: Result<Surroundings, Stri
 }
 
 /// The report's settings say that the CPU came from there.
-fn source(expected: &'static str) -> impl Fn(&Finished) -> Result<(), String> {
+fn source(expected: impl Into<String>) -> impl Fn(&Finished) -> Result<(), String> {
+    let expected = expected.into();
     move |finished| {
         let report = finished.report()?;
         let source = report.setting("cpu_source").as_str().unwrap_or_default().to_owned();
         if source == expected { Ok(()) } else { Err(format!("cpu_source is {source}, expected {expected}")) }
     }
+}
+
+/// As [`run`], of what takes an rseq area that the kernel and the C library have.
+fn run_with_rseq(setting: Setting, launch: Launch, surroundings: Surroundings) -> Verdict {
+    match RseqArea::find() {
+        Ok(_) => run(setting, launch, Ok(surroundings)),
+        Err(why) => Ok(Outcome::Skipped(format!("rseq: {why}"))),
+    }
+}
+
+/// What the agent has where nothing is refused: in a container with less than the machine it goes by concurrency ids.
+fn usual_source() -> String {
+    Places::detect(&Machine::detect()).source().to_string()
 }
 
 /// What no command could see, or switch off, is not installed.
@@ -59,18 +74,19 @@ fn refused_unseen(running: &mut Running<'_>) -> Result<(), String> {
 pub fn cases(cases: &mut Vec<Case>) {
     const REFUSED: &str = "getcpu (rseq refused by the kernel (older than 4.18, or a sandbox))";
     matrix(cases, "hostile::no_rseq", JDKS, USUAL, |setting| {
-        run(setting, load().after(source(REFUSED)), Ok(Surroundings::refusing(&[libc::SYS_rseq])))
+        run_with_rseq(setting, load().after(source(REFUSED)), Surroundings::refusing(&[libc::SYS_rseq]))
     });
     matrix(cases, "hostile::rseq_switched_off", JDKS, &[Collector::G1], |setting| {
         let launch = load().after(source("getcpu (rseq disabled by GLIBC_TUNABLES)"));
-        run(setting, launch, Ok(Surroundings::variable("GLIBC_TUNABLES", "glibc.pthread.rseq=0")))
+        run_with_rseq(setting, launch, Surroundings::variable("GLIBC_TUNABLES", "glibc.pthread.rseq=0"))
     });
     matrix(cases, "hostile::no_getcpu", JDKS, &[Collector::G1], |setting| {
-        run(setting, load().after(source("rseq")), Ok(Surroundings::refusing(&[libc::SYS_getcpu])))
+        let launch = load().after(source(usual_source()));
+        run_with_rseq(setting, launch, Surroundings::refusing(&[libc::SYS_getcpu]))
     });
     matrix(cases, "hostile::no_rseq_no_getcpu", JDKS, &[Collector::Parallel], |setting| {
         let calls = [libc::SYS_rseq, libc::SYS_getcpu];
-        run(setting, load().after(source(REFUSED)), Ok(Surroundings::refusing(&calls)))
+        run_with_rseq(setting, load().after(source(REFUSED)), Surroundings::refusing(&calls))
     });
     // Nothing of what the agent does needs them.
     matrix(cases, "hostile::no_perf_events", JDKS, &[Collector::G1], |setting| {
