@@ -8,13 +8,40 @@ use crate::runner::{Case, Outcome, QUIET};
 use crate::surroundings::Surroundings;
 use crate::{affinity, artifacts, jdk};
 use hotspot::collector::Collector;
+use topology::{CpuId, DomainKind, Machine};
 
 const COLLECTORS: &[Collector] = &[Collector::Parallel, Collector::G1];
 
-/// The even CPUs on one node, the odd ones on the other.
-const TWO_NODES: &str = "mount -t tmpfs none /sys/devices/system/node && last=$(($(getconf _NPROCESSORS_CONF) - 1)) && \
-    for node in 0 1; do mkdir /sys/devices/system/node/node$node && \
-    seq -s, $node 2 $last > /sys/devices/system/node/node$node/cpulist; done";
+const TWO_CPUS: &str = "two CPUs: this process may use one";
+
+/// The CPUs of either node, in variables that [`nodes`] sets. `tests/nodes` has them of the second one.
+const TWO_NODES: &str = "mount -t tmpfs none /sys/devices/system/node && \
+    mkdir /sys/devices/system/node/node0 /sys/devices/system/node/node1 && \
+    echo $TERRACE_FIRST > /sys/devices/system/node/node0/cpulist && \
+    echo $TERRACE_SECOND > /sys/devices/system/node/node1/cpulist";
+
+/// Half of the cores that threads may use are on the second node, with all their CPUs; with one core half of its CPUs.
+fn second_node() -> Vec<usize> {
+    let machine = Machine::detect();
+    let cores = machine.domains(DomainKind::Core);
+    let core = |cpu: &usize| cores.of(CpuId(*cpu as u32)).index();
+    let mut cpus = affinity::allowed();
+    cpus.sort_by_key(|cpu| (core(cpu), *cpu));
+    let middle = (cpus.len() / 2).max(1).min(cpus.len());
+    let border = (middle..cpus.len()).chain((1..middle).rev());
+    let mut border = border.filter(|at| core(&cpus[*at - 1]) != core(&cpus[*at]));
+    cpus.split_off(border.next().unwrap_or(middle))
+}
+
+/// The second node's CPUs, and all others.
+fn nodes() -> [(&'static str, String); 2] {
+    let second = second_node();
+    // SAFETY: sysconf has no preconditions.
+    let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) } as usize;
+    let list = |cpus: Vec<usize>| cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let first = (0..all).filter(|cpu| !second.contains(cpu)).collect();
+    [("TERRACE_FIRST", list(first)), ("TERRACE_SECOND", list(second))]
+}
 
 pub fn cases(cases: &mut Vec<Case>) {
     // HotSpot accepts the flag on a machine with one node, and turns it off.
@@ -39,10 +66,14 @@ pub fn cases(cases: &mut Vec<Case>) {
         on_nodes(setting, Ok(Surroundings::default()), by_size(setting).collects(3))
     });
     matrix(cases, "numa::threads_that_move", JDKS, COLLECTORS, |setting| {
-        let cpus = affinity::allowed();
+        let (mut cpus, second) = (affinity::allowed(), second_node());
         if cpus.len() < 2 {
-            return Ok(Outcome::Skipped("two CPUs: this process may use one".into()));
+            return Ok(Outcome::Skipped(TWO_CPUS.into()));
         }
+        // The first two are on different nodes.
+        cpus.sort_by_key(|cpu| second.contains(cpu));
+        let border = cpus.len() - second.len();
+        cpus.swap(1, border);
         let launch = by_size(setting)
             .args(&["until=released"])
             .agent("core=64k,control=control")
@@ -68,8 +99,14 @@ fn on_nodes(
     surroundings: Result<Surroundings, String>,
     launch: Launch,
 ) -> Result<Outcome, String> {
+    if affinity::allowed().len() < 2 {
+        return Ok(Outcome::Skipped(TWO_CPUS.into()));
+    }
     let surroundings = match surroundings {
-        Ok(surroundings) => surroundings.with("LD_PRELOAD", artifacts::two_nodes()?.to_string_lossy()),
+        Ok(surroundings) => nodes().into_iter().fold(
+            surroundings.with("LD_PRELOAD", artifacts::two_nodes()?.to_string_lossy()),
+            |surroundings, (name, cpus)| surroundings.with(name, cpus),
+        ),
         Err(why) => return Ok(Outcome::Skipped(why)),
     };
     let launch = launch

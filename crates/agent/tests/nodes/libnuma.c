@@ -1,11 +1,12 @@
 /*
- * A libnuma.so.1 for HotSpot that has two nodes, the even CPUs on one and the odd ones on the other. HotSpot then lays out its heap by
- * nodes, as on a machine that has them (numa(3); os::Linux::libnuma_init). In C, because HotSpot asks for versions of symbols, and rustc
+ * A libnuma.so.1 for HotSpot that has two nodes: the CPUs that TERRACE_SECOND lists are on the second one, all others on the first. HotSpot then
+ * lays out its heap by nodes, as on a machine that has them (numa(3); os::Linux::libnuma_init). In C, because HotSpot asks for versions of symbols, and rustc
  * has a script of its own for these.
  */
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { NODES = 2, BITS = 8 * sizeof(unsigned long) };
@@ -29,13 +30,26 @@ struct bitmask *numa_get_membind(void) { return &both; }
 struct bitmask *numa_get_run_node_mask(void) { return &both; }
 struct bitmask *numa_get_interleave_mask(void) { return &none; }
 
+/* Whether a list of numbers, with commas between them, has this one. */
+static int has(const char *list, long wanted) {
+    while (list && *list) {
+        char *end;
+        if (strtol(list, &end, 10) == wanted)
+            return 1;
+        list = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
 /* HotSpot has room for the CPUs that are configured. */
 int numa_node_to_cpus(int node, struct bitmask *mask) {
+    const char *second = getenv("TERRACE_SECOND");
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     for (unsigned long word = 0; word < mask->size / BITS; word++)
         mask->maskp[word] = 0;
-    for (long cpu = node; cpu < cpus; cpu += NODES)
-        mask->maskp[cpu / BITS] |= 1UL << cpu % BITS;
+    for (long cpu = 0; cpu < cpus; cpu++)
+        if (has(second, cpu) == node)
+            mask->maskp[cpu / BITS] |= 1UL << cpu % BITS;
     return 0;
 }
 
