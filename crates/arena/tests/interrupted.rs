@@ -78,14 +78,16 @@ fn arena() -> Option<&'static Arena> {
     is_possible.then_some(arena)
 }
 
+/// At most so many threads at a time: with more the memory of all rounds, of which nothing is released, would not fit in the arena.
+const THREADS: usize = 8;
 /// Each thread's objects of 16 bytes in one round, and how often it is disturbed in one.
 const OBJECTS: usize = 500_000;
 const DISTURBANCES: usize = 2000;
 
 /// Threads that allocate blocks of 16 bytes and this alignment, disturbed; all that they were given.
 fn round(arena: &'static Arena, align: usize) -> Vec<(usize, Layout)> {
-    let cpus = std::thread::available_parallelism().unwrap().get();
-    let threads = 4 * cpus;
+    let cpus = std::thread::available_parallelism().unwrap().get().min(THREADS);
+    let threads = (4 * cpus).min(THREADS);
     let (sender, receiver) = std::sync::mpsc::channel();
     let barrier = Barrier::new(threads + 1);
     let stop = AtomicBool::new(false);
