@@ -225,7 +225,9 @@ fn a_library_that_the_jvms_user_may_not_read() {
     std::fs::set_permissions(private.path(), Permissions::from_mode(0o700)).unwrap();
     let installed = installed::installed().unwrap();
     let command = private.path().join("terrace");
-    std::fs::copy(env!("CARGO_BIN_EXE_terrace"), &command).unwrap();
+    // By another process: a descriptor of ours, inherited by a fork in another test's thread, would make it "busy".
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_terrace")).arg(&command).status().unwrap();
+    assert!(copied.success());
     std::fs::copy(installed.join("libterrace.so"), private.path().join("libterrace.so")).unwrap();
     let until = Instant::now() + PATIENCE;
     loop {
