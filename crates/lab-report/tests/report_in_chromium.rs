@@ -7,7 +7,7 @@ use experiment::Quantity;
 use experiment::results::{Findings, Results};
 use std::path::Path;
 
-const MISSING: &str = "no chromium on PATH (apt-get install chromium, or set TERRACE_CHROMIUM)";
+const MISSING: &str = "no chromium on PATH that starts (apt-get install chromium, or set TERRACE_CHROMIUM)";
 
 /// How many cells a plot has, said again in other words than the page's.
 fn known_cells(findings: &Findings, plot: usize) -> usize {
@@ -151,7 +151,10 @@ fn every_look(name: &str, results: &Results, mut look: impl FnMut(&mut Browser, 
         skips::skip!("{MISSING}");
         return;
     };
-    let mut browser = Browser::start(&program);
+    let Some(mut browser) = Browser::start(&program) else {
+        skips::skip!("{} does not start here: run it by hand to see why", program.display());
+        return;
+    };
     for (width, height) in [(1280, 900), (390, 844)] {
         for scheme in ["light", "dark"] {
             let what = format!("{width}-{scheme}");

@@ -20,7 +20,15 @@ pub fn found() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     std::env::split_paths(&path)
         .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|path| path.is_file())
+        .find(|path| path.is_file() && works(path))
+}
+
+/// A file of that name may be a package's that tells how to install it.
+fn works(program: &PathBuf) -> bool {
+    let asked = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    asked.is_ok_and(|answer| {
+        answer.status.success() && String::from_utf8_lossy(&answer.stdout).contains("Chrom")
+    })
 }
 
 /// A browser with one page; it ends when this is dropped.
@@ -35,7 +43,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn start(program: &PathBuf) -> Browser {
+    /// `None` where it ends before it can be asked, as a sandbox may have it.
+    pub fn start(program: &PathBuf) -> Option<Browser> {
         let profile = tempfile::tempdir().unwrap();
         let mut child = Command::new(program)
             .args([
@@ -60,11 +69,12 @@ impl Browser {
             .spawn()
             .unwrap_or_else(|why| panic!("{} cannot be started: {why}", program.display()));
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.split_once("DevTools listening on ws://")?.1.to_owned()))
-            .expect("Chromium says where it listens");
+        let listening = |line: String| Some(line.split_once("DevTools listening on ws://")?.1.to_owned());
+        let Some(address) = lines.by_ref().map_while(Result::ok).find_map(listening) else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        };
         // It writes on; nobody reads, but it must not block.
         std::thread::spawn(move || lines.for_each(drop));
         let host = address.split('/').next().unwrap().to_owned();
@@ -86,7 +96,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        browser
+        Some(browser)
     }
 
     /// Calls a method of the page and waits for its result.
