@@ -1,11 +1,13 @@
 //! JVMs that are ill in one way each, and one that is well: the doctor's rules, with real programs.
 
+#[path = "common/cpus.rs"]
+mod cpus;
 #[path = "common/examined.rs"]
 mod examined;
 #[path = "common/real.rs"]
 mod installed;
 
-use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start};
+use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start, start_on};
 use installed::{Busy, PATIENCE, installed, jar, java};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -120,7 +122,9 @@ fn humongous_objects_that_bring_collections_are_found() {
 /// A small heap is full again at once, and ZGC collects while the program runs.
 #[test]
 fn a_concurrent_collector_that_has_no_rest_is_found() {
-    let Some(jvm) = start(&["-XX:+UseZGC", "-Xmx64m"], &["alloc", "--threads", "1"]) else { return };
+    // One thread has it collect all the time, which is a share of the CPUs that there are.
+    let jvm = start_on(Some(2), &["-XX:+UseZGC", "-Xmx64m"], &["alloc", "--threads", "1"]);
+    let Some(jvm) = jvm else { return };
     let report = report_finding(&jvm, "concurrent collections");
     let advice = &finding(&report, "concurrent collections")["advice"];
     assert_eq!(advice[0]["remedy"]["what"][0], "-Xmx128m", "{report:#}");
@@ -192,15 +196,25 @@ fn full_collections_that_come_for_another_reason_are_found() {
     );
 }
 
+/// To whom the kernel gives transparent huge pages.
+fn transparent_huge_pages() -> Option<String> {
+    let modes = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
+    Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned())
+}
+
 /// Watched from its start on, when nothing of its heap has been touched.
 #[test]
 fn a_heap_that_is_touched_for_the_first_time_is_found() {
     let Some(folder) = installed() else { return };
+    if transparent_huge_pages().as_deref() == Some("always") {
+        skips::skip!("first touch: with transparent huge pages for all a heap has few pages");
+        return;
+    }
     let (java, jar) = (java(), jar(&folder));
     // A busy machine may have touched all of it before it is looked at, or next to nothing meanwhile.
     let examined = |flags: &[&str], ready: fn(&Value) -> bool| -> Value {
         let doctor = ["doctor", "--warmup", "0", "--seconds", "2", "--format", "json", "--", &java];
-        let heap = ["-XX:+UseSerialGC", "-Xms2g", "-Xmx2g", "-Xmn1500m"];
+        let heap = ["-XX:+UseSerialGC", "-Xms1g", "-Xmx1g", "-Xmn750m"];
         let program = ["-jar", &jar, "alloc", "--threads", "1", "--size", "4000", "--seconds", "600"];
         answer_when(&[&doctor[..], &heap, flags, &program].concat(), ready)
     };
@@ -212,15 +226,13 @@ fn a_heap_that_is_touched_for_the_first_time_is_found() {
     });
     assert!(!rules(&cured).contains(&"first touch"), "{cured:#}");
     let resident = |report: &Value| report["evidence"]["memory"]["heap_resident"].as_u64().unwrap();
-    assert!(resident(&cured) <= 2 << 30 && resident(&cured) >= 2000 << 20, "{cured:#}");
-    assert!(resident(&report) < 1800 << 20, "its old generation is empty: {report:#}");
+    assert!(resident(&cured) <= 1 << 30 && resident(&cured) >= 1000 << 20, "{cured:#}");
+    assert!(resident(&report) < 900 << 20, "its old generation is empty: {report:#}");
 }
 
 #[test]
 fn a_large_heap_on_small_pages_is_found() {
-    if std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
-        .is_ok_and(|modes| !modes.contains("[madvise]"))
-    {
+    if transparent_huge_pages().as_deref() != Some("madvise") {
         skips::skip!("small pages: the kernel gives transparent huge pages to all, or to nobody");
         return;
     }

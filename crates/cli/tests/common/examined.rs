@@ -1,20 +1,47 @@
 //! JVMs with a workload, and what `terrace doctor` says of them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+use crate::cpus::limit_cpus;
 use crate::installed::{Busy, PATIENCE, installed, jar, java, output, stderr, stdout};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Instant;
 
-/// A stock JVM with a workload, ended when dropped.
+/// A stock JVM with a workload, ended when dropped. What is asked of it takes its memory.
 pub fn start(flags: &[&str], workload: &[&str]) -> Option<Busy> {
-    let folder = installed()?;
+    start_on(None, flags, workload)
+}
+
+/// The same, on so many CPUs.
+pub fn start_on(cpus: Option<usize>, flags: &[&str], workload: &[&str]) -> Option<Busy> {
+    let folder = installed().filter(|_| memory_is_readable())?;
     let mut command = Command::new(java());
     command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg("-jar").arg(jar(&folder));
     command.args(workload).args(["--seconds", "86400"]).env_remove("JAVA_TOOL_OPTIONS");
+    if let Some(cpus) = cpus {
+        limit_cpus(&mut command, cpus);
+    }
     let child: Child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     Some(Busy(child))
+}
+
+/// Whether a process may read the memory of one that it did not start, as the doctor does for the use of eden. Otherwise the test is skipped.
+pub fn memory_is_readable() -> bool {
+    static READABLE: OnceLock<bool> = OnceLock::new();
+    let readable = *READABLE.get_or_init(|| {
+        let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+        let open = format!(": < /proc/{}/mem", other.id());
+        let opened = Command::new("sh").args(["-c", &open]).stderr(Stdio::null()).status().unwrap();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        opened.success()
+    });
+    if !readable {
+        skips::skip!("another process's memory: set kernel.yama.ptrace_scope to 0, or run as root");
+    }
+    readable
 }
 
 /// What it says of a JVM, once that is far enough to be asked.
@@ -116,6 +143,11 @@ pub fn assert_seen_from_outside(report: &Value, why: &str) {
 /// Whether there was a collection while it was watched.
 pub fn collects(report: &Value) -> bool {
     report["evidence"]["eden"]["collections"].as_u64() > Some(0)
+}
+
+/// Whether it refilled TLABs meanwhile, which the agent counts.
+pub fn refills(report: &Value) -> bool {
+    report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
 }
 
 pub fn rules(report: &Value) -> Vec<&str> {

@@ -1,7 +1,7 @@
 //! JVMs that know nothing of terrace, and commands of ours for them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use crate::installed::{Busy, PATIENCE, installed, jar, java, output, stderr, stdout};
+use crate::installed::{Busy, PATIENCE, installed, jar, java, output, status_of, stderr, stdout};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ pub fn the_jvm(top: u32) -> u32 {
 
 /// What the counters say, as soon as `ready` is content.
 pub fn status(jvm: &Jvm, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-    jvm.busy.status_of(jvm.pid, ready)
+    status_of(jvm.pid, ready)
 }
 
 /// A JVM of another user in other mount and PID namespaces, as in a container. Only root makes them.

@@ -64,23 +64,23 @@ impl Busy {
 
     /// Asks for the status until `ready` is content with it.
     pub fn status(&self, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-        self.status_of(self.0.id(), ready)
+        status_of(self.0.id(), ready)
     }
+}
 
-    /// The same of a descendant.
-    pub fn status_of(&self, pid: u32, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-        let pid = pid.to_string();
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let answer = output(&["status", &pid, "--format", "json"]);
-            if let Ok(status) = serde_json::from_slice::<serde_json::Value>(&answer.stdout)
-                && ready(&status)
-            {
-                return status;
-            }
-            assert!(Instant::now() < until, "no such status: {}{}", stdout(&answer), stderr(&answer));
-            std::thread::sleep(Duration::from_millis(50));
+/// The same of any process.
+pub fn status_of(pid: u32, ready: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+    let pid = pid.to_string();
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = output(&["status", &pid, "--format", "json"]);
+        if let Ok(status) = serde_json::from_slice::<serde_json::Value>(&answer.stdout)
+            && ready(&status)
+        {
+            return status;
         }
+        assert!(Instant::now() < until, "no such status: {}{}", stdout(&answer), stderr(&answer));
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

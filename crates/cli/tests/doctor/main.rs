@@ -1,5 +1,7 @@
 //! `terrace doctor` with real JVMs.
 
+#[path = "../common/cpus.rs"]
+mod cpus;
 #[path = "../common/examined.rs"]
 mod examined;
 #[path = "../common/real.rs"]
@@ -16,6 +18,9 @@ mod trials;
 
 /// Collections of threads' unused TLABs that take enough of the time for fewer of them to pay.
 const PAYING: [&str; 3] = ["-XX:+UseParallelGC", "-Xmx1500m", "-Xmn16m"];
+
+/// As many threads on every machine: where there are many, HotSpot begins with TLABs so small that none is left unused.
+const CHURN: [&str; 3] = ["churn", "--threads", "4"];
 
 /// Without the ends of lines.
 fn words(said: &str) -> String {

@@ -1,7 +1,7 @@
 //! Programs that the doctor starts itself.
 
-use crate::examined::answer_when;
-use crate::installed::{PATIENCE, installed, jar, java, output, stderr, stdout};
+use crate::examined::{answer_when, refills};
+use crate::installed::{PATIENCE, installed, jar, java, output, status_of, stderr, stdout};
 use std::time::Instant;
 
 #[test]
@@ -11,6 +11,8 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
         "doctor",
         "--workload",
         "churn",
+        "--threads",
+        "4",
         "--gc",
         "serial",
         "--jvm-arg=-Xmx128m",
@@ -40,14 +42,12 @@ fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
 fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
     let Some(folder) = installed() else { return };
     let script = format!(
-        "trap 'wait; exit 3' TERM; '{}' -Xmx64m -jar '{}' churn --seconds 600 & wait",
+        "trap 'wait; exit 3' TERM; '{}' -Xmx64m -jar '{}' churn --threads 4 --seconds 600 & wait",
         java(),
         jar(&folder)
     );
     let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
-    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), |report| {
-        report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
-    });
+    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), refills);
     let missing = report["evidence"]["missing"].to_string();
     assert!(missing.contains("a clean exit of the program: sh exited with status 3"), "{missing}");
 }
@@ -57,13 +57,21 @@ fn a_program_that_does_not_end_well_has_been_watched_all_the_same() {
 fn the_jvm_that_a_script_asks_for_its_version_is_not_the_one_that_is_watched() {
     let Some(folder) = installed() else { return };
     let (java, jar) = (java(), jar(&folder));
-    let script =
-        format!("'{java}' -Xmx32m -version && exec '{java}' -Xmx64m -jar '{jar}' churn --seconds 600");
+    let script = format!(
+        "'{java}' -Xmx32m -version && exec '{java}' -Xmx64m -jar '{jar}' churn --threads 4 --seconds 600"
+    );
     let times = ["doctor", "--seconds", "2", "--warmup", "1", "--format", "json"];
-    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), |report| {
-        report["evidence"]["refills"]["quick"]["count"].as_u64() > Some(0)
-    });
+    let report = answer_when(&[&times[..], &["--", "sh", "-c", &script]].concat(), refills);
     assert!(report["evidence"]["threads"]["started"].as_u64() > Some(0), "{report:#}");
+}
+
+/// A process that is nobody's child any more, ended when dropped.
+struct Ended(u32);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        jvm::os::signal(self.0, 9);
+    }
 }
 
 /// A build tool's: one JVM waits for another that works, and stays behind.
@@ -79,7 +87,7 @@ fn of_two_jvms_the_one_that_works_is_watched_and_who_stays_behind_is_left_alone(
     let pid_file = place.path().join("pid");
     let served = place.path().to_str().unwrap();
     let script = format!(
-        "setsid '{java}' -Xmx64m -jar '{jar}' churn --seconds 600 >/dev/null 2>&1 & echo $! >'{}'; \
+        "setsid '{java}' -Xmx64m -jar '{jar}' churn --threads 4 --seconds 600 >/dev/null 2>&1 & echo $! >'{}'; \
          exec '{java}' -m jdk.httpserver -p 0 -d '{served}'",
         pid_file.display(),
     );
@@ -87,14 +95,12 @@ fn of_two_jvms_the_one_that_works_is_watched_and_who_stays_behind_is_left_alone(
     let until = Instant::now() + PATIENCE;
     loop {
         let answer = output(&words);
-        let worker: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
-        let state = output(&["status", &worker.to_string(), "--format", "json"]);
-        jvm::os::signal(worker, 9);
+        let worker = Ended(std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap());
         let report: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
         let missing = report["evidence"]["missing"].to_string();
         // A busy machine may have started only one of them by then.
-        if missing.contains("other JVMs of the program (") && report["evidence"]["jvm"]["pid"] == worker {
-            assert!(stdout(&state).contains("\"withdrawn\""), "{}{}", stdout(&state), stderr(&state));
+        if missing.contains("other JVMs of the program (") && report["evidence"]["jvm"]["pid"] == worker.0 {
+            status_of(worker.0, |found| found["state"] == "withdrawn");
             break;
         }
         assert!(Instant::now() < until, "{}{}", stdout(&answer), stderr(&answer));

@@ -3,7 +3,7 @@
 use crate::examined::{report_advising, report_when, rules, start};
 use crate::installed::terrace;
 use crate::screen::Screen;
-use crate::{PAYING, words};
+use crate::{CHURN, PAYING, words};
 use serde_json::Value;
 
 /// What a terminal of this height and 80 columns shows in the end.
@@ -28,7 +28,7 @@ fn of_the_machine(report: &Value) -> bool {
 /// Nothing is above the screen: its first line is the answer's first.
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &CHURN) else { return };
     if of_the_machine(&report_advising(&jvm, &["-XX:TLABSize=4k", "terrace"])) {
         return;
     }

@@ -1,18 +1,18 @@
 //! What is advised is tried: in place, and by forks.
 
-use crate::PAYING;
 use crate::examined::{answer_when, finding, report, report_advising, rules, start, tries_first};
 use crate::installed::{Busy, PATIENCE, installed, output, stderr, stdout, terrace};
+use crate::{CHURN, PAYING};
 use serde_json::Value;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
 fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &CHURN) else { return };
     let pid = jvm.0.id().to_string();
     report(&jvm);
-    assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
+    jvm.status(|found| found["state"] == "withdrawn");
     let words = ["doctor", &pid, "--seconds", "2", "--verify", "--duration", "4", "--format", "json"];
     let note = "the agent was withdrawn from the JVM";
     // On a busy machine a window may have no collection, and a withdrawal take longer than it is waited for.
@@ -27,7 +27,7 @@ fn nothing_is_left_behind_and_terrace_is_tried_in_place() {
     assert!(trial["collections"].as_f64().is_some_and(|ratio| ratio < 1.0), "{trial:#}");
     assert!(trial["speed_cpu"]["median"].as_f64() > Some(0.0), "{trial:#}");
     // It collects all the time.
-    assert_eq!(jvm.status(|_| true)["state"], "withdrawn");
+    jvm.status(|found| found["state"] == "withdrawn");
     // Whoever is there is looked at, and stays as it is.
     assert!(output(&["attach", &pid]).status.success() && output(&["off", &pid]).status.success());
     let answer = output(&["doctor", &pid, "--seconds", "1"]);
@@ -66,7 +66,7 @@ fn trying(jvm: &Busy, format: &str) -> (Instant, Child) {
 
 #[test]
 fn buffers_that_are_switched_on_during_a_trial_stay() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &CHURN) else { return };
     let pid = jvm.0.id().to_string();
     let (began, doctor) = trying(&jvm, "json");
     assert!(output(&["on", &pid]).status.success());
@@ -87,7 +87,7 @@ fn buffers_that_are_switched_on_during_a_trial_stay() {
 /// What is measured for ten minutes ends with the user's Ctrl-C, and leaves no buffers on.
 #[test]
 fn a_trial_in_place_can_be_stopped() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &CHURN) else { return };
     let (began, doctor) = trying(&jvm, "table");
     jvm::os::signal(doctor.id(), libc::SIGINT);
     let answer = doctor.wait_with_output().unwrap();
@@ -105,7 +105,7 @@ fn a_trial_in_place_can_be_stopped() {
 
 #[test]
 fn nothing_is_tried_beside_an_observer_that_is_there() {
-    let Some(jvm) = start(&PAYING, &["churn"]) else { return };
+    let Some(jvm) = start(&PAYING, &CHURN) else { return };
     let pid = jvm.0.id().to_string();
     report(&jvm);
     assert!(output(&["attach", &pid, "levels=none", "times=true"]).status.success());
@@ -119,7 +119,7 @@ fn nothing_is_tried_beside_an_observer_that_is_there() {
 
 #[test]
 fn the_flag_that_it_advises_cures_what_it_found() {
-    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m", "-XX:TLABSize=4k"], &["churn"]) else { return };
+    let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m", "-XX:TLABSize=4k"], &CHURN) else { return };
     let report = report(&jvm);
     let waste = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
     let each = waste / report["evidence"]["threads"]["started"].as_f64().unwrap();
@@ -129,14 +129,19 @@ fn the_flag_that_it_advises_cures_what_it_found() {
 #[test]
 fn advice_is_tried_and_stands_beside_what_was_expected() {
     let Some(_) = installed() else { return };
-    let words =
-        ["doctor", "--workload", "churn", "--gc", "parallel", "--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
+    let program = ["doctor", "--workload", "churn", "--threads", "4", "--gc", "parallel"];
+    let heap = ["--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
     let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
     let tried = |report: &Value, remedy: &str| {
         report["trials"].as_array().is_some_and(|all| all.iter().any(|trial| trial["remedy"] == remedy))
     };
-    let both = |report: &Value| tried(report, "-XX:TLABSize=4k") && tried(report, "terrace");
-    let report = answer_when(&[&words[..], &times[..]].concat(), both);
+    // One may fail for a reason of the moment.
+    let all_measured = |report: &Value| {
+        report["trials"].as_array().is_some_and(|all| all.iter().all(|trial| trial["speed"].is_object()))
+    };
+    let both =
+        |report: &Value| tried(report, "-XX:TLABSize=4k") && tried(report, "terrace") && all_measured(report);
+    let report = answer_when(&[&program[..], &heap, &times].concat(), both);
     for trial in report["trials"].as_array().unwrap() {
         assert!(trial["speed"]["median"].as_f64() > Some(0.0), "{trial:#}");
     }
