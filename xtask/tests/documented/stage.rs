@@ -141,6 +141,7 @@ impl Stage {
             ("key=value,key=value ...", "core=64k,tlab=4k"),
             ("key=value,...", "core=64k,tlab=4k"),
             (" PID", &format!(" {pid}")),
+            ("/proc/PID/", &format!("/proc/{pid}/")),
             ("NAME...", "latency"),
             (" NAME", " paper-4x10x2"),
             (" DIR", " A"),
