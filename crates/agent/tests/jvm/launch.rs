@@ -25,6 +25,8 @@ pub struct Launch {
     surroundings: Surroundings,
     args: Vec<String>,
     flags: Vec<String>,
+    /// Whether the flags are only those given.
+    bare: bool,
     /// Options of the agent; `None` runs the JVM without it.
     agent: Option<String>,
     /// Whether its option comes last.
@@ -59,6 +61,11 @@ const VERIFIED: [&str; 5] = [
 /// Small buffers of a fixed size: many refills.
 pub const SMALL_TLABS: [&str; 2] = ["-XX:-ResizeTLAB", "-XX:TLABSize=8k"];
 
+/// The usual buffers serve in a young generation of 4 MB with as many core domains.
+const USUAL_DOMAINS: usize = 16;
+/// A young generation of so many megabytes is small on purpose: for many collections.
+const SMALL_YOUNG: usize = 16;
+
 /// Programs that use `terrace.jar` (`tests/jar`).
 const OF_JAR: [&str; 2] = ["Api", "Released"];
 
@@ -71,6 +78,7 @@ impl Launch {
             surroundings: Surroundings::default(),
             args: vec![],
             flags,
+            bare: false,
             agent: Some("core=64k".into()),
             behind: false,
             jar: None,
@@ -90,7 +98,7 @@ impl Launch {
 
     /// A program with no flags but those given.
     pub fn bare(main: &'static str) -> Launch {
-        Launch { flags: vec![], ..Launch::new(main) }
+        Launch { flags: vec![], bare: true, ..Launch::new(main) }
     }
 
     pub fn args(mut self, args: &[&str]) -> Launch {
@@ -241,11 +249,8 @@ impl Launch {
         });
         command.args(agent.iter().filter(|_| !self.behind));
         command.args(["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=hs_err.log"]);
-        if self.flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
-            command.arg("-Xmx64m");
-        }
         command
-            .args(&self.flags)
+            .args(self.flags_for(domains::possible()))
             .args(agent.iter().filter(|_| self.behind))
             .arg("-cp")
             .arg(self.class_path()?)
@@ -256,6 +261,28 @@ impl Launch {
             command.arg(format!("pauses={}", 2 * self.collections));
         }
         Ok(command)
+    }
+
+    /// The flags where there are so many core domains. A buffer smaller than a TLAB serves nothing: beyond [`USUAL_DOMAINS`] a small
+    /// young generation grows with their number, and the heap with it.
+    fn flags_for(&self, domains: usize) -> Vec<String> {
+        let mut flags = self.flags.clone();
+        if flags.iter().all(|flag| !flag.starts_with("-Xmx")) {
+            flags.insert(0, "-Xmx64m".into());
+        }
+        let megabytes = |flag: &str, name| flag.strip_prefix(name)?.strip_suffix('m')?.parse().ok();
+        let young = flags.iter().filter_map(|flag| megabytes(flag, "-Xmn")).next_back().unwrap_or(0);
+        if !self.bare && young <= SMALL_YOUNG {
+            let more = young * (domains.div_ceil(USUAL_DOMAINS) - 1);
+            for flag in &mut flags {
+                for name in ["-Xmn", "-Xmx"] {
+                    if let Some(size) = megabytes(flag, name) {
+                        *flag = format!("{name}{}m", size + more);
+                    }
+                }
+            }
+        }
+        flags
     }
 
     /// Programs that use `terrace.jar` find it there.
