@@ -21,7 +21,8 @@ impl Jvm {
     pub fn launch(before: &[&str], flags: &[&str]) -> Option<Jvm> {
         let folder = installed()?;
         let (java, jar) = (java(), jar(&folder));
-        let program = [java.as_str(), "-Xmx64m", "-XX:TLABSize=4k", "-XX:-ResizeTLAB"];
+        // The buffers of a hundred cores fit, each with several TLABs.
+        let program = [java.as_str(), "-Xmx64m", "-Xmn32m", "-XX:TLABSize=4k", "-XX:-ResizeTLAB"];
         let words = [before, &program, flags, &["-jar", &jar, "alloc", "--threads", "1", "--seconds", "600"]];
         let words = words.concat();
         let mut command = Command::new(words[0]);
