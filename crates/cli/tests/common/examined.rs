@@ -140,9 +140,10 @@ pub fn assert_seen_from_outside(report: &Value, why: &str) {
     assert!(!report["findings"].to_string().contains("\"terrace\""), "{report:#}");
 }
 
-/// Whether there was a collection while it was watched.
+/// Whether there was a collection while it was watched, to its end: HotSpot counts it when it begins, and its time when it is over.
 pub fn collects(report: &Value) -> bool {
-    report["evidence"]["eden"]["collections"].as_u64() > Some(0)
+    let eden = &report["evidence"]["eden"];
+    eden["collections"].as_u64() > Some(0) && eden["stopped"].as_f64() != Some(0.0)
 }
 
 /// Whether it refilled TLABs meanwhile, which the agent counts.
