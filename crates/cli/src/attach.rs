@@ -27,8 +27,8 @@ Examples:
 No JDK is needed. The JVM may be in a container and, for root, may belong to another user.
 Flags that HotSpot reads at start-up keep their values: a fixed TLAB size (tlab=4k) applies
 to threads started from then on. The agent stays until the JVM ends; after 'terrace off PID'
-the JVM allocates as a stock one, but with a fixed TLAB size, if one was chosen. An agent that only counts is withdrawn by 'terrace off PID',
-or when buffers are attached.")]
+the JVM allocates as a stock one, but with a fixed TLAB size, if one was chosen. An agent
+that only counts is withdrawn by 'terrace off PID', or when buffers are attached.")]
 pub struct Attach {
     #[command(flatten)]
     process: Process,

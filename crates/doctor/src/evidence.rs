@@ -90,10 +90,10 @@ pub struct Eden {
     pub full_causes: Causes,
     /// Seconds in which all threads stood still, or were about to, for whatever reason but those of `stopped_by_dumps`.
     pub stopped: Option<f64>,
-    /// Seconds for which the doctor's own thread dumps stopped them.
-    pub stopped_by_dumps: Option<f64>,
     /// Of these, seconds for collections.
     pub collecting: Option<f64>,
+    /// Seconds for which the doctor's own thread dumps stopped them.
+    pub stopped_by_dumps: Option<f64>,
     /// The same by what was collected; `None` where the collector counts phases, or nobody counted.
     pub pauses: Option<Pauses>,
     /// What rare collections of the whole heap took before and while it was watched. `None` where [`Eden::pauses`] is.

@@ -30,7 +30,7 @@ pub struct MachineArgument {
 /// Everything but the machine and the buffers.
 #[derive(Args, Clone, Debug)]
 pub struct ProgramArguments {
-    /// Program of the threads: add, xadd, cas (all increment one counter) allocate, or javac (as the workload allocates).
+    /// Program of the threads: add, xadd, cas (all increment one counter), allocate, or javac (as the workload allocates).
     #[arg(long, value_name = "NAME", value_parser = program)]
     pub program: Program,
 

@@ -1,7 +1,7 @@
 //! A collector that works while the program runs takes much of the CPU time.
 
 use super::other_memory::{COMPILED_CODE, METADATA, for_compiled_code, for_metadata};
-use super::{full_collections, room, young_generation};
+use super::{full_collections, young_generation};
 use crate::evidence::Evidence;
 use crate::finding::{Advice, Effect, Found, Remedy, Rule};
 use crate::need::Need;
@@ -86,9 +86,8 @@ fn larger_heap(evidence: &Evidence) -> Advice {
     let soft = flags.number("SoftMaxHeapSize").zip(flags.number("MaxHeapSize"));
     let is_softly_limited = soft.is_some_and(|(soft, most)| soft < most);
     let larger = full_collections::larger_heap(evidence).filter(|_| !is_softly_limited);
-    let eden = evidence.bytes_of_eden().unwrap_or(0.0);
-    if larger.is_none() && !is_softly_limited && room::ends_at_large_references(evidence, eden) {
-        return full_collections::past_large_references();
+    if let Some(advice) = full_collections::past_large_references(evidence).filter(|_| !is_softly_limited) {
+        return advice;
     }
     Advice {
         remedy: match larger {

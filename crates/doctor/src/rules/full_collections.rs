@@ -162,8 +162,8 @@ fn for_growth(evidence: &Evidence) -> Advice {
 }
 
 pub(super) fn for_heap(evidence: &Evidence) -> Advice {
-    if larger_heap(evidence).is_none() && room::ends_at_large_references(evidence, eden(evidence)) {
-        return past_large_references();
+    if let Some(advice) = past_large_references(evidence) {
+        return advice;
     }
     let larger = larger_heap(evidence).map(|heap| Remedy::flag(format!("-Xmx{}m", heap >> 20)));
     Advice {
@@ -189,14 +189,15 @@ fn eden(evidence: &Evidence) -> f64 {
     evidence.bytes_of_eden().unwrap_or(0.0)
 }
 
-/// A slightly larger heap would hold less.
-pub(super) fn past_large_references() -> Advice {
-    Advice {
-        remedy: Remedy::Program(
-            "fewer objects that stay alive; or -XX:ObjectAlignmentInBytes=16, and then a larger heap (-Xmx)"
-                .into(),
-        ),
+/// Where a slightly larger heap would hold less.
+pub(super) fn past_large_references(evidence: &Evidence) -> Option<Advice> {
+    let ends = larger_heap(evidence).is_none() && room::ends_at_large_references(evidence, eden(evidence));
+    let larger = 2 * room::alignment(&evidence.jvm.flags);
+    ends.then(|| Advice {
+        remedy: Remedy::Program(format!(
+            "fewer objects that stay alive; or -XX:ObjectAlignmentInBytes={larger}, and then a larger heap (-Xmx)"
+        )),
         effect: Effect::default(),
-        note: "in a slightly larger heap references have 8 bytes instead of 4, which takes more than it has; of objects aligned to 16 bytes they stay small up to 63 GB",
-    }
+        note: "in a slightly larger heap references have 8 bytes instead of 4, which takes more than it has; where objects are aligned to twice as many bytes they stay small in twice the heap",
+    })
 }

@@ -57,6 +57,7 @@ mod tests {
     fn of_full(collector: &str, cause: &str, flags: VmFlags) -> String {
         let mut evidence = healthy();
         (evidence.jvm.collector, evidence.jvm.flags) = (collector.into(), flags);
+        evidence.memory.available = Some(256 << 30);
         evidence.eden.pauses =
             Some(Pauses { young: 0.05, young_count: 5, full: 1.0, full_count: 5, concurrent: 0.0 });
         evidence.eden.full_causes.add(cause, 5);
@@ -106,12 +107,14 @@ mod tests {
     /// Of 28 GB on a machine that has much more.
     #[test]
     fn a_heap_whose_references_would_become_larger_is_not_to_grow_a_little() {
-        let remedy = |heap: u64| {
-            of_full("Parallel", "Ergonomics", {
-                flags(&format!("MaxHeapSize={} UseCompressedOops=true", heap << 30))
-            })
+        let remedy = |heap: u64, more: &str| {
+            let chosen = format!("MaxHeapSize={} UseCompressedOops=true {more}", heap << 30);
+            of_full("Parallel", "Ergonomics", flags(&chosen))
         };
-        assert!(remedy(28).contains("-XX:ObjectAlignmentInBytes=16"), "{}", remedy(28));
-        assert!(remedy(16).starts_with("-Xmx"), "{}", remedy(16));
+        assert!(remedy(28, "").contains("-XX:ObjectAlignmentInBytes=16"), "{}", remedy(28, ""));
+        assert!(remedy(16, "").starts_with("-Xmx"), "{}", remedy(16, ""));
+        let aligned = |heap| remedy(heap, "ObjectAlignmentInBytes=16");
+        assert!(aligned(60).contains("-XX:ObjectAlignmentInBytes=32"), "{}", aligned(60));
+        assert!(aligned(28).starts_with("-Xmx"), "{}", aligned(28));
     }
 }

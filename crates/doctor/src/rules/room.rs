@@ -95,6 +95,10 @@ fn below_large_references(flags: &VmFlags, heap: f64) -> f64 {
     if !flags.is_on("UseCompressedOops") {
         return f64::INFINITY;
     }
-    let alignment = flags.number("ObjectAlignmentInBytes").unwrap_or(USUAL_ALIGNMENT);
-    (SMALL_REFERENCES.saturating_mul(alignment).saturating_sub(KEPT) as f64 - heap).max(0.0)
+    (SMALL_REFERENCES.saturating_mul(alignment(flags)).saturating_sub(KEPT) as f64 - heap).max(0.0)
+}
+
+/// Bytes to which objects are aligned.
+pub(super) fn alignment(flags: &VmFlags) -> u64 {
+    flags.number("ObjectAlignmentInBytes").unwrap_or(USUAL_ALIGNMENT)
 }
