@@ -10,6 +10,7 @@ use crate::clock::{Clock, Monotonic};
 use crate::in_place::InPlace;
 use crate::refills::{self, Place, Refill, Waited, Watch};
 use control::Control;
+use control::large::NOT_LARGE;
 use control::times::{Kind, Look, Times, Way};
 use hab::{Counter, CpuIndex};
 use hotspot::WORD;
@@ -147,6 +148,9 @@ impl Observer {
                 self.time::<C>(times, begun, (kind, way), (bytes, alone));
             } else {
                 times.pass(kind, way, alone);
+            }
+            if kind == Kind::Object && bytes > NOT_LARGE && start != 0 {
+                times.large().record(bytes, alone);
             }
         }
         if start != 0

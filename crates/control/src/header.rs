@@ -6,7 +6,7 @@ use crate::limits::{MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";

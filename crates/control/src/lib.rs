@@ -11,6 +11,7 @@
 //! | `view` | reading it |
 //! | `control` | writing it |
 //! | [`times`], `sampling`, `request` | how long requests took, which of them are timed, and what they were for |
+//! | [`large`] | how large those were that G1 may give regions of their own |
 //! | `decisions` | why adaptive sizes are what they are |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
@@ -22,6 +23,7 @@ mod error;
 pub mod folder;
 mod header;
 mod kept;
+pub mod large;
 mod limits;
 mod memory;
 mod process;

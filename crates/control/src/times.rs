@@ -1,9 +1,10 @@
-//! How long requests took that the agent passed on: a histogram for each kind of request and each way to the heap, in each domain.
+//! What requests came to that the agent passed on: a histogram of times for each kind of request and each way to the heap, and one of large objects' sizes, in each domain.
 //!
 //! A histogram is log-linear: four buckets an octave, so that a bucket's bounds are at most a quarter apart. Where requests come often, one of so many is timed and stands
 //! for the others ([`crate::sampling`]); their number is exact all the same.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
+use crate::large::LargeObjects;
 pub use crate::request::{Kind, Way};
 use crate::sampling::Sampling;
 pub use crate::sampling::{Look, Pace};
@@ -95,6 +96,7 @@ impl Histogram {
 pub struct Times {
     sampling: Sampling,
     all: [[Histogram; Way::ALL.len()]; Kind::ALL.len()],
+    large: LargeObjects,
 }
 
 impl Times {
@@ -120,6 +122,12 @@ impl Times {
     #[inline(always)]
     pub fn record(&self, kind: Kind, way: Way, ticks: u64, alone: bool) {
         self.of(kind, way).record(ticks, self.sampling.take(kind, way), alone);
+    }
+
+    /// Sizes of large objects.
+    #[inline(always)]
+    pub fn large(&self) -> &LargeObjects {
+        &self.large
     }
 
     /// One of them.

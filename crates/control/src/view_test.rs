@@ -1,5 +1,6 @@
 use super::*;
 use crate::Control;
+use crate::large::CLASSES;
 use crate::limits::MAX_SETTINGS;
 use crate::memory;
 use crate::memory::Access;
@@ -28,6 +29,10 @@ fn read_all(view: &View) -> u64 {
             sum = (0..=BUCKETS).fold(sum, |sum, bucket| sum.wrapping_add(histogram.count(bucket)));
             let words = [histogram.sum(), histogram.longest(), histogram.timed(), times.passed(kind, way)];
             sum = words.into_iter().fold(sum, u64::wrapping_add);
+        }
+        for class in 0..=CLASSES {
+            let (count, bytes) = times.large().of(class);
+            sum = sum.wrapping_add(count).wrapping_add(bytes);
         }
     }
     for level in 0..=MAX_LEVELS {

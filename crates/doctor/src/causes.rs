@@ -83,8 +83,12 @@ impl Rates {
     }
 
     /// In an eden `factor` times as large.
+    ///
+    /// What leaves eden as it was is brought by the old generation, which fills by what these collections copy there, no more each time than now.
     pub fn with_larger_eden(self, factor: f64) -> Rates {
-        Rates { following: self.following, ..Rates::in_eden(factor * self.fill(), self.others) }
+        let larger = Rates::in_eden(factor * self.fill(), self.others);
+        let (now, then) = (self.full + self.others, larger.full + larger.others);
+        Rates { following: if now > 0.0 { self.following * then / now } else { self.following }, ..larger }
     }
 }
 
@@ -172,7 +176,8 @@ mod tests {
         assert!(Rates { full: 0.0, ..disturbed }.fill().is_infinite());
         let followed = Rates { following: 2.0, ..alone };
         near(followed.fill(), 0.25);
-        near(followed.with_larger_eden(4.0).all(), 3.0);
+        near(followed.with_larger_eden(4.0).all(), 1.5);
+        assert_eq!(Rates { full: 0.0, others: 0.0, following: 2.0 }.with_larger_eden(4.0).following, 2.0);
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(crate) fn counted(perf: Option<PerfData>) -> Moment {
         pauses: 0,
         objects: None,
         times: None,
+        large: None,
         cpu: None,
         touches: None,
         anonymous: None,

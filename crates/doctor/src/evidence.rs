@@ -1,6 +1,7 @@
 //! What was seen of a JVM, as numbers: all that a rule may rest on.
 
 use crate::causes::Causes;
+use jvm::large_objects::LargeObjects;
 use jvm::vm_flags::VmFlags;
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub struct Evidence {
     /// Terrace's own buffers, where the JVM has them.
     pub terrace: Option<Buffers>,
     pub refills: Option<Refills>,
+    /// Objects of more than half a MB, which G1 may have to give regions of their own. `None` where nobody counted.
+    pub large_objects: Option<LargeObjects>,
     pub threads: Threads,
     pub memory: Memory,
     pub machine: CpuLimits,

@@ -6,6 +6,7 @@ use control::times::{Kind, Way};
 use control::{Mode, View};
 use hab::Counter;
 use jvm::cpu;
+use jvm::large_objects::LargeObjects;
 use jvm::observe;
 use jvm::perfdata::PerfData;
 use jvm::refills::{RefillTimes, Taken};
@@ -27,6 +28,7 @@ pub(crate) struct Moment {
     pub(crate) pauses: u64,
     pub(crate) objects: Option<u64>,
     pub(crate) times: Option<RefillTimes>,
+    pub(crate) large: Option<LargeObjects>,
     pub(crate) cpu: Option<cpu::CpuTime>,
     pub(crate) touches: Option<u64>,
     pub(crate) anonymous: Option<u64>,

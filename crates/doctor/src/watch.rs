@@ -12,6 +12,7 @@ use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
 use jvm::install::Install;
+use jvm::large_objects::LargeObjects;
 use jvm::observe;
 use jvm::observer::Observer;
 use jvm::perfdata::{PerfData, PerfFile};
@@ -221,6 +222,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.allocated_nothing =
         first.objects.and(last.objects).is_some() && evidence.terrace.is_none() && last.used == first.used;
     evidence.refills = moment::refills(&first, &last, &evidence.jvm.collector);
+    evidence.large_objects = last.large.as_ref().zip(first.large.as_ref()).map(|(to, from)| to.since(from));
     evidence.placement = jvm.system.placement(jvm.pid, &watch.whereabouts);
     evidence.migrations = watch.whereabouts.migrations;
     // It may end at any moment: of one that has, no group is to be seen, and the machine has its memory back.
@@ -258,6 +260,7 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     {
         // Of a part of the time, or of both ways together.
         (evidence.allocation, evidence.refills, evidence.terrace) = (None, None, None);
+        evidence.large_objects = None;
         evidence.missing.push(missing::of_changed_agent(view));
     } else if evidence.terrace.is_some() && evidence.refills.is_none() {
         evidence.missing.push(missing::of_refill_times());
@@ -303,6 +306,7 @@ impl Watch<'_> {
             pauses: control.map_or(0, View::pauses),
             objects,
             times: control.and_then(RefillTimes::read),
+            large: control.and_then(LargeObjects::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
             anonymous: system::anonymous(self.jvm.pid),

@@ -93,7 +93,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 30] = [
+pub const TABLES: [Table; 31] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -129,6 +129,7 @@ pub const TABLES: [Table; 30] = [
         ..DEFAULTS
     },
     Table { name: "control", only: Some(("compared", "off / off")), ..DEFAULTS },
+    Table { name: "defaults-flag", only: Some(("compared", TERRACE_FLAG)), ..DEFAULTS },
     Table {
         name: "matrix",
         experiment: "matrix",
