@@ -1,13 +1,13 @@
 //! How large the objects are that G1 may have to give regions of their own: a histogram of bytes, by powers of two.
 //!
-//! An object is humongous where it is larger than half a region, and regions have powers of two: a class of sizes is humongous as a whole, or not at all,
+//! An object is humongous where it is larger than half a region, and a region's size is a power of two: a class of sizes is humongous as a whole, or not at all,
 //! whatever the size of regions is (`G1CollectedHeap::is_humongous`).
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
 use hab::atomics::Word;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Objects of this size, in bytes, are not counted: half of the smallest region, which G1 never has smaller.
+/// Objects of this size, in bytes, and smaller ones are not counted: half of G1's smallest region (1 MB).
 pub const NOT_LARGE: usize = 1 << 19;
 /// Classes of sizes: the last one ends at 32 GB, and has all that is larger, too.
 pub const CLASSES: usize = 16;

@@ -1,4 +1,4 @@
-//! What requests came to that the agent passed on: a histogram of times for each kind of request and each way to the heap, and one of large objects' sizes, in each domain.
+//! Histograms of the requests that the agent passed on, in each domain: of times, for each kind of request and each way to the heap, and of large objects' sizes.
 //!
 //! A histogram is log-linear: four buckets an octave, so that a bucket's bounds are at most a quarter apart. Where requests come often, one of so many is timed and stands
 //! for the others ([`crate::sampling`]); their number is exact all the same.

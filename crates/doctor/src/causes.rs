@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// For the pauses of G1's concurrent cycle, which have no cause of their own.
 const CONCURRENT: &str = "concurrent cycle";
 const OF_EDEN: &str = "Allocation Failure";
+/// Remark and Cleanup.
+const PAUSES_OF_A_CYCLE: f64 = 2.0;
 /// After these eden is as full as it was before, or was empty already.
 const FOLLOWING: [&str; 2] = [CONCURRENT, ERGONOMICS];
 
@@ -84,11 +86,13 @@ impl Rates {
 
     /// In an eden `factor` times as large.
     ///
-    /// What leaves eden as it was is brought by the old generation, which fills by what these collections copy there, no more each time than now.
+    /// What leaves eden as it was is brought by the old generation, which fills by what these collections copy there, no more each time than now. But where
+    /// others come, they may themselves begin the cycles (humongous objects, metadata), of which each has two pauses.
     pub fn with_larger_eden(self, factor: f64) -> Rates {
         let larger = Rates::in_eden(factor * self.fill(), self.others);
-        let (now, then) = (self.full + self.others, larger.full + larger.others);
-        Rates { following: if now > 0.0 { self.following * then / now } else { self.following }, ..larger }
+        let theirs = self.following.min(PAUSES_OF_A_CYCLE * self.others);
+        let fewer = if self.full > 0.0 { larger.full / self.full } else { 1.0 };
+        Rates { following: theirs + (self.following - theirs) * fewer, ..larger }
     }
 }
 
@@ -177,7 +181,10 @@ mod tests {
         let followed = Rates { following: 2.0, ..alone };
         near(followed.fill(), 0.25);
         near(followed.with_larger_eden(4.0).all(), 1.5);
-        assert_eq!(Rates { full: 0.0, others: 0.0, following: 2.0 }.with_larger_eden(4.0).following, 2.0);
+        near(Rates { others: 1.0, ..followed }.with_larger_eden(4.0).following, 2.0);
+        let both = Rates { full: 4.0, others: 0.5, following: 3.0 }.with_larger_eden(4.0);
+        near(both.following, 1.0 + 2.0 * both.full / 4.0);
+        near(Rates { full: 0.0, ..followed }.with_larger_eden(4.0).following, 2.0);
     }
 
     #[test]

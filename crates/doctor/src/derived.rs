@@ -84,7 +84,7 @@ impl Evidence {
         Some(self.share_of_young(rates.full).unwrap_or_else(alike))
     }
 
-    /// Collections for the same work where that uses up `ratio` times as much of eden, as a ratio to now: those of other causes come as before.
+    /// Collections for the same work where that uses up `ratio` times as much of eden, as a ratio to now: those of other causes come as before, but for what follows young ones.
     pub fn collections_using(&self, ratio: f64) -> f64 {
         match self.rates_using(ratio) {
             Some((now, then)) => then.all() / now.all(),

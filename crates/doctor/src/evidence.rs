@@ -29,7 +29,7 @@ pub struct Evidence {
     /// Terrace's own buffers, where the JVM has them.
     pub terrace: Option<Buffers>,
     pub refills: Option<Refills>,
-    /// Objects of more than half a MB, which G1 may have to give regions of their own. `None` where nobody counted.
+    /// Objects of more than 512 KB that threads asked for outside TLABs: all of those that G1 may have to give regions of their own. `None` where nobody counted.
     pub large_objects: Option<LargeObjects>,
     pub threads: Threads,
     pub memory: Memory,

@@ -1,4 +1,4 @@
-//! How large the objects were that an observer has passed on, and that G1 may have to give regions of their own.
+//! How large the objects were that threads asked for outside TLABs, and that G1 may have to give regions of their own.
 
 use control::View;
 use control::large::{CLASSES, most};
@@ -8,11 +8,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LargeObjects(pub Vec<Class>);
 
-/// More than half of `most` bytes, each.
+/// More than half of `most_bytes`, each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// Bytes that one of them has at most.
-    pub most: u64,
+    pub most_bytes: u64,
     pub count: u64,
     /// Of all of them.
     pub bytes: u64,
@@ -29,7 +29,7 @@ impl LargeObjects {
             let (count, bytes) = domains.fold((0, 0), |(count, bytes): (u64, u64), (more, those)| {
                 (count.saturating_add(more), bytes.saturating_add(those))
             });
-            Class { most: most(class), count, bytes }
+            Class { most_bytes: most(class), count, bytes }
         };
         Some(LargeObjects((0..CLASSES).map(class).filter(|class| class.count > 0).collect()))
     }
@@ -37,7 +37,7 @@ impl LargeObjects {
     /// What came since an earlier reading.
     pub fn since(&self, earlier: &LargeObjects) -> LargeObjects {
         let fewer = |class: &Class| {
-            let before = earlier.0.iter().find(|before| before.most == class.most);
+            let before = earlier.0.iter().find(|before| before.most_bytes == class.most_bytes);
             let (count, bytes) = before.map_or((0, 0), |before| (before.count, before.bytes));
             let (count, bytes) = (class.count.saturating_sub(count), class.bytes.saturating_sub(bytes));
             Class { count, bytes, ..*class }
@@ -61,7 +61,7 @@ mod tests {
         record(0, 700_000);
         record(1, 800_000);
         record(1, 5_000_000);
-        let class = |most, count, bytes| Class { most, count, bytes };
+        let class = |most_bytes, count, bytes| Class { most_bytes, count, bytes };
         let since = LargeObjects::read(&control).unwrap().since(&earlier);
         assert_eq!(since.0, [class(1 << 20, 2, 1_500_000), class(8 << 20, 1, 5_000_000)]);
         assert_eq!(earlier.0, [class(1 << 20, 1, 600_000), class(4 << 20, 1, 3_000_000)]);

@@ -29,7 +29,7 @@ fn larger_regions_are_advised_as_far_as_the_heap_has_enough_of_them() {
     assert_eq!(advised(200 << 20, 1 << 20), ["-XX:G1HeapRegionSize=2m"]);
     assert!(advised(100 << 20, 1 << 20).is_empty(), "too few regions would be left");
     assert_eq!(advised(1 << 40, 16 << 20), ["-XX:G1HeapRegionSize=32m"]);
-    assert!(advised(1 << 40, 32 << 20).is_empty(), "more is not supported by all");
+    assert!(advised(1 << 40, 32 << 20).is_empty(), "HotSpot itself chooses no larger ones");
     let chosen = flags_advised(|e| {
         full_of_humongous_objects(e);
         e.jvm.flags = flags("G1HeapRegionSize=1048576 MaxHeapSize=1073741824");

@@ -14,14 +14,16 @@ pub(super) const CAUSE: &str = "G1 Humongous Allocation";
 const LEAST_STOPPED: f64 = 0.01;
 /// Of the collections: where eden would fill nearly as often, nothing is gained.
 const MOST_LEFT: f64 = 0.9;
-/// How much larger regions become where nobody knows how large the objects are, and how many regions G1 still needs to choose from.
+/// How much larger regions become where nobody has seen how large the objects are.
 const LARGER: u64 = 4;
+/// How many of them G1 still needs to choose from, and where they become more than so much larger, which no trial has shown to be harmless.
 const FEWEST_REGIONS: u64 = 64;
-/// The largest region of JDK 17, and of those from JDK 18 on (`HeapRegionBounds::MAX_SIZE`).
+const FEWEST_OF_LARGEST: u64 = 128;
+/// The largest region up to JDK 17, which HotSpot itself never exceeds, and the largest from JDK 18 on (`HeapRegionBounds::MAX_REGION_SIZE`).
 const LARGEST: u64 = 32 << 20;
 const LARGEST_SINCE_18: u64 = 512 << 20;
-/// Larger regions that save hardly more collections than smaller ones are not worth their waste.
-const AS_FEW: f64 = 1.1;
+/// Of the collections that any regions would save: smaller ones that save as much are preferred.
+const SAVED_AS_WELL: f64 = 0.9;
 
 pub const RULE: Rule = Rule {
     name: "humongous objects",
@@ -52,7 +54,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let seen = region.zip(evidence.large_objects.as_ref()).filter(|(region, objects)| {
-        // They may have been allocated before anybody counted.
+        // Where the observer came too late, it has seen none.
         Humongous::of(objects, *region).regions > 0.0
     });
     text.extend(seen.and_then(|(region, objects)| sizes(objects, region, evidence.seconds)));
@@ -64,9 +66,12 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     // Who chose a size may have had a reason.
     let region = region.filter(|_| fits && !evidence.jvm.flags.is_chosen("G1HeapRegionSize"));
     let sized = region.and_then(|region| match seen {
-        Some((_, objects)) => fitting(evidence, (rates, rate), objects, region),
+        Some((_, objects)) => {
+            let (region, effect) = fitting(evidence, (rates, rate), objects, region)?;
+            Some((region, effect, "if few of them survive a collection, which then copies them"))
+        }
         None => {
-            let larger = region.saturating_mul(LARGER).min(LARGEST).min(largest(evidence));
+            let larger = largest(evidence, region).min(region.saturating_mul(LARGER)).min(LARGEST);
             (larger > region).then_some((larger, gone, "at best: if they fit in half of such a region"))
         }
     });
@@ -80,38 +85,58 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         effect: gone,
         note: match seen {
             Some(_) => "if none is larger than half a region any more",
-            None => "-Xlog:gc+humongous=debug names their sizes at each collection",
+            None => "if none is larger than that any more; -Xlog:gc+humongous=debug names their sizes",
         },
     };
     Some(Found { evidence: text, advice: sized.into_iter().chain([program]).collect() })
 }
 
-/// Objects that have regions of their own, for the time that was watched.
+/// Objects that have regions of their own, for the time that was watched, in bytes.
 #[derive(Clone, Copy)]
 struct Humongous {
-    /// Their bytes.
     objects: f64,
-    /// Bytes of their regions: each has a whole number of them.
+    /// Each has a whole number of them.
     regions: f64,
+    /// Not used of eden's regions by those that are not humongous any more, at most: smaller objects may fill it.
+    unused: f64,
 }
 
 impl Humongous {
-    const NONE: Humongous = Humongous { objects: 0.0, regions: 0.0 };
+    const NONE: Humongous = Humongous { objects: 0.0, regions: 0.0, unused: 0.0 };
 
     /// Where regions have this size.
     fn of(objects: &LargeObjects, region: u64) -> Humongous {
         let humongous = objects.0.iter().filter(|class| is_humongous(class, region));
         humongous.fold(Humongous::NONE, |sum, class| {
-            let (count, bytes, region) = (class.count as f64, class.bytes as f64, region as f64);
-            // Programs have few sizes in a class: they are taken for one.
-            let each = (bytes / count / region).ceil() * region;
-            Humongous { objects: sum.objects + bytes, regions: sum.regions + count * each }
+            let taken = (size(class) / region as f64).ceil() * region as f64;
+            Humongous {
+                objects: sum.objects + class.bytes as f64,
+                regions: sum.regions + class.count as f64 * taken,
+                ..sum
+            }
         })
+    }
+
+    /// Where regions have had the size `before`, and get this one.
+    fn left(objects: &LargeObjects, before: u64, region: u64) -> Humongous {
+        let fitting = |class: &&Class| is_humongous(class, before) && !is_humongous(class, region);
+        let unused = objects.0.iter().filter(fitting).map(|class| {
+            let each = size(class);
+            let used = (region as f64 / each).floor() * each;
+            class.bytes as f64 * (region as f64 / used - 1.0)
+        });
+        Humongous { unused: unused.sum(), ..Humongous::of(objects, region) }
     }
 }
 
 fn is_humongous(class: &Class, region: u64) -> bool {
-    class.most > region / 2
+    class.most_bytes > region / 2
+}
+
+/// Bytes of one of them: programs have few sizes in a class, which are taken for one. Count and bytes were not read at the same moment.
+fn size(class: &Class) -> f64 {
+    let most = class.most_bytes as f64;
+    (class.bytes as f64 / class.count as f64).clamp(most / 2.0, most)
 }
 
 /// The sizes that most of their bytes are in.
@@ -120,43 +145,44 @@ fn sizes(objects: &LargeObjects, region: u64, seconds: f64) -> Option<String> {
     let humongous = objects.0.iter().filter(|class| is_humongous(class, region));
     let most = humongous.max_by_key(|class| class.bytes)?;
     Some(format!(
-        " Of {}/s of such objects {} are in ones of {} to {}.",
+        " {}/s are allocated in such objects, {} of that in objects of {} to {}.",
         human(all / seconds),
         share(most.bytes as f64 / all),
-        human(most.most as f64 / 2.0),
-        human(most.most as f64),
+        human(most.most_bytes as f64 / 2.0),
+        human(most.most_bytes as f64),
     ))
 }
 
-/// The smallest larger regions that save as much as any, and what they save.
+/// The smallest larger regions that save as much as any, and what they save: untold where nobody knows what fills eden.
 fn fitting(
     evidence: &Evidence,
     (rates, rate): (Rates, f64),
     objects: &LargeObjects,
     region: u64,
-) -> Option<(u64, Effect, &'static str)> {
+) -> Option<(u64, Effect)> {
     let now = Humongous::of(objects, region).regions;
     let larger = std::iter::successors(Some(region), |region| region.checked_mul(2)).skip(1);
-    let tried = larger.take_while(|region| *region <= largest(evidence)).filter_map(|region| {
-        let left = Humongous::of(objects, region);
-        // They bring a collection whenever they have taken so much of the heap.
+    let tried = larger.take_while(|larger| *larger <= largest(evidence, region)).map(|larger| {
+        let left = Humongous::left(objects, region, larger);
+        // They bring a collection whenever they have taken so much of the heap. Where one cycle follows the other there are fewer, and fewer to be saved.
         let part = left.regions / now;
-        (part <= MOST_LEFT).then(|| (region, left_of(evidence, rates, rate * (1.0 - part), left)))
+        let effect = left_of(evidence, rates, rate * (1.0 - part), left);
+        (larger, effect, 1.0 - part.max(effect.collections.unwrap_or(0.0)))
     });
-    let tried: Vec<(u64, Effect)> = tried.collect();
-    let fewest = tried.iter().filter_map(|(_, effect)| effect.collections).reduce(f64::min)?;
-    let (region, effect) = tried.into_iter().find(|(_, effect)| {
-        effect.collections.is_some_and(|left| left <= MOST_LEFT && left <= AS_FEW * fewest)
-    })?;
-    Some((region, effect, "expected from the objects' sizes"))
+    let tried: Vec<(u64, Effect, f64)> = tried.collect();
+    let most = tried.iter().map(|(.., saved)| *saved).fold(1.0 - MOST_LEFT, f64::max);
+    let found =
+        tried.into_iter().find(|(.., saved)| *saved >= SAVED_AS_WELL * most && *saved >= 1.0 - MOST_LEFT);
+    found.map(|(region, effect, _)| (region, effect))
 }
 
 /// The largest regions that leave G1 enough of them.
-fn largest(evidence: &Evidence) -> u64 {
-    let allowed =
-        if evidence.jvm.feature().is_some_and(|feature| feature >= 18) { LARGEST_SINCE_18 } else { LARGEST };
+fn largest(evidence: &Evidence, region: u64) -> u64 {
+    let is_recent = evidence.jvm.feature().is_some_and(|feature| feature >= 18);
+    let allowed = if is_recent { LARGEST_SINCE_18 } else { LARGEST };
     let heap = evidence.jvm.flags.number("MaxHeapSize").unwrap_or(LARGEST * FEWEST_REGIONS);
-    allowed.min(power_of_two(heap / FEWEST_REGIONS))
+    let of = |regions: u64| power_of_two(heap / regions);
+    of(FEWEST_REGIONS).min(region.saturating_mul(LARGER)).max(of(FEWEST_OF_LARGEST)).min(allowed)
 }
 
 /// When `fewer` of these collections a second come, and so much is still humongous. Untold where nobody knows what fills eden then.
@@ -164,7 +190,7 @@ fn left_of(evidence: &Evidence, rates: Rates, fewer: f64, humongous: Humongous) 
     // Objects that are not humongous any more fill eden with all others: `used` has the bytes of both.
     let eden = evidence.eden.mean_bytes.or(evidence.eden.bytes);
     let Some((eden, allocation)) = eden.zip(evidence.allocation.as_ref()) else { return Effect::default() };
-    let filling = (allocation.used - humongous.objects).max(0.0);
+    let filling = (allocation.used - humongous.objects + humongous.unused).max(0.0);
     // Concurrent cycles come with them, and go.
     let kept = (1.0 - fewer / (rates.full + rates.others)).clamp(0.0, 1.0);
     let left = Rates {
