@@ -68,7 +68,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let sized = region.and_then(|region| match seen {
         Some((_, objects)) => {
             let (region, effect) = fitting(evidence, (rates, rate), objects, region)?;
-            Some((region, effect, "if few of them survive a collection, which then copies them"))
+            let note = match Humongous::of(objects, region).regions > 0.0 {
+                true => "at most so many, if few of them survive a collection, which then copies them",
+                false => "if few of them survive a collection, which then copies them",
+            };
+            Some((region, effect, note))
         }
         None => {
             let larger = largest(evidence, region).min(region.saturating_mul(LARGER)).min(LARGEST);
@@ -164,7 +168,8 @@ fn fitting(
     let larger = std::iter::successors(Some(region), |region| region.checked_mul(2)).skip(1);
     let tried = larger.take_while(|larger| *larger <= largest(evidence, region)).map(|larger| {
         let left = Humongous::left(objects, region, larger);
-        // They bring a collection whenever they have taken so much of the heap. Where one cycle follows the other there are fewer, and fewer to be saved.
+        // They bring a collection whenever they have taken so much of the heap: the more, the less of it is asked for a second (`G1AdaptiveIHOPControl`), so that
+        // no more are left. Where one cycle follows the other there are fewer, and fewer to be saved.
         let part = left.regions / now;
         let effect = left_of(evidence, rates, rate * (1.0 - part), left);
         (larger, effect, 1.0 - part.max(effect.collections.unwrap_or(0.0)))

@@ -52,6 +52,7 @@ fn regions_are_as_large_as_the_objects_need_and_no_larger() {
         let unused = 100.0 * ((region * MB) as f64 / in_one as f64 - bytes as f64);
         near(&advice[0], 0.2 * (1.0 + unused / 1e10));
         near(&advice[1], 0.2);
+        assert!(advice[0].note.starts_with("if few"), "{}", advice[0].note);
     }
 }
 
@@ -84,6 +85,7 @@ fn what_stays_humongous_goes_on_bringing_collections() {
     let fill = 1e10 / (1e10 - 32.0 * 20.0 * MB as f64 + unused);
     let others = 2.0;
     near(&advice[0], (others + others / f64::exp_m1(others * fill)) / 5.0);
+    assert!(advice[0].note.starts_with("at most so many"), "{}", advice[0].note);
     near(&advice[1], 0.2);
 }
 
