@@ -1,7 +1,7 @@
 //! Filling gigabytes on huge pages: the arena's blocks against plain memory, written by the same threads with the same stores.
 
 use arena::{Arena, PageSize, Path, Policy};
-use pages::{Mapping, Obtained, Pool};
+use pages::{Mapping, Mappings, Pool};
 use serde::Serialize;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ pub fn measure(bytes: usize, policy: Policy, fewest: usize, length: Duration) ->
     let threads = crate::settings::cpus();
     let each = bytes / BLOCK / threads;
     let mut plain = Mapping::touched(bytes, policy).map_err(|error| text(&error))?;
-    let before = Obtained::of_process(std::process::id()).map_err(|error| text(&error))?.huge();
+    let before = Mappings::of_this_process().map_err(|error| text(&error))?.anonymous().huge();
     let mut arena = Arena::builder()
         .path(Path::Thread)
         .pages(policy)
@@ -87,7 +87,7 @@ pub fn measure(bytes: usize, policy: Policy, fewest: usize, length: Duration) ->
         .pre_touch(true)
         .build()
         .map_err(|error| text(&error))?;
-    let huge = Obtained::of_process(std::process::id()).map_err(|error| text(&error))?.huge() - before;
+    let huge = Mappings::of_this_process().map_err(|error| text(&error))?.anonymous().huge() - before;
     let on_arena = format!("{} MB of {} MB on huge pages", huge >> 20, (bytes + SLACK) >> 20);
     let obtained = [plain.obtained().map_err(|error| text(&error))?.to_string(), on_arena];
     let mut rounds: BTreeMap<Way, Vec<f64>> = BTreeMap::new();

@@ -7,7 +7,7 @@ use crate::nogc::NoGc;
 use crate::objects::{Chain, allocate, objects, walk};
 use crate::settings;
 use arena::{Arena, Path, Policy};
-use pages::{Faults, Obtained};
+use pages::{Faults, Mappings};
 use serde::{Deserialize, Serialize};
 use std::alloc::Layout;
 use std::process::Command;
@@ -143,7 +143,7 @@ fn timed<const SIZE: usize>(count: usize, take: impl FnMut(Layout) -> *mut u8) -
     if !span.right || !walk::<SIZE>(count, &chain, |_, _| {}).right {
         return Err("no memory, or the objects written are not those allocated".into());
     }
-    let huge = Obtained::of_process(std::process::id()).map_err(|error| error.to_string())?.huge() >> 20;
+    let huge = Mappings::of_this_process().map_err(|error| error.to_string())?.anonymous().huge() >> 20;
     Ok(Found {
         allocate: (span.end - span.start).as_secs_f64() * 1e9 / count as f64,
         faults: faults as f64 * 1000.0 / count as f64,

@@ -13,7 +13,7 @@ use crate::settings::cpus;
 use crate::with_malloc;
 use arena::Arena;
 use bumpalo::Bump;
-use pages::{Faults, Mapping, Obtained, Policy};
+use pages::{Faults, Mapping, Mappings, Policy};
 use serde::Serialize;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ fn measure<const SIZE: usize>(
 
 /// Bytes of this process on huge pages.
 fn huge() -> Result<u64, String> {
-    Ok(Obtained::of_process(std::process::id()).map_err(|error| error.to_string())?.huge())
+    Ok(Mappings::of_this_process().map_err(|error| error.to_string())?.anonymous().huge())
 }
 
 fn rounds(crew: &Crew, cells: &mut [Cell], length: Duration) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! On which pages a JVM that somebody else started for us really lies: seen from outside, while it runs.
 
 use crate::os::stat_field;
-use pages::{Faults, Obtained};
+use pages::{Faults, Mappings, Obtained};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -61,7 +61,7 @@ impl Observer {
 /// A JVM that ends meanwhile is no error: there was an earlier look, or there is none.
 fn look(pid: u32) -> Option<Seen> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(Seen { faults: faults(&stat)?, obtained: Obtained::of_process(pid).ok()? })
+    Some(Seen { faults: faults(&stat)?, obtained: Mappings::of_process(pid).ok()?.anonymous() })
 }
 
 /// The JVMs among a process and those that it started, or its children did.

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | [`Mapping`], [`Policy`] | anonymous memory on pages of a kind |
 //! | [`Obtained`], [`Mappings`] | bytes on pages of each kind, as the kernel counts them; its list, read once for several questions |
+//! | [`resident_of_sample`] | how much of a range of another process is in memory, from some of its pages |
 //! | [`Faults`] | page faults of this thread or process |
 //! | [`Pool`], [`Reservation`] | the pools of explicit huge pages, and filling one for a while |
 //! | [`CachedFile`] | a file mapped for reading, and whether the page cache holds it |
@@ -29,6 +30,7 @@
 //! # Ok::<(), pages::Error>(())
 //! ```
 
+mod areas;
 mod error;
 mod fallback;
 mod faults;
@@ -39,6 +41,7 @@ mod obtained;
 mod policy;
 mod pool;
 mod reservation;
+mod sampled;
 mod size;
 #[cfg(test)]
 mod test_support;
@@ -54,5 +57,6 @@ pub use obtained::Obtained;
 pub use policy::{Policy, small_page_bytes, transparent_page_bytes, transparent_setting};
 pub use pool::{Pool, pools};
 pub use reservation::Reservation;
+pub use sampled::resident_of_sample;
 pub use size::PageSize;
 pub use zero::zero_around_caches;

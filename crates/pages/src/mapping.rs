@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fallback::Fallback;
+use crate::mappings::Mappings;
 use crate::obtained::Obtained;
 use crate::policy::{Policy, small_page_bytes};
 use crate::size::PageSize;
@@ -248,7 +249,7 @@ impl Mapping {
     /// Bytes on pages of each kind that are resident now, as the kernel counts them.
     pub fn obtained(&self) -> Result<Obtained> {
         let start = self.base.as_ptr() as usize;
-        Obtained::of_range(start..start + self.len)
+        Mappings::of_this_process()?.of_whole_mappings(&(start..start + self.len))
     }
 }
 

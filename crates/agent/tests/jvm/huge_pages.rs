@@ -7,7 +7,7 @@ use crate::matrix::{JDKS, SERVED, Setting, matrix};
 use crate::process::Running;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
-use pages::{Mapping, Obtained, PageSize, Policy, Pool, Reservation};
+use pages::{Mapping, Mappings, Obtained, PageSize, Policy, Pool, Reservation};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ fn heap_of(setting: Setting, flags: &str) -> Result<Obtained, String> {
             let heap = heap(running)?;
             // Some versions do not touch at the start what is on explicit huge pages.
             running.wait_until("some of its heap has been touched", |running| {
-                let obtained = Obtained::of_range_in_process(running.pid(), &heap);
+                let obtained = Mappings::of_process(running.pid()).map(|mappings| mappings.of_range(&heap));
                 *seen.borrow_mut() = obtained.map_err(|error| error.to_string())?.0;
                 Ok(seen.borrow().resident() >= TOUCHED)
             })
