@@ -233,3 +233,52 @@ fn a_jvm_with_a_tmp_of_its_own_loads_one_copy_however_often_it_is_asked() {
         .collect();
     assert_eq!(copies.len(), 1, "inodes of the agent's library: {maps}");
 }
+
+/// Until the workload's own thread runs.
+fn until_it_works(jvm: &Jvm) {
+    let works = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", jvm.pid)).unwrap().flatten();
+        let mut names = tasks.flat_map(|task| std::fs::read_to_string(task.path().join("comm")));
+        names.any(|name| name.starts_with("alloc"))
+    };
+    while !works() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// Two containers that share a /tmp: in each the JVM is process 1, and only one of them can have the socket of that name.
+#[test]
+fn a_jvm_whose_socket_is_that_of_another_is_not_confused_with_it() {
+    if own_tmp("rw").is_none() {
+        return;
+    }
+    let shared = tempfile::tempdir().unwrap();
+    let mount = format!("mount --bind {} /tmp && exec \"$@\"", shared.path().display());
+    let before = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", &mount, "sh"];
+    let [Some(first), Some(second)] = [(); 2].map(|()| Jvm::start(&before, &[])) else { return };
+    // A JVM that starts removes what has the name of its socket.
+    [&first, &second].into_iter().for_each(until_it_works);
+    let (code, said) = first.ask("attach", &["levels=none"]);
+    assert_eq!(code, Some(0), "{said}");
+    let line = format!("/tmp/.java_pid1 is the socket of process {}, which", first.pid);
+    let (code, said) = second.ask("attach", &[]);
+    assert!(code == Some(1) && said.contains(&line) && said.contains("a /tmp of its own"), "{said}");
+    let (code, said) = second.ask("doctor", &["--seconds", "1", "--format", "json"]);
+    assert!(code == Some(0) && said.contains(&line), "from outside, with the reason: {said}");
+    let (_, said) = first.ask("status", &[]);
+    assert!(said.contains("observing"), "it has its agent still, and no other: {said}");
+    let pid = first.pid;
+    drop(first);
+    while jvm::os::is_running(pid) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // Its last thread closes the socket, which may be a moment later.
+    let (code, said) = loop {
+        let (code, said) = second.ask("attach", &["levels=none"]);
+        if !said.contains(&line) {
+            break (code, said);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert_eq!(code, Some(0), "what is left of the other one is in nobody's way: {said}");
+}

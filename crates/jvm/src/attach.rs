@@ -10,18 +10,19 @@ mod connection;
 mod copy;
 mod folder;
 mod owner;
+mod socket;
 mod target;
 mod temporary;
 mod trigger;
 
 use crate::{Error, Result, loadable, loaded, os, printable};
 use connection::{Silence, Waiting};
+pub use copy::Copied;
 use owner::Owner;
-use std::fs;
+use socket::Socket;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 use target::Target;
@@ -39,7 +40,7 @@ const NOT_LOADED: &str = "was not loaded.";
 pub struct Attached {
     pid: u32,
     temporary: Temporary,
-    own_pid: u32,
+    socket: Socket,
     owner: Owner,
     patience: Duration,
     /// Whether a signal that asks us to stop ends a request.
@@ -79,16 +80,8 @@ impl Attached {
             )),
         })?;
         let Target { own_pid, owner, .. } = target;
-        let attached = Attached {
-            pid,
-            temporary,
-            own_pid,
-            owner,
-            patience,
-            heeds_signals,
-            diagnoses_by: OnceLock::new(),
-        };
-        if attached.is_there()? {
+        let attached = Attached::at(pid, own_pid, temporary, owner, patience, heeds_signals);
+        if attached.socket.is_there()? {
             return Ok(attached);
         }
         if let Some(why) = target.deaf() {
@@ -104,12 +97,29 @@ impl Attached {
         Ok(attached)
     }
 
+    fn at(
+        pid: u32,
+        own_pid: u32,
+        temporary: Temporary,
+        owner: Owner,
+        patience: Duration,
+        heeds_signals: bool,
+    ) -> Attached {
+        let path = temporary.path().join(format!(".java_pid{own_pid}"));
+        let socket = Socket { pid, own_pid, owner, path };
+        Attached { pid, temporary, socket, owner, patience, heeds_signals, diagnoses_by: OnceLock::new() }
+    }
+
     /// Asks for the socket, and waits for it.
     fn have_it_listen(&self) -> Result<()> {
         let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
         let mut asking = Asking::default();
-        while !self.is_there()? {
-            waiting.look().map_err(|silence| self.unanswered(silence, "attach"))?;
+        while !self.socket.is_there()? {
+            if let Err(silence) = waiting.look() {
+                // It has the signal, and looks for the file when it can.
+                asking.leave(self.pid);
+                return Err(self.unanswered(silence, "attach"));
+            }
             // Looked at again: the process may have ended, and its number gone to another.
             let again = Target::of(self.pid)?;
             // One that is stopped would take the signal when it goes on, find nobody asking, and print its threads.
@@ -121,46 +131,22 @@ impl Attached {
         Ok(())
     }
 
-    fn socket(&self) -> PathBuf {
-        self.temporary.path().join(format!(".java_pid{}", self.own_pid))
-    }
-
-    /// Whether the socket is there, and the JVM's own or root's.
-    fn is_there(&self) -> Result<bool> {
-        let found = fs::symlink_metadata(self.socket());
-        if !found.is_ok_and(|found| !found.is_symlink() && [self.owner.uid, 0].contains(&found.uid())) {
-            return Ok(false);
-        }
-        match connection::connect(&self.socket(), self.caller()) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::failed(format!(
-                "cannot connect to process {}: /tmp/.java_pid{}: {error}; run this command as that process's user, or remove the file if \
-                 an ended JVM left it",
-                self.pid, self.own_pid
-            ))),
-            // So many wait already.
-            Err(error) => Ok(error.kind() == ErrorKind::WouldBlock),
-            Ok(_) => Ok(true),
-        }
-    }
-
-    /// Who connects: the JVM's user, but for a socket that only root may use. A JVM that began as root has one, or an ended one left it.
-    fn caller(&self) -> Owner {
-        let is_roots = fs::symlink_metadata(self.socket()).is_ok_and(|found| found.uid() == 0);
-        if is_roots { Owner::us() } else { self.owner }
-    }
-
     /// Why there is no answer, and what can be done about it.
     fn unanswered(&self, silence: Silence, command: &str) -> Error {
         let pid = self.pid;
         match silence {
             Silence::Stopped => Error::unanswered(format!(
-                "process {pid} is stopped (as by SIGSTOP, or by Ctrl-Z in its terminal); 'kill -CONT {pid}' resumes it"
+                "process {pid} is stopped (as by SIGSTOP, or by Ctrl-Z in its terminal); 'kill -CONT {pid}' resumes it, unless a debugger holds it"
             )),
             Silence::TooLong => Error::unanswered(format!(
                 "process {pid} has not answered in {} s ({command}): it is stuck, frozen or too busy; try again when it runs",
                 self.patience.as_secs()
             )),
             Silence::Signal(signal) => Error::interrupted(signal),
+            // It says all.
+            Silence::Broken(error) if error.kind() == ErrorKind::AddrInUse => {
+                Error::failed(error.to_string())
+            }
             Silence::Broken(error) => {
                 Error::failed(format!("process {pid} does not respond ({command}): {error}; try again"))
             }
@@ -204,7 +190,7 @@ impl Attached {
             request.extend_from_slice(argument.as_bytes());
             request.push(0);
         }
-        connection::send(&self.socket(), self.caller(), &request, waiting)
+        connection::send(&|| self.socket.connect(), &request, waiting)
             .map_err(|silence| self.unanswered(silence, command))
     }
 
@@ -231,14 +217,23 @@ impl Attached {
     }
 
     /// Loads an agent that is not there. Once the JVM has been asked, a signal that asks us to stop waits for the answer, so that the agent can be withdrawn: who
-    /// sends one is told so.
-    pub fn load_new(&self, library: &Path, options: &str, tell: &dyn Fn(&str)) -> Result<Loaded> {
+    /// sends one is told so. Where no answer comes, the JVM may look for the library at any later time: a copy stays, because whoever put something else under its
+    /// name would have that loaded.
+    pub fn load_new(
+        &self,
+        library: &Path,
+        copy: Option<&mut Copied>,
+        options: &str,
+        tell: &dyn Fn(&str),
+    ) -> Result<Loaded> {
         let mut waiting = Waiting::new(self.pid, self.patience, self.heeds_signals);
         let stream = self.send("load", [&library.to_string_lossy(), "true", options], &mut waiting)?;
         let waits = || tell("waiting for the JVM, which has been asked to load the agent already");
         waiting.insist(&waits);
-        let answer =
-            connection::receive(stream, &mut waiting).map_err(|silence| self.may_still_load(silence))?;
+        let answer = connection::receive(stream, &mut waiting).map_err(|silence| {
+            copy.into_iter().for_each(Copied::keep);
+            self.may_still_load(silence)
+        })?;
         loaded(library, self.understood("load", &answer))
     }
 
@@ -289,14 +284,14 @@ fn loaded(library: &Path, answer: Result<String>) -> Result<Loaded> {
 mod tests {
     use super::*;
     use crate::idle::Idle;
+    use std::fs;
 
     fn refused(pid: u32) -> String {
         Attached::to(pid, Duration::from_secs(1)).unwrap_err().to_string()
     }
 
     fn attached(temporary: Temporary, pid: u32, owner: Owner, patience: Duration) -> Attached {
-        let diagnoses_by = OnceLock::new();
-        Attached { pid, temporary, own_pid: pid, owner, patience, heeds_signals: true, diagnoses_by }
+        Attached::at(pid, pid, temporary, owner, patience, true)
     }
 
     #[test]
@@ -317,27 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_of_roots_is_roots_to_use() {
-        if os::user() != 0 {
-            skips::skip!("sockets of another user: only root makes them");
-            return;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
-        let (owner, temporary) = (Owner { uid: 4711, gid: 4711 }, Temporary::of(folder.path()).unwrap());
-        let (pid, patience) = (std::process::id(), Duration::from_millis(50));
-        let attached = attached(temporary, pid, owner, patience);
-        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
-        assert_eq!((attached.caller(), attached.is_there()), (Owner::us(), Ok(true)));
-        std::os::unix::fs::chown(attached.socket(), Some(4711), Some(4711)).unwrap();
-        assert_eq!(attached.caller(), owner);
-        // An ended JVM's, whose number this one has got.
-        drop(listens);
-        std::os::unix::fs::chown(attached.socket(), Some(0), Some(0)).unwrap();
-        assert_eq!(attached.is_there(), Ok(false));
-    }
-
-    #[test]
     fn who_does_not_say_whether_he_loaded_may_still_do_so() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
@@ -346,9 +320,9 @@ mod tests {
         let owner = Owner::us();
         let attached = attached(temporary, pid, owner, patience);
         let library = Path::new("/libterrace.so");
-        let load = || attached.load_new(library, "levels=none", &|_| ()).unwrap_err();
+        let load = || attached.load_new(library, None, "levels=none", &|_| ()).unwrap_err();
         assert!(!load().ends_asking(), "nobody listens");
-        let listens = std::os::unix::net::UnixListener::bind(attached.socket()).unwrap();
+        let listens = std::os::unix::net::UnixListener::bind(&attached.socket.path).unwrap();
         let remedy = format!("it may still load the agent when it runs: 'terrace off {pid}' ends that");
         for stopped in [false, true] {
             if stopped {

@@ -86,8 +86,20 @@ const SERVICES: [&str; 23] = [
 /// Linux keeps so many bytes of a name.
 const KEPT: usize = 15;
 
+/// Whether a thread has this name, or one that begins so, as Linux and HotSpot shorten it.
+pub(crate) fn is_called(name: &str, full: &str) -> bool {
+    name.starts_with(&full[..full.len().min(KEPT)]) || is_shortened(name, full)
+}
+
+/// The names of a process's threads, as they are kept.
+pub(crate) fn names(pid: u32) -> Vec<String> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let name = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("comm")).ok();
+    entries.filter_map(name).map(|name| name.trim_end().to_owned()).collect()
+}
+
 fn kind(name: &str) -> Kind {
-    let begins = |full: &&str| name.starts_with(&full[..full.len().min(KEPT)]) || is_shortened(name, full);
+    let begins = |full: &&str| is_called(name, full);
     match () {
         () if CONCURRENT.iter().any(begins) => Kind::Concurrent,
         () if COLLECTORS.iter().any(begins) => Kind::Collector,

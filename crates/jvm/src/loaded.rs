@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// What Linux writes behind the name of a mapped file that has gone, or been replaced.
-const GONE: &str = " (deleted)";
+pub(crate) const GONE: &str = " (deleted)";
 
 /// Of a process into which the kernel lets us not look, as root without rights in a container, or of a program with capabilities of its file.
 pub(crate) fn hidden(pid: u32, error: &io::Error) -> Error {
@@ -38,6 +38,16 @@ pub(crate) fn libraries(maps: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Those that the process's loader knows by their names: glibc's knows a library whose file has gone, and opens nothing for it. musl's opens what has the name now,
+/// which may be somebody else's.
+pub(crate) fn known_by_name(maps: &str) -> Vec<PathBuf> {
+    if !maps.contains("/ld-musl-") {
+        return libraries(maps);
+    }
+    let there: Vec<&str> = maps.lines().filter(|line| !line.ends_with(GONE)).collect();
+    libraries(&there.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +61,12 @@ mod tests {
                     7f50-7f60 r-xp 0000 08:01 13 /usr/lib/jvm/lib/server/libjvm.so\n";
         let named = ["/opt/a b/libterrace.so", "/tmp/terrace-x/libterrace.so"].map(Path::new);
         assert_eq!(libraries(maps), named);
+        assert_eq!(known_by_name(maps), named);
+        // Whoever may write to /tmp may have put something there.
+        let musl = format!("{maps}7f60-7f70 r-xp 1000 08:01 12 /lib/ld-musl-x86_64.so.1\n");
+        assert_eq!(
+            (libraries(&musl), known_by_name(&musl)),
+            (named.map(Path::to_owned).to_vec(), vec![named[0].to_owned()])
+        );
     }
 }

@@ -124,9 +124,9 @@ pub fn is_running(pid: u32) -> bool {
     stat(pid, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
-/// Whether a process is stopped, as by SIGSTOP: it does nothing until it gets SIGCONT.
+/// Whether a process is stopped, as by SIGSTOP or by a debugger: it does nothing until it is resumed.
 pub fn is_stopped(pid: u32) -> bool {
-    stat(pid, 3) == Some('T')
+    matches!(stat(pid, 3), Some('T' | 't'))
 }
 
 /// Whether a process has a handler for a signal.

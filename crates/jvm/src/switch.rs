@@ -1,7 +1,7 @@
 //! Terrace put into a JVM that runs, and switched there.
 
 use crate::agent::AgentOptions;
-use crate::attach::{Attached, Loaded};
+use crate::attach::{Attached, Copied, Loaded};
 use crate::install::Install;
 use crate::lease::Lease;
 use crate::status::{self, Status};
@@ -66,7 +66,7 @@ fn load_into(
               JVM; -XX:+EnableDynamicAgentLoading at its start suppresses it",
         );
     }
-    let (path, _copy) = jvm.reachable(library)?;
+    let (path, mut copy) = jvm.reachable(library)?;
     if let Some(observer) = observer
         && loaded::libraries(&loaded::maps(pid)?) != [path.as_path()]
     {
@@ -75,7 +75,7 @@ fn load_into(
     }
     // What cannot be seen cannot be withdrawn either.
     let options = AgentOptions { control: Some("auto".into()), seen: true, ..options.clone() };
-    let loaded = load(&jvm, &path, &options.text()?, &tell)?;
+    let loaded = load(&jvm, &path, copy.as_mut(), &options.text()?, &tell)?;
     match (loaded, status::of(pid)) {
         (Loaded::Yes, status) => status,
         (Loaded::Refused, Ok(status)) if status.state == State::Observing.name() => Err(Error::failed(
@@ -107,7 +107,13 @@ fn warns(jvm: &Attached) -> Result<bool> {
 }
 
 /// Waits for a JVM that has only begun to start.
-fn load(jvm: &Attached, library: &Path, options: &str, tell: &dyn Fn(&str)) -> Result<Loaded> {
+fn load(
+    jvm: &Attached,
+    library: &Path,
+    mut copy: Option<&mut Copied>,
+    options: &str,
+    tell: &dyn Fn(&str),
+) -> Result<Loaded> {
     let since = Instant::now();
     loop {
         let uptime = jvm.uptime()?;
@@ -126,7 +132,7 @@ fn load(jvm: &Attached, library: &Path, options: &str, tell: &dyn Fn(&str)) -> R
         pause()?;
     }
     loop {
-        let loaded = jvm.load_new(library, options, tell)?;
+        let loaded = jvm.load_new(library, copy.as_deref_mut(), options, tell)?;
         if loaded != Loaded::TooEarly || jvm.uptime()?.is_none_or(|uptime| uptime > STARTING) {
             return Ok(loaded);
         }

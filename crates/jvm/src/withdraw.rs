@@ -56,9 +56,9 @@ fn has_gone(pid: u32, control: &Control) -> bool {
 /// Asks each agent library that the JVM has loaded, by the name that it has there.
 fn ask_on_attach(pid: u32) -> Result<()> {
     let libraries =
-        loaded::libraries(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
+        loaded::known_by_name(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
     if libraries.is_empty() {
-        return Err(Error::failed("the agent's library is no longer mapped by name"));
+        return Err(Error::failed("the agent's library cannot be named any more"));
     }
     let jvm = Attached::despite_signals(pid, PATIENCE)?;
     let mut asked = Ok(());
@@ -66,7 +66,6 @@ fn ask_on_attach(pid: u32) -> Result<()> {
         match jvm.load(&library, "withdraw=true,log=error") {
             Ok(Loaded::Yes) => return Ok(()),
             Ok(Loaded::Refused | Loaded::TooEarly) => {}
-            // musl's loader asks for the file: a copy that has gone has no name there.
             Err(error) => asked = Err(error),
         }
     }

@@ -71,7 +71,8 @@ pub fn the_jvm(top: u32) -> u32 {
         while let Some(child) = read(format!("/proc/{pid}/task/{pid}/children")).split_whitespace().next() {
             pid = child.parse().unwrap();
         }
-        if read(format!("/proc/{pid}/maps")).contains("libjvm.so") {
+        let maps = read(format!("/proc/{pid}/maps"));
+        if maps.lines().any(|line| line.contains(" r-xp ") && line.ends_with("/libjvm.so")) {
             return pid;
         }
         assert!(Instant::now() < until, "no JVM below");

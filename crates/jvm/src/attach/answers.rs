@@ -48,16 +48,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("root/tmp")).unwrap();
         let pid = std::process::id();
-        let attached = Attached {
-            pid,
-            temporary: Temporary::of(folder.path()).unwrap(),
-            own_pid: pid,
-            owner: Owner::us(),
-            patience: Duration::from_secs(60),
-            heeds_signals: true,
-            diagnoses_by: Default::default(),
-        };
-        let listens = UnixListener::bind(attached.socket()).unwrap();
+        let temporary = Temporary::of(folder.path()).unwrap();
+        let attached = Attached::at(pid, pid, temporary, Owner::us(), Duration::from_secs(60), true);
+        let listens = UnixListener::bind(&attached.socket.path).unwrap();
         let jvm = std::thread::spawn(move || {
             let (mut requests, mut left) = (Vec::new(), versions.iter());
             while requests.len() < versions.len() + 2 {

@@ -128,13 +128,12 @@ fn connect_here(socket: &Path) -> io::Result<UnixStream> {
 ///
 /// Nothing is given up for its time before it was tried: a machine that is late must not turn what is there, or gone, into what takes too long.
 pub(super) fn send(
-    socket: &Path,
-    owner: Owner,
+    connect: &dyn Fn() -> io::Result<UnixStream>,
     request: &[u8],
     waiting: &mut Waiting,
 ) -> Result<UnixStream, Silence> {
     let mut stream = loop {
-        match connect(socket, owner) {
+        match connect() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 waiting.look()?;
                 std::thread::sleep(STEP);
@@ -196,7 +195,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(50);
 
     fn exchange(socket: &Path, waiting: &mut Waiting) -> Result<Vec<u8>, Silence> {
-        let stream = send(socket, Owner::us(), b"request", waiting)?;
+        let stream = send(&|| connect(socket, Owner::us()), b"request", waiting)?;
         receive(stream, waiting)
     }
 

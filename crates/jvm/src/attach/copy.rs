@@ -65,6 +65,13 @@ pub struct Copied {
     owner: Owner,
 }
 
+impl Copied {
+    /// It stays when this is dropped.
+    pub(super) fn keep(&mut self) {
+        self.folder.take().into_iter().for_each(Folder::keep);
+    }
+}
+
 impl Drop for Copied {
     fn drop(&mut self) {
         let folder = self.folder.take();
@@ -92,10 +99,7 @@ fn digest(content: &[u8]) -> u64 {
 
 /// The copy with this content that a JVM has loaded, by the name that it had, if its loader still knows it by that.
 fn loaded_copy(maps: &str, content: &str) -> Option<PathBuf> {
-    if maps.contains("/ld-musl-") {
-        return None;
-    }
-    loaded::libraries(maps).into_iter().find(|library| {
+    loaded::known_by_name(maps).into_iter().find(|library| {
         let folder = library.parent().filter(|folder| folder.parent() == Some(Path::new("/tmp")));
         let name = folder.and_then(|folder| folder.file_name()?.to_str());
         name.is_some_and(|name| name.starts_with(COPIES) && name.ends_with(content))

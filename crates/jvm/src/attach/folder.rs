@@ -18,6 +18,7 @@ pub struct Folder {
     name: OsString,
     directory: OwnedFd,
     files: Vec<OsString>,
+    is_kept: bool,
 }
 
 impl Folder {
@@ -46,7 +47,7 @@ impl Folder {
                 "another process replaced the directory",
             ));
         }
-        Ok(Folder { parent, name, directory, files: Vec::new() })
+        Ok(Folder { parent, name, directory, files: Vec::new(), is_kept: false })
     }
 
     pub(super) fn name(&self) -> &OsStr {
@@ -62,6 +63,11 @@ impl Folder {
         Ok(rustix::fs::fchmod(&file, FOR_ALL)?)
     }
 
+    /// It stays, with its files.
+    pub(super) fn keep(mut self) {
+        self.is_kept = true;
+    }
+
     /// Lets others in: the JVM may run as another user.
     pub(super) fn publish(&self) -> io::Result<()> {
         Ok(rustix::fs::fchmod(&self.directory, FOR_ALL)?)
@@ -73,6 +79,9 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o755);
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
         for file in &self.files {
             let _ = rustix::fs::unlinkat(&self.directory, file, AtFlags::empty());
         }
@@ -159,6 +168,16 @@ mod tests {
         }
         drop(folder);
         assert!(!made.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_kept_stays_with_its_files() {
+        let places = Places::new();
+        let mut folder = Folder::make(&places.open_tmp(), "terrace-", "-00ff").unwrap();
+        folder.fill(LIBRARY.as_ref(), b"library").unwrap();
+        let made = places.tmp().join(folder.name());
+        folder.keep();
+        assert_eq!(fs::read(made.join(LIBRARY)).unwrap(), b"library");
     }
 
     #[test]

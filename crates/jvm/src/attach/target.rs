@@ -2,7 +2,7 @@
 
 use super::Owner;
 use crate::perfdata::PerfFile;
-use crate::{Error, Result, loaded, os, process};
+use crate::{Error, Result, cpu, loaded, os, process};
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(super) struct Target {
     pub(super) directory: PathBuf,
     pub(super) owner: Owner,
     pub(super) own_pid: u32,
-    /// Whether it handles SIGQUIT: one that does not would be ended by it.
+    /// Whether HotSpot handles SIGQUIT in it: one in which nobody does would be ended by it, and one in which another runtime does, too.
     pub(super) listens: bool,
 }
 
@@ -23,8 +23,30 @@ fn not_hotspot(maps: &str) -> Option<&'static str> {
     if maps.contains("libj9vm") {
         return Some("is an OpenJ9 JVM, which is not supported; run the program with a HotSpot JVM");
     }
-    (!maps.contains("libjvm.so"))
+    (!runs_libjvm(maps))
         .then_some("is not a JVM; specify the JVM's own process ID ('terrace top' lists them)")
+}
+
+/// Whether code of `libjvm.so` is mapped: tools map it, and its debugging information, to read symbols.
+fn runs_libjvm(maps: &str) -> bool {
+    maps.lines().any(|line| {
+        let is_code = line.split(' ').nth(1).is_some_and(|rights| rights.contains('x'));
+        let path = line.find('/').map(|at| line[at..].trim_end_matches(loaded::GONE));
+        is_code && path.is_some_and(|path| path.ends_with("/libjvm.so"))
+    })
+}
+
+/// The thread that HotSpot has for SIGQUIT, and no JVM with `-Xrs`. Its handler is installed right after the thread is made (`os::initialize_jdk_signal_support`).
+const DISPATCHER: &str = "Signal Dispatcher";
+/// Every JVM has one.
+const VM_THREAD: &str = "VM Thread";
+
+/// Whether HotSpot takes this process's SIGQUIT: a program with a JVM in it may have a handler of its own, which may end it, and map `libjvm.so` without running it.
+fn dispatches_signals(pid: u32) -> bool {
+    let names = cpu::names(pid);
+    let has = |full| names.iter().any(|name| cpu::is_called(name, full));
+    // Old releases of 8 give their threads no names; the counters tell that a JVM runs.
+    has(DISPATCHER) || (!has(VM_THREAD) && PerfFile::of(pid).is_some())
 }
 
 impl Target {
@@ -36,7 +58,7 @@ impl Target {
         let own_pid = process::field(&status, "NSpid:")
             .and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
         let directory = PathBuf::from(format!("/proc/{pid}"));
-        let listens = os::catches(pid, os::QUIT);
+        let listens = os::catches(pid, os::QUIT) && dispatches_signals(pid);
         let owner = Owner::of(&status).unwrap_or(Owner::us());
         Ok(Target { pid, directory, owner, own_pid: own_pid.unwrap_or(pid), listens })
     }
@@ -49,7 +71,7 @@ impl Target {
             );
         }
         (!self.listens).then_some(
-            "does not handle SIGQUIT: it is still starting, try again; with -Xrs its socket in /tmp was removed, restart it",
+            "has no HotSpot that handles SIGQUIT: it is still starting, try again; with -Xrs its socket in /tmp was removed, restart it",
         )
     }
 
@@ -72,7 +94,8 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
-    use super::not_hotspot;
+    use super::{dispatches_signals, not_hotspot};
+    use crate::idle::Idle;
 
     #[test]
     fn only_hotspot_is_asked() {
@@ -86,5 +109,17 @@ mod tests {
         let other = not_hotspot(&maps(&["server/libjvm.so", "default/libj9vm29.so", "default/libj9gc29.so"]));
         assert!(other.unwrap().contains("OpenJ9"));
         assert!(not_hotspot(&maps(&["libc.so.6"])).unwrap().contains("not a JVM"));
+        assert!(not_hotspot(&maps(&["server/libjvm.so.debug"])).unwrap().contains("not a JVM"));
+        let read = "7f00-7f10 r--p 0000 08:01 7 /opt/jdk/lib/server/libjvm.so\n";
+        assert!(not_hotspot(read).unwrap().contains("not a JVM"), "for its symbols");
+        let updated = "7f00-7f10 r-xp 0000 08:01 7 /opt/my jdk/lib/server/libjvm.so (deleted)\n";
+        assert_eq!(not_hotspot(updated), None);
+    }
+
+    /// A shell may handle SIGQUIT, and is no JVM.
+    #[test]
+    fn a_handler_of_another_runtime_is_not_hotspots() {
+        let idle = Idle::start();
+        assert!(!dispatches_signals(idle.pid()) && !dispatches_signals(std::process::id()));
     }
 }

@@ -42,6 +42,16 @@ impl Asking {
     }
 }
 
+impl Asking {
+    /// Nobody waits for it any more, and it may still have the signal: without the file it would print its threads when it goes on. So the file stays. Only a
+    /// process that has ended needs none.
+    pub(super) fn leave(self, pid: u32) {
+        if let Some(made) = self.trigger.and_then(|trigger| trigger.made).filter(|_| os::is_running(pid)) {
+            made.keep();
+        }
+    }
+}
+
 /// The file, for as long as it is needed.
 struct Trigger {
     /// Where the JVM looks for it.
@@ -55,6 +65,13 @@ struct Made {
     name: String,
     file: File,
     owner: Owner,
+    is_kept: bool,
+}
+
+impl Made {
+    fn keep(mut self) {
+        self.is_kept = true;
+    }
 }
 
 impl Trigger {
@@ -102,7 +119,7 @@ impl Trigger {
             }
             made => {
                 let (file, name, owner) = (File::from(made?), name.to_owned(), target.owner);
-                Ok(Trigger { path, made: Some(Made { folder, name, file, owner }) })
+                Ok(Trigger { path, made: Some(Made { folder, name, file, owner, is_kept: false }) })
             }
         }
     }
@@ -125,6 +142,9 @@ fn accepts(target: &Target, found: &Metadata) -> bool {
 
 impl Drop for Made {
     fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
         let remove = || Ok(rustix::fs::unlinkat(&self.folder, &self.name, rustix::fs::AtFlags::empty())?);
         let _ = self.owner.act(remove);
     }
@@ -188,6 +208,29 @@ mod tests {
         assert_eq!(asked.ask(&mut asking), Ok(2), "it may have printed its threads twice");
         drop(asking);
         assert!(!asked.trigger("root/tmp").exists());
+    }
+
+    /// Frozen, or in the middle of a pause that takes longer than anybody waits.
+    #[test]
+    fn one_that_has_not_yet_taken_the_signal_finds_the_file_later() {
+        let (mut asked, mut asking) = (Asked::new(), Asking::default());
+        assert_eq!(asked.ask(&mut asking), Ok(1));
+        asking.leave(asked.idle.pid());
+        assert!(asked.trigger("root/tmp").is_file());
+        // The next one to ask uses it, and leaves it there as well.
+        let mut asking = Asking::default();
+        assert_eq!(asked.ask(&mut asking), Ok(1));
+        drop(asking);
+        assert!(asked.trigger("root/tmp").is_file());
+        fs::remove_file(asked.trigger("root/tmp")).unwrap();
+        let mut asking = Asking::default();
+        assert_eq!(asked.ask(&mut asking), Ok(1));
+        let _ = asked.idle.0.kill();
+        while os::is_running(asked.idle.pid()) {
+            std::thread::sleep(super::super::STEP);
+        }
+        asking.leave(asked.idle.pid());
+        assert!(!asked.trigger("root/tmp").exists(), "nobody will look for it");
     }
 
     #[test]
