@@ -70,8 +70,15 @@ impl Memory {
     }
 
     /// Gives whole pages from `from` bytes on back to the kernel, for all processes that have mapped them. They can be read and written as before, and
-    /// are zero then.
+    /// are zero then. Where the kernel may not have a page for who writes there once more, which would end that process, they stay as they are.
     pub(crate) fn release(&self, from: usize) {
+        if commits_strictly() {
+            return;
+        }
+        self.release_now(from);
+    }
+
+    fn release_now(&self, from: usize) {
         let from = from.next_multiple_of(page_bytes());
         let Some(bytes) = self.bytes.checked_sub(from).filter(|bytes| *bytes > 0) else { return };
         // The first is for memory that is shared, the second for memory that is not, where the kernel refuses the first.
@@ -87,6 +94,12 @@ impl Drop for Memory {
         // SAFETY: the mapping was made by `map` with this length, and nothing borrowed from `self` outlives it.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
+}
+
+/// Whether the kernel refuses memory beyond a limit (`vm.overcommit_memory=2`). Of a memory file it then refuses single pages, by SIGBUS (`shmem_inode_acct_blocks`); those that were
+/// allocated when it was made are there.
+pub(crate) fn commits_strictly() -> bool {
+    std::fs::read("/proc/sys/vm/overcommit_memory").map_or(true, |mode| mode.first() == Some(&b'2'))
 }
 
 fn page_bytes() -> usize {
@@ -254,14 +267,14 @@ mod tests {
                 // SAFETY: as above.
                 unsafe { at(page * PAGE).write_volatile(7) };
             }
-            memory.release(PAGE + 1);
+            memory.release_now(PAGE + 1);
             // SAFETY: as above.
             let left = [0, 1, 2, 9].map(|page| unsafe { at(page * PAGE).read_volatile() });
             assert_eq!(left, [7, 7, 0, 0]);
             // SAFETY: as above.
             unsafe { at(9 * PAGE).write_volatile(8) };
-            memory.release(10 * PAGE);
-            memory.release(11 * PAGE);
+            memory.release_now(10 * PAGE);
+            memory.release_now(11 * PAGE);
             // SAFETY: as above.
             assert_eq!(unsafe { at(9 * PAGE).read_volatile() }, 8);
         }
