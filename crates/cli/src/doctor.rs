@@ -43,6 +43,11 @@ pub struct Doctor {
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = some_seconds, requires = "verify")]
     duration: Duration,
 
+    /// With --verify: measured time of each JVM with a flag, and of each without [default: 3, and more where collections are rare, as far
+    /// as --duration has room].
+    #[arg(long, value_name = "TIME", value_parser = some_seconds, requires = "verify")]
+    fork_seconds: Option<Duration>,
+
     /// With --verify: JVMs with a flag and without run one after the other (interleaved) or at the same time (concurrent), if the
     /// program can run twice [default: interleaved; concurrent for --workload].
     #[arg(long, value_name = "SCHEDULE", value_parser = crate::arguments::parse::<Schedule>, requires = "verify")]
@@ -88,7 +93,12 @@ impl Doctor {
                 ));
             }
             (Some(pid), false) => {
-                let own = self.warmup.map(|_| "--warmup").or(self.forks.map(|_| "--forks"));
+                let given = [
+                    self.warmup.map(|_| "--warmup"),
+                    self.forks.map(|_| "--forks"),
+                    self.fork_seconds.map(|_| "--fork-seconds"),
+                ];
+                let own = given.into_iter().flatten().next();
                 if let Some(name) = self.program.given().or(own) {
                     return Err(Error::usage(format!(
                         "{name} applies to a program that is started here; leave it out, or specify a program instead of a PID"
@@ -116,6 +126,7 @@ impl Doctor {
                         flags: &flags,
                         warmup,
                         duration: self.duration,
+                        fork: self.fork_seconds,
                         seed: compare::another_seed(),
                         schedule: self.forks.unwrap_or_else(|| self.program.usual_schedule()),
                         install: &install,

@@ -330,14 +330,14 @@ fn memory_far_from_its_threads_is_found() {
     // Until it can be asked.
     report(&jvm);
     let attached = jvm::attach::Attached::to(jvm.0.id(), PATIENCE).unwrap();
-    let watched = doctor::watch::Watched {
+    let watched = doctor::watched::Watched {
         pid: jvm.0.id(),
         control: None,
         attached: Some(&attached),
         system: doctor::placement::System::at(root.path()),
         missing: vec![],
     };
-    let examined = |watched: &doctor::watch::Watched| {
+    let examined = |watched: &doctor::watched::Watched| {
         let progress = present::progress::Progress::none();
         let until = Instant::now() + PATIENCE;
         loop {

@@ -39,6 +39,7 @@ pub mod memory;
 pub mod noise;
 mod process;
 pub mod result;
+mod same_work;
 pub mod show;
 pub mod side;
 pub mod stopping;
@@ -60,7 +61,7 @@ use jvm::launch::Launch;
 use jvm::workload::{self, Parameters, Workload};
 use present::progress::Progress;
 use serde_json::Value;
-use statistics::{RESAMPLES, verdict};
+use statistics::{RESAMPLES, Verdict, verdict};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -318,6 +319,9 @@ impl Comparison {
             Some(estimate) => estimate.heap_use,
             None => found.heap_use,
         };
+        let differing = same_work::differs_by(&self.sides).filter(|_| amount == Amount::Bytes);
+        notes.extend(differing.map(same_work::note));
+        let decisive = if is_shared { ratio_cpu.as_ref().unwrap_or(&ratio) } else { &ratio };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(ComparisonResult {
             schema: SCHEMA,
@@ -332,10 +336,11 @@ impl Comparison {
             latency,
             heap_use,
             collections_ratio: rates.filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b),
-            verdict: verdict(
-                if is_shared { ratio_cpu.as_ref().unwrap_or(&ratio) } else { &ratio },
-                found.pairs,
-            ),
+            verdict: if differing.is_some() {
+                Verdict::NotComparable
+            } else {
+                verdict(decisive, found.pairs)
+            },
             sides: Sides { a, b },
             report,
             method: result::Method {

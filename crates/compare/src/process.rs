@@ -204,6 +204,7 @@ pub(crate) fn measure(
     live.switch(Mode::On.into());
     live.warm_up(comparison.warmup)?;
     live.jvms.refresh()?;
+    live.jvms.begin();
     in_force.look(&live.jvms);
     in_force.check()?;
     let settings = differ.then(|| live.settings(ways));

@@ -91,6 +91,9 @@ pub struct Side {
     pub collections_rate: Option<f64>,
     /// `million operations`, `GB` or `run`.
     pub collections_unit: String,
+    /// Bytes of the heap that were used up in the measured time, where each measure is a process of its own; `null` when not known.
+    #[serde(default)]
+    pub heap_used: Option<f64>,
     /// Time in collections; `null` when not known.
     pub collection_seconds: Option<f64>,
     /// Waste of the agent's buffers by cause; `null` when it was not loaded.

@@ -85,6 +85,7 @@ fn worded(outcome: &ComparisonResult) -> String {
     match outcome.verdict {
         Verdict::NoDifference => "no significant difference (the 95 % interval includes 1)".into(),
         Verdict::TooFewPairs => "undecided (too few pairs)".into(),
+        Verdict::NotComparable => "not comparable (the sides do not allocate alike)".into(),
         verdict => format!("a is {} (95 % interval)", verdict.words()),
     }
 }
@@ -109,6 +110,7 @@ mod tests {
             work: Some(10.0),
             collections_rate: Some(0.137),
             collections_unit: "million operations".into(),
+            heap_used: None,
             collection_seconds: None,
             waste,
             requests: None,

@@ -225,6 +225,7 @@ pub fn side(
         work: Some(work).filter(|work| *work > 0.0),
         collections_rate: counted(&known).filter(|_| work > 0.0).map(|count| count as f64 / work),
         collections_unit: unit.to_owned(),
+        heap_used: sum(|measure| measure.heap_used),
         collection_seconds: sum(|measure| measure.collection_seconds),
         waste: wasted.map(sum_of),
         requests: asked.map(sum_of),

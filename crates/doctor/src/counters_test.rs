@@ -60,13 +60,13 @@ pub(crate) fn counted(perf: Option<PerfData>) -> Moment {
 #[test]
 fn a_heap_is_as_large_as_its_generations() {
     let perf = counters(&[
-        ("sun.gc.generation.0.capacity", 100),
-        ("sun.gc.generation.1.capacity", 900),
+        ("sun.gc.generation.0.capacity", 1 << 20),
+        ("sun.gc.generation.1.capacity", 9 << 20),
         ("sun.gc.generation.0.space.0.used", 0),
         ("sun.gc.generation.0.space.2.used", 7),
         ("sun.gc.generation.1.space.0.used", 500),
     ]);
-    assert_eq!((crate::heap::committed(&perf), crate::heap::used(&perf)), (Some(1000), Some(507)));
+    assert_eq!((crate::heap::committed(&perf), crate::heap::used(&perf)), (Some(10 << 20), Some(507)));
     let none = counters(&[]);
     assert_eq!((crate::heap::committed(&none), crate::heap::used(&none)), (None, None));
 }

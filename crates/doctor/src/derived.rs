@@ -68,6 +68,12 @@ impl Evidence {
         }
     }
 
+    /// Bytes that were used up from one collection to the next, whatever brought it. `None` where too few came to tell.
+    pub fn bytes_for_collection(&self) -> Option<f64> {
+        let count = self.eden.collections.filter(|count| *count >= ENOUGH)?;
+        Some(self.allocation.as_ref()?.used / count as f64)
+    }
+
     /// Share of the time in which they stood still for collections of so many a second, of the young generation's.
     pub fn share_of_young(&self, rate: f64) -> Option<f64> {
         let pauses = self.eden.pauses?;

@@ -236,6 +236,9 @@ pub struct Threads {
     pub allocating: Option<u64>,
     /// Of those that started: the share that native code has attached, estimated from the threads that the looks have met and whose frames tell.
     pub attached: Option<f64>,
+    /// Of the threads that came or went, the shares of their names, the largest first, estimated from those that the looks have met: their TLABs' rests are
+    /// what ended threads leave.
+    pub short_lived: Vec<ShortLived>,
     /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,
     /// Bytes that threads allocated that had ended by then: what objects took without the groups'. Their names nobody has seen.
@@ -249,6 +252,14 @@ impl Threads {
         let (ended, all) = (self.ended?, self.started?.max(self.ended?));
         (all > 0).then(|| ended as f64 / all as f64)
     }
+}
+
+/// Threads that come and go, whose names differ in numbers only.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShortLived {
+    pub name: String,
+    /// Of all that come and go.
+    pub share: f64,
 }
 
 /// Threads whose names differ in numbers only.
@@ -282,6 +293,8 @@ pub struct Memory {
     pub heap_used: Option<u64>,
     /// Bytes of the heap that are resident, whatever is in use. `None` where the JVM does not say where its heap is.
     pub heap_resident: Option<u64>,
+    /// Bytes of the heap that have become resident meanwhile: the rest of `grown` is native memory. `None` as for `heap_resident`.
+    pub heap_touched: Option<u64>,
     /// Bytes by which its old generation may still grow.
     pub growth_left: Option<u64>,
 }

@@ -30,9 +30,14 @@ pub(crate) fn describe(
         attached.zip(mappings).and_then(|(jvm, mappings)| resident(mappings, jvm, memory.heap_committed));
 }
 
-/// Bytes of it that are in memory. `None` where the JVM does not say where it is (ZGC), or nobody can look.
+/// Where it is. `None` where the JVM does not say that (ZGC).
+pub(crate) fn place(jvm: &Attached) -> Option<Range<usize>> {
+    range(&jvm.diagnose("GC.heap_info").ok()?)
+}
+
+/// Bytes of it that are in memory. `None` where the JVM does not say where it is, or nobody can look.
 fn resident(mappings: &Mappings, jvm: &Attached, committed: Option<u64>) -> Option<u64> {
-    let range = range(&jvm.diagnose("GC.heap_info").ok()?)?;
+    let range = place(jvm)?;
     let (seen, covered) = mappings.of_range(&range);
     seen_of_heap(seen.resident(), covered as u64, committed.unwrap_or(range.len() as u64))
 }
@@ -54,9 +59,14 @@ fn range(said: &str) -> Option<Range<usize>> {
     spaces.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end))
 }
 
+/// Before JDK 18 G1 adds some bytes to each generation's capacity, so that it is none at no time (`G1MonitoringSupport::pad_capacity`).
+const PAGE: u64 = 4096;
+
 /// Bytes that it is committed to. `None` where nobody says.
 pub(crate) fn committed(perf: &PerfData) -> Option<u64> {
-    let of = |generation| perf.get(&format!("sun.gc.generation.{generation}.capacity"));
+    let of = |generation| {
+        perf.get(&format!("sun.gc.generation.{generation}.capacity")).map(|bytes| bytes / PAGE * PAGE)
+    };
     (0..GENERATIONS).filter_map(of).reduce(u64::saturating_add)
 }
 
@@ -86,6 +96,17 @@ mod tests {
         assert_eq!(seen_of_heap(200, 1000, 1000), Some(200));
         assert_eq!(seen_of_heap(0, 1000, 1000), Some(0), "nothing of it has been touched");
         assert_eq!(seen_of_heap(20, 500, 1000), None);
+    }
+
+    /// 4 GB, as G1 of JDK 17 has them: three times eight bytes in the young generation, once in the old one.
+    #[test]
+    fn what_g1_adds_to_capacities_is_no_memory() {
+        let of = |young: i64, old: i64| {
+            let values = [("sun.gc.generation.0.capacity", young), ("sun.gc.generation.1.capacity", old)];
+            committed(&crate::counters_test::counters(&values))
+        };
+        assert_eq!(of((1 << 30) + 24, (3 << 30) + 8), Some(4 << 30));
+        assert_eq!(of(1 << 30, 3 << 30), Some(4 << 30));
     }
 
     #[test]

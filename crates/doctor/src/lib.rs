@@ -3,12 +3,12 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
-//! | [`watch`], `looks`, `moment`, `stops`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`watch`], [`watched`], `looks`, `moment`, `stops`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
 //! | `missing` | why something is not there |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`], [`need`] | what a rule says; a rule, a file; what it has to know |
 //! | `replaced` | which of the JVM's options a remedy's flags replace |
-//! | [`verify`], [`trial`] | each remedy tried, beside what was predicted |
+//! | [`verify`], [`trial`], `fork_time`, `edens` | each remedy tried, beside what was predicted |
 //! | [`report`], [`show`], `facts`, `page` | the result, for programs, terminals and browsers |
 
 #![allow(missing_docs, reason = "not published")]
@@ -19,9 +19,11 @@ pub mod costs;
 mod counters_test;
 mod cpu_time;
 mod derived;
+mod edens;
 pub mod evidence;
 mod facts;
 pub mod finding;
+mod fork_time;
 mod heap;
 mod looks;
 mod missing;
@@ -42,3 +44,4 @@ pub mod system;
 pub mod trial;
 pub mod verify;
 pub mod watch;
+pub mod watched;

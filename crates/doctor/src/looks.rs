@@ -2,7 +2,7 @@
 
 use crate::causes::Counting;
 use crate::moment::{self, Waste};
-use crate::watch::{ACCOUNTS, Watch};
+use crate::watched::{ACCOUNTS, Watch};
 use crate::{missing, stops};
 use jvm::attach::Attached;
 use jvm::perfdata::PerfData;
@@ -98,9 +98,5 @@ impl Watch<'_> {
             looks.last = Some((Instant::now(), after));
         }
         threads
-    }
-
-    fn counters(&self) -> Option<PerfData> {
-        self.perf.as_ref()?.read()
     }
 }

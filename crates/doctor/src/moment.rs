@@ -1,6 +1,8 @@
 //! A JVM's counters at two moments, and what follows from them.
 
-use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, Threads, Times};
+use crate::evidence::{
+    Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, ShortLived, Threads, Times,
+};
 use crate::placement::Periods;
 use control::times::{Kind, Way};
 use control::{Mode, View};
@@ -175,6 +177,7 @@ pub(crate) fn threads(
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
         attached: attached(&young, looks.len(), seconds, started),
+        short_lived: short_lived(&young),
         groups: groups(looks),
         of_ended: None,
     }
@@ -202,6 +205,19 @@ fn attached(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u6
     }
     let is_enough = started.is_none_or(|started| certain >= ENOUGH_SEEN * started as f64);
     (all > 0.0 && is_enough).then(|| attached / all)
+}
+
+/// Their names, each with its share. Who lives long is met often, so that each stands for the more the younger it is; the youngest ones' ages are not told.
+fn short_lived(seen: &[&JavaThread]) -> Vec<ShortLived> {
+    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+    for thread in seen {
+        *weights.entry(thread.group()).or_default() += 1.0 / thread.elapsed.max(TOLD);
+    }
+    let all: f64 = weights.values().sum();
+    let mut found: Vec<ShortLived> =
+        weights.into_iter().map(|(name, weight)| ShortLived { name, share: weight / all }).collect();
+    found.sort_by(|one, other| other.share.total_cmp(&one.share));
+    found
 }
 
 /// Each thread once that came or went in the `seconds` of watching: who stays is no trouble, however it came. One that is there

@@ -213,6 +213,19 @@ fn who_lives_long_stands_for_few_that_started() {
     assert_eq!((share(&[(0.0, "java.lang.Thread.exit")], Some(1)), share(&[], None)), (None, None));
 }
 
+/// Two callbacks whose ages a dump does not tell, beside a pool's thread of half a second.
+#[test]
+fn threads_that_come_and_go_are_named_by_their_numbers() {
+    let named =
+        |name: &str, number, age| JavaThread { name: name.into(), ..thread("t", number, age, "a.B.run") };
+    let seen = [named("pool-1-thread-7", 1, 0.5), named("Thread-8", 2, 0.0), named("Thread-9", 3, 0.0)];
+    let found = short_lived(&seen.iter().collect::<Vec<_>>());
+    let names: Vec<&str> = found.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["Thread-N", "pool-N-thread-N"]);
+    assert!((found[0].share - 400.0 / 402.0).abs() < 1e-9, "{found:?}");
+    assert_eq!(short_lived(&[]), []);
+}
+
 /// Shenandoah counts eight phases of a cycle, in one of which TLABs are retired.
 #[test]
 fn waste_at_a_collection_is_not_that_of_each_of_its_phases() {

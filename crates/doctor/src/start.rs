@@ -2,7 +2,8 @@
 
 use crate::evidence::Evidence;
 use crate::placement::System;
-use crate::watch::{Watched, observing, watch};
+use crate::watch::{observing, watch};
+use crate::watched::Watched;
 use compare::Program;
 use control::View;
 use jvm::agent::AgentOptions;

@@ -3,18 +3,32 @@
 use crate::evidence::Memory;
 use crate::placement::System;
 use jvm::os;
+use jvm::perfdata::PerfData;
 use memory::{Mappings, Obtained, transparent_setting};
+use std::time::{SystemTime, UNIX_EPOCH};
 use topology::cgroup::MemoryLeft;
 
 /// Clock ticks a second of what `/proc` says, on x86-64 and AArch64 (`include/asm-generic/param.h`).
 const USER_HZ: f64 = 100.0;
 
-/// Seconds since a process began.
+/// Seconds since a process began. `None` where the clocks do not agree: a container may have its own (lxcfs), and its processes began by the machine's.
 pub fn age(pid: u32) -> Option<f64> {
     let up = std::fs::read_to_string("/proc/uptime").ok()?;
     let up: f64 = up.split_ascii_whitespace().next()?.parse().ok()?;
     let began = os::stat::<u64>(pid, 22)? as f64 / USER_HZ;
-    Some((up - began).max(0.0))
+    age_at(up, began)
+}
+
+/// The same by the JVM's own clock, from when it began to start.
+pub fn age_of_jvm(perf: &PerfData) -> Option<f64> {
+    let began = perf.get("sun.rt.createVmBeginTime").filter(|began| *began > 0)? as f64 / 1e3;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
+    (began <= now).then_some(now - began)
+}
+
+fn age_at(up: f64, began: f64) -> Option<f64> {
+    // Both are cut off to a hundredth.
+    (began <= up + 0.01).then(|| (up - began).max(0.0))
 }
 
 /// Page faults of a process so far that read nothing from a disk.
@@ -88,6 +102,25 @@ mod tests {
                 && age(0x3fff_fff0).is_none()
         );
         assert!(first_touches(0x3fff_fff0).is_none() && anonymous(0x3fff_fff0).is_none());
+    }
+
+    #[test]
+    fn a_jvm_says_itself_when_it_began() {
+        let began = |seconds: f64| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+            let at = ((now - seconds) * 1e3) as i64;
+            age_of_jvm(&crate::counters_test::counters(&[("sun.rt.createVmBeginTime", at)]))
+        };
+        assert!(began(1000.0).is_some_and(|age| (999.0..1600.0).contains(&age)));
+        assert_eq!((began(-1000.0), age_of_jvm(&crate::counters_test::counters(&[]))), (None, None));
+    }
+
+    #[test]
+    fn a_process_that_began_later_than_now_has_no_age() {
+        assert_eq!(
+            (age_at(100.0, 40.0), age_at(100.0, 100.01), age_at(100.0, 864_000.0)),
+            (Some(60.0), Some(0.0), None)
+        );
     }
 
     #[test]

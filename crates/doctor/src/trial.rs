@@ -10,6 +10,9 @@ pub struct Trial {
     pub remedy: String,
     /// Collections for the same work.
     pub collections: Option<f64>,
+    /// For a remedy that changes eden's size, or keeps collections from coming: the same relative to the JVM that was watched, by the heap that is used up from one
+    /// collection to the next, and not to JVMs that ran beside this one. A collector may have chosen another eden for those.
+    pub collections_of_watched: Option<f64>,
     /// Work for each second; for each CPU-second of the whole process where JVMs ran at the same time. `None` if it could not be measured.
     pub speed: Option<Interval>,
     /// Whether JVMs ran at the same time, so that `speed` is by CPU time.

@@ -1,8 +1,10 @@
 //! Each remedy that can be tried is tried, in the program itself: flags in JVMs of their own, interleaved with stock ones or beside them, Terrace by
 //! windows inside one JVM.
 
+use crate::edens::Edens;
 use crate::evidence::Evidence;
-use crate::finding::Remedy;
+use crate::finding::{Advised, Remedy};
+use crate::fork_time;
 use crate::report::Report;
 use crate::trial::Trial;
 use compare::forks::Schedule;
@@ -18,9 +20,6 @@ use jvm::switch::Removed;
 use jvm::{Error, Result, os};
 use present::progress::Progress;
 use std::time::Duration;
-
-/// The measured time of each JVM.
-const FORK: Duration = Duration::from_secs(3);
 
 /// Tries Terrace in a JVM that runs, where that is advised or it is there already: buffers on and off in alternate windows. An agent that came for this leaves; one that was there is
 /// left as it was, also one that observes: beside it no buffers are installed, and what it has counted would not come back. Flags cannot be tried there.
@@ -89,6 +88,7 @@ pub fn in_place(
     Ok(vec![Trial {
         remedy,
         collections: estimate.heap_use.map(|heap| report.evidence.collections_using(heap.median)),
+        collections_of_watched: None,
         speed: Some(estimate.per_second),
         speed_cpu: estimate.per_application_second,
         shared: false,
@@ -136,6 +136,8 @@ pub struct Trials<'a> {
     pub warmup: Duration,
     /// For each remedy.
     pub duration: Duration,
+    /// The measured time of each JVM; `None`: as long as a remedy needs.
+    pub fork: Option<Duration>,
     pub seed: u64,
     /// How JVMs with a flag and without it run.
     pub schedule: Schedule,
@@ -147,25 +149,33 @@ impl Trials<'_> {
     /// next one is interrupted.
     pub fn run(&self, report: &mut Report, progress: &Progress) -> Result<()> {
         let advice = report.findings.iter().flat_map(|finding| &finding.advice);
-        let remedies: Vec<Remedy> = advice.map(|advice| advice.remedy.clone()).collect();
-        for remedy in &remedies {
+        let advice: Vec<Advised> = advice.cloned().collect();
+        for advice in &advice {
+            let remedy = &advice.remedy;
             let text = remedy.text();
             if report.trial(&text).is_some() {
                 continue;
             }
-            let Some(comparison) = self.comparison(remedy)? else { continue };
+            let fork = self.fork.unwrap_or_else(|| fork_time::of(advice, &report.evidence, self.duration));
+            let Some(comparison) = self.comparison(remedy, fork)? else { continue };
             progress.line(&format!("trying {text}"));
             let trial = match comparison.run(progress) {
                 Ok(found) => {
                     let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
+                    let saves = remedy.saves_collections_only();
+                    let edens = saves.then(|| Edens::of(&report.evidence, &found.sides)).flatten();
+                    let few = fork_time::few(advice, &found.sides.a, found.pairs);
+                    let own = edens.as_ref().and_then(Edens::note).into_iter().chain(few);
+                    let notes: Vec<String> = own.chain(found.notes.clone()).collect();
                     Trial {
                         remedy: text,
                         collections: collections(remedy, &found, &report.evidence),
+                        collections_of_watched: edens.map(|edens| edens.collections()),
                         // Of JVMs that share the CPUs work per second says less.
                         speed: Some(found.ratio_cpu.filter(|_| shared).unwrap_or(found.ratio)),
                         shared: shared && found.ratio_cpu.is_some(),
                         speed_cpu: found.ratio_cpu,
-                        note: found.notes.join("; "),
+                        note: notes.join("; "),
                         failed: false,
                     }
                 }
@@ -178,12 +188,12 @@ impl Trials<'_> {
     }
 
     /// `None` for what only people can change.
-    fn comparison(&self, remedy: &Remedy) -> Result<Option<Comparison>> {
+    fn comparison(&self, remedy: &Remedy, fork: Duration) -> Result<Option<Comparison>> {
         let (sides, method) = match remedy {
             Remedy::Program(_) => return Ok(None),
             Remedy::Flags(flags) => (
                 [Side::stock().with_flags(flags), Side::stock()],
-                Method::Forks { fork: FORK, schedule: self.schedule },
+                Method::Forks { fork, schedule: self.schedule },
             ),
             Remedy::Terrace(settings) => {
                 let agent = AgentOptions::read(settings)?;

@@ -3,47 +3,23 @@
 use crate::costs::Measured;
 use crate::evidence::{Evidence, SinceStart};
 use crate::looks::Looks;
-use crate::moment::{self, Moment, Requests};
-use crate::placement::{System, Whereabouts};
+use crate::moment;
+use crate::placement::System;
 use crate::system::Left;
+use crate::watched::{Watch, Watched};
 use crate::{costs, heap, missing, replaced, stops, system};
 use control::{Mode, State, View};
-use jvm::accounts::Accounts;
 use jvm::agent::AgentOptions;
 use jvm::attach::Attached;
 use jvm::install::Install;
-use jvm::large_objects::LargeObjects;
 use jvm::observe;
 use jvm::observer::Observer;
 use jvm::perfdata::{PerfData, PerfFile};
-use jvm::refills::RefillTimes;
 use jvm::vm_flags::VmFlags;
 use jvm::{Error, Result, cpu, os, vm_flags};
-use memory::Mappings;
+use memory::{Mappings, resident_of_sample};
 use present::progress::Progress;
-use std::time::{Duration, Instant};
-
-/// A JVM that is watched, with as many ways in as it has.
-pub struct Watched<'a> {
-    pub pid: u32,
-    /// Its agent's counters. `None` where the agent could not be loaded.
-    pub control: Option<&'a View>,
-    /// `None` where it does not answer.
-    pub attached: Option<&'a Attached>,
-    /// Where the kernel shows CPUs, memory nodes and control groups.
-    pub system: System,
-    /// Why something is not there.
-    pub missing: Vec<String>,
-}
-
-pub(crate) struct Watch<'a> {
-    pub(crate) jvm: &'a Watched<'a>,
-    pub(crate) perf: Option<PerfFile>,
-    pub(crate) accounts: Option<Accounts>,
-    threads: cpu::Threads,
-    pub(crate) whereabouts: Whereabouts,
-    settings: serde_json::Value,
-}
+use std::time::Duration;
 
 /// For an answer of the JVM's: it may be in the middle of a long collection.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -126,9 +102,6 @@ fn ends_watching(error: &Error, pid: u32) -> bool {
     error.is_interruption() || os::is_stopped(pid)
 }
 
-/// How long the accounts of a JVM may take whose threads come and go: one reading of a hundred thousand threads takes a fifth of it.
-pub(crate) const ACCOUNTS: Duration = Duration::from_secs(1);
-
 /// An agent that counts and times, and has no buffers.
 pub fn observing() -> AgentOptions {
     AgentOptions { times: true, ..AgentOptions::observing() }
@@ -158,18 +131,15 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     unseen.extend(costs.missing);
     progress.start("watching", length + Duration::from_secs(1));
     let settings = jvm.control.map(observe::settings).unwrap_or_default();
-    let mut watch = Watch {
-        jvm,
-        perf: PerfFile::of(jvm.pid),
-        accounts: Accounts::from_settings(jvm.pid, &settings),
-        threads: cpu::Threads::of(jvm.pid),
-        whereabouts: Whereabouts::default(),
-        settings,
-    };
+    let mut watch = Watch::of(jvm, settings);
     progress.say(format!("watching process {}", jvm.pid));
     let as_it_was = jvm.control.map(Agent::of);
-    let (left_at_first, age_at_first) = (Left::to(jvm.pid, &jvm.system), system::age(jvm.pid));
+    let left_at_first = Left::to(jvm.pid, &jvm.system);
+    let heap = jvm.attached.and_then(heap::place);
+    let resident = || resident_of_sample(jvm.pid, heap.as_ref()?);
+    let resident_at_first = resident();
     let first = watch.moment();
+    let age_at_first = system::age(jvm.pid).or_else(|| system::age_of_jvm(first.perf.as_ref()?));
     let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps, last: last_counters } =
         watch.look(length, progress)?;
     let mut last = watch.moment();
@@ -236,6 +206,9 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.missing.extend(evidence.machine.may_have_quota.then(missing::of_quota));
     heap::describe(mappings.as_ref(), last.perf.as_ref(), jvm.attached, &mut evidence.memory);
     evidence.memory.first_touches = first.touches.zip(last.touches).map(|(from, to)| to.saturating_sub(from));
+    let resident_at_last = resident().filter(|_| !has_ended && os::is_running(jvm.pid));
+    evidence.memory.heap_touched =
+        resident_at_first.zip(resident_at_last).map(|(from, to)| to.saturating_sub(from));
     evidence.memory.anonymous = last.anonymous;
     evidence.memory.grown = first.anonymous.zip(last.anonymous).map(|(from, to)| to as i64 - from as i64);
     if let Some((from, to)) = first.periods.zip(last.periods) {
@@ -289,29 +262,6 @@ struct Agent {
 impl Agent {
     fn of(view: &View) -> Agent {
         Agent { state: view.state(), mode: view.mode() }
-    }
-}
-
-impl Watch<'_> {
-    fn moment(&mut self) -> Moment {
-        self.threads.refresh();
-        let control = self.jvm.control;
-        // First: it may take time.
-        let objects = self.accounts.as_mut().and_then(|accounts| accounts.read_within(ACCOUNTS));
-        Moment {
-            at: Instant::now(),
-            perf: self.perf.as_ref().and_then(PerfFile::read),
-            used: control.map_or(0, |control| observe::served(control, false)),
-            buffers: control.and_then(|control| Requests::read(control, &self.settings)),
-            pauses: control.map_or(0, View::pauses),
-            objects,
-            times: control.and_then(RefillTimes::read),
-            large: control.and_then(LargeObjects::read),
-            cpu: self.threads.cpu(),
-            touches: system::first_touches(self.jvm.pid),
-            anonymous: system::anonymous(self.jvm.pid),
-            periods: self.jvm.system.periods(self.jvm.pid),
-        }
     }
 }
 

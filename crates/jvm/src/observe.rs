@@ -1,12 +1,12 @@
 //! The JVMs of one program, seen through their control files.
 
 mod counted;
+mod stopped;
 
 use crate::accounts::Accounts;
 use crate::agent::{AgentOptions, BufferSize, Levels};
 use crate::counts::Counts;
 use crate::cpu::{CpuTime, Threads};
-use crate::stops::{Stop, StopLog};
 use crate::withdraw::withdraw;
 use crate::{Error, Result, os};
 use control::{Asked, Control, Mode, State};
@@ -16,6 +16,7 @@ use hab::Counter;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use stopped::Logs;
 use tempfile::TempDir;
 
 /// Enough requests to judge their mean size by.
@@ -38,6 +39,10 @@ struct Jvm {
 impl Jvm {
     fn new(path: PathBuf, pid: u32, control: Control) -> Jvm {
         Jvm { path, pid, control, cpu: None, threads: Threads::of(pid), accounts: None, allocated: None }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.control.state() == Some(State::Ended) || !os::is_running(self.pid)
     }
 
     /// What objects took, by HotSpot's own accounts, tried for so long at most. `None` of a JVM that runs and whose accounts cannot be read: what was
@@ -65,7 +70,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// Every JVM that a program has started with our agent. Its files are in a directory of ours, which goes with this.
 pub struct Jvms {
     directory: TempDir,
-    stop_log: Option<StopLog>,
+    logs: Logs,
     bound: bool,
     levels: Levels,
     mode: Option<Mode>,
@@ -88,7 +93,7 @@ impl Jvms {
     pub fn new() -> Result<Jvms> {
         Ok(Jvms {
             directory: private_directory()?,
-            stop_log: None,
+            logs: Logs::default(),
             bound: false,
             levels: Levels::Core,
             mode: None,
@@ -173,7 +178,7 @@ impl Jvms {
         self.settled().is_some()
     }
 
-    /// The first of them that is up.
+    /// The first of them that is up, of those that run if there are any.
     pub fn process(&self) -> Option<u32> {
         self.settled().map(|jvm| jvm.pid)
     }
@@ -220,11 +225,14 @@ impl Jvms {
         self.found.iter().map(|jvm| jvm.pid)
     }
 
+    /// One that runs, if there is one: a script's first JVM may only have told it its version.
     fn settled(&self) -> Option<&Jvm> {
-        let settled = |jvm: &&Jvm| {
-            matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))
+        let settled = || {
+            self.found.iter().filter(|jvm| {
+                matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))
+            })
         };
-        self.found.iter().find(settled)
+        settled().find(|jvm| !jvm.has_ended()).or_else(|| settled().next())
     }
 
     /// Switches all of them, and those that come later.
@@ -255,7 +263,7 @@ impl Jvms {
         }
     }
 
-    /// The settings in force in the first of them.
+    /// The settings in force in the same one.
     pub fn settings(&self) -> Value {
         self.settled().map_or(Value::Null, |jvm| settings(&jvm.control))
     }
@@ -297,29 +305,6 @@ impl Jvms {
             notes.push(format!("{} JVMs were started; the counters are their sum", self.found.len()));
         }
         notes
-    }
-
-    /// The flag that makes each of them log when its threads stood still.
-    pub fn stop_flag(&self) -> String {
-        StopLog::flag(&self.directory.path().join("stops-%p"))
-    }
-
-    /// When the threads stood still so far. `None` without such a log, where that lacks pauses which the agent has counted, and of several JVMs, which stop
-    /// each by itself.
-    pub fn stops(&mut self) -> Option<Vec<Stop>> {
-        let [jvm] = self.found.as_slice() else { return None };
-        let path = self.directory.path().join(format!("stops-{}", jvm.control.pid()));
-        let stops = self.stop_log.get_or_insert_with(|| StopLog::at(&path)).read()?;
-        // The program's own -Xlog:disable has closed it.
-        let is_closed = stops.is_empty() && jvm.control.pauses() > 0;
-        (!is_closed).then(|| stops.to_vec())
-    }
-
-    /// Why nobody knows when the threads stood still, if that is so.
-    pub fn unlogged(&mut self) -> Option<String> {
-        (self.found.len() == 1 && self.stops().is_none()).then(|| {
-            "pauses are not charged to the sides, because the JVM does not log them: leave out -Xlog:disable, or move it to JAVA_TOOL_OPTIONS".into()
-        })
     }
 
     /// Reads what threads have allocated so far, for the time when the JVM has ended.

@@ -60,6 +60,11 @@ impl StopLog {
         StopLog { path: path.to_owned(), read: 0, rest: Vec::new(), stops: Vec::new(), operation: None }
     }
 
+    /// Whether this is the log there.
+    pub fn is_at(&self, path: &Path) -> bool {
+        self.path == path
+    }
+
     /// All stops so far, in the order in which they ended. `None` as long as there is no log.
     pub fn read(&mut self) -> Option<&[Stop]> {
         let mut file = File::open(&self.path).ok()?;

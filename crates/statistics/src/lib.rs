@@ -51,6 +51,8 @@ pub enum Verdict {
     NoDifference,
     /// There are fewer pairs than [`FEW_PAIRS`], so nothing may be said.
     TooFewPairs,
+    /// The sides' work is not counted alike, so nothing may be said.
+    NotComparable,
 }
 
 impl Verdict {
@@ -60,6 +62,7 @@ impl Verdict {
             Verdict::Slower => "slower",
             Verdict::NoDifference => "no difference",
             Verdict::TooFewPairs => "undecided",
+            Verdict::NotComparable => "not comparable",
         }
     }
 }

@@ -234,6 +234,22 @@ fn no_more_is_touched_at_the_start_than_the_heap_begins_with() {
     assert!(touched(256 << 20).is_empty(), "of 8 GB that were touched 256 MB are the heap's");
 }
 
+/// `-Xms4097m -Xmx4096m` keeps a JVM from starting.
+#[test]
+fn the_initial_heap_is_no_larger_than_the_heap() {
+    let touched = |initial: u64, committed: u64| {
+        let flags = flags_advised(|e| {
+            e.jvm.flags = flags(&format!("InitialHeapSize={initial} MaxHeapSize={}", 4u64 << 30));
+            e.memory.first_touches = Some(2_000_000);
+            e.memory.heap_committed = Some(committed);
+        });
+        flags.join(" ")
+    };
+    assert_eq!(touched(1 << 30, (4 << 30) + 4096), "-Xms4096m -XX:+AlwaysPreTouch");
+    assert_eq!(touched(4 << 30, (4 << 30) + 4096), "-XX:+AlwaysPreTouch");
+    assert_eq!(touched((4 << 30) - 4096, 4 << 30), "-XX:+AlwaysPreTouch", "no difference");
+}
+
 /// As a container with one CPU starts.
 #[test]
 fn serial_begins_with_the_heap_that_its_young_generation_needs() {
@@ -314,6 +330,10 @@ fn no_flag_is_advised_with_which_the_jvm_would_not_start_or_crawl() {
         throttled("ActiveProcessorCount=1").is_empty() && throttled("UseContainerSupport=true").is_empty()
     );
     assert_eq!(throttled("ActiveProcessorCount=8"), ["-XX:ActiveProcessorCount=2"]);
+    // With two processors it would have two threads for pauses, and does not start with more for concurrent work.
+    assert!(throttled("ActiveProcessorCount=8 ConcGCThreads=4").is_empty());
+    assert!(!throttled("ActiveProcessorCount=8 ConcGCThreads=2").is_empty());
+    assert!(!throttled("ActiveProcessorCount=8 ConcGCThreads=4 ParallelGCThreads=4").is_empty());
     assert_eq!(throttled("UseContainerSupport=false"), ["-XX:ActiveProcessorCount=2"]);
     assert!(throttled_of(2, "UseContainerSupport=false").is_empty(), "it counts no more than two");
 }

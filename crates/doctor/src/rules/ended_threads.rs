@@ -2,11 +2,11 @@
 
 use super::room::{self, FilledEden};
 use super::young_generation;
-use crate::evidence::{Allocation, Evidence};
+use crate::evidence::{Allocation, Evidence, ShortLived};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::{FEWEST_ENDED, Need};
 use jvm::vm_flags::VmFlags;
-use present::numbers::{bytes, count, human, share};
+use present::numbers::{bytes, count, human, share, significant};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
@@ -25,6 +25,9 @@ const SMALL_OF_TERRACE: f64 = 8192.0;
 /// leaves them to HotSpot then, and a server with a thread for each connection did 0.965 of the work with `-XX:TLABSize=4k` (docs/results/advice.md).
 const LEAST_GAIN: f64 = 0.005;
 const NS_FOR_BYTE: f64 = 0.2;
+/// Kinds of threads that are named, and the least share of each.
+const MOST_NAMES: usize = 2;
+const LEAST_NAMED: f64 = 0.1;
 const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 
 pub const RULE: Rule = Rule {
@@ -43,11 +46,13 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s use {} of a first TLAB of {}; {} of eden is unused.",
+        "{} threads/s{} use {} of a first TLAB of {}; {} of eden is unused{}.",
         count(ended / evidence.seconds),
+        named(&evidence.threads.short_lived),
         human(own),
         human((allocation.waste_ended / ended) + own),
         share(lost),
+        brought(evidence, allocation),
     );
     let text = match room::of_filled_eden(evidence) {
         FilledEden::Fits(sentence) => text + &sentence,
@@ -109,6 +114,27 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         });
     }
     Some(Found { evidence: text, advice })
+}
+
+/// Which threads these are, by those that were met.
+fn named(short_lived: &[ShortLived]) -> String {
+    let many = short_lived.iter().take(MOST_NAMES).filter(|group| group.share >= LEAST_NAMED);
+    let names: Vec<String> = many.map(|group| format!("{} {}", share(group.share), group.name)).collect();
+    match (names.as_slice(), short_lived) {
+        ([], _) => String::new(),
+        // A share of all would say nothing.
+        (_, [only]) => format!(" (named {})", only.name),
+        _ => format!(" (by name {})", names.join(", ")),
+    }
+}
+
+/// The collections that this brings.
+fn brought(evidence: &Evidence, allocation: &Allocation) -> String {
+    let all = evidence.collections_a_second().filter(|rate| *rate > 0.0);
+    all.map_or(String::new(), |all| {
+        let saved = all * (1.0 - evidence.collections_using(used(allocation, 0.0)));
+        format!(", which brings {} of {} collections/s", significant(saved), significant(all))
+    })
 }
 
 /// An eden that objects fill is resident as a whole, whoever saves the rest of the TLABs: a control group's limit would end the process. One that is too
@@ -175,7 +201,27 @@ fn effect(evidence: &Evidence, used: f64) -> Effect {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sick::{churning, healthy};
     use super::*;
+
+    #[test]
+    fn threads_that_leave_eden_unused_are_named_with_what_they_bring() {
+        let found = |names: &[(&str, f64)]| {
+            let mut evidence = healthy();
+            churning(&mut evidence);
+            evidence.eden.collections = Some(50);
+            let group = |(name, share): &(&str, f64)| ShortLived { name: (*name).into(), share: *share };
+            evidence.threads.short_lived = names.iter().map(group).collect();
+            examine(&evidence).unwrap().evidence
+        };
+        let text = found(&[("Thread-N", 1.0)]);
+        assert!(text.starts_with("1.00 k threads/s (named Thread-N) use 3.00 kB of a first TLAB"), "{text}");
+        assert!(text.contains("99.6 % of eden is unused, which brings 4.98 of 5 collections/s."), "{text}");
+        let text = found(&[("http-N", 0.75), ("Thread-N", 0.2), ("x", 0.05)]);
+        assert!(text.contains("threads/s (by name 75 % http-N, 20 % Thread-N) use"), "{text}");
+        assert!(found(&[]).starts_with("1.00 k threads/s use"));
+        assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s use"), "no name tells much");
+    }
 
     #[test]
     fn the_end_of_a_tlab_is_as_hotspot_has_it() {

@@ -6,6 +6,8 @@ use crate::finding::{Advice, Found, Remedy, Rule, Sure};
 use crate::need::Need;
 use present::numbers::{count, quantity, share};
 
+/// Heaps are told in whole ones.
+const MB: u64 = 1 << 20;
 /// Of the program's CPU time.
 const LEAST_SHARE: f64 = 0.02;
 /// Of the program's CPU time: others touch pages beside it.
@@ -27,8 +29,9 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     let remedy = remedy(evidence, initial(evidence))?;
     Some(Found {
         evidence: format!(
-            "{} pages/s were touched for the first time, {} each on this machine: {} of the threads' time.",
+            "{} pages/s{} were touched for the first time, {} each on this machine: {} of the threads' time.",
             count(touches / evidence.seconds),
+            if evidence.memory.heap_touched.is_some() { " of the heap" } else { "" },
             quantity(evidence.costs.first_touch_ns, "ns"),
             share(spent / cpu),
         ),
@@ -54,21 +57,26 @@ pub(super) fn of_heap(evidence: &Evidence) -> Option<f64> {
     let pages = |bytes: f64| bytes / page_bytes(evidence);
     let most = initial(evidence).map_or(f64::INFINITY, |bytes| pages(bytes as f64));
     let most = evidence.memory.grown.map_or(most, |bytes| most.min(pages(bytes.max(0) as f64)));
+    // The rest is native memory: buffers outside the heap, or a leak.
+    let most = evidence.memory.heap_touched.map_or(most, |bytes| most.min(pages(bytes as f64)));
     Some((touches - stacks).clamp(0.0, most))
 }
 
 /// What the heap has to begin with, in bytes, so that its pages are touched at the start: what it has come to, for the flag touches no more than -Xms then,
 /// and what the heap grows by while it grows.
 fn initial(evidence: &Evidence) -> Option<u64> {
-    let initial = evidence.jvm.flags.number("InitialHeapSize")?;
-    Some(initial.max(evidence.memory.heap_committed.unwrap_or(0)))
+    let flags = &evidence.jvm.flags;
+    let initial = flags.number("InitialHeapSize")?;
+    // No more than the heap may have: HotSpot does not start then.
+    let most = flags.number("MaxHeapSize").unwrap_or(u64::MAX);
+    Some(initial.max(evidence.memory.heap_committed.unwrap_or(0).min(most)))
 }
 
 /// `None` where a heap of `size` bytes does not fit in memory.
 fn remedy(evidence: &Evidence, size: Option<u64>) -> Option<Remedy> {
     let flags = &evidence.jvm.flags;
-    let larger = size.filter(|size| flags.number("InitialHeapSize").is_some_and(|initial| initial < *size));
-    let larger = larger.map(|size| format!("-Xms{}m", size.div_ceil(1 << 20)));
+    let grown = |size: &u64| flags.number("InitialHeapSize").is_some_and(|initial| initial + MB <= *size);
+    let larger = size.filter(grown).map(|size| format!("-Xms{}m", size / MB));
     let words: Vec<String> = larger.into_iter().chain(["-XX:+AlwaysPreTouch".into()]).collect();
     let fits = size.and_then(|size| room::takes(evidence, size as f64 - room::touched(evidence, 0.0)));
     let Some(fits) = fits else {

@@ -179,6 +179,18 @@ fn faults_that_leave_memory_as_it_is_are_no_first_touches_of_the_heap() {
     assert_eq!((grown(Some(0)), grown(Some(-1))), (vec![], vec![]));
 }
 
+/// Buffers outside the heap, or a leak: no flag of the heap's touches those before.
+#[test]
+fn native_memory_that_grows_is_no_heap_that_is_touched() {
+    let of_heap = |bytes: u64| {
+        rules_for(|e| {
+            touching(e);
+            (e.memory.grown, e.memory.heap_touched) = (Some(4 << 30), Some(bytes));
+        })
+    };
+    assert_eq!((of_heap(0), of_heap(4 << 30)), (vec![], vec!["first touch"]));
+}
+
 #[test]
 fn memory_beside_a_small_heap_needs_no_huge_pages_of_the_heaps() {
     let pages =

@@ -35,7 +35,11 @@ fn examine(evidence: &Evidence) -> Option<Found> {
                 seen || (ignores && evidence.machine.cpus > processors)
             }
         };
-    let fewer = counts_more.then(|| Advice {
+    // HotSpot has no more threads for concurrent work than for pauses, or does not start (`G1ConcurrentMark`); those for pauses follow the processors.
+    let concurrent = flags.number("ConcGCThreads").filter(|_| flags.is_chosen("ConcGCThreads"));
+    let starts =
+        flags.is_chosen("ParallelGCThreads") || concurrent.is_none_or(|threads| threads <= processors as u64);
+    let fewer = (counts_more && starts).then(|| Advice {
         remedy: Remedy::flag(format!("-XX:ActiveProcessorCount={processors}")),
         effect: Effect::default(),
         note: "fewer collector and compiler threads exhaust the quota at the same time",
