@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::side::Side;
 use crate::{Comparison, Measured, machine, memory};
 use jvm::agent::AgentOptions;
-use jvm::{Error, Result, jvm_options};
+use jvm::{Error, Result};
 use present::progress::Progress;
 use run::Fork;
 use statistics::Random;
@@ -94,12 +94,7 @@ pub(crate) fn measure(
 
 /// Why the memory does not suffice for both sides' JVMs, if so.
 fn shortage(comparison: &Comparison) -> Result<Option<String>> {
-    let options = |side: &Side| {
-        let launch =
-            comparison.program.launch(&comparison.flags_of(side), None, None, &comparison.install)?;
-        Ok(jvm_options::of(&launch))
-    };
-    let jvms = comparison.sides.iter().map(options).collect::<Result<Vec<_>>>()?;
+    let jvms = comparison.sides.iter().map(|side| comparison.options_of(side)).collect::<Result<Vec<_>>>()?;
     let memory = Memory { limit: machine::memory_bytes(), usable: machine::usable_bytes() };
     Ok(memory::shortage(&jvms, memory))
 }

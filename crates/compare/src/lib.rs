@@ -54,11 +54,11 @@ use crate::measure::{Amount, Pair};
 use crate::result::{ComparisonResult, SCHEMA, Sides};
 use crate::side::Side;
 use crate::stopping::Precision;
-use jvm::Result;
 use jvm::install::Install;
 use jvm::jdk::Jdk;
 use jvm::launch::Launch;
 use jvm::workload::{self, Parameters, Workload};
+use jvm::{Result, jvm_options};
 use present::progress::Progress;
 use serde_json::Value;
 use statistics::{RESAMPLES, Verdict, verdict};
@@ -246,6 +246,12 @@ impl Comparison {
         self.flags.iter().chain(&side.flags).cloned().collect()
     }
 
+    /// All options of a side's JVM, in their order.
+    fn options_of(&self, side: &Side) -> Result<Vec<String>> {
+        let launch = self.program.launch(&self.flags_of(side), None, None, &self.install)?;
+        Ok(jvm_options::of(&launch))
+    }
+
     fn outcome(&self, measured: Measured, machine: Host) -> Result<ComparisonResult> {
         let Measured {
             pairs,
@@ -319,8 +325,13 @@ impl Comparison {
             Some(estimate) => estimate.heap_use,
             None => found.heap_use,
         };
-        let differing = same_work::differs_by(&self.sides).filter(|_| amount == Amount::Bytes);
-        notes.extend(differing.map(same_work::note));
+        let differing = if amount == Amount::Bytes {
+            let options = [self.options_of(&self.sides[0])?, self.options_of(&self.sides[1])?];
+            same_work::differs_by(&self.sides, &options, machine::memory_bytes())
+        } else {
+            None
+        };
+        notes.extend(differing.as_deref().map(same_work::note));
         let decisive = if is_shared { ratio_cpu.as_ref().unwrap_or(&ratio) } else { &ratio };
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         Ok(ComparisonResult {

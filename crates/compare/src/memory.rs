@@ -34,7 +34,7 @@ pub fn shortage(jvms: &[Vec<String>], memory: Memory) -> Option<String> {
 
 /// The largest heap that a JVM with these options may have: of several that say so HotSpot takes the last, and without any a quarter of all
 /// memory.
-fn most_heap(options: &[String], limit: u64) -> u64 {
+pub(crate) fn most_heap(options: &[String], limit: u64) -> u64 {
     let bytes = |option: &str| {
         let size = option.strip_prefix("-Xmx").or_else(|| option.strip_prefix("-XX:MaxHeapSize="))?;
         size::parse(size).ok()

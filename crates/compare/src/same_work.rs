@@ -3,20 +3,34 @@
 //! Where a program counts no operations of its own, the bytes that its objects take are compared. A flag that makes objects larger or smaller, or has compiled code
 //! allocate more or fewer of them, changes what the same work allocates: the ratio would be of objects, not of speed.
 
+use crate::memory::most_heap;
 use crate::side::Side;
 use jvm::option_names::sets;
 
 /// How large objects are: their headers, their references, and what they are rounded to.
-const SIZES: [&str; 4] =
-    ["UseCompactObjectHeaders", "UseCompressedOops", "UseCompressedClassPointers", "ObjectAlignmentInBytes"];
+const SIZES: [&str; 5] = [
+    "UseCompactObjectHeaders",
+    "UseCompressedOops",
+    "UseCompressedClassPointers",
+    "ObjectAlignmentInBytes",
+    "CompactStrings",
+];
 /// How many objects compiled code allocates: those that do not escape are in registers where it was compiled so.
-const NUMBERS: [&str; 10] = [
+const NUMBERS: [&str; 18] = [
     "DoEscapeAnalysis",
     "EliminateAllocations",
     "TieredStopAtLevel",
     "TieredCompilation",
     "UseJVMCICompiler",
     "UseGraalJIT",
+    "CompilationMode",
+    "EliminateAutoBox",
+    "AutoBoxCacheMax",
+    "OptimizeStringConcat",
+    "ReduceAllocationMerges",
+    "MaxInlineSize",
+    "FreqInlineSize",
+    "InlineSmallCode",
     "-Xint",
     "-Xcomp",
     "Inline",
@@ -27,31 +41,22 @@ const LARGE_REFERENCES: &str = "-XX:+UseZGC";
 /// From here on references may not be compressed: HotSpot's own limit is up to 512 MB below 32 GB.
 const LARGE_HEAP: u64 = (32 << 30) - (512 << 20);
 
-/// The first flag of one side alone that changes what the same work allocates.
-pub(crate) fn differs_by([a, b]: &[Side; 2]) -> Option<&str> {
-    let of = |side: &Side, flag: &String| side.flags.contains(flag);
-    let only = a.flags.iter().filter(|flag| !of(b, flag)).chain(b.flags.iter().filter(|flag| !of(a, flag)));
-    only.map(String::as_str).find(|flag| changes(flag))
+/// The first flag of one side alone that changes what the same work allocates, or the heap that only one side has. `options` are all of each side's JVM, and `limit` is the memory
+/// by which HotSpot sizes a heap.
+pub(crate) fn differs_by(sides: &[Side; 2], options: &[Vec<String>; 2], limit: u64) -> Option<String> {
+    let [a, b] = sides;
+    let only = |one: &Side, other: &Side| {
+        one.flags.iter().find(|flag| changes(flag) && !other.flags.contains(flag)).cloned()
+    };
+    only(a, b).or_else(|| only(b, a)).or_else(|| {
+        let [a, b] = options.each_ref().map(|options| most_heap(options, limit) >= LARGE_HEAP);
+        (a != b).then(|| "a heap of 32 GB, with its larger references,".to_owned())
+    })
 }
 
 fn changes(flag: &str) -> bool {
     let named = |names: &[&str]| sets(flag).iter().any(|name| names.contains(name));
-    named(&SIZES) || named(&NUMBERS) || flag == LARGE_REFERENCES || heap(flag) >= Some(LARGE_HEAP)
-}
-
-/// The largest heap that a flag permits, in bytes.
-fn heap(flag: &str) -> Option<u64> {
-    let text = flag.strip_prefix("-Xmx").or_else(|| flag.strip_prefix("-XX:MaxHeapSize="))?;
-    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+    named(&SIZES) || named(&NUMBERS) || flag == LARGE_REFERENCES
 }
 
 /// What is to be known of a comparison by bytes in which this flag differs.
@@ -71,7 +76,11 @@ mod tests {
         let side = |flags: &[&str]| {
             Side::stock().with_flags(&flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>())
         };
-        let found = |a: &[&str], b: &[&str]| differs_by(&[side(a), side(b)]).map(str::to_owned);
+        let found = |a: &[&str], b: &[&str]| {
+            let sides = [side(a), side(b)];
+            let options = sides.each_ref().map(|side| side.flags.clone());
+            differs_by(&sides, &options, 16 << 30)
+        };
         for flag in [
             "-XX:+UseCompactObjectHeaders",
             "-XX:-UseCompressedOops",
@@ -80,17 +89,18 @@ mod tests {
             "-XX:-DoEscapeAnalysis",
             "-Xint",
             "-XX:+UseZGC",
-            "-Xmx32g",
-            "-XX:MaxHeapSize=33000m",
+            "-XX:-CompactStrings",
         ] {
             assert_eq!(found(&[flag], &[]).as_deref(), Some(flag));
             assert_eq!(found(&["-XX:TLABSize=4k"], &[flag, "-Xms1g"]).as_deref(), Some(flag));
             assert_eq!(found(&[flag], &[flag]), None, "both have it");
         }
-        for flag in
-            ["-XX:TLABSize=4k", "-Xmx4g", "-Xmn1g", "-XX:+UseParallelGC", "-XX:+UseNUMA", "-Xmx", "-Xmx1x"]
-        {
+        for flag in ["-XX:TLABSize=4k", "-Xmx4g", "-Xmn1g", "-XX:+UseParallelGC", "-XX:+UseNUMA"] {
             assert_eq!(found(&[flag], &[]), None, "{flag}");
+        }
+        for large in ["-Xmx32g", "-XX:MaxHeapSize=33000m"] {
+            assert!(found(&[large], &["-Xmx4g"]).is_some_and(|heap| heap.starts_with("a heap of 32 GB")));
+            assert_eq!(found(&[large], &["-Xmx48g"]), None, "both have large references");
         }
         assert_eq!(
             found(&["-XX:ObjectAlignmentInBytes=8"], &["-XX:ObjectAlignmentInBytes=16"]).as_deref(),

@@ -147,8 +147,8 @@ impl Control {
         self.found_by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody finds it any more, its file may be taken over, and its counters, from now on of another installation, take no memory, where a thread that is
-    /// still on its way may count once more all the same. The state stays for who looks already.
+    /// Nobody finds it any more, its file may be taken over, and its counters, from now on of another installation, take no memory, unless the kernel commits
+    /// strictly: a thread that is still on its way may count once more. The state stays for who looks already.
     pub fn give_up(&self) {
         *self.found_by() = FoundBy::default();
         self.view.release_counters();

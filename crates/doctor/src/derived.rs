@@ -68,9 +68,9 @@ impl Evidence {
         }
     }
 
-    /// Bytes that were used up from one collection to the next, whatever brought it. `None` where too few came to tell.
+    /// Bytes that were used up from one collection to the next, whatever brought it. `None` where too few came to tell, or phases are counted.
     pub fn bytes_for_collection(&self) -> Option<f64> {
-        let count = self.eden.collections.filter(|count| *count >= ENOUGH)?;
+        let count = self.eden.collections.filter(|count| *count >= ENOUGH && !self.eden.phases)?;
         Some(self.allocation.as_ref()?.used / count as f64)
     }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 const LEAST: Duration = Duration::from_secs(3);
 /// Collections that tell what they cost. JVMs begin alike, so that all would have the same part of one.
 const ENOUGH: f64 = 5.0;
-/// JVMs that are measured at least in all the time for a remedy: two pairs.
-const JVMS: u32 = 4;
+/// JVMs that are measured in all the time for a remedy, at least: six pairs decide.
+const JVMS: u32 = 12;
 
 /// As long as the collections take to come that are left with the remedy, but no longer than the time for it has room for.
 pub(crate) fn of(advice: &Advised, evidence: &Evidence, duration: Duration) -> Duration {
@@ -21,7 +21,7 @@ pub(crate) fn of(advice: &Advised, evidence: &Evidence, duration: Duration) -> D
 
 /// Collections a second that are expected with it, where it acts through them alone.
 fn rate_with(advice: &Advised, evidence: &Evidence) -> Option<f64> {
-    if !advice.remedy.saves_collections_only() {
+    if !advice.remedy.saves_collections_only() || evidence.eden.phases {
         return None;
     }
     // What is expected of the rarer kind is not known: as many as now.
@@ -37,7 +37,7 @@ fn rate_with(advice: &Advised, evidence: &Evidence) -> Option<f64> {
 pub(crate) fn few(advice: &Advised, with_remedy: &Side, pairs: usize) -> Option<String> {
     let each = with_remedy.collections? as f64 / pairs.max(1) as f64;
     (advice.remedy.saves_collections_only() && each < ENOUGH).then(|| {
-        format!("only {each:.1} collections came in the measured time of a JVM with it, so that chance decides what they cost: use a longer --fork-seconds")
+        format!("only {each:.1} collections came in the measured time of a JVM with it, so that chance decides what they cost: use a longer --duration")
     })
 }
 
@@ -62,8 +62,8 @@ mod tests {
             of(&advice, &evidence, Duration::from_secs(seconds)).as_secs_f64()
         };
         assert_eq!(time("-Xmn1g", 3000, Some(0.25), 60), 3.0);
-        assert_eq!(time("-Xmn1g", 60, Some(0.25), 60), 10.0);
-        assert_eq!(time("-Xmn1g", 30, Some(0.25), 60), 15.0, "no more than there is time for");
+        assert_eq!(time("-Xmn1g", 60, Some(0.25), 240), 10.0);
+        assert_eq!(time("-Xmn1g", 60, Some(0.25), 60), 5.0, "no more than there is time for");
         assert_eq!(time("-Xmx1g", 3000, None, 600), 50.0, "three full collections in half a minute");
         assert_eq!(time("-XX:TLABSize=4k", 60, Some(0.01), 60), 3.0, "told by what is used up");
         assert_eq!(time("-Xmn1g", 60, Some(0.25), 4), 3.0);

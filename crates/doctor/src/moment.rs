@@ -177,7 +177,7 @@ pub(crate) fn threads(
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
         attached: attached(&young, looks.len(), seconds, started),
-        short_lived: short_lived(&young),
+        short_lived: short_lived(&young, looks.len(), seconds, started),
         groups: groups(looks),
         of_ended: None,
     }
@@ -207,13 +207,17 @@ fn attached(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u6
     (all > 0.0 && is_enough).then(|| attached / all)
 }
 
-/// Their names, each with its share. Who lives long is met often, so that each stands for the more the younger it is; the youngest ones' ages are not told.
-fn short_lived(seen: &[&JavaThread]) -> Vec<ShortLived> {
+/// Their names, each with its share. Who lives long is met often, so that each stands for the more the younger it is; the youngest ones' ages are not told. None where those met stand for too few of those that started, as in [`attached`].
+fn short_lived(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -> Vec<ShortLived> {
     let mut weights: BTreeMap<String, f64> = BTreeMap::new();
     for thread in seen {
         *weights.entry(thread.group()).or_default() += 1.0 / thread.elapsed.max(TOLD);
     }
     let all: f64 = weights.values().sum();
+    let stand_for = all * seconds / (2.0 * looks.max(1) as f64);
+    if started.is_some_and(|started| stand_for < ENOUGH_SEEN * started as f64) {
+        return Vec::new();
+    }
     let mut found: Vec<ShortLived> =
         weights.into_iter().map(|(name, weight)| ShortLived { name, share: weight / all }).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));

@@ -219,11 +219,13 @@ fn threads_that_come_and_go_are_named_by_their_numbers() {
     let named =
         |name: &str, number, age| JavaThread { name: name.into(), ..thread("t", number, age, "a.B.run") };
     let seen = [named("pool-1-thread-7", 1, 0.5), named("Thread-8", 2, 0.0), named("Thread-9", 3, 0.0)];
-    let found = short_lived(&seen.iter().collect::<Vec<_>>());
+    let of = |started| short_lived(&seen.iter().collect::<Vec<_>>(), 4, 10.0, started);
+    let found = of(Some(600));
     let names: Vec<&str> = found.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["Thread-N", "pool-N-thread-N"]);
     assert!((found[0].share - 400.0 / 402.0).abs() < 1e-9, "{found:?}");
-    assert_eq!(short_lived(&[]), []);
+    assert_eq!(short_lived(&[], 4, 10.0, Some(0)), []);
+    assert_eq!(of(Some(80_000)), [], "callbacks of microseconds, which nobody has met");
 }
 
 /// Shenandoah counts eight phases of a cycle, in one of which TLABs are retired.

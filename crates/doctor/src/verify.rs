@@ -164,7 +164,9 @@ impl Trials<'_> {
                     let shared = found.method.schedule.as_deref() == Some(Schedule::Concurrent.name());
                     let saves = remedy.saves_collections_only();
                     let edens = saves.then(|| Edens::of(&report.evidence, &found.sides)).flatten();
+                    // A program that ends by itself is measured as a whole.
                     let few = fork_time::few(advice, &found.sides.a, found.pairs);
+                    let few = few.filter(|_| found.unit != "runs/s");
                     let own = edens.as_ref().and_then(Edens::note).into_iter().chain(few);
                     let notes: Vec<String> = own.chain(found.notes.clone()).collect();
                     Trial {

@@ -82,6 +82,7 @@ impl Attached {
         let Target { own_pid, owner, .. } = target;
         let attached = Attached::at(pid, own_pid, temporary, owner, patience, heeds_signals);
         if attached.socket.is_there()? {
+            trigger::tidy(&attached.temporary, own_pid, owner);
             return Ok(attached);
         }
         if let Some(why) = target.deaf() {
@@ -94,6 +95,7 @@ impl Attached {
             )));
         }
         attached.have_it_listen()?;
+        trigger::tidy(&attached.temporary, own_pid, owner);
         Ok(attached)
     }
 
@@ -231,7 +233,7 @@ impl Attached {
         let waits = || tell("waiting for the JVM, which has been asked to load the agent already");
         waiting.insist(&waits);
         let answer = connection::receive(stream, &mut waiting).map_err(|silence| {
-            copy.into_iter().for_each(Copied::keep);
+            copy.into_iter().filter(|_| self.is_running()).for_each(Copied::keep);
             self.may_still_load(silence)
         })?;
         loaded(library, self.understood("load", &answer))

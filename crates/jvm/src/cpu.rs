@@ -91,11 +91,11 @@ pub(crate) fn is_called(name: &str, full: &str) -> bool {
     name.starts_with(&full[..full.len().min(KEPT)]) || is_shortened(name, full)
 }
 
-/// The names of a process's threads, as they are kept.
-pub(crate) fn names(pid: u32) -> Vec<String> {
+/// The names of a process's threads, as they are kept, the oldest first.
+pub(crate) fn names(pid: u32) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("comm")).ok();
-    entries.filter_map(name).map(|name| name.trim_end().to_owned()).collect()
+    entries.filter_map(name).map(|name| name.trim_end().to_owned())
 }
 
 fn kind(name: &str) -> Kind {

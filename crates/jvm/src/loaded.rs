@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// What Linux writes behind the name of a mapped file that has gone, or been replaced.
-pub(crate) const GONE: &str = " (deleted)";
+const GONE: &str = " (deleted)";
 
 /// Of a process into which the kernel lets us not look, as root without rights in a container, or of a program with capabilities of its file.
 pub(crate) fn hidden(pid: u32, error: &io::Error) -> Error {
@@ -24,6 +24,15 @@ pub(crate) fn maps(pid: u32) -> Result<String> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(hidden(pid, &error)),
         Err(_) => Err(gone()),
     }
+}
+
+/// Whether code of `libjvm.so` is mapped: tools map it, and its debugging information, to read symbols.
+pub(crate) fn runs_libjvm(maps: &str) -> bool {
+    maps.lines().any(|line| {
+        let is_code = line.split(' ').nth(1).is_some_and(|rights| rights.contains('x'));
+        let path = line.find('/').map(|at| line[at..].trim_end_matches(GONE));
+        is_code && path.is_some_and(|path| path.ends_with("/libjvm.so"))
+    })
 }
 
 /// The agent's libraries in a process's maps, each by the name under which it was loaded. glibc's loader knows a library by it, whether the file

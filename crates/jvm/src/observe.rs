@@ -178,11 +178,6 @@ impl Jvms {
         self.settled().is_some()
     }
 
-    /// The first of them that is up, of those that run if there are any.
-    pub fn process(&self) -> Option<u32> {
-        self.settled().map(|jvm| jvm.pid)
-    }
-
     /// Those that are up and have not ended.
     pub fn living(&self) -> Vec<u32> {
         let lives = |jvm: &&Jvm| {
@@ -225,14 +220,15 @@ impl Jvms {
         self.found.iter().map(|jvm| jvm.pid)
     }
 
-    /// One that runs, if there is one: a script's first JVM may only have told it its version.
+    /// One that runs, if there is one, and otherwise the last that was measured: a script's first JVM may only have told it its version.
     fn settled(&self) -> Option<&Jvm> {
         let settled = || {
             self.found.iter().filter(|jvm| {
                 matches!(jvm.control.state(), Some(State::Installed | State::Observing | State::Ended))
             })
         };
-        settled().find(|jvm| !jvm.has_ended()).or_else(|| settled().next())
+        let running = settled().find(|jvm| !jvm.has_ended());
+        running.or_else(|| settled().rfind(|jvm| self.logs.measures(jvm.pid))).or_else(|| settled().last())
     }
 
     /// Switches all of them, and those that come later.
@@ -263,7 +259,7 @@ impl Jvms {
         }
     }
 
-    /// The settings in force in the same one.
+    /// The settings in force in one of them that is up, of those that run if there are any.
     pub fn settings(&self) -> Value {
         self.settled().map_or(Value::Null, |jvm| settings(&jvm.control))
     }

@@ -1,5 +1,6 @@
 //! On which pages a JVM that somebody else started for us really lies: seen from outside, while it runs.
 
+use crate::loaded;
 use crate::os::stat_field;
 use pages::{Faults, Mappings, Obtained};
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ fn look(pid: u32) -> Option<Seen> {
 /// The JVMs among a process and those that it started, or its children did.
 pub fn jvms_of(root: u32) -> Vec<u32> {
     let is_jvm = |pid: &u32| {
-        std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains("libjvm.so"))
+        std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| loaded::runs_libjvm(&maps))
     };
     std::iter::once(root).chain(java_below(root)).filter(is_jvm).collect()
 }

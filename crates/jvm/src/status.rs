@@ -65,7 +65,7 @@ pub fn of(pid: u32) -> Result<Status> {
 fn without(pid: u32, maps: &str) -> Error {
     let remedy =
         format!("load it with 'terrace attach {pid}', or start the program with 'terrace run -- java ...'");
-    Error::failed(if !maps.contains("libjvm.so") {
+    Error::failed(if !loaded::runs_libjvm(maps) {
         format!("process {pid} is not a JVM; specify the JVM's own process ID ('terrace top' lists them)")
     } else if maps.contains("libterrace.so") {
         format!(

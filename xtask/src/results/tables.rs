@@ -184,7 +184,7 @@ pub const TABLES: [Table; 31] = [
             ("remedy", Words("{remedy}")),
             ("collections expected", Median("expected_collections", 3)),
             ("measured", Median("collections", 3)),
-            ("of the watched JVM's", Median("collections_of_watched", 3)),
+            ("measured, relative to the watched JVM", Median("collections_of_watched", 3)),
             ("speed expected", Median("expected_speed", 3)),
             ("measured", Interval("speed", 3)),
         ],

@@ -46,7 +46,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     }
     let own = allocation.of_ended_thread?;
     let text = format!(
-        "{} threads/s{} use {} of a first TLAB of {}; {} of eden is unused{}.",
+        "{} threads/s{} each use {} of a first TLAB of {}; {} of eden is unused{}.",
         count(ended / evidence.seconds),
         named(&evidence.threads.short_lived),
         human(own),
@@ -124,16 +124,16 @@ fn named(short_lived: &[ShortLived]) -> String {
         ([], _) => String::new(),
         // A share of all would say nothing.
         (_, [only]) => format!(" (named {})", only.name),
-        _ => format!(" (by name {})", names.join(", ")),
+        _ => format!(" (by name: {})", names.join(", ")),
     }
 }
 
-/// The collections that this brings.
+/// The collections that this causes.
 fn brought(evidence: &Evidence, allocation: &Allocation) -> String {
-    let all = evidence.collections_a_second().filter(|rate| *rate > 0.0);
+    let all = evidence.collections_a_second().filter(|rate| *rate > 0.0 && !evidence.eden.phases);
     all.map_or(String::new(), |all| {
         let saved = all * (1.0 - evidence.collections_using(used(allocation, 0.0)));
-        format!(", which brings {} of {} collections/s", significant(saved), significant(all))
+        format!(", which causes {} of {} collections/s", significant(saved), significant(all))
     })
 }
 
@@ -215,12 +215,15 @@ mod tests {
             examine(&evidence).unwrap().evidence
         };
         let text = found(&[("Thread-N", 1.0)]);
-        assert!(text.starts_with("1.00 k threads/s (named Thread-N) use 3.00 kB of a first TLAB"), "{text}");
-        assert!(text.contains("99.6 % of eden is unused, which brings 4.98 of 5 collections/s."), "{text}");
+        assert!(
+            text.starts_with("1.00 k threads/s (named Thread-N) each use 3.00 kB of a first TLAB"),
+            "{text}"
+        );
+        assert!(text.contains("99.6 % of eden is unused, which causes 4.98 of 5 collections/s."), "{text}");
         let text = found(&[("http-N", 0.75), ("Thread-N", 0.2), ("x", 0.05)]);
-        assert!(text.contains("threads/s (by name 75 % http-N, 20 % Thread-N) use"), "{text}");
-        assert!(found(&[]).starts_with("1.00 k threads/s use"));
-        assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s use"), "no name tells much");
+        assert!(text.contains("threads/s (by name: 75 % http-N, 20 % Thread-N) each use"), "{text}");
+        assert!(found(&[]).starts_with("1.00 k threads/s each use"));
+        assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s each use"), "no name tells much");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The socket on which a JVM listens, in the /tmp that it sees.
 //!
-//! It has the JVM's number in its own PID namespace. Where containers share a /tmp, another JVM may have the same number, and the socket: the kernel tells who
+//! It has the JVM's process ID in its own PID namespace. Where containers share a /tmp, another JVM may have the same one, and the socket: the kernel tells who
 //! listens, and nobody else is asked anything.
 
 use super::connection;
@@ -54,10 +54,10 @@ impl Socket {
         }
     }
 
-    /// Whether the folder is sticky.
+    /// Whether the folder is sticky, and another user's: only a file's owner and the folder's may remove it there.
     fn is_kept_for_owners(&self) -> bool {
         let folder = self.path.parent().and_then(|folder| fs::metadata(folder).ok());
-        folder.is_some_and(|folder| folder.mode() & libc::S_ISVTX != 0)
+        folder.is_some_and(|folder| folder.mode() & libc::S_ISVTX != 0 && folder.uid() != self.owner.uid)
     }
 
     /// Connects without waiting: `WouldBlock` from a socket whose queue is full, and `AddrInUse` where another process listens.
@@ -74,7 +74,7 @@ impl Socket {
         Err(io::Error::new(
             ErrorKind::AddrInUse,
             format!(
-                "process {} cannot be asked: /tmp/.java_pid{} is the socket of {who}, which has the same number in its container and shares \
+                "process {} cannot be asked: /tmp/.java_pid{} is the socket of {who}, which has the same process ID in its container and shares \
                  this /tmp; give each container a /tmp of its own, or start the program with 'terrace run'",
                 self.pid, self.own_pid
             ),

@@ -13,7 +13,7 @@ pub(super) struct Target {
     pub(super) directory: PathBuf,
     pub(super) owner: Owner,
     pub(super) own_pid: u32,
-    /// Whether HotSpot handles SIGQUIT in it: one in which nobody does would be ended by it, and one in which another runtime does, too.
+    /// Whether HotSpot handles SIGQUIT in it. Without a handler the signal would end the process; another runtime's handler may do so, too.
     pub(super) listens: bool,
 }
 
@@ -23,17 +23,8 @@ fn not_hotspot(maps: &str) -> Option<&'static str> {
     if maps.contains("libj9vm") {
         return Some("is an OpenJ9 JVM, which is not supported; run the program with a HotSpot JVM");
     }
-    (!runs_libjvm(maps))
+    (!loaded::runs_libjvm(maps))
         .then_some("is not a JVM; specify the JVM's own process ID ('terrace top' lists them)")
-}
-
-/// Whether code of `libjvm.so` is mapped: tools map it, and its debugging information, to read symbols.
-fn runs_libjvm(maps: &str) -> bool {
-    maps.lines().any(|line| {
-        let is_code = line.split(' ').nth(1).is_some_and(|rights| rights.contains('x'));
-        let path = line.find('/').map(|at| line[at..].trim_end_matches(loaded::GONE));
-        is_code && path.is_some_and(|path| path.ends_with("/libjvm.so"))
-    })
 }
 
 /// The thread that HotSpot has for SIGQUIT, and no JVM with `-Xrs`. Its handler is installed right after the thread is made (`os::initialize_jdk_signal_support`).
@@ -43,10 +34,10 @@ const VM_THREAD: &str = "VM Thread";
 
 /// Whether HotSpot takes this process's SIGQUIT: a program with a JVM in it may have a handler of its own, which may end it, and map `libjvm.so` without running it.
 fn dispatches_signals(pid: u32) -> bool {
-    let names = cpu::names(pid);
-    let has = |full| names.iter().any(|name| cpu::is_called(name, full));
+    let has = |full| cpu::names(pid).any(|name| cpu::is_called(&name, full));
     // Old releases of 8 give their threads no names; the counters tell that a JVM runs.
-    has(DISPATCHER) || (!has(VM_THREAD) && PerfFile::of(pid).is_some())
+    let are_nameless = || cpu::names(pid).all(|name| name == "java");
+    has(DISPATCHER) || (!has(VM_THREAD) && (PerfFile::of(pid).is_some() || are_nameless()))
 }
 
 impl Target {
@@ -116,7 +107,7 @@ mod tests {
         assert_eq!(not_hotspot(updated), None);
     }
 
-    /// A shell may handle SIGQUIT, and is no JVM.
+    /// No thread of them is HotSpot's.
     #[test]
     fn a_handler_of_another_runtime_is_not_hotspots() {
         let idle = Idle::start();

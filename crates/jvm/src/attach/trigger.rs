@@ -52,6 +52,19 @@ impl Asking {
     }
 }
 
+/// Removes a file that was left for a JVM that listens by now: it would swallow the next signal that asks a JVM with this number for its threads.
+pub(super) fn tidy(temporary: &Temporary, own_pid: u32, owner: Owner) {
+    let path = temporary.path().join(name(own_pid));
+    if fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.uid() == owner.uid) {
+        // Whoever else asks at this moment has what he wants.
+        let _ = owner.act(|| fs::remove_file(&path));
+    }
+}
+
+fn name(own_pid: u32) -> String {
+    format!(".attach_pid{own_pid}")
+}
+
 /// The file, for as long as it is needed.
 struct Trigger {
     /// Where the JVM looks for it.
@@ -76,7 +89,7 @@ impl Made {
 
 impl Trigger {
     fn make(target: &Target, temporary: &Temporary) -> Result<Trigger> {
-        let name = format!(".attach_pid{}", target.own_pid);
+        let name = name(target.own_pid);
         let current = target.directory.join("cwd");
         let failed = |why: &str| {
             Error::failed(format!(
@@ -222,7 +235,8 @@ mod tests {
         assert_eq!(asked.ask(&mut asking), Ok(1));
         drop(asking);
         assert!(asked.trigger("root/tmp").is_file());
-        fs::remove_file(asked.trigger("root/tmp")).unwrap();
+        tidy(&Temporary::of(asked.place.path()).unwrap(), 7, Owner::us());
+        assert!(!asked.trigger("root/tmp").exists(), "it listens");
         let mut asking = Asking::default();
         assert_eq!(asked.ask(&mut asking), Ok(1));
         let _ = asked.idle.0.kill();

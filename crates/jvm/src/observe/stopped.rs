@@ -11,6 +11,13 @@ pub(super) struct Logs {
     over: Vec<u32>,
 }
 
+impl Logs {
+    /// Whether this JVM is one of those that are measured.
+    pub(super) fn measures(&self, pid: u32) -> bool {
+        !self.over.contains(&pid)
+    }
+}
+
 impl Jvms {
     /// The flag that makes each of them log when its threads stood still.
     pub fn stop_flag(&self) -> String {
@@ -24,7 +31,7 @@ impl Jvms {
 
     /// The only one that is measured.
     fn only(&self) -> Option<usize> {
-        let mut measured = (0..self.found.len()).filter(|at| !self.logs.over.contains(&self.found[*at].pid));
+        let mut measured = (0..self.found.len()).filter(|at| self.logs.measures(self.found[*at].pid));
         measured.next().filter(|_| measured.next().is_none())
     }
 
@@ -50,6 +57,9 @@ impl Jvms {
             Some(_) => "pauses are not charged to the sides, because the JVM does not log them: leave out -Xlog:disable, or move it to \
                         JAVA_TOOL_OPTIONS"
                 .into(),
+            None if !self.found.iter().any(|jvm| self.logs.measures(jvm.pid)) => {
+                "pauses are not charged to the sides, because no JVM ran while they were measured".into()
+            }
             None => "pauses are not charged to the sides, because several JVMs run, which stop each by itself: measure the one that works, or \
                      use --forks"
                 .into(),
@@ -81,7 +91,7 @@ mod tests {
         jvms.refresh().unwrap();
         version.set_state(State::Ended);
         jvms.begin();
-        assert!(jvms.only().is_none() && jvms.unlogged().unwrap().contains("several JVMs"), "it is over");
+        assert!(jvms.only().is_none() && jvms.unlogged().unwrap().contains("no JVM ran"), "it is over");
         let mut jvms = Jvms::new().unwrap();
         create(&jvms, 1);
         jvms.refresh().unwrap();

@@ -132,7 +132,13 @@ public final class Lucene implements Workload {
                     .build();
             IndexSearcher searcher = searchers.acquire();
             try {
-                for (ScoreDoc hit : searcher.search(query, HITS).scoreDocs) {
+                ScoreDoc[] hits = searcher.search(query, HITS).scoreDocs;
+                // The rarest word is in 40 documents on average.
+                if (hits.length < HITS) {
+                    throw new CheckException(
+                            "a search for " + one + " or " + other + " found " + hits.length + " documents, not " + HITS);
+                }
+                for (ScoreDoc hit : hits) {
                     String text = searcher.storedFields().document(hit.doc).get("text");
                     if (!text.contains(one + " ") && !text.contains(other + " ")) {
                         throw new CheckException("a search for " + one + " or " + other + " found '" + text + "'");
