@@ -377,8 +377,8 @@ fn a_young_generation_leaves_room_for_the_old_one_and_references_their_size() {
     assert!(sized(32 << 30, "UseCompressedOops=true").is_empty(), "references would be larger");
     assert!(sized(32 << 30, "UseCompressedOops=false").len() == 2);
     // HotSpot's own limit is below 32 GB: G1 of JDK 25 has small references with -Xmx32736m, and large ones with -Xmx32738m.
-    let bound = |more: &str| size(&sized(20 << 30, &format!("UseCompressedOops=true {more}"))[1]) >> 20;
-    assert!((20 << 10..32_256).contains(&bound("")), "{}", bound(""));
+    let bound = |more: &str| size(&sized(24 << 30, &format!("UseCompressedOops=true {more}"))[1]) >> 20;
+    assert!((24 << 10..32_256).contains(&bound("")), "{}", bound(""));
     assert!(bound("ObjectAlignmentInBytes=16") > 32_768);
 }
 

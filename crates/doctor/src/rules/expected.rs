@@ -96,7 +96,7 @@ fn a_young_generation_is_as_much_larger_than_eden_as_it_is_now() {
         assert_eq!(advice.effect.collections, Some(0.25));
         advice.remedy.text()
     };
-    assert_eq!(advised("Parallel", Some(101.0)), "-Xmn404m -Xmx1327m");
+    assert_eq!(advised("Parallel", Some(140.0)), "-Xmn440m -Xmx1324m", "as much survives");
     assert_eq!(advised("Serial", Some(125.0)), "-Xmn500m -Xmx1399m -Xms1399m");
     assert_eq!(advised("Serial", None), advised("Serial", Some(125.0)), "nobody has seen it");
     assert_eq!(advised("G1", Some(200.0)), advised("G1", Some(101.0)), "regions as they are needed");

@@ -89,11 +89,13 @@ fn needs(evidence: &Evidence) -> &'static [Need] {
 /// `None` where there is no room.
 fn larger(evidence: &Evidence, eden: f64, rates: Rates, room: f64) -> Option<Advice> {
     let young = eden * young_of_eden(evidence);
-    let factor = (1.0 + room / young).min(FACTOR);
+    let growing = if survivors_stay(evidence) { eden } else { young };
+    let factor = (1.0 + room / growing).min(FACTOR);
+    let more = (factor - 1.0) * growing;
     // The old generation keeps what it has: nobody here knows how much of it lives.
-    let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64 + (factor - 1.0) * young;
+    let heap = evidence.jvm.flags.number("MaxHeapSize")? as f64 + more;
     let megabytes = |bytes: f64| (bytes / f64::from(1 << 20)).ceil() as u64;
-    let (young, heap) = (megabytes(factor * young), megabytes(heap));
+    let (young, heap) = (megabytes(young + more), megabytes(heap));
     let mut flags = vec![format!("-Xmn{young}m"), format!("-Xmx{heap}m")];
     if starts_too_small(evidence, young << 20, heap << 20) {
         flags.push(format!("-Xms{heap}m"));
@@ -187,6 +189,13 @@ fn of_unknown_size() -> Advice {
         effect: Effect::default(),
         note: "no size: the heap's present one, or what memory is left, could not be observed",
     }
+}
+
+/// Whether survivor spaces are as large as what survives, whatever the young generation's size: Parallel's, unless it was told not to adapt them
+/// (`PSAdaptiveSizePolicy::compute_survivor_space_size_and_threshold`).
+fn survivors_stay(evidence: &Evidence) -> bool {
+    let adapts = evidence.jvm.flags.get("UseAdaptiveSizePolicy").is_none_or(|flag| flag.value == "true");
+    evidence.jvm.collector == "Parallel" && adapts
 }
 
 /// How much larger than eden the young generation is. Parallel shrinks survivor spaces to what they need, and goes on to do so: as it is now. G1 takes
