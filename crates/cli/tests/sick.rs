@@ -54,6 +54,24 @@ fn small_tlabs_and_a_small_young_generation_are_found() {
 }
 
 #[test]
+fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
+    let flags = ["-XX:+UseSerialGC", "-Xmn16m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start_program(&flags, "Sleepers.java", "30") else { return };
+    let of_sleepers = |report: &Value| {
+        let evidence = &report["evidence"];
+        let groups = evidence["threads"]["groups"].as_array()?;
+        let sleepers = groups.iter().find(|group| group["name"] == "sleeper-N")?;
+        let all = evidence["allocation"]["waste_collection"].as_f64()?;
+        Some((sleepers["waste_collection"].as_f64()?, all, evidence["allocation"]["used"].as_f64()?))
+    };
+    // While the JVM starts, others fill eden.
+    let report = report_when(jvm.0.id(), |report| {
+        of_sleepers(report).is_some_and(|(own, all, used)| own > 0.8 * all && all > 0.05 * used)
+    });
+    assert!(rules(&report).contains(&"refill waste"), "{report:#}");
+}
+
+#[test]
 fn without_tlabs_it_says_so() {
     let Some(jvm) = start(&["-XX:+UseSerialGC", "-XX:-UseTLAB"], &["alloc", "--threads", "1"]) else {
         return;

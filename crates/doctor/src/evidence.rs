@@ -263,13 +263,16 @@ pub struct ShortLived {
 }
 
 /// Threads whose names differ in numbers only.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Group {
     pub name: String,
     /// Alive at the end.
     pub threads: u64,
     /// Bytes that they allocated meanwhile.
     pub bytes: u64,
+    /// Their part of [`Allocation::waste_collection`], and of [`Allocation::waste_refill`], in bytes. `None` where nobody has seen whose TLABs those were.
+    pub waste_collection: Option<f64>,
+    pub waste_refill: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

@@ -17,6 +17,8 @@ const MOSTLY: f64 = 0.9;
 const LEAST_DUMPS: f64 = 0.001;
 /// Less of eden is not said to be unused.
 const LEAST_UNUSED: f64 = 0.005;
+/// A group of threads is named whose TLABs had so much of what was unused.
+const MOST_OF_IT: f64 = 0.5;
 /// What zeroing is shown for.
 const PAGE: f64 = 4096.0;
 
@@ -34,7 +36,7 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
         ),
     )];
     if let Some(allocation) = &evidence.allocation {
-        facts.push(("use of eden", eden(allocation, evidence.seconds)));
+        facts.push(("use of eden", eden(allocation, evidence)));
     }
     facts.push(("collections", collections(evidence)));
     facts.extend(cpu_time::shares(evidence).map(|text| ("CPU time", text)));
@@ -53,20 +55,32 @@ pub(crate) fn facts(evidence: &Evidence) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn eden(allocation: &Allocation, seconds: f64) -> String {
+fn eden(allocation: &Allocation, evidence: &Evidence) -> String {
     let part = |bytes: f64| share(bytes / allocation.used);
+    let groups = &evidence.threads.groups;
+    let (at_collection, at_refill) = (allocation.waste_collection, allocation.waste_refill);
     let unused = [
-        ("at threads' ends", allocation.waste_ended),
-        ("at collections", allocation.waste_collection),
-        ("at refills", allocation.waste_refill),
-        ("in Terrace's buffers", allocation.waste_buffers),
-        ("in new threads' TLABs", allocation.held),
-        ("(cause unknown)", allocation.waste_unknown),
+        ("at threads' ends", allocation.waste_ended, None),
+        ("at collections", at_collection, mostly(groups, at_collection, |group| group.waste_collection)),
+        ("at refills", at_refill, mostly(groups, at_refill, |group| group.waste_refill)),
+        ("in Terrace's buffers", allocation.waste_buffers, None),
+        ("in new threads' TLABs", allocation.held, None),
+        ("(cause unknown)", allocation.waste_unknown, None),
     ];
-    let unused = unused.into_iter().filter(|(_, bytes)| *bytes >= LEAST_UNUSED * allocation.used);
-    let unused: Vec<String> = unused.map(|(when, bytes)| format!("{} {when}", part(bytes))).collect();
-    let text = format!("{}/s: objects {}", human(allocation.used / seconds), part(allocation.objects));
+    let unused = unused.into_iter().filter(|(_, bytes, _)| *bytes >= LEAST_UNUSED * allocation.used);
+    let unused: Vec<String> = unused
+        .map(|(when, bytes, whose)| format!("{} {when}{}", part(bytes), whose.unwrap_or_default()))
+        .collect();
+    let text =
+        format!("{}/s: objects {}", human(allocation.used / evidence.seconds), part(allocation.objects));
     if unused.is_empty() { text } else { format!("{text}; unused: {}", unused.join(", ")) }
+}
+
+/// Whose TLABs most of it was in, where one group of threads has most of it.
+fn mostly(groups: &[Group], all: f64, of: impl Fn(&Group) -> Option<f64>) -> Option<String> {
+    let parts = groups.iter().filter_map(|group| Some((group, of(group)? / all)));
+    let (group, part) = parts.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (part >= MOST_OF_IT).then(|| format!(" ({} of it by {})", share(part), group.name))
 }
 
 /// That Terrace is there, and what that comes to.

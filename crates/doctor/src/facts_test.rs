@@ -76,7 +76,7 @@ fn phases_are_not_called_collections() {
 
 #[test]
 fn threads_that_ended_have_their_share() {
-    let living = Group { name: "worker-N".into(), threads: 3, bytes: 100 };
+    let living = Group { name: "worker-N".into(), threads: 3, bytes: 100, ..Group::default() };
     let threads = Threads { groups: vec![living], of_ended: Some(300), ..Threads::default() };
     let text = shown(Evidence { threads, ..Evidence::default() });
     assert!(text.contains("threads that ended (75") && text.contains("worker-N (3, 25"), "{text}");

@@ -2,6 +2,7 @@
 
 use crate::causes::Counting;
 use crate::moment::{self, Waste};
+use crate::thread_waste::ThreadWaste;
 use crate::watched::{ACCOUNTS, Watch};
 use crate::{missing, stops};
 use jvm::attach::Attached;
@@ -27,6 +28,8 @@ pub(crate) struct Looks {
     /// Why they were not listed at the last look, if so.
     pub(crate) unlisted: Option<String>,
     pub(crate) waste: Waste,
+    /// The same by thread.
+    pub(crate) by_thread: ThreadWaste,
     pub(crate) causes: Counting,
     /// The sum of eden's sizes, and of how many.
     pub(crate) sizes: (f64, u32),
@@ -75,6 +78,12 @@ impl Watch<'_> {
             }
             if let Some(perf) = self.counters() {
                 looks.waste.add(&perf, &mut seen);
+                // Of more of them the command would need a noticeable part of a CPU.
+                let is_taken = perf.get("java.threads.live").is_some_and(|threads| threads <= MANY);
+                let accounts = self.accounts.as_ref().filter(|_| is_taken);
+                if let Some(threads) = accounts.and_then(|accounts| accounts.of_each_within(Duration::ZERO)) {
+                    looks.by_thread.add(Waste::retirements(&perf), threads);
+                }
                 looks.causes.add(&perf);
                 if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
                     looks.sizes = (looks.sizes.0 + bytes as f64, looks.sizes.1 + 1);

@@ -7,6 +7,7 @@ use crate::placement::Periods;
 use control::times::{Kind, Way};
 use control::{Mode, View};
 use hab::Counter;
+use jvm::accounts::Account;
 use jvm::cpu;
 use jvm::large_objects::LargeObjects;
 use jvm::observe;
@@ -241,9 +242,9 @@ fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
 
 /// What each has allocated, from the accounts of HotSpot's threads, by their addresses: a dump rounds it, to a gigabyte at last. A thread without an account
 /// keeps what the dump says.
-pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, u64>) {
+pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, Account>) {
     for thread in threads {
-        let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
+        let known = usize::try_from(thread.id).ok().and_then(|id| Some(accounts.get(&id)?.allocated));
         // An account of less is that of a thread that has got the address since.
         thread.exactly = known.filter(|bytes| thread.allocated.is_none_or(|dumped| *bytes >= dumped));
     }
@@ -256,11 +257,9 @@ fn groups(looks: &[Vec<JavaThread>]) -> Vec<Group> {
     let before: BTreeMap<u64, &JavaThread> = first.iter().map(|thread| (thread.number, thread)).collect();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for thread in last {
-        let group = groups.entry(thread.group()).or_insert_with_key(|name| Group {
-            name: name.clone(),
-            threads: 0,
-            bytes: 0,
-        });
+        let group = groups
+            .entry(thread.group())
+            .or_insert_with_key(|name| Group { name: name.clone(), ..Group::default() });
         let had = before.get(&thread.number);
         // Like from like: of a rounded number and an exact one the difference may be a gigabyte.
         let exactly = match had {

@@ -28,6 +28,11 @@ pub struct Accounts {
     pub tlab_start: usize,
     /// `ThreadLocalAllocBuffer::_top`, from the thread's own address.
     pub tlab_top: usize,
+    /// `ThreadLocalAllocBuffer::_end`, from the thread's own address: behind the last word that is to be used.
+    pub tlab_end: usize,
+    /// `ThreadLocalAllocBuffer::_refill_waste`, from the thread's own address: 32 bits, words left in TLABs that were given up for a new one since the last
+    /// collection. 0 in a JVM that calls it otherwise.
+    pub tlab_refill_waste: usize,
     /// The address of `ThreadService::_exited_allocated_bytes`; 0 where it was not found.
     pub exited: usize,
 }
@@ -56,6 +61,9 @@ impl Accounts {
             allocated: structs.offset("Thread", "_allocated_bytes")?,
             tlab_start: tlab + structs.offset("ThreadLocalAllocBuffer", "_start")?,
             tlab_top: tlab + structs.offset("ThreadLocalAllocBuffer", "_top")?,
+            tlab_end: tlab + structs.offset("ThreadLocalAllocBuffer", "_end")?,
+            tlab_refill_waste: (structs.offset("ThreadLocalAllocBuffer", "_refill_waste"))
+                .map_or(0, |offset| tlab + offset),
             exited: exited.unwrap_or(0),
         })
     }

@@ -52,7 +52,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
         human(own),
         human((allocation.waste_ended / ended) + own),
         share(lost),
-        brought(evidence, allocation),
+        caused(evidence, allocation),
     );
     let text = match room::of_filled_eden(evidence) {
         FilledEden::Fits(sentence) => text + &sentence,
@@ -129,7 +129,7 @@ fn named(short_lived: &[ShortLived]) -> String {
 }
 
 /// The collections that this causes.
-fn brought(evidence: &Evidence, allocation: &Allocation) -> String {
+fn caused(evidence: &Evidence, allocation: &Allocation) -> String {
     let all = evidence.collections_a_second().filter(|rate| *rate > 0.0 && !evidence.eden.phases);
     all.map_or(String::new(), |all| {
         let saved = all * (1.0 - evidence.collections_using(used(allocation, 0.0)));
