@@ -19,36 +19,30 @@ const DIGESTS: &str = "java/applications/digests.txt";
 const UNREACHABLE: [&str; 4] =
     ["Could not transfer", "failed to transfer", "Unknown host", "in offline mode and the artifact"];
 
+/// Why a transfer failed that had reached it.
+const OF_A_TRANSFER: [&str; 2] = ["No space left", "Checksum validation failed"];
+
 /// Builds the drivers with the libraries that they drive, and puts them beside the command and beside the tests' command.
 pub fn fetch() -> Result<()> {
-    match built("-DskipTests")? {
-        None => Ok(()),
-        Some(unreachable) => Err(unreachable),
-    }
+    built()?.map_or(Ok(()), Err)
 }
 
 /// The same with their tests, after those of the workloads. Why the libraries could not be fetched, so that everything else can be tested; whatever else fails
 /// is an error.
 pub fn fetch_and_test() -> Result<Option<Error>> {
-    built("-Dworkloads.tested=true")
+    match built()? {
+        // Only now that it is known whose they are: the tests run the libraries.
+        None => package("-Dworkloads.tested=true"),
+        unreachable => Ok(unreachable),
+    }
 }
 
-fn built(option: &str) -> Result<Option<Error>> {
+fn built() -> Result<Option<Error>> {
     let built = root().join("java/applications/target/applications");
     // What an earlier version needed does not stay.
     remove(&built)?;
-    let said = root().join("target/applications.log");
-    let _ = fs::remove_file(&said);
-    let mut maven = crate::maven::maven()?;
-    maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package", option]);
-    if let Err(error) = run(maven.arg("--log-file").arg(&said)) {
-        let said = fs::read_to_string(&said).unwrap_or_default();
-        eprint!("{said}");
-        let error = format!("the applications cannot be built: {error}");
-        return match is_unreachable(&said) {
-            true => Ok(Some(Error::failed(format!("{error}; fetching them once requires network access")))),
-            false => Err(Error::failed(error)),
-        };
+    if let Some(unreachable) = package("-DskipTests")? {
+        return Ok(Some(unreachable));
     }
     digests::check(&built, DIGESTS)?;
     callbacks::build(&built)?;
@@ -59,9 +53,29 @@ fn built(option: &str) -> Result<Option<Error>> {
     Ok(None)
 }
 
+/// Has Maven fetch and build. Why it could not fetch, where that is so.
+fn package(option: &str) -> Result<Option<Error>> {
+    let said = root().join("target/applications.log");
+    let _ = fs::remove_file(&said);
+    let mut maven = crate::maven::maven()?;
+    maven.args(["-Papplications", "-pl", "workloads,applications,lucene,spark", "package", option]);
+    let Err(error) = run(maven.arg("--log-file").arg(&said)) else { return Ok(None) };
+    let said = fs::read_to_string(&said).unwrap_or_default();
+    eprint!("{said}");
+    let error = format!("the applications cannot be built: {error}");
+    match is_unreachable(&said) {
+        true => Ok(Some(Error::failed(format!("{error}; fetching them once requires network access")))),
+        false => Err(Error::failed(error)),
+    }
+}
+
 /// Whether Maven failed for the network alone.
 fn is_unreachable(said: &str) -> bool {
-    UNREACHABLE.iter().any(|words| said.contains(words))
+    let mut errors = said.lines().filter(|line| line.starts_with("[ERROR]"));
+    errors.any(|line| {
+        let has = |words: &&str| line.contains(words);
+        UNREACHABLE.iter().any(has) && !OF_A_TRANSFER.iter().any(has)
+    })
 }
 
 /// The same files under another name where the file system can do that: they are many, and nobody writes to them.
@@ -91,6 +105,8 @@ mod tests {
         }
         for said in [
             "[ERROR] Could not find artifact com.h2database:h2:jar:0 in central",
+            "[ERROR] Could not transfer artifact com.h2database:h2:jar:2.4.240 from/to central: No space left on device",
+            "[WARNING] Could not transfer metadata from/to central: unknown host\n[ERROR] COMPILATION ERROR :",
             "[ERROR] COMPILATION ERROR :",
             "[ERROR] There are test failures.",
             "",

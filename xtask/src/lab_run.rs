@@ -65,7 +65,7 @@ pub struct Applications {
     #[arg(long)]
     heap: Option<String>,
 
-    /// Seconds measured in each JVM [default: 10].
+    /// Seconds measured in each JVM; three at the same time get three times as long [default: 20 in one process, 5 in forks].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 

@@ -4,6 +4,7 @@ use crate::side::Side;
 use crate::{Comparison, Method, flags};
 use control::Mode;
 use jvm::agent::Levels;
+use jvm::launch::Launch;
 use jvm::{Error, Result, archive, jvm_options, loadable};
 use std::time::Duration;
 
@@ -21,6 +22,12 @@ impl Comparison {
                     "{option} writes a class data archive, which HotSpot does not do with any native agent; compare runs that use \
                      the finished archive (-XX:SharedArchiveFile)"
                 )));
+            }
+            if side.agent.as_ref().is_some_and(|agent| agent.levels() != Levels::None) && uses_zgc(&launch) {
+                return Err(Error::usage(
+                    "ZGC already allocates from per-CPU pages, so that there are no buffers to compare; use terrace doctor, or another \
+                     collector (serial, parallel, g1)",
+                ));
             }
             if side.agent.is_some() {
                 loadable::check(&self.install.agent()?, &launch.program)?;
@@ -64,6 +71,17 @@ impl Comparison {
         }
         Ok(())
     }
+}
+
+/// Whether the command line says so; what a script says is seen by the agent.
+fn uses_zgc(launch: &Launch) -> bool {
+    let options = jvm_options::of(launch);
+    let said = options.iter().rev().find_map(|option| match option.as_str() {
+        "-XX:+UseZGC" => Some(true),
+        "-XX:-UseZGC" => Some(false),
+        _ => None,
+    });
+    said.unwrap_or(false)
 }
 
 /// An error if one of the side's flags is overruled by one of the program's own. A script's own are seen when it runs ([`crate::in_force`]).

@@ -5,8 +5,9 @@ use jvm::size;
 /// Memory of a JVM beside its heap: code, metadata, threads' stacks, the collector's own.
 const BESIDE_HEAP: u64 = 400 << 20;
 
-/// Of the largest heap that HotSpot gives itself where nobody says more: a quarter of 128 GB (`MaxRAM`).
-const LARGEST_DEFAULT: u64 = 32 << 30;
+/// Of the largest heap that HotSpot gives itself where nobody says more: a quarter of 128 GB (`MaxRAM`), less what would take its references' compression
+/// (`Arguments::set_heap_size`: the heap begins at 2 GB, and has to end below 32).
+const LARGEST_DEFAULT: u64 = 30 << 30;
 /// Percent of the memory that are the heap then.
 const DEFAULT_SHARE: f64 = 25.0;
 
@@ -68,7 +69,7 @@ mod tests {
         assert!(why.contains("may need 9.4 GB") && why.contains("there are 5.4 GB"), "{why}");
         assert_eq!(with_others(&jvms, 16 * GB, 10 * GB), None);
         assert!(with_others(&["-XX:MaxRAMPercentage=50"; 2], 16 * GB, 10 * GB).is_some());
-        assert_eq!(with_others(&jvms, 1024 * GB, 100 * GB), None, "32 GB each");
+        assert_eq!(with_others(&jvms, 1024 * GB, 100 * GB), None, "30 GB each");
     }
 
     #[test]

@@ -219,7 +219,7 @@ pub(crate) fn measure(
         pairs,
         amount: None,
         schedule: None,
-        latency: report.as_ref().and_then(|report| Latency::of(&report.stretches)),
+        latency: report.as_ref().and_then(|report| Latency::of(&report.stretches, window)),
         operation: report.map(|report| report.operation),
         report: line,
         names: comparison.sides.each_ref().map(|side| side.name.clone()),

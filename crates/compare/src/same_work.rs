@@ -71,6 +71,18 @@ pub(crate) fn note(flag: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Without a size HotSpot gives itself no heap that would cost it the compression.
+    #[test]
+    fn a_heap_that_nobody_chose_has_compressed_references_on_any_machine() {
+        let found = |a: &[&str], b: &[&str]| {
+            let options = [a, b].map(|flags| flags.iter().map(|flag| (*flag).to_owned()).collect());
+            differs_by(&[Side::stock(), Side::stock()], &options, 256 << 30)
+        };
+        assert_eq!(found(&["-Xmx8g"], &[]), None);
+        assert!(found(&["-Xmx40g"], &[]).is_some_and(|what| what.contains("32 GB")));
+        assert!(found(&["-XX:MaxRAMPercentage=50"], &[]).is_some());
+    }
+
     #[test]
     fn a_flag_that_changes_objects_is_found_where_only_one_side_has_it() {
         let side = |flags: &[&str]| {

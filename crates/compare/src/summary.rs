@@ -41,7 +41,7 @@ pub fn choose(pairs: &[Pair]) -> (Amount, Option<String>) {
         return (Amount::Operations, None);
     }
     let note = format!(
-        "only {each:.1} operations fall into a window, too few to count, so bytes allocated are compared; for operations use \
+        "only {each:.1} operations fall into two windows, too few to count, so bytes allocated are compared; for operations use \
          --forks or a longer --window"
     );
     (Amount::Bytes, Some(note))

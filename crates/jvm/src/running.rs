@@ -28,6 +28,8 @@ const LEFT_BEHIND: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_secs(60);
 /// How much of a stream is kept: its end.
 const KEPT: usize = 256 * 1024;
+/// What a JVM says that has no unified logging (JEP 158).
+const NO_UNIFIED_LOGGING: &str = "Unrecognized option: -Xlog";
 
 /// A child in a process group of its own. When this is dropped, a child that still runs is asked to end, as `kill` does, and the group is killed.
 pub struct Running {
@@ -143,6 +145,10 @@ impl Running {
         let (errors, output) = (self.errors.text(), self.output.text());
         if let Some(ours) = errors.lines().rev().find(|line| line.starts_with("terrace")) {
             return ours.trim().to_owned();
+        }
+        if errors.contains(NO_UNIFIED_LOGGING) {
+            return "this JVM has no unified logging (-Xlog): JDK 8 is not supported; use JDK 11 or later"
+                .into();
         }
         let last = |text: &str| {
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -261,6 +267,16 @@ mod tests {
             shell("echo 'terrace: ZGC is not supported' >&2; echo 'Error: agent library failed' >&2; exit 1");
         running.wait(LONG).unwrap();
         assert!(running.check().unwrap_err().to_string().ends_with("terrace: ZGC is not supported"));
+    }
+
+    #[test]
+    fn jdk_8_is_called_by_its_name() {
+        let mut running =
+            shell("echo 'Unrecognized option: -Xlog:gc=info' >&2; echo Error: no JVM >&2; exit 1");
+        running.wait(LONG).unwrap();
+        assert!(
+            running.check().unwrap_err().to_string().ends_with("JDK 8 is not supported; use JDK 11 or later")
+        );
     }
 
     #[test]

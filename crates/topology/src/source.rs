@@ -62,22 +62,30 @@ impl CpuSource {
 
     /// The CPU that runs the calling thread. [`CpuId`] 0 if the system will not tell.
     ///
-    /// With rseq: a compare for the way, a load from thread-local memory, a compare for its sign; with concurrency ids another load and compare.
+    /// With rseq: a compare for the way, a load from thread-local memory, a compare for its sign; with concurrency ids another load and compare. The other
+    /// ways are a call: one match of all would be a jump through a table, whose cache line a thread that has just started does not find.
     #[inline(always)]
     pub fn current(&self) -> CpuId {
+        if let Way::Rseq(rseq) = self.way {
+            let number = rseq.cpu_id();
+            // Negative: this thread's area is not registered, for instance because other code took it over.
+            if number >= 0 {
+                return CpuId(number as u32);
+            }
+        } else if let Way::Concurrency(ids) = self.way {
+            let number = ids.cpu_id();
+            // A CPU's number is nobody's id.
+            return if number >= 0 && ids.id_is_registered() { CpuId(number as u32) } else { NO_ID };
+        }
+        self.ask()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask(&self) -> CpuId {
         match self.way {
-            Way::Rseq(rseq) => {
-                let number = rseq.cpu_id();
-                // Negative: this thread's area is not registered, for instance because other code took it over.
-                if number >= 0 { CpuId(number as u32) } else { ask_getcpu() }
-            }
-            Way::Concurrency(ids) => {
-                let number = ids.cpu_id();
-                // A CPU's number is nobody's id.
-                if number >= 0 && ids.id_is_registered() { CpuId(number as u32) } else { NO_ID }
-            }
-            Way::Getcpu => ask_getcpu(),
             Way::Fixed(cpu) => cpu(),
+            _ => ask_getcpu(),
         }
     }
 
@@ -119,8 +127,6 @@ impl fmt::Debug for CpuSource {
     }
 }
 
-#[cold]
-#[inline(never)]
 fn ask_getcpu() -> CpuId {
     // SAFETY: sched_getcpu takes nothing and returns a number, or -1.
     let number = unsafe { libc::sched_getcpu() };

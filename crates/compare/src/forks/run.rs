@@ -9,7 +9,7 @@ use jvm::counts::Counts;
 use jvm::heap_log;
 use jvm::launch::Launch;
 use jvm::observe::Jvms;
-use jvm::os::{self, Exit};
+use jvm::os::Exit;
 use jvm::running::Running;
 use jvm::together::{self, Member};
 use jvm::workload::Report;
@@ -212,7 +212,10 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
             (measure, jvms.notes())
         }
         None => {
-            let measure = Measure { heap_used: used_up(&jvms, first.at), ..Measure::between(&first, counts) };
+            let measure = Measure {
+                heap_used: used_up(&jvms, [first.at, counts.at]),
+                ..Measure::between(&first, counts)
+            };
             running.end()?;
             (measure, jvms.notes().into_iter().chain(jvms.uncounted()).collect())
         }
@@ -236,9 +239,9 @@ fn of_command(started: Started, counts: &Counts) -> Result<Fork> {
     })
 }
 
-/// Of the heap since then, by all JVMs.
-fn used_up(jvms: &Jvms, since: Duration) -> Option<f64> {
-    heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, since, os::monotonic())
+/// Of the heap between these times, by all JVMs. Up to when the rest was counted: until the other program has ended its own goes on, with the machine for itself.
+fn used_up(jvms: &Jvms, [from, to]: [Duration; 2]) -> Option<f64> {
+    heap_log::used_up_by_all(jvms.directory(), HEAP_LOG, from, to)
 }
 
 /// Lets time pass until then, or until all have ended. What a flag does not change is not measured. An ending is noted with its time; what a script's JVMs have allocated is read now and then.

@@ -13,8 +13,9 @@ use jvm::workload::Report;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// What the driver says besides what every workload says.
 #[derive(Clone, Debug, Deserialize)]
@@ -87,6 +88,8 @@ pub(super) struct Forks<'a> {
     /// What a JVM alone is measured for; several at the same time get as much of the CPUs, and take longer.
     pub seconds: u64,
     pub install: &'a Install,
+    /// Where programs unpack what they bring: what is in memory (`/dev/shm`) may be small, and nothing may be executed there.
+    pub scratch: &'a Path,
 }
 
 /// A side: its agent or none, and its flags.
@@ -95,14 +98,26 @@ pub(super) type ForkSide<'a> = (Option<AgentOptions>, &'a [&'a str]);
 impl Forks<'_> {
     /// Runs JVMs of these sides at the same time, started in this order, and measures all in one window.
     pub fn run(&self, sides: &[ForkSide]) -> Result<Vec<ForkResult>> {
-        let mut members = sides.iter().map(|side| self.start(side)).collect::<Result<Vec<_>>>()?;
+        let unpacked = sides.iter().map(|_| self.folder()).collect::<Result<Vec<_>>>()?;
+        let start = |(side, unpacked): (_, &TempDir)| self.start(side, unpacked.path());
+        let mut members = sides.iter().zip(&unpacked).map(start).collect::<Result<Vec<_>>>()?;
         let share = sides.len() as u64;
         let seconds = |alone: u64| Duration::from_secs(share * alone);
         let reports = together::measure(&mut members, seconds(self.warmup), seconds(self.seconds))?;
         members.iter_mut().zip(reports).map(|(member, report)| Self::result(member, report)).collect()
     }
 
-    fn start(&self, (agent, more): &ForkSide) -> Result<Member> {
+    /// For what one JVM unpacks.
+    fn folder(&self) -> Result<TempDir> {
+        tempfile::tempdir_in(self.scratch).map_err(|error| {
+            Error::failed(format!(
+                "{} cannot be written to: {error}; set TMPDIR to a writable directory",
+                self.scratch.display()
+            ))
+        })
+    }
+
+    fn start(&self, (agent, more): &ForkSide, unpacked: &Path) -> Result<Member> {
         let mut jvms = Jvms::new()?;
         let mut arguments: Vec<OsString> = Vec::new();
         if let Some(agent) = agent {
@@ -111,8 +126,7 @@ impl Forks<'_> {
         arguments.extend(self.flags.iter().map(OsString::from));
         arguments.extend(more.iter().map(OsString::from));
         arguments.push(heap_log::flag(&log(&jvms)).into());
-        // What each unpacks is its own.
-        arguments.extend(self.program.arguments(self.jdk, self.install, jvms.directory())?);
+        arguments.extend(self.program.arguments(self.jdk, self.install, unpacked)?);
         arguments.extend(together::options(&together::progress_in(&jvms)));
         let launch = Launch::new(self.jdk.java(), arguments);
         Member::start(self.program.name, &launch, jvms, agent.is_some(), false)

@@ -83,4 +83,4 @@ fn sample(outcome: &ComparisonResult) -> Sample {
     sample
 }
 
-const FEW: &str = "too few operations per window; increase --seconds";
+const FEW: &str = "too few operations take longer in each group of windows (increase --seconds), or it is longer than half a window";

@@ -1,4 +1,4 @@
-//! The order of a round's forks: within six rounds every order of three sides comes once, which one first by chance. So no side is
+//! The order of a round's forks: within six rounds every order of three sides comes once, in an order by chance. So no side is
 //! always before another, and nothing with a rhythm favours one.
 
 use statistics::Random;

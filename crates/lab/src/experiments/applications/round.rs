@@ -4,6 +4,7 @@ use super::fork::{ForkResult, ForkSide, Forks, kept};
 use super::order::Orders;
 use super::{COMPARED, METRICS, SIDES};
 use crate::Result;
+use compare::another_seed;
 use compare::memory::{Memory, shortage};
 use experiment::{Bench, NONE_BELOW, Sample};
 use jvm::agent::AgentOptions;
@@ -13,6 +14,11 @@ use jvm::jdk::Jdk;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Of a side that could not count: what was used up of the heap is only known from one collection to the next.
+const UNKNOWN: &str =
+    "not counted on one side, as the heap used up where fewer than two collections came; increase --seconds";
 
 /// The rounds of a program in a JVM of one kind. A round's forks serve all comparisons: whose turn is first runs them, the others
 /// take what is there.
@@ -23,6 +29,7 @@ pub(super) struct Rounds {
     pub warmup: u64,
     pub seconds: u64,
     pub install: Install,
+    scratch: PathBuf,
     /// Why the sides do not run at the same time.
     in_turn: Option<String>,
     state: RefCell<State>,
@@ -42,13 +49,12 @@ impl Rounds {
         seconds: u64,
         bench: &Bench,
     ) -> Rounds {
-        // The same order for the same cell: a run that is repeated is repeated exactly.
-        let seed =
-            flags.iter().chain([&program.name.to_owned()]).flat_map(|flag| flag.bytes()).map(u64::from).sum();
-        let state = RefCell::new(State { orders: Orders::new(seed), left: BTreeMap::new() });
+        // Another one in each run: runs of one round would always begin with the same side, and a resumed one again with its first.
+        let state = RefCell::new(State { orders: Orders::new(another_seed()), left: BTreeMap::new() });
         let in_turn = must_run_in_turn(&flags, bench.memory_bytes());
         let (warmup, install) = (bench.warmup(program.warmup), bench.install.clone());
-        Rounds { program, jdk: jdk.clone(), flags, warmup, seconds, install, in_turn, state }
+        let scratch = bench.scratch.clone();
+        Rounds { program, jdk: jdk.clone(), flags, warmup, seconds, install, scratch, in_turn, state }
     }
 
     /// This comparison's part of its next round.
@@ -66,8 +72,8 @@ impl Rounds {
     }
 
     fn run(&self, order: [usize; 3]) -> Result<BTreeMap<usize, ForkResult>> {
-        let Rounds { program, jdk, flags, warmup, seconds, install, .. } = self;
-        let forks = Forks { program, jdk, flags, warmup: *warmup, seconds: *seconds, install };
+        let Rounds { program, jdk, flags, warmup, seconds, install, scratch, .. } = self;
+        let forks = Forks { program, jdk, flags, warmup: *warmup, seconds: *seconds, install, scratch };
         let sides: [ForkSide; 3] = order.map(|side| {
             let (_, terrace, more) = SIDES[side];
             (terrace.then(AgentOptions::default), more)
@@ -124,10 +130,15 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, NONE_BELOW),
+            None => sample.lacks(metric, reason(of_b.get(metric))),
         };
     }
     sample
+}
+
+/// Why there is no ratio to what side b has.
+fn reason(below: Option<f64>) -> &'static str {
+    if below == Some(0.0) { NONE_BELOW } else { UNKNOWN }
 }
 
 /// Of the round's counts for each operation in the sums over rounds: Mantel and Haenszel's, the most precise where the ratio is near 1.
@@ -169,6 +180,8 @@ mod tests {
         assert_eq!((value(1, "collections_a"), value(1, "collections_b")), (Some(0.0), Some(50.0)));
         // Nothing over nothing is unknown, never 1 or 0.
         assert!(value(1, "pauses").is_none() && found[&1].unavailable.contains_key("pauses"));
+        assert_eq!(found[&1].unavailable["pauses"], NONE_BELOW);
+        assert_eq!(found[&1].unavailable["heap"], UNKNOWN, "no log was read");
         // But a count like any other where rounds are added up.
         assert_eq!(found[&1].totals["pauses"], [0.0, 0.0]);
         let [a, b] = found[&0].totals["collections"];

@@ -9,7 +9,7 @@ import org.HdrHistogram.AtomicHistogram;
 
 /**
  * Times of operations by the stretch of time that whoever watches had begun, such as a window with buffers or one without. Stretches
- * may have the same number; an operation counts that began and ended within one.
+ * may have the same number; an operation belongs to that in which it began.
  */
 final class Stretches {
     /** Numbers from here on are not told apart. */

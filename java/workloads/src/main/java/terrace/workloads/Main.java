@@ -51,6 +51,9 @@ public final class Main {
         } catch (OutOfMemoryError e) {
             err.println(workloads.command() + ": out of memory (" + e.getMessage() + "): use a larger -Xmx, or "
                     + "fewer --threads");
+        } catch (UnsatisfiedLinkError e) {
+            err.println(workloads.command() + ": a native library cannot be loaded (" + e.getMessage()
+                    + "): set TMPDIR to a directory from which programs may be executed");
         } catch (LinkageError e) {
             err.println(workloads.command() + ": this Java runtime lacks a class (" + e.getMessage() + "): run a full JDK");
         } catch (Exception | Error e) {

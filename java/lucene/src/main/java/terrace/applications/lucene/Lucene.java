@@ -162,7 +162,7 @@ public final class Lucene implements Workload {
         private final int first;
         private volatile boolean ended;
         private volatile long indexed;
-        private volatile Exception failure;
+        private volatile Throwable failure;
 
         Indexer(IndexWriter writer, SearcherManager searchers, int first) {
             super("terrace-indexer-" + first);
@@ -188,7 +188,8 @@ public final class Lucene implements Workload {
                         Thread.sleep(wait / 1_000_000, (int) (wait % 1_000_000));
                     }
                 }
-            } catch (IOException | InterruptedException e) {
+            } catch (Throwable e) {
+                // Whatever it is: without its documents the searches are not those that are compared.
                 failure = e;
             }
         }
@@ -198,7 +199,7 @@ public final class Lucene implements Workload {
             ended = true;
             join();
             if (failure != null) {
-                throw failure;
+                throw new IllegalStateException("indexing failed: " + failure, failure);
             }
             return indexed;
         }
