@@ -42,7 +42,7 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "NAME", value_parser = parse::<Collector>, help_heading = "JVM")]
     pub gc: Option<Collector>,
 
-    /// A flag for the JVM, on both sides of a comparison; may be repeated: --jvm-arg=-Xmx512m.
+    /// A flag for each JVM that is started; may be repeated: --jvm-arg=-Xmx512m.
     #[arg(long, value_name = "FLAG", allow_hyphen_values = true, help_heading = "JVM")]
     pub jvm_arg: Vec<String>,
 

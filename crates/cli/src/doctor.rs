@@ -68,12 +68,18 @@ Examples:
   terrace doctor --verify -- java -jar app.jar       tries what it advises
   terrace doctor --workload churn --gc parallel
 
-It loads the agent as an observer (levels=none), watches, and withdraws it. Each finding
-lists remedies, the cheapest first: a HotSpot flag, a change in the program, or terrace,
-with the expected effect: collections and speed relative to the current state. 'Nothing to gain here'
-is a possible answer. --verify tries flags in separate JVMs, interleaved with stock ones
-(as 'terrace compare' does) or, with --forks concurrent, at the same time, and terrace in
-windows inside one JVM.";
+It loads the agent as an observer (levels=none), watches, and withdraws it. A running JVM
+keeps the library mapped, is stopped for four thread dumps, and from JDK 21 on needs 0.1 µs
+more for each switch of a virtual thread until it ends. A program after -- is started, and
+ended with SIGTERM after it was watched; if the doctor is killed, it is killed, too.
+
+Each finding lists remedies, the cheapest first: a HotSpot flag, a change in the program,
+or terrace, with the expected effect: collections and speed relative to the current state.
+'Nothing to gain here' is a possible answer.
+
+--verify tries flags in separate JVMs, a dozen or more for each flag, interleaved with
+stock ones (as 'terrace compare' does) or, with --forks=concurrent, at the same time, and
+terrace in windows inside one JVM.";
 
 impl Doctor {
     pub fn execute(self) -> Result<()> {

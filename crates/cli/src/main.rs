@@ -24,7 +24,7 @@ mod top;
 mod usage;
 mod version;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use control::Mode;
 use std::process::ExitCode;
 
@@ -38,19 +38,24 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  terrace run -- java -jar app.jar                 your program, with core buffers
+  terrace doctor 4711                              what allocation costs it, and what would help
   terrace compare -- java -jar app.jar             what they gain: on against off
   terrace compare --b '-XX:TLABSize=4k' -- java -jar app.jar   against stock with a flag
+  terrace run -- java -jar app.jar                 your program, with core buffers
   terrace lab run                                  what allocation costs here, in ten minutes
   terrace sim explain --machine paper-4x10x2 --program xadd --threads 40    which cache line bounced
   terrace plan --machine epyc-9654-2x96 --threads 192 --heap 32g           which buffers to use
-  terrace doctor 4711                              what allocation costs it, and what would help
   terrace attach 4711                              core buffers for a running JVM
   terrace set 4711 core=256k                       change the sizes of its buffers
   terrace status 4711                              what is installed in it, and its counters
   terrace top                                      the allocation of all JVMs on this machine
 
 Exit codes: 0 success, 1 failure (including a comparison in which anything failed), 2 usage error.";
+
+const OFF: &str = "\
+The library stays mapped until the JVM ends; 'terrace on PID' switches the buffers on again.
+A TLAB size that was chosen with tlab=SIZE stays in HotSpot's flags: small TLABs without
+buffers are slower than either, so restart the JVM without the agent instead.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -65,6 +70,7 @@ enum Command {
     /// Switch the buffers of a running JVM on.
     On(attach::Process),
     /// Switch the buffers of a running JVM off: it allocates as a stock JVM does (a fixed TLAB size stays).
+    #[command(after_help = OFF)]
     Off(attach::Process),
     /// Change the sizes of a running JVM's buffers.
     Set(attach::Set),
@@ -96,7 +102,7 @@ fn main() -> ExitCode {
     jvm::os::end_on_closed_pipe();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage::told(&error),
+        Err(error) => return usage::told(&error, &Cli::command()),
     };
     let done = match cli.command {
         Command::Run(run) => run.execute(),
@@ -132,7 +138,6 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     /// Options that say where and how something is told.
     const TELLS: [&str; 6] = ["format", "out", "report", "log", "verbose", "why"];

@@ -37,18 +37,19 @@ Examples:
   terrace plan --machine epyc-9654-2x96 --map                          where buffers pay: threads x eden
   terrace plan --machine graviton3-64 --map --work 400 --out map.html
 
-The best is the least memory in buffers of all that are at most 2 % slower than the fastest; it is recommended
-only if it beats HotSpot's own TLABs over the whole range of all numbers. It is a simulation, from the machine's description (terrace sim machine NAME): measure on the
-machine itself, with terrace compare, before you rely on it.")]
+The best is the least memory in buffers of all that are at most 2 % slower than the
+fastest; it is recommended only if it beats HotSpot's own TLABs over the whole range of all
+numbers. It is a simulation, from the machine's description (terrace sim machine NAME):
+measure on the machine itself, with terrace compare, before you rely on it.")]
 pub struct PlanCommand {
     #[command(flatten)]
     machine: MachineArgument,
 
-    /// Threads that allocate.
+    /// Threads that allocate [required without --map].
     #[arg(long, value_name = "N", value_parser = one_count, required_unless_present = "map")]
     threads: Option<u32>,
 
-    /// The Java heap (-Xmx) [default: four times eden].
+    /// The Java heap (-Xmx) [default: four times eden; required without --eden and --map].
     #[arg(long, value_name = "SIZE", value_parser = size::parse, required_unless_present_any = ["map", "eden"])]
     heap: Option<u64>,
 

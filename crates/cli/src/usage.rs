@@ -1,7 +1,9 @@
 //! What clap has to say against a command line, in one line with its remedy.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use compare::forks::Schedule;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 /// The process ID of a JVM. An error is what a user reads.
 pub fn process_number(text: &str) -> Result<u32, String> {
@@ -11,8 +13,8 @@ pub fn process_number(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Help goes out as it is; an error becomes one line.
-pub fn told(error: &clap::Error) -> ExitCode {
+/// Help goes out as it is; an error becomes one line. `all`: the command with its subcommands.
+pub fn told(error: &clap::Error, all: &clap::Command) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
@@ -21,22 +23,35 @@ pub fn told(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(2);
     }
-    eprintln!("terrace: {}", line(error));
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    eprintln!("terrace: {}", line(error, &help_of(all, &words)));
     ExitCode::from(2)
 }
 
-fn line(error: &clap::Error) -> String {
+/// Where more is said: the help of the subcommand that these words begin with.
+fn help_of(all: &clap::Command, words: &[String]) -> String {
+    let (mut command, mut path) = (all, "terrace".to_owned());
+    for word in words {
+        let Some(next) = command.find_subcommand(word) else { break };
+        path = format!("{path} {word}");
+        command = next;
+    }
+    format!("see '{path} --help'")
+}
+
+fn line(error: &clap::Error, help: &str) -> String {
     let line = format!("{}{}", what(error), similar(error).unwrap_or_default());
     if let (ErrorKind::InvalidValue, Some(ContextValue::Strings(known))) =
         (error.kind(), error.get(ContextKind::ValidValue))
+        && !known.is_empty()
     {
-        return format!("{line}; choose one of {}; see 'terrace COMMAND --help'", known.join(", "));
+        return format!("{line}; choose one of {}; {help}", known.join(", "));
     }
-    match misplaced(error) {
+    match misplaced(error, help) {
         Some(remedy) => format!("{line}; {remedy}"),
         // What is wrong with a value has been said with its remedy.
         None if error.kind() == ErrorKind::ValueValidation => line,
-        None => format!("{line}; see 'terrace COMMAND --help'"),
+        None => format!("{line}; {help}"),
     }
 }
 
@@ -67,17 +82,16 @@ fn similar(error: &clap::Error) -> Option<String> {
 }
 
 /// Where a word belongs that stands where no word may.
-fn misplaced(error: &clap::Error) -> Option<String> {
+fn misplaced(error: &clap::Error, help: &str) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
         return None;
     }
     Some(match word.split_once('=') {
         Some((key, value)) => {
-            format!(
-                "options are written with dashes here, such as --{key} {value}; see 'terrace COMMAND --help'"
-            )
+            format!("options are written with dashes here, such as --{key} {value}; {help}")
         }
+        None if Schedule::from_str(word).is_ok() => format!("write --forks={word}"),
         None => "write a program and its arguments after --, such as -- java -jar app.jar".to_owned(),
     })
 }

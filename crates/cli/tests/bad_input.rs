@@ -14,7 +14,8 @@ fn a_program_is_needed() {
     refused(&["run"], &["no program given", "-- java -jar app.jar"]);
     refused(&["compare"], &["no program given", "--workload"]);
     refused(&["run", "--", "no-such-java"], &["'no-such-java' is not on PATH"]);
-    refused(&["compare", "--", "/tmp"], &["/tmp is not a program"]);
+    refused(&["compare", "--", "/tmp"], &["/tmp is no file; specify the path of java"]);
+    refused(&["run", "--", "/no/such/java"], &["/no/such/java does not exist; specify the path of java"]);
 }
 
 #[test]
@@ -33,6 +34,17 @@ fn unknown_names_are_answered_with_the_known_ones() {
         &["--gc applies to a program that is started here", "leave it out"],
     );
     refused(&["doctor", "1", "--warmup", "3"], &["--warmup applies to a program that is started here"]);
+}
+
+#[test]
+fn the_help_that_is_named_is_the_commands_own() {
+    refused(
+        &["doctor", "--forks", "--", "java"],
+        &["a value is required for '--forks", "see 'terrace doctor --help'"],
+    );
+    refused(&["sim", "run", "--frobnicate"], &["see 'terrace sim run --help'"]);
+    refused(&["compare", "--forks", "concurrent", "--", "java"], &["write --forks=concurrent"]);
+    refused(&["frobnicate"], &["see 'terrace --help'"]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn find(pid: u32, access: Access) -> Result<Option<View>, Error> {
         ))
     };
     let process = Process::of(&directory).ok_or_else(|| cannot(&"its owner is unknown"))?;
-    let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error))?;
+    let descriptors = std::fs::read_dir(directory.join("fd")).map_err(|error| cannot(&error.kind()))?;
     let (mut found, mut other) = (None, None);
     for link in descriptors.flatten().map(|entry| entry.path()) {
         if std::fs::read_link(&link).is_ok_and(|target| target.as_os_str() == LINK) {

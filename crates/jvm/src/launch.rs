@@ -41,7 +41,11 @@ impl Launch {
             })?
         };
         if !program.is_file() {
-            return Err(Error::usage(format!("{} is not a program; write one after --", program.display())));
+            let what = if program.exists() { "is no file" } else { "does not exist" };
+            return Err(Error::usage(format!(
+                "{} {what}; specify the path of java, or of a script that starts it",
+                program.display()
+            )));
         }
         Ok(Launch::new(program, rest.to_vec()))
     }

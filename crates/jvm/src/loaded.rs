@@ -10,7 +10,8 @@ const GONE: &str = " (deleted)";
 /// Of a process into which the kernel lets us not look, as root without rights in a container, or of a program with capabilities of its file.
 pub(crate) fn hidden(pid: u32, error: &io::Error) -> Error {
     Error::failed(format!(
-        "process {pid} cannot be inspected: {error}; run this command as its user, or with the capability CAP_SYS_PTRACE"
+        "process {pid} cannot be inspected: {}; run this command as its user, or as root with CAP_SYS_PTRACE",
+        error.kind()
     ))
 }
 
