@@ -122,6 +122,8 @@ in forks: separate JVMs, in pairs whose order is random and balanced. Both of a 
 at the same time (--forks=concurrent) where the program's ports and files allow two of it;
 they then share the CPUs, and each takes twice as long.
 
+Programs are started with nothing to read (standard input is empty) and without a terminal.
+
 The metric is the workload's own operations, otherwise bytes allocated; a program that
 ends by itself is compared in forks by its whole time. Inside one JVM a ratio is the
 trimmed mean over pairs of neighbouring windows, pauses charged in proportion to the

@@ -70,8 +70,9 @@ Examples:
 
 It loads the agent as an observer (levels=none), watches, and withdraws it. A running JVM
 keeps the library mapped, is stopped for four thread dumps, and from JDK 21 on needs 0.1 µs
-more for each switch of a virtual thread until it ends. A program after -- is started, and
-ended with SIGTERM after it was watched; if the doctor is killed, it is killed, too.
+more for each switch of a virtual thread until it ends. A program after -- is started with
+nothing to read, and ended with SIGTERM after it was watched; if the doctor is killed, it is
+killed, too, but not a JVM that a script has started.
 
 Each finding lists remedies, the cheapest first: a HotSpot flag, a change in the program,
 or terrace, with the expected effect: collections and speed relative to the current state.

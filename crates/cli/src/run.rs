@@ -58,7 +58,9 @@ Examples:
 
 The program replaces this process: process ID, streams, signals and exit code are its
 own. While it runs: terrace status PID. A script passes the agent to every JVM that it
-starts; each prints 'Picked up JAVA_TOOL_OPTIONS', which is HotSpot's own message.";
+starts; each prints 'Picked up JAVA_TOOL_OPTIONS', which is HotSpot's own message. A build
+tool's daemon that it starts keeps the agent for later builds, and one that runs already
+never gets it: use --no-daemon.";
 
 impl Run {
     pub fn execute(self) -> Result<()> {
@@ -68,28 +70,37 @@ impl Run {
                 "--duration and --warmup apply only to --workload; a program of your own determines how long it runs",
             ));
         }
-        let install = Install::here()?;
+        jvm::os::outlive_closed_pipes();
+        // A program is started whatever has become of Terrace's files.
+        let here = Install::here();
+        let library = here.as_ref().map_err(Clone::clone).and_then(Install::agent);
+        let install = here.unwrap_or_else(|_| Install::at(vec![]));
         let (mut program, jvm_flags) = self.program.program()?;
         let control = (self.control != "none").then(|| absolute(&self.control)).transpose()?;
         let report = self.report.as_deref().map(absolute).transpose()?;
         let options =
             AgentOptions { control, report, strict: self.strict, log: self.log, ..self.buffers.options()? };
-        let library = install.agent()?;
-        let agent = options.flag(&library)?;
+        let agent = library.as_ref().ok().map(|library| options.flag(library)).transpose()?;
         if let compare::Program::Workload(_, parameters, _) = &mut program {
             let whole = |time: Duration| time.as_secs_f64().ceil() as u64;
             parameters.seconds = self.duration.map(whole);
             parameters.warmup = self.warmup.map(whole);
         }
         let without = program.launch(&jvm_flags, None, None, &install)?;
-        let obstacle = match archive::written_by(&without) {
-            Some(option) => Some(format!(
+        let obstacle = match (&library, archive::written_by(&without)) {
+            (Err(error), _) => Some(error.to_string()),
+            (_, Some(option)) => Some(format!(
                 "{option} writes a class data archive, which HotSpot does not do with any native agent; use terrace when the archive is used"
             )),
-            None => loadable::check(&library, &without.program).err().map(|error| error.to_string()),
+            (Ok(library), None) => {
+                loadable::check(library, &without.program).err().map(|error| error.to_string())
+            }
         };
         let launch = match obstacle {
-            None => program.launch(&[vec![agent], jvm_flags].concat(), None, None, &install)?,
+            None => {
+                let flags = agent.into_iter().chain(jvm_flags).collect::<Vec<_>>();
+                program.launch(&flags, None, None, &install)?
+            }
             Some(why) if self.strict => {
                 return Err(Error::usage(format!("{why}; leave out --strict to start without terrace")));
             }

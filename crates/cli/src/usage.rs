@@ -23,7 +23,8 @@ pub fn told(error: &clap::Error, all: &clap::Command) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(2);
     }
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     eprintln!("terrace: {}", line(error, &help_of(all, &words)));
     ExitCode::from(2)
 }
@@ -91,7 +92,7 @@ fn misplaced(error: &clap::Error, help: &str) -> Option<String> {
         Some((key, value)) => {
             format!("options are written with dashes here, such as --{key} {value}; {help}")
         }
-        None if Schedule::from_str(word).is_ok() => format!("write --forks={word}"),
+        None if Schedule::from_str(word).is_ok() => format!("with --forks, write --forks={word}"),
         None => "write a program and its arguments after --, such as -- java -jar app.jar".to_owned(),
     })
 }

@@ -43,7 +43,7 @@ fn the_help_that_is_named_is_the_commands_own() {
         &["a value is required for '--forks", "see 'terrace doctor --help'"],
     );
     refused(&["sim", "run", "--frobnicate"], &["see 'terrace sim run --help'"]);
-    refused(&["compare", "--forks", "concurrent", "--", "java"], &["write --forks=concurrent"]);
+    refused(&["compare", "--forks", "concurrent", "--", "java"], &["with --forks, write --forks=concurrent"]);
     refused(&["frobnicate"], &["see 'terrace --help'"]);
 }
 
@@ -180,10 +180,23 @@ fn a_collector_that_the_jdk_lacks() {
 fn terraces_own_files_are_missing() {
     let home = Home::new("exit 0");
     std::fs::remove_file(home.path("libterrace.so")).unwrap();
-    let output = home.terrace(&["run", "--", &home.java()]).output().unwrap();
-    assert_refused(&output, 1, &["libterrace.so not found in", "cargo xtask build", "TERRACE_HOME"]);
-    let output = home.terrace(&["run", "--", "sh"]).env("TERRACE_HOME", "/no/such").output().unwrap();
-    assert_refused(&output, 2, &["TERRACE_HOME /no/such is not a directory"]);
+    let refused = |words: &[&str], home_is: Option<&str>, code, parts: &[&str]| {
+        let mut command = home.terrace(words);
+        command.envs(home_is.map(|place| ("TERRACE_HOME", place)));
+        assert_refused(&command.output().unwrap(), code, parts);
+    };
+    let missing = ["libterrace.so not found in", "cargo xtask build", "TERRACE_HOME"];
+    refused(&["run", "--strict", "--", &home.java()], None, 2, &missing);
+    refused(&["compare", "--", &home.java()], None, 1, &missing);
+    let nowhere = ["TERRACE_HOME /no/such is not a directory"];
+    refused(&["run", "--strict", "--", "sh"], Some("/no/such"), 2, &nowhere);
+    // A service starts whatever has become of Terrace.
+    for place in [None, Some("/no/such")] {
+        let mut command = home.terrace(&["run", "--", "sh", "-c", "echo served; exit 7"]);
+        let output = command.envs(place.map(|place| ("TERRACE_HOME", place))).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(7), &b"served\n"[..]));
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("terrace: starting without terrace: "));
+    }
 }
 
 #[test]

@@ -233,14 +233,20 @@ fn heap_used_up_does_not_depend_on_the_size_of_eden() {
     assert!((0.7..1.4).contains(&heap), "{result}");
 }
 
+/// Before a JVM is started where the command line says it, and otherwise by the agent.
 #[test]
 fn a_collector_that_is_refused_is_an_error_and_no_ratio() {
-    let Some(_) = installed() else { return };
-    for against in ["off", "stock"] {
-        let words = ["compare", "--workload", "alloc", "--gc", "z", "--against", against, "--duration", "4s"];
+    let Some(folder) = installed() else { return };
+    let (jar, java) = (jar(&folder), java());
+    let script = format!("exec '{java}' -XX:+UseZGC -jar '{jar}' alloc --seconds 600");
+    let (named, hidden) = (["--workload", "alloc", "--gc", "z"], ["--", "sh", "-c", &script]);
+    for (against, program, code) in
+        [("off", named, 2), ("stock", named, 2), ("off", hidden, 1), ("stock", hidden, 1)]
+    {
+        let words = ["compare", "--against", against, "--duration", "4s", "--format", "json"];
         let forks = if against == "off" { &[][..] } else { &["--fork-seconds", "1s"] };
-        let compared = output(&[&words[..], forks, &["--format", "json"]].concat());
-        assert_eq!(compared.status.code(), Some(1), "{}", stdout(&compared));
+        let compared = output(&[&words[..], forks, &program].concat());
+        assert_eq!(compared.status.code(), Some(code), "{}", stdout(&compared));
         assert!(compared.stdout.is_empty(), "{}", stdout(&compared));
         assert!(
             stderr(&compared).contains("ZGC already allocates from per-CPU pages"),

@@ -55,8 +55,8 @@ fn small_tlabs_and_a_small_young_generation_are_found() {
 
 #[test]
 fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
-    let flags = ["-XX:+UseSerialGC", "-Xmn16m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
-    let Some(jvm) = start_program(&flags, "Sleepers.java", "30") else { return };
+    let flags = ["-XX:+UseSerialGC", "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start_program(&flags, "Sleepers.java", "80") else { return };
     let of_sleepers = |report: &Value| {
         let evidence = &report["evidence"];
         let groups = evidence["threads"]["groups"].as_array()?;

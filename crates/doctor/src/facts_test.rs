@@ -83,6 +83,27 @@ fn threads_that_ended_have_their_share() {
 }
 
 #[test]
+fn whose_tlabs_were_unused_is_said_where_one_group_has_most_of_it() {
+    let text = |own: f64| {
+        let group =
+            |name: &str, waste| Group { name: name.into(), waste_collection: waste, ..Group::default() };
+        let groups =
+            vec![group("busy-N", Some(10.0 - own)), group("idle-N", Some(own)), group("other", None)];
+        let threads = Threads { groups, ..Threads::default() };
+        let allocation =
+            Allocation { used: 100.0, objects: 90.0, waste_collection: 10.0, ..Allocation::default() };
+        shown(Evidence { threads, allocation: Some(allocation), ..Evidence::default() })
+    };
+    assert!(text(7.0).contains("unused: 10 % at collections (70 % of it by idle-N)"), "{}", text(7.0));
+    assert!(text(2.0).contains("at collections (80 % of it by busy-N)"), "{}", text(2.0));
+    let threads = Threads::default();
+    let allocation =
+        Allocation { used: 100.0, objects: 90.0, waste_collection: 10.0, ..Allocation::default() };
+    let nobody = shown(Evidence { threads, allocation: Some(allocation), ..Evidence::default() });
+    assert!(nobody.contains("10 % at collections") && !nobody.contains("of it"), "{nobody}");
+}
+
+#[test]
 fn time_with_a_lock_is_not_called_cpu_time() {
     let times = |total_ns| Times { count: 10, timed: 10, total_ns, p50_ns: 7.0, ..Times::default() };
     let refills = Refills { quick: times(1e7), locked: times(1e7), waited_ns: 2e7, ..Refills::default() };

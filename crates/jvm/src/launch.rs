@@ -3,6 +3,7 @@
 use crate::jdk::on_path;
 use crate::{Error, Result};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,12 +17,14 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Added to the environment.
     pub environment: Vec<(String, OsString)>,
+    /// What the user's own environment had in front of it, and is nobody's to know.
+    own: Option<OsString>,
 }
 
 impl Launch {
     /// A program that is known to exist.
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Launch {
-        Launch { program, arguments, environment: Vec::new() }
+        Launch { program, arguments, environment: Vec::new(), own: None }
     }
 
     /// What the user wrote after `--`. The program is looked up as a shell would.
@@ -65,12 +68,15 @@ impl Launch {
             self.arguments.splice(0..0, flags.iter().map(OsString::from));
             return;
         }
-        let own = self
+        let ours = self
             .environment
             .iter()
             .position(|(name, _)| name == TOOL_OPTIONS)
             .map(|at| self.environment.remove(at).1);
-        let mut value = own.or_else(|| std::env::var_os(TOOL_OPTIONS)).unwrap_or_default();
+        if ours.is_none() {
+            self.own = std::env::var_os(TOOL_OPTIONS).filter(|own| !own.is_empty());
+        }
+        let mut value = ours.or_else(|| self.own.clone()).unwrap_or_default();
         for flag in flags {
             if !value.is_empty() {
                 value.push(" ");
@@ -80,9 +86,16 @@ impl Launch {
         self.environment.push((TOOL_OPTIONS.into(), value));
     }
 
-    /// The command as one would type it.
+    /// The command as one would type it. Results are passed on: what the user's environment has, which may be a password, is not in it.
     pub fn describe(&self) -> String {
-        let variables = self.environment.iter().map(|(name, value)| format!("{name}={}", shell(value)));
+        let variables = self.environment.iter().map(|(name, value)| {
+            let own = self.own.as_ref().filter(|_| name == TOOL_OPTIONS);
+            let added = own.and_then(|own| value.as_bytes().strip_prefix(own.as_bytes()));
+            match added {
+                Some(added) => format!("{name}=\"${name}\"{}", shell(OsStr::from_bytes(added))),
+                None => format!("{name}={}", shell(value)),
+            }
+        });
         let words = std::iter::once(shell(self.program.as_os_str()))
             .chain(self.arguments.iter().map(|word| shell(word)));
         variables.chain(words).collect::<Vec<_>>().join(" ")
@@ -154,6 +167,15 @@ mod tests {
         launch.inject(&["-agentpath:/with space/lib.so=a=b".into()]);
         assert_eq!(launch.arguments, words("verify"));
         assert_eq!(launch.environment[0].1, "-Dx=1 \"-agentpath:/with space/lib.so=a=b\"");
+    }
+
+    #[test]
+    fn what_the_users_environment_has_is_not_in_results() {
+        let mut launch = Launch::new("/usr/bin/mvn".into(), words("verify"));
+        launch.own = Some("-Dpassword=secret".into());
+        launch.environment.push((TOOL_OPTIONS.into(), "-Dpassword=secret -Xmx1g".into()));
+        let pasted = r#"JAVA_TOOL_OPTIONS="$JAVA_TOOL_OPTIONS"' -Xmx1g' /usr/bin/mvn verify"#;
+        assert_eq!(launch.describe(), pasted);
     }
 
     #[test]

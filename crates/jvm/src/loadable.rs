@@ -4,12 +4,13 @@
 //! `LOADER --list LIBRARY` does what loading does, but for running anything of it: glibc and musl know it, and it tells of another
 //! architecture, of a C library that is too old or another one, and of a folder from which nothing may be executed.
 
-use crate::{Error, Result};
+use crate::{Error, Result, os};
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, ReadCache, ReadRef};
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,13 +55,19 @@ const REASONS: [(&[&str], &str, &str); 5] = [
 
 /// Refuses a library that `program` could not load, with the reason and the remedy. What cannot be found out is left to the JVM.
 pub fn check(library: &Path, program: &Path) -> Result<()> {
+    // A loader is asked on this machine, whatever runs the program: emulation, or the kernel's other mode.
+    if let Some((of_library, of_program)) = Architecture::of(library).zip(Architecture::of(program))
+        && of_library != of_program
+    {
+        return Err(refusal(library, "wrong ELF class, or another machine"));
+    }
     let Some(loader) = interpreter(program).or_else(|| interpreter(Path::new(SHELL))) else { return Ok(()) };
     let mut asked = Command::new(loader);
     asked.arg("--list").arg(library).stdin(Stdio::null());
     for variable in ["LD_PRELOAD", "LD_AUDIT", "LD_DEBUG"] {
         asked.env_remove(variable);
     }
-    let Ok(answer) = asked.output() else { return Ok(()) };
+    let Ok(answer) = os::waiting_for_children(|| asked.output()) else { return Ok(()) };
     let said = String::from_utf8_lossy(&answer.stderr);
     // A version that is missing is told without an exit code.
     if answer.status.success() && !said.contains(&*library.to_string_lossy()) {
@@ -76,6 +83,20 @@ pub(crate) fn refusal(library: &Path, said: &str) -> Error {
         known.map_or(("its loader refuses it", "use Terrace's archive"), |(_, why, remedy)| (*why, *remedy));
     let said = said.trim();
     Error::failed(format!("the JVM cannot load {}: {why}: {remedy} ({said})", library.display()))
+}
+
+/// What an ELF file is for: the first bytes of it, as far as they name class and byte order, and `e_machine`.
+#[derive(PartialEq, Eq)]
+struct Architecture([u8; 4]);
+
+impl Architecture {
+    /// `None` of another file.
+    fn of(file: &Path) -> Option<Architecture> {
+        let mut header = [0; 20];
+        File::open(file).ok()?.read_exact(&mut header).ok()?;
+        let is_elf = header.starts_with(b"\x7fELF");
+        is_elf.then(|| Architecture([header[4], header[5], header[18], header[19]]))
+    }
 }
 
 /// The loader that a program names (`PT_INTERP`); `None` for a script, and for what has none.
@@ -119,6 +140,20 @@ mod tests {
         for bytes in [&bytes[..], b"", b"#!/bin/sh"] {
             std::fs::write(&path, bytes).unwrap();
             let line = check(&path, Path::new("/bin/sh")).unwrap_err().to_string();
+            assert!(line.contains("for this program's architecture: use Terrace's archive"), "{line}");
+        }
+    }
+
+    /// As with a JVM of 32 bits, or an emulated one.
+    #[test]
+    fn a_program_of_another_architecture_is_told_apart_before_a_loader_is_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("java");
+        for (at, value) in [(4, 1), (18, 3)] {
+            let mut bytes = std::fs::read("/bin/sh").unwrap();
+            bytes[at] = value;
+            std::fs::write(&program, bytes).unwrap();
+            let line = check(&library(), &program).unwrap_err().to_string();
             assert!(line.contains("for this program's architecture: use Terrace's archive"), "{line}");
         }
     }

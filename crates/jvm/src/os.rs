@@ -9,7 +9,10 @@ use std::time::Duration;
 
 mod child;
 
-pub use child::{Exit, die_with_us, ended, ending, reap, signal_group, sleep_until};
+pub use child::{
+    Exit, die_with_us, end_group, ended, ending, group_lives, in_own_session, reap, signal_group,
+    sleep_until, waiting_for_children,
+};
 
 pub const TERMINATE: i32 = libc::SIGTERM;
 pub const KILL: i32 = libc::SIGKILL;
@@ -124,6 +127,13 @@ pub fn is_running(pid: u32) -> bool {
     stat(pid, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
+/// The process group of a process that has not ended.
+fn group_of_living(pid: u32) -> Option<u32> {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let lives = stat_field(&line, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'));
+    stat_field(&line, 5).filter(|_| lives)
+}
+
 /// Whether a process is stopped, as by SIGSTOP or by a debugger: it does nothing until it is resumed.
 pub fn is_stopped(pid: u32) -> bool {
     matches!(stat(pid, 3), Some('T' | 't'))
@@ -174,10 +184,12 @@ extern "C" fn note_signal(signal: libc::c_int) {
     STOPPED_BY.store(signal, Ordering::Relaxed);
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, so that children can be ended first. One that we were started to
-/// ignore (`nohup`, `&` in a script) stays ignored.
+/// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are noted instead of ending us, so that children can be ended first. One that we were started to
+/// ignore (`nohup`, `&` in a script) stays ignored. How children end is told us, whoever has started us.
 pub fn note_signals() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    // SAFETY: restores the system's default action.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
         // SAFETY: the handler only stores into an atomic, which is async-signal-safe; the cast is how libc takes handlers.
         unsafe {
             let before =

@@ -6,7 +6,6 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How often an ending is looked for where it cannot be waited for.
 const POLL: Duration = Duration::from_millis(5);
+/// The same of a group, for which all processes are looked at.
+const GROUP_POLL: Duration = Duration::from_millis(50);
 /// How long the user's Ctrl-C may go unseen when another thread of ours got it.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long a program may take to end when asked to: Spring Boot gives its requests 30 s.
@@ -31,14 +32,16 @@ const KEPT: usize = 256 * 1024;
 /// What a JVM says that has no unified logging (JEP 158).
 const NO_UNIFIED_LOGGING: &str = "Unrecognized option: -Xlog";
 
-/// A child in a process group of its own. When this is dropped, a child that still runs is asked to end, as `kill` does, and the group is killed.
+/// A child in a session of its own, with all that it starts and that stays there. When this is dropped, whoever still runs is asked to end, as `kill` does, and who
+/// does not is killed.
 pub struct Running {
     name: String,
     pid: u32,
     ending: Option<OwnedFd>,
     started: Instant,
     exit: Option<(Exit, Duration)>,
-    asked_to_end: bool,
+    /// When it was asked to end.
+    asked: Option<Instant>,
     output: Tail,
     errors: Tail,
 }
@@ -47,7 +50,9 @@ impl Running {
     /// Starts it, with nothing to read, and its output kept. `show` passes its output on to our standard error.
     pub fn start(launch: &Launch, show: bool) -> Result<Running> {
         let mut command = launch.to_command();
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // In a group of the terminal's session it would be stopped where it asks the terminal for something.
+        os::in_own_session(&mut command);
         os::die_with_us(&mut command);
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| launch.cannot_start(&error))?;
@@ -58,7 +63,7 @@ impl Running {
             ending: os::ending(child.id()).ok(),
             started,
             exit: None,
-            asked_to_end: false,
+            asked: None,
             output: Tail::of(child.stdout.take(), show),
             errors: Tail::of(child.stderr.take(), show),
         })
@@ -102,14 +107,18 @@ impl Running {
         }
     }
 
-    /// Asks it to end, as `kill` does, and waits for that. An end for another reason is an error.
+    /// Asks it to end, as `kill` does, and waits for that and for those that it has started: a shell ends before its JVM. An end for another reason is an error.
     pub fn end(&mut self) -> Result<()> {
         if self.poll()?.is_none() {
-            self.asked_to_end = true;
-            os::signal_group(self.pid, os::TERMINATE);
-            if self.wait(GRACE)?.is_none() {
+            let asked = self.ask();
+            let ended = self.wait(GRACE)?.is_some();
+            while ended && os::group_lives(self.pid) && asked.elapsed() < GRACE {
+                std::thread::sleep(GROUP_POLL);
+                self.poll()?;
+            }
+            if !ended {
                 return Err(Error::failed(format!(
-                    "{} did not end within {} s of SIGTERM; make it handle that signal, or exit by itself",
+                    "{} did not end within {} s of SIGTERM, and was killed; make it handle that signal, or exit by itself",
                     self.name,
                     GRACE.as_secs()
                 )));
@@ -118,10 +127,15 @@ impl Running {
         self.check()
     }
 
+    fn ask(&mut self) -> Instant {
+        os::end_group(self.pid);
+        *self.asked.insert(Instant::now())
+    }
+
     /// An error unless the program ended well: with 0, or by our request.
     pub fn check(&mut self) -> Result<()> {
         let Some((exit, time)) = self.exit else { return Ok(()) };
-        let asked = self.asked_to_end
+        let asked = self.asked.is_some()
             && (exit.signal == Some(os::TERMINATE) || exit.code == Some(128 + os::TERMINATE));
         if exit.code == Some(0) || asked {
             return Ok(());
@@ -169,23 +183,24 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A server saves what it has, and gives its locks back.
-        if self.exit.is_none() && !self.asked_to_end {
-            os::signal_group(self.pid, os::TERMINATE);
-            await_while(LAST_GRACE, || matches!(os::ended(self.pid), Ok(None)));
+        // A server saves what it has, and gives its locks back. The group may outlive its leader: a script's JVMs.
+        if os::group_lives(self.pid) {
+            let asked = self.asked.unwrap_or_else(|| self.ask());
+            let left = GRACE.saturating_sub(asked.elapsed()).min(LAST_GRACE);
+            await_while(left, GROUP_POLL, || os::group_lives(self.pid));
         }
-        // The group may outlive its leader: a script's JVMs. Its number is nobody else's as long as the leader is not reaped.
+        // Its number is nobody else's as long as the leader is not reaped.
         os::signal_group(self.pid, os::KILL);
         // Killed, it ends as soon as it gets a CPU; only a thread that the kernel cannot let go of would take longer.
-        await_while(KILLED, || matches!(os::reap(self.pid), Ok(None)));
+        await_while(KILLED, POLL, || matches!(os::reap(self.pid), Ok(None)));
     }
 }
 
-/// Waits while that is so, and at most so long.
-fn await_while(limit: Duration, is_so: impl Fn() -> bool) {
+/// Waits while that is so, and at most so long; it is looked at so often.
+fn await_while(limit: Duration, pause: Duration, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + limit;
     while is_so() && Instant::now() < deadline {
-        std::thread::sleep(POLL);
+        std::thread::sleep(pause);
     }
 }
 
@@ -327,6 +342,43 @@ mod tests {
         }
         drop(running);
         assert_eq!(std::fs::read_to_string(saved).unwrap(), "saved\n");
+    }
+
+    /// A JVM that takes its time to end, as a script's: the shell is gone at once.
+    const SLOW: &str =
+        "(trap 'sleep 0.3; echo saved > \"$FILE\"; exit 0' TERM; echo ready; while :; do sleep 0.05; done)";
+
+    fn slow(file: &std::path::Path, rest: &str) -> Running {
+        let running = shell(&format!("FILE='{}'; {SLOW} & {rest}", file.display()));
+        while running.kept_output() != "ready\n" {
+            std::thread::sleep(POLL);
+        }
+        running
+    }
+
+    #[test]
+    fn who_outlives_a_script_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let saved = directory.path().join("saved");
+        let mut running = slow(&saved, "wait");
+        running.end().unwrap();
+        assert_eq!(std::fs::read_to_string(saved).unwrap(), "saved\n");
+    }
+
+    #[test]
+    fn who_is_left_by_a_script_that_has_ended_is_asked_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        let saved = directory.path().join("saved");
+        let mut running = slow(&saved, "exit 0");
+        assert_eq!(running.wait(LONG).unwrap().unwrap().0.code, Some(0));
+        drop(running);
+        assert_eq!(std::fs::read_to_string(saved).unwrap(), "saved\n");
+    }
+
+    #[test]
+    fn a_program_has_no_terminal_that_could_stop_it() {
+        let mut running = shell("echo x > /dev/tty; exit 5");
+        assert_eq!(running.wait(LONG).unwrap().unwrap().0.code, Some(5));
     }
 
     #[test]

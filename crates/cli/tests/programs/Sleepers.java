@@ -1,29 +1,30 @@
-/** One thread that fills eden, and many that use little of their TLABs before it is full. */
+/** One thread that fills eden in a second or two, and many that use little of their TLABs before it is full. */
 public final class Sleepers {
     private static volatile Object last;
 
     public static void main(String[] args) {
         for (int number = 0; number < Integer.parseInt(args[0]); number++) {
-            start("sleeper-" + number, 5);
+            start("sleeper-" + number, 1);
         }
-        start("filler", 0);
+        start("filler", 200);
     }
 
-    private static void start(String name, long millis) {
+    /** So many arrays of 1000 bytes at a time. */
+    private static void start(String name, int many) {
         Runnable work = () -> {
             while (true) {
-                last = new byte[100];
-                if (millis > 0) {
-                    pause(millis);
+                for (int number = 0; number < many; number++) {
+                    last = new byte[1000];
                 }
+                pause();
             }
         };
         new Thread(work, name).start();
     }
 
-    private static void pause(long millis) {
+    private static void pause() {
         try {
-            Thread.sleep(millis);
+            Thread.sleep(10);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -140,7 +140,9 @@ impl Accounts {
                     to.checked_sub(from).filter(|bytes| start > 0 && *bytes < LARGEST_TLAB).unwrap_or(0)
                 };
                 let allocated = before.saturating_add(part(start, top));
-                accounts[*at] = Account { allocated, unused: part(top, end), refill_waste };
+                // One that gets its TLAB sets start, top and end in this order.
+                let unused = if top >= start { part(top, end) } else { 0 };
+                accounts[*at] = Account { allocated, unused, refill_waste };
             } else if last {
                 accounts[*at] = Account { allocated: after, unused: 0, refill_waste };
             } else {

@@ -87,6 +87,7 @@ impl Target {
 mod tests {
     use super::{dispatches_signals, not_hotspot};
     use crate::idle::Idle;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn only_hotspot_is_asked() {
@@ -107,10 +108,22 @@ mod tests {
         assert_eq!(not_hotspot(updated), None);
     }
 
-    /// No thread of them is HotSpot's.
+    /// By the thread that HotSpot has for it. Another runtime's handler has none of that name.
     #[test]
-    fn a_handler_of_another_runtime_is_not_hotspots() {
+    fn signals_are_dispatched_where_hotspots_thread_for_it_runs() {
         let idle = Idle::start();
-        assert!(!dispatches_signals(idle.pid()) && !dispatches_signals(std::process::id()));
+        let own = std::process::id();
+        assert!(!dispatches_signals(idle.pid()) && !dispatches_signals(own));
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name("Signal Dispatcher".into());
+        let dispatcher = thread.spawn(move || ended.recv().is_err()).unwrap();
+        // It takes its name itself.
+        let until = Instant::now() + Duration::from_secs(600);
+        while !dispatches_signals(own) {
+            assert!(Instant::now() < until);
+            std::thread::yield_now();
+        }
+        drop(end);
+        assert!(dispatcher.join().unwrap());
     }
 }

@@ -42,6 +42,40 @@ pub fn die_with_us(command: &mut Command) {
     }
 }
 
+/// The child begins a session, and a process group of the same number, without a terminal.
+pub fn in_own_session(command: &mut Command) {
+    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe; no memory is touched.
+    unsafe {
+        // A child that was just forked leads no group, so that it can.
+        command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
+    }
+}
+
+/// Asks all processes of a group that we made to end, those that are stopped with them.
+pub fn end_group(leader: u32) {
+    signal_group(leader, libc::SIGTERM);
+    signal_group(leader, libc::SIGCONT);
+}
+
+/// Whether any process of the group lives. One that has ended and was not waited for does not.
+pub fn group_lives(leader: u32) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    numbers.any(|pid| super::group_of_living(pid) == Some(leader))
+}
+
+/// Does work that starts programs and waits for them: who ignores SIGCHLD, as some do that start others, never learns how a child ended.
+pub fn waiting_for_children<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: only the action of a signal is set, to the system's own and back; no handler of ours is involved.
+    let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    let done = work();
+    if before == libc::SIG_IGN {
+        // SAFETY: as above.
+        unsafe { libc::signal(libc::SIGCHLD, before) };
+    }
+    done
+}
+
 /// Sends a signal to a process group that we made.
 pub fn signal_group(leader: u32, signal: i32) {
     if leader > 1 {

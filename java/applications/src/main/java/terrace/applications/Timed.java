@@ -13,7 +13,7 @@ import terrace.workloads.Workload;
 
 /**
  * A workload of which each batch is one operation, whose time is recorded. Like operations, those times count that end within the
- * measured window.
+ * measured window; by stretches of time it is where they begin.
  *
  * @param workload that is timed
  */

@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import terrace.workloads.CheckException;
 import terrace.workloads.Help;
 import terrace.workloads.Parameters;
@@ -74,6 +80,62 @@ class TimedTest {
         List<String> line = List.of("sleeping", "--seconds", "0.5", "--warmup", "0.2");
         assertEquals(code, terrace.workloads.Main.run(programs, line, new PrintStream(out), new PrintStream(out)));
         return out.toString();
+    }
+
+    /** Operations during each of which another stretch of time begins. */
+    private record Flipping(Path progress) implements Workload {
+        /** Where the file of the progress has the stretch. */
+        private static final int STRETCH = 40;
+
+        @Override
+        public String name() {
+            return "flipping";
+        }
+
+        @Override
+        public String summary() {
+            return "flips";
+        }
+
+        @Override
+        public int defaultThreads() {
+            return 1;
+        }
+
+        @Override
+        public Prepared prepare(Parameters parameters) {
+            return new Prepared() {
+                @Override
+                public String operation() {
+                    return "flip";
+                }
+
+                @Override
+                public Worker worker(int index, Tally tally) {
+                    return () -> {
+                        ByteBuffer next = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder());
+                        next.putLong(0, 1 + tally.total() % 2);
+                        try (FileChannel file = FileChannel.open(progress, StandardOpenOption.WRITE)) {
+                            file.write(next, STRETCH);
+                        }
+                        Thread.sleep(1);
+                        tally.add(1);
+                    };
+                }
+            };
+        }
+    }
+
+    @Test
+    void anOperationBelongsToTheStretchInWhichItBegan(@TempDir Path folder) {
+        Path progress = folder.resolve("progress");
+        Workloads programs =
+                new Workloads("programs", new Help("", ""), List.of(new Timed(new Flipping(progress))));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PrintStream print = new PrintStream(out);
+        List<String> line = List.of("flipping", "--seconds", "0.5", "--warmup", "0", "--progress", progress.toString());
+        assertEquals(0, terrace.workloads.Main.run(programs, line, print, print), out.toString());
+        assertTrue(out.toString().contains("\"stretch\":1,") && out.toString().contains("\"stretch\":2,"), out.toString());
     }
 
     private static double number(String json, String field) {
