@@ -1,6 +1,6 @@
 //! JDKs: what one is, and which there are.
 
-use crate::{Error, Result};
+use crate::{Error, Result, os};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -135,11 +135,9 @@ impl Jdk {
 
     /// Without a release file the JVM itself is asked.
     fn ask(home: &Path, java: &Path) -> Option<Jdk> {
-        let output = Command::new(java)
-            .args(["-XshowSettings:properties", "-version"])
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
+        let mut command = Command::new(java);
+        command.args(["-XshowSettings:properties", "-version"]).stdin(Stdio::null());
+        let output = os::waiting_for_children(|| command.output()).ok()?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let property = |name: &str| {
             text.lines().find_map(|line| {
@@ -177,7 +175,7 @@ impl Jdk {
             let mut command = Command::new(self.java());
             command.args(collector.flags()).arg("-version");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command.status().is_ok_and(|status| status.success())
+            os::waiting_for_children(|| command.status()).is_ok_and(|status| status.success())
         })
     }
 

@@ -55,8 +55,9 @@ const REASONS: [(&[&str], &str, &str); 5] = [
 
 /// Refuses a library that `program` could not load, with the reason and the remedy. What cannot be found out is left to the JVM.
 pub fn check(library: &Path, program: &Path) -> Result<()> {
-    // A loader is asked on this machine, whatever runs the program: emulation, or the kernel's other mode.
-    if let Some((of_library, of_program)) = Architecture::of(library).zip(Architecture::of(program))
+    // A loader is asked on this machine, whatever runs the program: emulation, or the kernel's other mode. What another program starts need not be like it.
+    if program.file_name() == Some(OsStr::new("java"))
+        && let Some((of_library, of_program)) = Architecture::of(library).zip(Architecture::of(program))
         && of_library != of_program
     {
         return Err(refusal(library, "wrong ELF class, or another machine"));

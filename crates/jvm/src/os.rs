@@ -10,8 +10,8 @@ use std::time::Duration;
 mod child;
 
 pub use child::{
-    Exit, die_with_us, end_group, ended, ending, group_lives, in_own_session, reap, signal_group,
-    sleep_until, waiting_for_children,
+    Exit, die_with_us, end_group, ended, ending, group_lives, reap, signal_group, sleep_until,
+    waiting_for_children, without_terminal,
 };
 
 pub const TERMINATE: i32 = libc::SIGTERM;
@@ -129,7 +129,8 @@ pub fn is_running(pid: u32) -> bool {
 
 /// The process group of a process that has not ended.
 fn group_of_living(pid: u32) -> Option<u32> {
-    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // A name that was cut may end within a letter.
+    let line = String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned();
     let lives = stat_field(&line, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'));
     stat_field(&line, 5).filter(|_| lives)
 }
@@ -178,10 +179,18 @@ pub fn has_input(from: &impl AsRawFd, limit: Duration) -> bool {
 }
 
 static STOPPED_BY: AtomicI32 = AtomicI32::new(0);
+static SIGNALS: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn note_signal(signal: libc::c_int) {
-    // Relaxed: the number is all there is to see.
+    // Relaxed, both: the numbers are all there is to see.
     STOPPED_BY.store(signal, Ordering::Relaxed);
+    SIGNALS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How many signals have asked us to stop: who asks again does not want to wait.
+pub fn signals() -> i32 {
+    // Relaxed: as in `note_signal`.
+    SIGNALS.load(Ordering::Relaxed)
 }
 
 /// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are noted instead of ending us, so that children can be ended first. One that we were started to

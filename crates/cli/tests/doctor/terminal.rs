@@ -25,6 +25,16 @@ fn of_the_machine(report: &Value) -> bool {
     found.is_some()
 }
 
+/// In the background of that terminal it would be stopped for good.
+#[test]
+fn a_program_that_asks_the_terminal_is_told_that_there_is_none() {
+    let script = "read answer < /dev/tty || { echo it has no terminal >&2; exit 3; }";
+    let words_of = ["compare", "--b", "stock", "--", "sh", "-c", script];
+    let mut screen = Screen::start(terrace(&words_of).env("TERM", "xterm-256color"), 24, 80);
+    assert!(!screen.end().success(), "{}", screen.text());
+    assert!(words(&screen.text()).contains("it has no terminal"), "{}", screen.text());
+}
+
 /// Nothing is above the screen: its first line is the answer's first.
 #[test]
 fn the_whole_answer_fits_a_small_terminal() {

@@ -42,12 +42,21 @@ pub fn die_with_us(command: &mut Command) {
     }
 }
 
-/// The child begins a session, and a process group of the same number, without a terminal.
-pub fn in_own_session(command: &mut Command) {
-    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe; no memory is touched.
+/// The child leads a process group, and has no terminal: in a group that is not in the foreground it would be stopped where it asks the terminal for something. Its
+/// session stays ours: Linux may give each session the same part of the CPUs (`sched_autogroup_enabled`), however many threads want one.
+pub fn without_terminal(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: between fork and exec only system calls are made, which are async-signal-safe; the path is a constant.
     unsafe {
-        // A child that was just forked leads no group, so that it can.
-        command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
+        command.pre_exec(|| {
+            let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
+            if terminal >= 0 {
+                // Of a process that does not lead its session it is given up by this process alone.
+                libc::ioctl(terminal, libc::TIOCNOTTY);
+                libc::close(terminal);
+            }
+            Ok(())
+        });
     }
 }
 
