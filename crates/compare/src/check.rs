@@ -5,7 +5,7 @@ use crate::{Comparison, Method, flags};
 use control::Mode;
 use jvm::agent::Levels;
 use jvm::launch::Launch;
-use jvm::{Error, Result, archive, jvm_options, loadable};
+use jvm::{Error, Result, archive, jvm_options, loadable, option_names};
 use std::time::Duration;
 
 /// Stands behind a side's flags where it is looked at what comes after them.
@@ -76,12 +76,8 @@ impl Comparison {
 /// Whether the command line says so; what a script says is seen by the agent.
 fn uses_zgc(launch: &Launch) -> bool {
     let options = jvm_options::of(launch);
-    let said = options.iter().rev().find_map(|option| match option.as_str() {
-        "-XX:+UseZGC" => Some(true),
-        "-XX:-UseZGC" => Some(false),
-        _ => None,
-    });
-    said.unwrap_or(false)
+    let last = options.iter().rev().find(|option| option_names::sets(option).contains(&"UseZGC"));
+    last.is_some_and(|option| option == "-XX:+UseZGC")
 }
 
 /// An error if one of the side's flags is overruled by one of the program's own. A script's own are seen when it runs ([`crate::in_force`]).
