@@ -20,7 +20,7 @@ use hotspot::patch::Exchange;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use topology::CpuSource;
+use topology::{CpuSource, own_thread_name};
 
 /// What the hooks work with: made once, never changed, never freed.
 pub(crate) struct Observer {
@@ -202,6 +202,15 @@ impl Observer {
         }
     }
 
+    /// Counts a thread that has got its first TLAB.
+    #[cold]
+    #[inline(never)]
+    fn count_new_thread(&self) {
+        if let Some(threads) = self.control.new_threads() {
+            threads.record(own_thread_name());
+        }
+    }
+
     /// Hands on a refill that took so many ticks up to `now`.
     fn record_refill(&self, now: u64, took: u64, way: Way, bytes: usize) {
         let (ticks, ns) = self.since;
@@ -237,6 +246,11 @@ unsafe extern "C" fn allocate_new_tlab<C: Clock>(
 ) -> *mut c_void {
     // SAFETY: in a hook.
     let observer = unsafe { observer() };
+    // Before the request: HotSpot may refuse it, and give the thread a single object first.
+    // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.
+    if C::NAME.is_some() && unsafe { observer.watch.heap.allocated_by_thread() } == 0 {
+        observer.count_new_thread();
+    }
     let begun = observer.begin::<C>();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.
     let start = unsafe { (observer.originals.allocate_new_tlab)(heap, min, requested, actual) };

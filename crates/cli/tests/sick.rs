@@ -71,6 +71,33 @@ fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
     assert!(rules(&report).contains(&"refill waste"), "{report:#}");
 }
 
+/// They live for microseconds: hardly one is met alive.
+#[test]
+fn threads_that_end_at_once_are_named() {
+    let flags = ["-XX:+UseSerialGC", "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start_program(&flags, "Mayflies.java", "") else { return };
+    let kinds = |report: &Value| -> Vec<(String, f64, f64)> {
+        let kinds = report["evidence"]["threads"]["short_lived"].as_array();
+        let of = |kind: &Value| {
+            let number = |name: &str| kind[name].as_f64().unwrap_or(f64::NAN);
+            (kind["name"].as_str().unwrap_or_default().to_owned(), number("share"), number("unused"))
+        };
+        kinds.into_iter().flatten().map(of).collect()
+    };
+    // While the JVM starts, others come and go as well.
+    let report = report_when(jvm.0.id(), |report| {
+        kinds(report)
+            .first()
+            .is_some_and(|(name, share, _)| name == "mayfly-N" && (share - 0.75).abs() < 0.02)
+    });
+    let kinds = kinds(&report);
+    assert!(kinds[1].0.starts_with("request") && (kinds[1].1 - 0.25).abs() < 0.02, "{report:#}");
+    let all = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
+    assert!((kinds[0].2 / all - kinds[0].1).abs() < 1e-9, "{report:#}");
+    let text = finding(&report, "ended threads")["evidence"].as_str().unwrap();
+    assert!(text.contains(" mayfly-N, ") && text.contains("threads/s (by name: "), "{text}");
+}
+
 #[test]
 fn without_tlabs_it_says_so() {
     let Some(jvm) = start(&["-XX:+UseSerialGC", "-XX:-UseTLAB"], &["alloc", "--threads", "1"]) else {

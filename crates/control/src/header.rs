@@ -6,7 +6,7 @@ use crate::limits::{MAX_LEVELS, MAX_MESSAGE, MAX_SETTINGS};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The format's number. A reader refuses any other.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// The mark at the beginning of what is ours, in memory and in files.
 pub(crate) const MAGIC: [u8; 8] = *b"TERRACE\0";
@@ -137,7 +137,7 @@ pub(crate) struct Header {
     pub(crate) levels: AtomicU32,
     /// Domains of each level.
     pub(crate) domains: [AtomicU32; MAX_LEVELS],
-    /// Domains that have times of requests, behind all counters; 0 if none are taken.
+    /// Domains that have times of requests, behind all counters and before the names of new threads; 0 if none are taken.
     pub(crate) timed: AtomicU32,
     /// [`State`]; stored with release order, after settings and message.
     pub(crate) state: AtomicU32,

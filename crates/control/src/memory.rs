@@ -6,6 +6,7 @@
 
 use crate::header::Header;
 use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
+use crate::new_threads::NewThreads;
 use crate::times::Times;
 use hab::Counters;
 use std::ffi::CString;
@@ -19,8 +20,10 @@ use std::ptr::NonNull;
 /// What the kernel shows for the memory's descriptor in `/proc/PID/fd`.
 pub(crate) const LINK: &str = "/memfd:terrace (deleted)";
 /// More than any agent writes.
-pub(crate) const MOST_BYTES: usize =
-    size_of::<Header>() + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>() + MAX_DOMAINS * size_of::<Times>();
+pub(crate) const MOST_BYTES: usize = size_of::<Header>()
+    + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>()
+    + MAX_DOMAINS * size_of::<Times>()
+    + size_of::<NewThreads>();
 
 /// Seals without which a mapping could lose its pages.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;

@@ -8,6 +8,7 @@ use crate::decisions::Decision;
 use crate::header::{Asked, FORMAT, Header, MAGIC, Mode, State};
 use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
 use crate::memory::{MOST_BYTES, Memory};
+use crate::new_threads::NewThreads;
 use crate::times::Times;
 use hab::{Counter, Counters};
 use std::mem::size_of;
@@ -67,8 +68,13 @@ impl Geometry {
         size_of::<Header>() + self.domains[..level].iter().sum::<usize>() * size_of::<Counters>()
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    /// Where names of new threads begin.
+    fn new_threads_at(&self) -> usize {
         self.counters_at(MAX_LEVELS) + self.timed * size_of::<Times>()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.new_threads_at() + if self.timed > 0 { size_of::<NewThreads>() } else { 0 }
     }
 }
 
@@ -188,6 +194,13 @@ impl View {
                 self.geometry.timed,
             )
         }
+    }
+
+    /// Threads that have asked for their first TLAB, by name; `None` where requests are not timed.
+    pub fn new_threads(&self) -> Option<&NewThreads> {
+        // SAFETY: inside the mapping, whose length has room for them where requests are timed; the rest as in `counters`.
+        let of = |at| unsafe { self.memory.base().add(at).cast::<NewThreads>().as_ref() };
+        (self.geometry.timed > 0).then(|| of(self.geometry.new_threads_at()))
     }
 
     /// Gives the memory of counters and times back; they are 0 then.

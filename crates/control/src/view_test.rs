@@ -35,6 +35,11 @@ fn read_all(view: &View) -> u64 {
             sum = sum.wrapping_add(count).wrapping_add(bytes);
         }
     }
+    if let Some(threads) = view.new_threads() {
+        sum = threads.kinds().fold(sum.wrapping_add(threads.others()), |sum, (kind, threads)| {
+            sum.wrapping_add(threads).wrapping_add(kind.text().len() as u64)
+        });
+    }
     for level in 0..=MAX_LEVELS {
         sum = sum.wrapping_add(view.size(level));
         let _ = view.asked(level);

@@ -50,6 +50,7 @@ pub(crate) fn counted(perf: Option<PerfData>) -> Moment {
         objects: None,
         times: None,
         large: None,
+        new_threads: None,
         cpu: None,
         touches: None,
         anonymous: None,

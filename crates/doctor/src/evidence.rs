@@ -236,8 +236,8 @@ pub struct Threads {
     pub allocating: Option<u64>,
     /// Of those that started: the share that native code has attached, estimated from the threads that the looks have met and whose frames tell.
     pub attached: Option<f64>,
-    /// Of the threads that came or went, the shares of their names, the largest first, estimated from those that the looks have met: their TLABs' rests are
-    /// what ended threads leave.
+    /// Of the threads that came or went, the shares of their names, the largest first: counted where an observer has seen their first TLABs, otherwise estimated from those that the
+    /// looks have met. Their TLABs' rests are what ended threads leave.
     pub short_lived: Vec<ShortLived>,
     /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,
@@ -260,6 +260,10 @@ pub struct ShortLived {
     pub name: String,
     /// Of all that come and go.
     pub share: f64,
+    /// Whether threads that stay are called so, too: a native thread keeps the name of the one that has started it.
+    pub is_of_others: bool,
+    /// Their part of [`Allocation::waste_ended`], in bytes, where each leaves as much.
+    pub unused: Option<f64>,
 }
 
 /// Threads whose names differ in numbers only.

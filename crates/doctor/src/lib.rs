@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`evidence`] | all that was seen, as numbers; rules rest on nothing else |
-//! | [`watch`], [`watched`], `looks`, `moment`, `thread_waste`, `stops`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
+//! | [`watch`], [`watched`], `looks`, `moment`, `thread_waste`, `short_lived`, `stops`, `heap`, `system`, [`placement`], [`costs`] | where it comes from: the JVM's counters, Linux, short measurements on this machine |
 //! | `missing` | why something is not there |
 //! | [`mod@start`] | a program that is started to be watched |
 //! | [`finding`], [`rules`], [`need`] | what a rule says; a rule, a file; what it has to know |
@@ -37,6 +37,7 @@ mod replaced;
 pub mod report;
 pub mod rules;
 mod saved;
+mod short_lived;
 pub mod show;
 pub mod start;
 mod stops;

@@ -1,20 +1,20 @@
 //! A JVM's counters at two moments, and what follows from them.
 
-use crate::evidence::{
-    Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, ShortLived, Threads, Times,
-};
+use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, Threads, Times};
 use crate::placement::Periods;
+use crate::short_lived;
 use control::times::{Kind, Way};
 use control::{Mode, View};
 use hab::Counter;
 use jvm::accounts::Account;
 use jvm::cpu;
 use jvm::large_objects::LargeObjects;
+use jvm::new_threads::NewThreads;
 use jvm::observe;
 use jvm::perfdata::PerfData;
 use jvm::refills::{RefillTimes, Taken};
 use jvm::thread_dump::JavaThread;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// A word of the heap, in which HotSpot counts waste.
@@ -32,6 +32,7 @@ pub(crate) struct Moment {
     pub(crate) objects: Option<u64>,
     pub(crate) times: Option<RefillTimes>,
     pub(crate) large: Option<LargeObjects>,
+    pub(crate) new_threads: Option<NewThreads>,
     pub(crate) cpu: Option<cpu::CpuTime>,
     pub(crate) touches: Option<u64>,
     pub(crate) anonymous: Option<u64>,
@@ -169,7 +170,9 @@ pub(crate) fn threads(
     let both = |name: &str| counter(first, name).zip(counter(last, name));
     let started = both("java.threads.started").map(|(from, to)| to.saturating_sub(from));
     let living = both("java.threads.live");
-    let young = young(looks, seconds);
+    let young = short_lived::young(looks, seconds);
+    let attached = short_lived::attached(&young, looks.len(), seconds, started);
+    let counted = last.new_threads.as_ref().zip(first.new_threads.as_ref()).map(|(to, from)| to.since(from));
     Threads {
         alive: counter(last, "java.threads.live"),
         started,
@@ -177,67 +180,11 @@ pub(crate) fn threads(
         ended: started.zip(living).map(|(started, (from, to))| (started + from).saturating_sub(to)),
         allocating: (waste.collections > 0)
             .then(|| (waste.threads / waste.collections as f64).round() as u64),
-        attached: attached(&young, looks.len(), seconds, started),
-        short_lived: short_lived(&young, looks.len(), seconds, started),
+        attached,
+        short_lived: short_lived::named(&young, looks, seconds, started, attached, counted),
         groups: groups(looks),
         of_ended: None,
     }
-}
-
-/// How long a thread lives at least, in seconds.
-const YOUNGEST: f64 = 1e-4;
-/// A younger one's age is 0.00 in a dump.
-const TOLD: f64 = 5e-3;
-/// Of the threads that started, those met have to stand for so many.
-const ENOUGH_SEEN: f64 = 0.5;
-
-/// The share of the threads that started which native code has attached, by those met whose frames tell. Who lives long is met often: one that is `age` old
-/// when it is met lives for twice that on average, and stands for all that were not met. `None` where those met stand for too few.
-///
-/// Callbacks live for microseconds. A thread of Java's that is met right after its start, and may live for seconds, does not stand for them.
-fn attached(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -> Option<f64> {
-    let stands_for = |age: f64| seconds / (looks as f64 * 2.0 * age);
-    let (mut all, mut attached, mut certain) = (0.0, 0.0, 0.0);
-    for (thread, is_attached) in seen.iter().filter_map(|thread| Some((thread, thread.is_attached()?))) {
-        let weight = stands_for(thread.elapsed.max(YOUNGEST));
-        all += weight;
-        attached += if is_attached { weight } else { 0.0 };
-        certain += if is_attached { weight } else { stands_for(thread.elapsed.max(TOLD)) };
-    }
-    let is_enough = started.is_none_or(|started| certain >= ENOUGH_SEEN * started as f64);
-    (all > 0.0 && is_enough).then(|| attached / all)
-}
-
-/// Their names, each with its share. Who lives long is met often, so that each stands for the more the younger it is; the youngest ones' ages are not told. None where those met stand for too few of those that started, as in [`attached`].
-fn short_lived(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -> Vec<ShortLived> {
-    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
-    for thread in seen {
-        *weights.entry(thread.group()).or_default() += 1.0 / thread.elapsed.max(TOLD);
-    }
-    let all: f64 = weights.values().sum();
-    let stand_for = all * seconds / (2.0 * looks.max(1) as f64);
-    if started.is_some_and(|started| stand_for < ENOUGH_SEEN * started as f64) {
-        return Vec::new();
-    }
-    let mut found: Vec<ShortLived> =
-        weights.into_iter().map(|(name, weight)| ShortLived { name, share: weight / all }).collect();
-    found.sort_by(|one, other| other.share.total_cmp(&one.share));
-    found
-}
-
-/// Each thread once that came or went in the `seconds` of watching: who stays is no trouble, however it came. One that is there
-/// at the first look and at the last stays, even where the JVM is hardly older than that.
-fn young(looks: &[Vec<JavaThread>], seconds: f64) -> Vec<&JavaThread> {
-    let stays = |thread: &JavaThread| {
-        let is_there = |look: &[JavaThread]| look.iter().any(|other| other.number == thread.number);
-        looks.len() > 1 && [looks.first(), looks.last()].into_iter().flatten().all(|look| is_there(look))
-    };
-    let mut seen = BTreeSet::new();
-    looks
-        .iter()
-        .flatten()
-        .filter(|thread| thread.elapsed < seconds && !stays(thread) && seen.insert(thread.number))
-        .collect()
 }
 
 /// What each has allocated, from the accounts of HotSpot's threads, by their addresses: a dump rounds it, to a gigabyte at last. A thread without an account

@@ -17,29 +17,6 @@ fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread 
 }
 
 #[test]
-fn threads_that_stay_are_not_young_however_young_the_jvm_is() {
-    let driver = |elapsed| thread("driver-0", 1, elapsed, "java.lang.Thread.run");
-    let callback = |number, name| thread(name, number, 0.0, "Callbacks.called");
-    let looks = [
-        vec![driver(2.5)],
-        vec![driver(3.5), callback(7, "Thread-7")],
-        vec![driver(5.5), callback(9, "Thread-9")],
-    ];
-    let names: Vec<&str> = young(&looks, 3.0).iter().map(|thread| thread.name.as_str()).collect();
-    assert_eq!(names, ["Thread-7", "Thread-9"]);
-}
-
-#[test]
-fn a_thread_that_is_seen_once_or_ends_is_young() {
-    let task = |number| thread("task", number, 0.2, "java.lang.Thread.run");
-    let looks = [vec![task(1)], vec![task(2)]];
-    assert_eq!(young(&looks, 3.0).len(), 2, "the same address and name, and another thread");
-    assert_eq!(young(&looks[..1], 3.0).len(), 1, "one look does not tell that it stays");
-    let looks = [vec![task(1)], vec![]];
-    assert_eq!(young(&looks, 3.0).len(), 1);
-    assert!(young(&[], 3.0).is_empty());
-}
-#[test]
 fn a_process_was_held_back_for_its_share_of_the_groups_time() {
     use std::time::Duration;
     let seconds = Duration::from_secs;
@@ -85,7 +62,7 @@ fn a_thread_that_changes_its_name_is_not_a_new_one() {
     let looks = [vec![worker("1.0", 5000, 0.5)], vec![worker("7.0", 5300, 2.5)]];
     let groups = groups(&looks);
     assert_eq!((groups.len(), groups[0].name.as_str(), groups[0].bytes), (1, "worker for task N.N", 300));
-    assert!(young(&looks, 3.0).is_empty(), "it stays");
+    assert!(short_lived::young(&looks, 3.0).is_empty(), "it stays");
 }
 
 fn moment(times: Option<RefillTimes>) -> Moment {
@@ -187,46 +164,6 @@ fn threads_of_a_pool_that_was_there_hold_their_tlabs() {
     };
     (first.threads.ended, first.threads.alive, first.eden.collections) = (Some(30), Some(90), Some(0));
     assert_eq!(waste(&first), 250.0);
-}
-
-/// Callbacks of microseconds, and native threads that live for seconds, each with the age at which it is met.
-#[test]
-fn who_lives_long_stands_for_few_that_started() {
-    let seen = |all: &[(f64, &str)]| {
-        let all = all.iter().enumerate();
-        all.map(|(number, (age, frame))| thread("t", number as u64, *age, frame)).collect::<Vec<_>>()
-    };
-    let share =
-        |all: &[(f64, &str)], started| attached(&seen(all).iter().collect::<Vec<_>>(), 4, 30.0, started);
-    let native = (1.0, "Callbacks.called");
-    assert_eq!(share(&[native; 3], Some(30_000)), None, "threads of a tenth of a millisecond were not met");
-    assert_eq!(share(&[native; 3], Some(12)), Some(1.0));
-    assert_eq!(share(&[(0.0, "Callbacks.called")], Some(60_000)), Some(1.0));
-    let mixed = share(&[(0.01, "java.lang.Thread.run"), native], Some(100)).unwrap();
-    assert!((mixed - 1.0 / 101.0).abs() < 1e-9, "{mixed}");
-    let java = (0.0, "java.lang.Thread.run");
-    assert_eq!(
-        share(&[java], Some(30_000)),
-        None,
-        "it may live for a second, beside callbacks that were not met"
-    );
-    assert_eq!(share(&[java], Some(300)), Some(0.0));
-    assert_eq!((share(&[(0.0, "java.lang.Thread.exit")], Some(1)), share(&[], None)), (None, None));
-}
-
-/// Two callbacks whose ages a dump does not tell, beside a pool's thread of half a second.
-#[test]
-fn threads_that_come_and_go_are_named_by_their_numbers() {
-    let named =
-        |name: &str, number, age| JavaThread { name: name.into(), ..thread("t", number, age, "a.B.run") };
-    let seen = [named("pool-1-thread-7", 1, 0.5), named("Thread-8", 2, 0.0), named("Thread-9", 3, 0.0)];
-    let of = |started| short_lived(&seen.iter().collect::<Vec<_>>(), 4, 10.0, started);
-    let found = of(Some(600));
-    let names: Vec<&str> = found.iter().map(|group| group.name.as_str()).collect();
-    assert_eq!(names, ["Thread-N", "pool-N-thread-N"]);
-    assert!((found[0].share - 400.0 / 402.0).abs() < 1e-9, "{found:?}");
-    assert_eq!(short_lived(&[], 4, 10.0, Some(0)), []);
-    assert_eq!(of(Some(80_000)), [], "callbacks of microseconds, which nobody has met");
 }
 
 /// Shenandoah counts eight phases of a cycle, in one of which TLABs are retired.

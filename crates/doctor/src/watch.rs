@@ -200,6 +200,11 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     if let Some((allocation, threads)) = evidence.allocation.as_ref().zip(looks.last()) {
         by_thread.divide(&mut evidence.threads.groups, threads, allocation);
     }
+    if let Some(allocation) = &evidence.allocation {
+        for kind in &mut evidence.threads.short_lived {
+            kind.unused = Some(kind.share * allocation.waste_ended);
+        }
+    }
     evidence.allocated_nothing =
         first.objects.and(last.objects).is_some() && evidence.terrace.is_none() && last.used == first.used;
     evidence.refills = moment::refills(&first, &last, &evidence.jvm.collector);

@@ -7,6 +7,7 @@ use control::View;
 use jvm::accounts::Accounts;
 use jvm::attach::Attached;
 use jvm::large_objects::LargeObjects;
+use jvm::new_threads::NewThreads;
 use jvm::perfdata::{PerfData, PerfFile};
 use jvm::refills::RefillTimes;
 use jvm::{cpu, observe};
@@ -71,6 +72,7 @@ impl<'a> Watch<'a> {
             objects,
             times: control.and_then(RefillTimes::read),
             large: control.and_then(LargeObjects::read),
+            new_threads: control.and_then(NewThreads::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
             anonymous: system::anonymous(self.jvm.pid),

@@ -11,7 +11,7 @@
 //! | [`attach`], [`switch`], [`resize`] | commands to a JVM that runs: HotSpot's attach mechanism, and our control memory |
 //! | [`cpu`], [`calls`], [`accounts`] | CPU time by what threads do, and of single calls of a workload; bytes allocated |
 //! | [`observer`], [`lease`] | an agent that only counts, for as long as somebody looks; how it knows |
-//! | [`refills`], [`clock`], [`large_objects`] | how long requests took that an observer passed on, and how large objects were |
+//! | [`refills`], [`clock`], [`large_objects`], [`new_threads`] | what an observer counts: how long requests took, how large objects were, whose first TLABs they were |
 //! | [`counter_values`], [`counts`], [`mod@size`], [`show`], [`why`] | what was counted, sizes that users write, a status as a table, why sizes are what they are |
 //! | [`perfdata`], [`thread_dump`], [`vm_flags`] | what HotSpot itself says of a JVM that runs: counters, threads, flags |
 //! | [`resident`] | on which pages a JVM lies |
@@ -43,6 +43,7 @@ pub mod launch;
 pub mod lease;
 pub mod loadable;
 mod loaded;
+pub mod new_threads;
 pub mod observe;
 pub mod observer;
 pub mod option_names;

@@ -2,6 +2,7 @@
 
 use crate::attach::Attached;
 use crate::{Result, printable};
+use control::new_threads::without_numbers;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JavaThread {
@@ -39,15 +40,8 @@ impl JavaThread {
 
     /// The name without what tells threads of a kind apart: numbers.
     pub fn group(&self) -> String {
-        let mut group = String::new();
-        for part in self.name.split_inclusive(|c: char| !c.is_ascii_digit()) {
-            let kept = part.trim_start_matches(|c: char| c.is_ascii_digit());
-            if kept.len() < part.len() {
-                group.push('N');
-            }
-            group.push_str(kept);
-        }
-        group
+        let bytes: Vec<u8> = without_numbers(self.name.as_bytes()).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 

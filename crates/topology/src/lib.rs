@@ -45,6 +45,7 @@ mod source;
 mod sysfs;
 #[cfg(test)]
 mod test_support;
+mod thread_name;
 
 pub use cpu_list::parse_cpu_list;
 pub use domain::{DomainKind, DomainMap};
@@ -55,3 +56,4 @@ pub use machine::{Cpu, Machine};
 pub use places::Places;
 pub use rseq::RseqArea;
 pub use source::CpuSource;
+pub use thread_name::{THREAD_NAME, own_thread_name};

@@ -5,13 +5,12 @@ use super::young_generation;
 use crate::evidence::{Allocation, Evidence, ShortLived};
 use crate::finding::{Advice, Effect, Found, Remedy, Rule, Sure};
 use crate::need::{FEWEST_ENDED, Need};
+use crate::short_lived::MOSTLY;
 use jvm::vm_flags::VmFlags;
 use present::numbers::{bytes, count, human, share, significant};
 
 /// Less of eden than this is no trouble.
 const LEAST_SHARE: f64 = 0.05;
-/// Native code has attached most of the new threads.
-const MOSTLY: f64 = 0.5;
 /// A first TLAB that HotSpot accepts and nearly every short thread fits.
 const FIRST_TLAB: f64 = 4096.0;
 /// With Terrace a thread's first TLAB, the least of all others, and the most of them as a part of what the thread has allocated
@@ -28,6 +27,7 @@ const NS_FOR_BYTE: f64 = 0.2;
 /// Kinds of threads that are named, and the least share of each.
 const MOST_NAMES: usize = 2;
 const LEAST_NAMED: f64 = 0.1;
+const NEARLY_ALL: f64 = 0.99;
 const CHOSEN: [&str; 3] = ["TLABSize", "ResizeTLAB", "MinTLABSize"];
 
 pub const RULE: Rule = Rule {
@@ -116,14 +116,19 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     Some(Found { evidence: text, advice })
 }
 
-/// Which threads these are, by those that were met.
+/// Which threads these are.
 fn named(short_lived: &[ShortLived]) -> String {
-    let many = short_lived.iter().take(MOST_NAMES).filter(|group| group.share >= LEAST_NAMED);
-    let names: Vec<String> = many.map(|group| format!("{} {}", share(group.share), group.name)).collect();
-    match (names.as_slice(), short_lived) {
-        ([], _) => String::new(),
+    let named: Vec<&ShortLived> =
+        short_lived.iter().take(MOST_NAMES).filter(|group| group.share >= LEAST_NAMED).collect();
+    let names: Vec<String> =
+        named.iter().map(|group| format!("{} {}", share(group.share), group.name)).collect();
+    match named.as_slice() {
+        [] => String::new(),
         // A share of all would say nothing.
-        (_, [only]) => format!(" (named {})", only.name),
+        [only] if only.share >= NEARLY_ALL && only.is_of_others => {
+            format!(" (named as, or started by, {})", only.name)
+        }
+        [only] if only.share >= NEARLY_ALL => format!(" (named {})", only.name),
         _ => format!(" (by name: {})", names.join(", ")),
     }
 }
@@ -210,7 +215,12 @@ mod tests {
             let mut evidence = healthy();
             churning(&mut evidence);
             evidence.eden.collections = Some(50);
-            let group = |(name, share): &(&str, f64)| ShortLived { name: (*name).into(), share: *share };
+            let group = |(name, share): &(&str, f64)| ShortLived {
+                name: (*name).into(),
+                share: *share,
+                is_of_others: *name == "driver-N",
+                unused: None,
+            };
             evidence.threads.short_lived = names.iter().map(group).collect();
             examine(&evidence).unwrap().evidence
         };
@@ -222,6 +232,8 @@ mod tests {
         assert!(text.contains("99.6 % of eden is unused, which causes 4.98 of 5 collections/s."), "{text}");
         let text = found(&[("http-N", 0.75), ("Thread-N", 0.2), ("x", 0.05)]);
         assert!(text.contains("threads/s (by name: 75 % http-N, 20 % Thread-N) each use"), "{text}");
+        let text = found(&[("driver-N", 0.995), ("x", 0.005)]);
+        assert!(text.contains("threads/s (named as, or started by, driver-N) each use"), "{text}");
         assert!(found(&[]).starts_with("1.00 k threads/s each use"));
         assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s each use"), "no name tells much");
     }
