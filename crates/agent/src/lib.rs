@@ -16,6 +16,7 @@
 //! | `hierarchy` | the levels over that source |
 //! | `hooks` | the functions that stand in the heap's vtable instead of HotSpot's own |
 //! | `observer`, `clock` | those that only count and time (`levels=none`) |
+//! | `thread_waste` | whose TLABs collections find unused, for observers |
 //! | `refills` | refills that took long, one by one, when somebody asks for them |
 //! | `events` | VMInit, VMDeath, GarbageCollectionStart |
 //! | `report` | the counters as JSON |
@@ -50,4 +51,5 @@ mod sizes;
 mod small_first;
 mod source;
 mod state;
+mod thread_waste;
 mod tlab;

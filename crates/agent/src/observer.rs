@@ -9,9 +9,10 @@ use crate::agent::{Observed, Originals, come_through_the_table};
 use crate::clock::{Clock, Monotonic};
 use crate::in_place::InPlace;
 use crate::refills::{self, Place, Refill, Waited, Watch};
-use control::Control;
+use crate::thread_waste::ThreadLooks;
 use control::large::NOT_LARGE;
 use control::times::{Kind, Look, Times, Way};
+use control::{Control, State};
 use hab::{Counter, CpuIndex};
 use hotspot::WORD;
 use hotspot::collector::Lock;
@@ -40,6 +41,8 @@ pub(crate) struct Observer {
     /// For refills that are recorded.
     pub(crate) watch: Watch,
     pub(crate) pauses: Pauses,
+    /// `None` if nothing is timed.
+    pub(crate) threads: Option<ThreadLooks>,
     pub(crate) in_place: &'static InPlace,
 }
 
@@ -76,7 +79,16 @@ pub(crate) fn publish(observer: &'static Observer) {
 pub(crate) fn pause() {
     // SAFETY: null, or stored by `publish` and never freed.
     let Some(observer) = (unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }) else { return };
-    observer.pauses.begin(observer.control.pauses(), (observer.now)());
+    let now = (observer.now)();
+    observer.pauses.begin(observer.control.pauses(), now);
+    // Pauses are announced when it has withdrawn, too.
+    let is_there = observer.control.state() == Some(State::Observing);
+    if let Some(threads) =
+        observer.threads.as_ref().filter(|_| is_there && observer.watch.heap.is_at_safepoint())
+    {
+        // SAFETY: the event of a collection that begins comes on the VM thread, at a safepoint.
+        unsafe { threads.look(observer.control, now) };
+    }
 }
 
 /// The observer, in one of its hooks.

@@ -55,8 +55,17 @@ fn small_tlabs_and_a_small_young_generation_are_found() {
 
 #[test]
 fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
-    let flags = ["-XX:+UseSerialGC", "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
-    let Some(jvm) = start_program(&flags, "Sleepers.java", "80") else { return };
+    // Eden is full after seconds, and many times in each.
+    for (collector, arrays) in
+        [("Serial", "200"), ("Serial", "10000"), ("Parallel", "10000"), ("G1", "10000")]
+    {
+        sleepers_are_named(&format!("-XX:+Use{collector}GC"), arrays);
+    }
+}
+
+fn sleepers_are_named(collector: &str, arrays: &str) {
+    let flags = [collector, "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
+    let Some(jvm) = start_program(&flags, "Sleepers.java", &["80", arrays]) else { return };
     let of_sleepers = |report: &Value| {
         let evidence = &report["evidence"];
         let groups = evidence["threads"]["groups"].as_array()?;
@@ -75,7 +84,7 @@ fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
 #[test]
 fn threads_that_end_at_once_are_named() {
     let flags = ["-XX:+UseSerialGC", "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
-    let Some(jvm) = start_program(&flags, "Mayflies.java", "") else { return };
+    let Some(jvm) = start_program(&flags, "Mayflies.java", &[]) else { return };
     let kinds = |report: &Value| -> Vec<(String, f64, f64)> {
         let kinds = report["evidence"]["threads"]["short_lived"].as_array();
         let of = |kind: &Value| {
@@ -199,11 +208,11 @@ fn a_heap_that_is_nearly_full_is_found() {
 }
 
 /// The program of that name beside the tests.
-fn start_program(flags: &[&str], program: &str, argument: &str) -> Option<Busy> {
+fn start_program(flags: &[&str], program: &str, arguments: &[&str]) -> Option<Busy> {
     installed()?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(program);
     let mut command = Command::new(java());
-    command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg(source).arg(argument);
+    command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg(source).args(arguments);
     command.env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Some(Busy(command.spawn().unwrap()))
 }
@@ -229,7 +238,7 @@ fn full_collections_that_come_for_another_reason_are_found() {
             "a larger -XX:MetaspaceSize, or fewer classes loaded again and again",
         ),
     ] {
-        let Some(jvm) = start_program(flags, "Collected.java", reason) else { return };
+        let Some(jvm) = start_program(flags, "Collected.java", &[reason]) else { return };
         // A JVM that is too busy to tell its flags gets a weaker word.
         let report = report_when(jvm.0.id(), |report| {
             let mut found = report["findings"].as_array().into_iter().flatten();
@@ -243,7 +252,7 @@ fn full_collections_that_come_for_another_reason_are_found() {
         assert!(!advice.contains("-Xm"), "no larger heap: {report:#}");
     }
     let cured = ["-XX:+UseG1GC", "-XX:+ExplicitGCInvokesConcurrent"];
-    let Some(jvm) = start_program(&cured, "Collected.java", "request") else { return };
+    let Some(jvm) = start_program(&cured, "Collected.java", &["request"]) else { return };
     let report =
         report_when(jvm.0.id(), |report| report["evidence"]["eden"]["collections"].as_u64() > Some(1));
     assert!(!rules(&report).contains(&"full collections"), "{report:#}");

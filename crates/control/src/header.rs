@@ -137,7 +137,7 @@ pub(crate) struct Header {
     pub(crate) levels: AtomicU32,
     /// Domains of each level.
     pub(crate) domains: [AtomicU32; MAX_LEVELS],
-    /// Domains that have times of requests, behind all counters and before the names of new threads; 0 if none are taken.
+    /// Domains that have times of requests, behind all counters and before what is known of threads; 0 if none are taken.
     pub(crate) timed: AtomicU32,
     /// [`State`]; stored with release order, after settings and message.
     pub(crate) state: AtomicU32,

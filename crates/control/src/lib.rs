@@ -2,7 +2,7 @@
 //!
 //! The agent's state, settings and counters lie in a sealed memory file ([`Control`]). The command finds it among the process's
 //! descriptors, maps it and reads ([`View`]); for switching it writes one word: the [`Mode`]. Layout: a header, then
-//! `levels x domains` blocks of [`hab::Counters`], level by level, then, if requests are timed, a block of [`times::Times`] for each domain and [`new_threads::NewThreads`]. Why it is not a file: `docs/decisions/control-memory.md`.
+//! `levels x domains` blocks of [`hab::Counters`], level by level, then, if requests are timed, a block of [`times::Times`] for each domain, [`new_threads::NewThreads`] and [`thread_waste::ThreadWaste`]. Why it is not a file: `docs/decisions/control-memory.md`.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | [`times`], `sampling`, `request` | how long requests took, which of them are timed, and what they were for |
 //! | [`large`] | how large those were that G1 may give regions of their own |
 //! | [`new_threads`] | threads by name that have asked for their first TLAB |
+//! | [`thread_waste`] | what each thread leaves unused |
 //! | `decisions` | why adaptive sizes are what they are |
 //! | `copy` | the file at `control=PATH` |
 //! | `process` | finding the memory of a process |
@@ -32,6 +33,7 @@ mod process;
 mod request;
 mod sampling;
 pub mod size;
+pub mod thread_waste;
 pub mod times;
 mod view;
 

@@ -7,6 +7,7 @@
 use crate::header::Header;
 use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
 use crate::new_threads::NewThreads;
+use crate::thread_waste::ThreadWaste;
 use crate::times::Times;
 use hab::Counters;
 use std::ffi::CString;
@@ -23,7 +24,8 @@ pub(crate) const LINK: &str = "/memfd:terrace (deleted)";
 pub(crate) const MOST_BYTES: usize = size_of::<Header>()
     + MAX_LEVELS * MAX_DOMAINS * size_of::<Counters>()
     + MAX_DOMAINS * size_of::<Times>()
-    + size_of::<NewThreads>();
+    + size_of::<NewThreads>()
+    + size_of::<ThreadWaste>();
 
 /// Seals without which a mapping could lose its pages.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;

@@ -9,6 +9,7 @@ use crate::header::{Asked, FORMAT, Header, MAGIC, Mode, State};
 use crate::limits::{MAX_DOMAINS, MAX_LEVELS};
 use crate::memory::{MOST_BYTES, Memory};
 use crate::new_threads::NewThreads;
+use crate::thread_waste::ThreadWaste;
 use crate::times::Times;
 use hab::{Counter, Counters};
 use std::mem::size_of;
@@ -74,7 +75,8 @@ impl Geometry {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.new_threads_at() + if self.timed > 0 { size_of::<NewThreads>() } else { 0 }
+        let of_threads = size_of::<NewThreads>() + size_of::<ThreadWaste>();
+        self.new_threads_at() + if self.timed > 0 { of_threads } else { 0 }
     }
 }
 
@@ -201,6 +203,14 @@ impl View {
         // SAFETY: inside the mapping, whose length has room for them where requests are timed; the rest as in `counters`.
         let of = |at| unsafe { self.memory.base().add(at).cast::<NewThreads>().as_ref() };
         (self.geometry.timed > 0).then(|| of(self.geometry.new_threads_at()))
+    }
+
+    /// What threads leave unused of their TLABs; `None` where requests are not timed.
+    pub fn thread_waste(&self) -> Option<&ThreadWaste> {
+        let at = self.geometry.new_threads_at() + size_of::<NewThreads>();
+        // SAFETY: as in `new_threads`, which is a multiple of 128 bytes, too.
+        let of = || unsafe { self.memory.base().add(at).cast::<ThreadWaste>().as_ref() };
+        (self.geometry.timed > 0).then(of)
     }
 
     /// Gives the memory of counters and times back; they are 0 then.

@@ -40,6 +40,10 @@ fn read_all(view: &View) -> u64 {
             sum.wrapping_add(threads).wrapping_add(kind.text().len() as u64)
         });
     }
+    if let Some(waste) = view.thread_waste() {
+        let sums = waste.threads().map(|(_, left)| left).chain([waste.all()]);
+        sum = sums.fold(sum, |sum, left| sum.wrapping_add(left.at_collection ^ left.at_refills));
+    }
     for level in 0..=MAX_LEVELS {
         sum = sum.wrapping_add(view.size(level));
         let _ = view.asked(level);

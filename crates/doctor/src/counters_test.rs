@@ -51,6 +51,7 @@ pub(crate) fn counted(perf: Option<PerfData>) -> Moment {
         times: None,
         large: None,
         new_threads: None,
+        by_thread: None,
         cpu: None,
         touches: None,
         anonymous: None,

@@ -2,7 +2,6 @@
 
 use crate::causes::Counting;
 use crate::moment::{self, Waste};
-use crate::thread_waste::ThreadWaste;
 use crate::watched::{ACCOUNTS, Watch};
 use crate::{missing, stops};
 use jvm::attach::Attached;
@@ -14,8 +13,6 @@ use std::time::{Duration, Instant};
 
 /// Counters are looked at so often: those of a TLAB's waste hold from one collection to the next.
 const STEP: Duration = Duration::from_millis(50);
-/// Threads' TLABs are looked at as often, but so seldom that it takes one part in so many of a CPU's time: of a thousand threads every second.
-const SPARING: u32 = 300;
 /// Threads are looked at so often; each look is a safepoint, in which every thread's stack is walked.
 const LOOKS: u32 = 4;
 /// Of more threads than these only the first and the last look are taken, of still more none: the pauses would be felt.
@@ -30,8 +27,6 @@ pub(crate) struct Looks {
     /// Why they were not listed at the last look, if so.
     pub(crate) unlisted: Option<String>,
     pub(crate) waste: Waste,
-    /// The same by thread.
-    pub(crate) by_thread: ThreadWaste,
     pub(crate) causes: Counting,
     /// The sum of eden's sizes, and of how many.
     pub(crate) sizes: (f64, u32),
@@ -46,7 +41,7 @@ impl Watch<'_> {
     pub(crate) fn look(&mut self, length: Duration, progress: &Progress) -> Result<Looks> {
         let since = Instant::now();
         let (mut looks, mut looked) = (Looks::default(), 0);
-        let (mut attached, mut tlabs_due) = (self.jvm.attached, since);
+        let mut attached = self.jvm.attached;
         let perf = self.counters();
         let threads = perf.as_ref().and_then(|perf| perf.get("java.threads.live")).unwrap_or(0);
         let mut seen = perf.map(|perf| Waste::retirements(&perf));
@@ -80,13 +75,6 @@ impl Watch<'_> {
             }
             if let Some(perf) = self.counters() {
                 looks.waste.add(&perf, &mut seen);
-                let begun = Instant::now();
-                if let Some(accounts) = self.accounts.as_ref().filter(|_| begun >= tlabs_due) {
-                    if let Some(threads) = accounts.of_each_within(Duration::ZERO) {
-                        looks.by_thread.add(Waste::retirements(&perf), threads);
-                    }
-                    tlabs_due = begun + begun.elapsed() * SPARING;
-                }
                 looks.causes.add(&perf);
                 if let Some(bytes) = perf.get("sun.gc.generation.0.space.0.capacity") {
                     looks.sizes = (looks.sizes.0 + bytes as f64, looks.sizes.1 + 1);

@@ -3,10 +3,10 @@
 use crate::evidence::{Allocation, Buffers, Evidence, Group, Refills, SHENANDOAH, Threads, Times};
 use crate::placement::Periods;
 use crate::short_lived;
+use crate::thread_waste::ThreadWaste;
 use control::times::{Kind, Way};
 use control::{Mode, View};
 use hab::Counter;
-use jvm::accounts::Account;
 use jvm::cpu;
 use jvm::large_objects::LargeObjects;
 use jvm::new_threads::NewThreads;
@@ -33,6 +33,7 @@ pub(crate) struct Moment {
     pub(crate) times: Option<RefillTimes>,
     pub(crate) large: Option<LargeObjects>,
     pub(crate) new_threads: Option<NewThreads>,
+    pub(crate) by_thread: Option<ThreadWaste>,
     pub(crate) cpu: Option<cpu::CpuTime>,
     pub(crate) touches: Option<u64>,
     pub(crate) anonymous: Option<u64>,
@@ -189,9 +190,9 @@ pub(crate) fn threads(
 
 /// What each has allocated, from the accounts of HotSpot's threads, by their addresses: a dump rounds it, to a gigabyte at last. A thread without an account
 /// keeps what the dump says.
-pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, Account>) {
+pub(crate) fn count_exactly(threads: &mut [JavaThread], accounts: &BTreeMap<usize, u64>) {
     for thread in threads {
-        let known = usize::try_from(thread.id).ok().and_then(|id| Some(accounts.get(&id)?.allocated));
+        let known = usize::try_from(thread.id).ok().and_then(|id| accounts.get(&id)).copied();
         // An account of less is that of a thread that has got the address since.
         thread.exactly = known.filter(|bytes| thread.allocated.is_none_or(|dumped| *bytes >= dumped));
     }

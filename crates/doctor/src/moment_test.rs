@@ -40,8 +40,7 @@ fn a_process_was_held_back_for_its_share_of_the_groups_time() {
 fn accounts_tell_more_exactly_than_a_dump_what_threads_allocated() {
     let looked = |account: Option<u64>| {
         let mut threads = vec![JavaThread { allocated: Some(3 << 30), ..thread("a", 1, 9.0, "A.run") }];
-        let accounts =
-            account.map(|allocated| (threads[0].id as usize, Account { allocated, ..Account::default() }));
+        let accounts = account.map(|bytes| (threads[0].id as usize, bytes));
         count_exactly(&mut threads, &accounts.into_iter().collect());
         threads
     };

@@ -140,16 +140,8 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     let resident_at_first = resident();
     let first = watch.moment();
     let age_at_first = system::age(jvm.pid).or_else(|| system::age_of_jvm(first.perf.as_ref()?));
-    let Looks {
-        threads: looks,
-        unlisted,
-        waste,
-        by_thread,
-        causes,
-        sizes,
-        stopped_by_dumps,
-        last: last_counters,
-    } = watch.look(length, progress)?;
+    let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps, last: last_counters } =
+        watch.look(length, progress)?;
     let mut last = watch.moment();
     let has_ended = last.end_with(last_counters) || !os::is_running(jvm.pid);
     if has_ended {
@@ -197,8 +189,10 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     evidence.threads = moment::threads(&first, &last, &looks, &waste, evidence.seconds);
     evidence.threads.of_ended = moment::of_ended(&first, &last, &evidence, looks.len());
     evidence.allocation = moment::allocation(&first, &last, &waste, &evidence);
-    if let Some((allocation, threads)) = evidence.allocation.as_ref().zip(looks.last()) {
-        by_thread.divide(&mut evidence.threads.groups, threads, allocation);
+    if let Some((allocation, threads)) = evidence.allocation.as_ref().zip(looks.last())
+        && let Some((from, to)) = first.by_thread.as_ref().zip(last.by_thread.as_ref())
+    {
+        to.divide(from, &mut evidence.threads.groups, threads, allocation);
     }
     if let Some(allocation) = &evidence.allocation {
         for kind in &mut evidence.threads.short_lived {

@@ -3,6 +3,7 @@
 use crate::moment::{Moment, Requests};
 use crate::placement::{System, Whereabouts};
 use crate::system;
+use crate::thread_waste::ThreadWaste;
 use control::View;
 use jvm::accounts::Accounts;
 use jvm::attach::Attached;
@@ -73,6 +74,7 @@ impl<'a> Watch<'a> {
             times: control.and_then(RefillTimes::read),
             large: control.and_then(LargeObjects::read),
             new_threads: control.and_then(NewThreads::read),
+            by_thread: control.and_then(ThreadWaste::read),
             cpu: self.threads.cpu(),
             touches: system::first_touches(self.jvm.pid),
             anonymous: system::anonymous(self.jvm.pid),

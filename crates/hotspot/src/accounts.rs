@@ -3,9 +3,9 @@
 //! A thread's account (`Thread::_allocated_bytes`) is brought up to date when its TLAB is retired; what it has used of the present one lies between
 //! the TLAB's start and top. The accounts of threads that have ended are added up (`ThreadService::_exited_allocated_bytes`).
 
-use crate::Error;
-use crate::structs::Structs;
+use crate::structs::{Structs, peek};
 use crate::version::{Feature, Since};
+use crate::{Error, WORD};
 
 /// `ThreadsSMRSupport::_java_thread_list`.
 pub(crate) const THREAD_LIST: &str = "_ZN17ThreadsSMRSupport17_java_thread_listE";
@@ -37,7 +37,60 @@ pub struct Accounts {
     pub exited: usize,
 }
 
+/// A thread's account and its TLAB, in bytes, and addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Of HotSpot's own structure of the thread.
+    pub thread: usize,
+    /// Allocated before the present TLAB.
+    pub allocated: u64,
+    /// 0 where it has no TLAB.
+    pub tlab_start: usize,
+    /// Not yet used of it.
+    pub tlab_left: usize,
+    /// Left in TLABs that were given up for a new one since the last collection.
+    pub refill_waste: u64,
+}
+
 impl Accounts {
+    /// How many threads there are.
+    ///
+    /// # Safety
+    /// At a safepoint: who begins or ends waits.
+    pub unsafe fn count(&self) -> usize {
+        // SAFETY: HotSpot's table and symbols say what is where, and the list stays as long as the safepoint.
+        unsafe { peek::<u32>(peek::<usize>(self.list) + self.length) as usize }
+    }
+
+    /// The account of each thread.
+    ///
+    /// # Safety
+    /// At a safepoint, which lasts until the iterator has been dropped: no thread begins, ends, or changes its TLAB.
+    pub unsafe fn each(&self) -> impl Iterator<Item = Account> {
+        // SAFETY: as in `count`.
+        let (threads, length) =
+            unsafe { (peek::<usize>(peek::<usize>(self.list) + self.threads), self.count()) };
+        (0..length).map(move |at| {
+            // SAFETY: as above: a pointer to pointers to threads.
+            let thread = unsafe { peek::<usize>(threads + at * size_of::<usize>()) };
+            // SAFETY: a living thread, whose fields are at these offsets.
+            let word = |offset: usize| unsafe { peek::<usize>(thread + offset) };
+            let [start, top, end] = [self.tlab_start, self.tlab_top, self.tlab_end].map(word);
+            let refill_waste = match self.tlab_refill_waste {
+                0 => 0,
+                // SAFETY: as above; half a word.
+                offset => unsafe { peek::<u32>(thread + offset) as u64 * WORD as u64 },
+            };
+            Account {
+                thread,
+                allocated: word(self.allocated) as u64,
+                tlab_start: start,
+                tlab_left: if start > 0 { end.saturating_sub(top) } else { 0 },
+                refill_waste,
+            }
+        })
+    }
+
     /// Finds them; `list` and `exited` are those symbols' addresses, if there are such.
     pub(crate) fn of(
         structs: &Structs,

@@ -2,7 +2,7 @@
 //! moment, and at no cost to the program.
 //!
 //! The agent's settings tell where the accounts are. A thread's account is brought up to date when its TLAB is retired; what
-//! it has used of the present one lies between the TLAB's start and top, and is added here. What it has not used yet lies between top and end.
+//! it has used of the present one lies between the TLAB's start and top, and is added here.
 
 mod living;
 
@@ -11,26 +11,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// What one thread has allocated and left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Bytes of objects since the thread began.
-    pub allocated: u64,
-    /// Bytes that are left in its TLAB now.
-    pub unused: u64,
-    /// Bytes that it has left in TLABs that it gave up for a new one since the last collection. `None` where the JVM does not say.
-    pub refill_waste: Option<u64>,
-}
-
 pub struct Accounts {
     pid: u32,
     list: usize,
     length: usize,
     threads: usize,
-    /// Of a thread: its account, and its TLAB's start, top and end.
-    fields: [usize; 4],
-    /// Words that it has left in TLABs for want of room; `None` in a JVM that does not keep them where we find them.
-    refill_waste: Option<usize>,
+    fields: [usize; 3],
     /// Where the sum of ended threads is; `None` in a JVM that does not keep it where we find it.
     exited: Option<usize>,
     /// For such a JVM: what threads had when they were last seen, and the sum of those that are gone.
@@ -44,15 +30,12 @@ impl Accounts {
     pub fn from_settings(pid: u32, settings: &Value) -> Option<Accounts> {
         let accounts = settings.get("accounts")?;
         let number = |name: &str| accounts.get(name)?.as_u64().map(|number| number as usize);
-        let top = number("tlab_top")?;
         Some(Accounts {
             pid,
             list: number("list")?,
             length: number("length")?,
             threads: number("threads")?,
-            // An agent of an earlier version says no end: nothing seems to be unused then.
-            fields: [number("allocated")?, number("tlab_start")?, top, number("tlab_end").unwrap_or(top)],
-            refill_waste: number("tlab_refill_waste").filter(|offset| *offset > 0),
+            fields: [number("allocated")?, number("tlab_start")?, number("tlab_top")?],
             exited: number("exited").filter(|address| *address > 0),
             seen: BTreeMap::new(),
             gone: 0,
@@ -64,11 +47,10 @@ impl Accounts {
     /// read by us, or threads came and went too fast.
     pub fn read(&mut self) -> Option<u64> {
         let (list, living) = self.living()?;
-        let sum = (living.iter()).fold(0, |sum: u64, (_, account)| sum.saturating_add(account.allocated));
+        let sum = living.iter().map(|(_, bytes)| bytes).fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
         let ended = match self.exited {
             Some(_) => list.exited,
-            None => self
-                .remember(living.into_iter().map(|(thread, account)| (thread, account.allocated)).collect()),
+            None => self.remember(living.into_iter().collect()),
         };
         // A thread that ends while we read may be missing in one reading and be there in the next, never the other way round.
         self.highest = self.highest.max(sum.saturating_add(ended));
@@ -86,9 +68,9 @@ impl Accounts {
         }
     }
 
-    /// The account of each living thread, by the address of HotSpot's structure of it. `None` as of [`Accounts::read`], which is tried
+    /// Bytes that each living thread has allocated, by the address of HotSpot's structure of it. `None` as of [`Accounts::read`], which is tried
     /// again and again for so long at most.
-    pub fn of_each_within(&self, limit: Duration) -> Option<BTreeMap<usize, Account>> {
+    pub fn of_each_within(&self, limit: Duration) -> Option<BTreeMap<usize, u64>> {
         let since = Instant::now();
         loop {
             let each = self.living();
@@ -131,7 +113,7 @@ mod tests {
 
     /// A list of two threads, as HotSpot lays it out, in our own memory.
     struct Heap {
-        threads: [[u64; 5]; 2],
+        threads: [[u64; 3]; 2],
         pointers: [usize; 2],
         list: [usize; 2],
         head: usize,
@@ -140,7 +122,7 @@ mod tests {
 
     fn heap() -> Box<Heap> {
         let mut heap = Box::new(Heap {
-            threads: [[1000, 5000, 5016, 5100, 7 << 32 | 3], [200, 0, 0, 0, 0]],
+            threads: [[1000, 5000, 5016], [200, 0, 0]],
             pointers: [0; 2],
             list: [2, 0],
             head: 0,
@@ -154,7 +136,7 @@ mod tests {
 
     fn settings(heap: &Heap, exited: usize) -> Value {
         json!({ "accounts": { "list": std::ptr::from_ref(&heap.head) as usize, "length": 0, "threads": 8, "allocated": 0,
-            "tlab_start": 8, "tlab_top": 16, "tlab_end": 24, "tlab_refill_waste": 32, "exited": exited } })
+            "tlab_start": 8, "tlab_top": 16, "exited": exited } })
     }
 
     #[test]
@@ -197,40 +179,21 @@ mod tests {
         let exited = std::ptr::from_ref(&heap.exited) as usize;
         let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, exited)).unwrap();
         assert_eq!(accounts.read(), Some(1000 + 16 + 200 + 7));
-        let account = |allocated, unused, refill_waste| Account { allocated, unused, refill_waste };
-        let accounts_of =
-            |of: [Account; 2]| Some(heap.pointers.into_iter().zip(of).collect::<BTreeMap<_, _>>());
-        let (busy, idle) = (account(1016, 84, Some(24)), account(200, 0, Some(0)));
-        assert_eq!(accounts.of_each_within(Duration::ZERO), accounts_of([busy, idle]));
-        // What an agent of an earlier version says.
-        let mut earlier = settings(&heap, exited);
-        for name in ["tlab_end", "tlab_refill_waste"] {
-            earlier["accounts"].as_object_mut().unwrap().remove(name);
-        }
-        let earlier = Accounts::from_settings(std::process::id(), &earlier).unwrap();
-        let found = earlier.of_each_within(Duration::ZERO);
-        assert_eq!(found, accounts_of([account(1016, 0, None), account(200, 0, None)]));
+        let each = BTreeMap::from([(heap.pointers[0], 1016), (heap.pointers[1], 200)]);
+        assert_eq!(accounts.of_each_within(Duration::ZERO), Some(each));
         std::hint::black_box(&mut heap).threads[0][2] = 5100;
         assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
         // Never backwards.
-        std::hint::black_box(&mut heap).threads[0] = [1000, 0, 0, 0, 0];
+        std::hint::black_box(&mut heap).threads[0] = [1000, 0, 0];
         assert_eq!(accounts.read(), Some(1000 + 100 + 200 + 7));
     }
 
     #[test]
     fn a_thread_that_is_giving_its_tlab_up_has_used_nothing_of_the_next() {
         let mut heap = heap();
-        heap.threads[0] = [1000, 0, 0x6_8000_0000, 0x6_9000_0000, 0];
+        heap.threads[0] = [1000, 0, 0x6_8000_0000];
         let mut accounts = Accounts::from_settings(std::process::id(), &settings(&heap, 0)).unwrap();
         assert_eq!(accounts.read(), Some(1200));
-        let unused = |accounts: &Accounts| -> u64 {
-            let each = accounts.of_each_within(Duration::ZERO).unwrap();
-            each.values().map(|account| account.unused).sum()
-        };
-        assert_eq!(unused(&accounts), 0);
-        // Nor is the heap's address what one has left that is getting its TLAB.
-        std::hint::black_box(&mut heap).threads[0] = [1000, 5000, 0, 0x6_9000_0000, 0];
-        assert_eq!((unused(&accounts), accounts.read()), (0, Some(1200)));
     }
 
     #[test]
@@ -240,10 +203,10 @@ mod tests {
         assert_eq!(accounts.read(), Some(1216));
         std::hint::black_box(&mut heap).list[0] = 1;
         assert_eq!(accounts.read(), Some(1216), "the second one has ended");
-        std::hint::black_box(&mut heap).threads[1] = [50, 0, 0, 0, 0];
+        std::hint::black_box(&mut heap).threads[1] = [50, 0, 0];
         std::hint::black_box(&mut heap).list[0] = 2;
         assert_eq!(accounts.read(), Some(1266), "another one in its place");
-        std::hint::black_box(&mut heap).threads[0] = [3, 0, 0, 0, 0];
+        std::hint::black_box(&mut heap).threads[0] = [3, 0, 0];
         assert_eq!(accounts.read(), Some(1269));
     }
 

@@ -19,6 +19,7 @@ use crate::sizes::{LevelWish, Sizes};
 use crate::small_first::FirstTlabs;
 use crate::source::HeapSource;
 use crate::state::INTERNAL;
+use crate::thread_waste::ThreadLooks;
 use crate::tlab;
 use control::{Asked, Mode, State, size};
 use hab::sizing::SMALLEST;
@@ -245,6 +246,7 @@ impl Build<'_> {
             now,
             since: (now(), Monotonic::now()),
             pauses: Pauses::none(),
+            threads: clock.map(|_| ThreadLooks::new(jvm.accounts, now)),
             in_place: built.agent.in_place,
         };
         Ok(Built { observer: Some(Box::leak(Box::new(observer))), clock, hooks, ..built })

@@ -33,7 +33,7 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         "{{\"terrace\":{},\"jdk\":{},\"collector\":{},\"levels\":{},{only_observed}{asked}\"core_bytes\":{},\"processor_bytes\":{},\"automatic\":{},\"tlab\":{},\
          \"cpu_source\":{},\"domains\":[{}],\"processor_is\":{},\"grain_bytes\":{},\"largest_extent_bytes\":{},\"exact\":{},{clock}\
          \"machine\":{},\"accounts\":{{\"list\":{},\"length\":{},\"threads\":{},\"allocated\":{},\"tlab_start\":{},\
-         \"tlab_top\":{},\"tlab_end\":{},\"tlab_refill_waste\":{},\"exited\":{}}}}}",
+         \"tlab_top\":{},\"exited\":{}}}}}",
         quoted(env!("CARGO_PKG_VERSION")),
         quoted(&jvm.version),
         quoted(jvm.collector.name()),
@@ -55,8 +55,6 @@ pub(super) fn settings(plan: &Plan, agent: &Agent, clock: Option<&str>) -> Strin
         accounts.allocated,
         accounts.tlab_start,
         accounts.tlab_top,
-        accounts.tlab_end,
-        accounts.tlab_refill_waste,
         accounts.exited,
     )
 }

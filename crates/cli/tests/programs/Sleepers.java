@@ -1,4 +1,4 @@
-/** One thread that fills eden in a second or two, and many that use little of their TLABs before it is full. */
+/** One thread that fills eden, by so many arrays of 1000 bytes every 10 ms, and many that use little of their TLABs before it is full. */
 public final class Sleepers {
     private static volatile Object last;
 
@@ -6,7 +6,7 @@ public final class Sleepers {
         for (int number = 0; number < Integer.parseInt(args[0]); number++) {
             start("sleeper-" + number, 1);
         }
-        start("filler", 200);
+        start("filler", Integer.parseInt(args[1]));
     }
 
     /** So many arrays of 1000 bytes at a time. */

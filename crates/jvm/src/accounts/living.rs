@@ -5,7 +5,7 @@
 //! those threads were alive, and their memory was theirs. Otherwise what has been read of others stays, as long as they are on the new list.
 //! With the sum of ended threads at the end, the whole lies between what it was when the reading began and what it is when it ends.
 
-use super::{Account, Accounts};
+use super::Accounts;
 use crate::os;
 use std::time::Duration;
 
@@ -13,13 +13,11 @@ use std::time::Duration;
 const MOST_THREADS: u64 = 1 << 20;
 /// A TLAB is never larger.
 const LARGEST_TLAB: u64 = 1 << 40;
-/// Bytes of a word of the heap, in which HotSpot counts waste.
-const WORD: u64 = 8;
 /// How often in succession the list may have changed.
 const ATTEMPTS: usize = 8;
-/// Threads that are read at a time: one system call for the latter, which reads up to 1024 words.
+/// Threads that are read at a time: one system call for the latter.
 const FEWEST: usize = 8;
-const MOST: usize = 1024 / 7;
+const MOST: usize = 200;
 /// For a thread that is off the list, and not yet in the sum of those that have ended.
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -31,11 +29,11 @@ pub(super) struct List {
 }
 
 /// What has been read, in the order of a list.
-type Found = Vec<Option<Account>>;
+type Found = Vec<Option<u64>>;
 
 impl Accounts {
     /// Living threads with their accounts, and the list that they are from. `None` where threads came and went too fast.
-    pub(super) fn living(&self) -> Option<(List, Vec<(usize, Account)>)> {
+    pub(super) fn living(&self) -> Option<(List, Vec<(usize, u64)>)> {
         let mut list = self.list_again()?;
         let mut found: Found = vec![None; list.threads.len()];
         // What threads that left had is in the sum of those that have ended, sooner or later.
@@ -51,7 +49,7 @@ impl Accounts {
             let threads: Vec<usize> = unread.iter().map(|at| list.threads[*at]).collect();
             match self.of_threads(&threads).filter(|_| self.is_present(&list)) {
                 Some(accounts) if !unread.is_empty() => {
-                    unread.iter().zip(accounts).for_each(|(at, account)| found[*at] = Some(account));
+                    unread.iter().zip(accounts).for_each(|(at, bytes)| found[*at] = Some(bytes));
                     (failures, at_a_time) = (0, (2 * at_a_time).min(MOST));
                     continue;
                 }
@@ -98,8 +96,8 @@ impl Accounts {
     }
 
     /// The accounts of these threads. One whose TLAB changes all the time has its account without what it has used of a TLAB.
-    fn of_threads(&self, threads: &[usize]) -> Option<Vec<Account>> {
-        let mut accounts = vec![Account::default(); threads.len()];
+    fn of_threads(&self, threads: &[usize]) -> Option<Vec<u64>> {
+        let mut accounts = vec![0; threads.len()];
         let mut torn: Vec<usize> = (0..threads.len()).collect();
         for attempt in 0..ATTEMPTS {
             torn = self.add(threads, &torn, attempt + 1 == ATTEMPTS, &mut accounts)?;
@@ -113,38 +111,25 @@ impl Accounts {
     /// Reads the accounts of `some` of the threads, each forth and back: a thread that has got a new TLAB in between shows another start or another
     /// account, and what it seems to have used of the TLAB would be the distance of two TLABs. Gives those for which that happened
     /// back, or, the `last` time, takes their accounts without what they have used of a TLAB.
-    fn add(
-        &self,
-        threads: &[usize],
-        some: &[usize],
-        last: bool,
-        accounts: &mut [Account],
-    ) -> Option<Vec<usize>> {
-        let [allocated, start, top, end] = self.fields;
-        // Half a word: read as a whole one, whose other half is another counter.
-        let refill_waste = self.refill_waste.unwrap_or(allocated);
-        let forth_and_back = [allocated, start, top, end, refill_waste, start, allocated];
+    fn add(&self, threads: &[usize], some: &[usize], last: bool, accounts: &mut [u64]) -> Option<Vec<usize>> {
+        let [allocated, start, top] = self.fields;
+        let forth_and_back = [allocated, start, top, start, allocated];
         let places: Vec<usize> = (some.iter())
             .flat_map(|at| forth_and_back.map(|field| threads[*at].wrapping_add(field)))
             .collect();
         let mut words = vec![0; places.len()];
         os::read_memory(self.pid, &places, &mut words).ok()?;
         let mut torn = Vec::new();
-        for (at, words) in some.iter().zip(words.as_chunks::<7>().0) {
-            let [before, start, top, end, wasted, again, after] = *words;
-            let refill_waste = self.refill_waste.map(|_| (wasted & 0xffff_ffff) * WORD);
+        for (at, account) in some.iter().zip(words.as_chunks::<5>().0) {
+            let [before, start, top, again, after] = *account;
             if before == after && start == again {
                 // A thread that gives its TLAB up clears the start first, when its account has it all: it may lose its CPU
                 // right then, and the top without a start would be an address.
-                let part = |from: u64, to: u64| {
-                    to.checked_sub(from).filter(|bytes| start > 0 && *bytes < LARGEST_TLAB).unwrap_or(0)
-                };
-                let allocated = before.saturating_add(part(start, top));
-                // One that gets its TLAB sets start, top and end in this order.
-                let unused = if top >= start { part(top, end) } else { 0 };
-                accounts[*at] = Account { allocated, unused, refill_waste };
+                let used =
+                    top.checked_sub(start).filter(|used| start > 0 && *used < LARGEST_TLAB).unwrap_or(0);
+                accounts[*at] = before.saturating_add(used);
             } else if last {
-                accounts[*at] = Account { allocated: after, unused: 0, refill_waste };
+                accounts[*at] = after;
             } else {
                 torn.push(*at);
             }
@@ -160,16 +145,16 @@ fn carried((older, found): (&[usize], &Found), newer: &[usize]) -> (Found, u64) 
     let mut kept = vec![None; newer.len()];
     let mut gone = 0_u64;
     for (thread, kept) in newer.iter().zip(&mut kept) {
-        for (other, account) in older.by_ref() {
+        for (other, bytes) in older.by_ref() {
             if other == thread {
-                *kept = *account;
+                *kept = *bytes;
                 break;
             }
-            gone = gone.saturating_add(account.map_or(0, |account| account.allocated));
+            gone = gone.saturating_add(bytes.unwrap_or(0));
         }
     }
-    let rest = older.filter_map(|(_, account)| *account);
-    (kept, rest.fold(gone, |sum, account| sum.saturating_add(account.allocated)))
+    let rest = older.filter_map(|(_, bytes)| *bytes).fold(gone, u64::saturating_add);
+    (kept, rest)
 }
 
 #[cfg(test)]
@@ -178,14 +163,13 @@ mod tests {
 
     #[test]
     fn what_was_read_of_a_thread_stays_as_long_as_the_thread() {
-        let account = |allocated| Some(Account { allocated, ..Account::default() });
-        let read = |bytes: [u64; 4]| bytes.map(account).to_vec();
+        let read = |bytes: [u64; 4]| bytes.map(Some).to_vec();
         let (older, found) = ([10, 20, 30, 40], read([1, 2, 4, 8]));
         let of = |newer: &[usize]| carried((&older, &found), newer);
         assert_eq!(of(&older), (found.clone(), 0));
-        assert_eq!(of(&[10, 30, 40, 50]), (vec![account(1), account(4), account(8), None], 2));
+        assert_eq!(of(&[10, 30, 40, 50]), (vec![Some(1), Some(4), Some(8), None], 2));
         // Another thread in the memory of one that has ended.
-        assert_eq!(of(&[10, 30, 40, 20]), (vec![account(1), account(4), account(8), None], 2));
+        assert_eq!(of(&[10, 30, 40, 20]), (vec![Some(1), Some(4), Some(8), None], 2));
         assert_eq!(of(&[50, 60]), (vec![None, None], 15));
         assert_eq!(of(&[]), (vec![], 15));
         assert_eq!(carried((&older, &vec![None; 4]), &[20]), (vec![None], 0));
