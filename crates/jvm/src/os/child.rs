@@ -200,4 +200,25 @@ mod tests {
         assert_eq!(reap(child.id()).unwrap().unwrap().code, Some(0));
         assert!(ending(0x3fff_fff0).is_err());
     }
+
+    /// The action of a signal is the whole process's: tests beside this one would not see how their children end.
+    #[test]
+    fn who_ignores_how_children_end_learns_it_all_the_same() {
+        let own = std::env::current_exe().unwrap();
+        let mut helper = Command::new("env");
+        helper.arg("--ignore-signal=CHLD").arg(own);
+        helper.args(["--exact", "os::child::tests::helper_that_ignores_how_children_end", "--ignored"]);
+        let output = helper.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "a helper process of the test above"]
+    fn helper_that_ignores_how_children_end() {
+        let end = || Command::new("sh").args(["-c", "exit 7"]).status();
+        assert!(end().is_err(), "started with SIGCHLD ignored");
+        assert_eq!(waiting_for_children(end).unwrap().code(), Some(7));
+        assert!(end().is_err(), "as it was");
+    }
 }
