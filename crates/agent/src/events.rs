@@ -45,6 +45,7 @@ unsafe extern "C" fn collection_start(_jvmti: JvmtiEnv) {
 
 /// A collection has ended, and eden has the size that it will have: on the VM thread, at the safepoint.
 unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
+    observer::pause_ends();
     if let Some(agent) = agent_if_installed() {
         agent.pause_ends();
     }

@@ -41,7 +41,7 @@ pub(crate) struct Observer {
     /// For refills that are recorded.
     pub(crate) watch: Watch,
     pub(crate) pauses: Pauses,
-    /// `None` if nothing is timed.
+    /// `None` if nothing is timed, or pauses do not end with the work on TLABs.
     pub(crate) threads: Option<ThreadLooks>,
     pub(crate) in_place: &'static InPlace,
 }
@@ -81,13 +81,19 @@ pub(crate) fn pause() {
     let Some(observer) = (unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }) else { return };
     let now = (observer.now)();
     observer.pauses.begin(observer.control.pauses(), now);
-    // Pauses are announced when it has withdrawn, too.
-    let is_there = observer.control.state() == Some(State::Observing);
-    if let Some(threads) =
-        observer.threads.as_ref().filter(|_| is_there && observer.watch.heap.is_at_safepoint())
-    {
-        // SAFETY: the event of a collection that begins comes on the VM thread, at a safepoint.
-        unsafe { threads.look(observer.control, now) };
+    if let Some(threads) = observer.threads() {
+        // SAFETY: checked there.
+        unsafe { threads.begin(now) };
+    }
+}
+
+/// The pause is over.
+pub(crate) fn pause_ends() {
+    // SAFETY: null, or stored by `publish` and never freed.
+    let Some(observer) = (unsafe { OBSERVER.load(Ordering::Acquire).as_ref() }) else { return };
+    if let Some(threads) = observer.threads() {
+        // SAFETY: checked there; the events of a pause come at one safepoint.
+        unsafe { threads.end(observer.control) };
     }
 }
 
@@ -122,6 +128,14 @@ struct Begun {
 }
 
 impl Observer {
+    /// What looks at threads, on the VM thread at a safepoint. Pauses are announced when it has withdrawn, too.
+    fn threads(&self) -> Option<&ThreadLooks> {
+        let heap = self.watch.heap;
+        // SAFETY: JVMTI's events come on threads that HotSpot knows.
+        let is_safe = || heap.is_at_safepoint() && unsafe { heap.is_on_vm_thread() };
+        self.threads.as_ref().filter(|_| self.control.state() == Some(State::Observing) && is_safe())
+    }
+
     #[inline(always)]
     fn domain(&self) -> usize {
         self.observed.domain(CpuIndex(self.cpu_source.current().0))
@@ -214,12 +228,12 @@ impl Observer {
         }
     }
 
-    /// Counts a thread that has got its first TLAB.
+    /// Counts a thread that requests its first TLAB.
     #[cold]
     #[inline(never)]
     fn count_new_thread(&self) {
         if let Some(threads) = self.control.new_threads() {
-            threads.record(own_thread_name());
+            threads.count(own_thread_name);
         }
     }
 

@@ -1,47 +1,79 @@
-//! Whose TLABs a collection finds unused: all threads are looked at when it begins, as often as that takes little of the time.
+//! Whose TLABs a collection finds unused: all threads are looked at when it begins, and again whether it has retired their TLABs when it ends, as often as that takes little of the time.
 #![allow(clippy::disallowed_types, reason = "the observer is shared by all threads")]
 
 use control::View;
-use control::thread_waste::{Left, MOST_THREADS, Tlab};
+use control::thread_waste::{Left, MOST_THREADS};
 use hotspot::accounts::{Account, Accounts};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// After a look none is taken for so many times as long: they take half a percent of the time at most.
 const SPARING: u64 = 200;
 
-/// Looks at threads, at safepoints.
+/// Looks at threads, for collectors whose pauses begin and end with the work on TLABs: the VM thread alone.
 pub(crate) struct ThreadLooks {
     accounts: Accounts,
     now: fn() -> u64,
-    /// When the next one is due, in ticks.
-    due: AtomicU64,
+}
+
+struct Look {
+    /// What a collection under way has found; empty if it was not looked at.
+    found: Vec<Account>,
+    /// How long that took, in ticks.
+    took: u64,
+    /// When the next one is due.
+    due: u64,
+}
+
+/// One for all observers, of which there is one at a time: they are never freed.
+static LOOK: Mutex<Look> = Mutex::new(Look { found: Vec::new(), took: 0, due: 0 });
+
+fn look() -> MutexGuard<'static, Look> {
+    LOOK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ThreadLooks {
     /// By this clock.
     pub(crate) fn new(accounts: Accounts, now: fn() -> u64) -> ThreadLooks {
-        ThreadLooks { accounts, now, due: AtomicU64::new(0) }
+        // At a safepoint no memory is asked for.
+        look().found.reserve(MOST_THREADS);
+        ThreadLooks { accounts, now }
     }
 
-    /// Looks at all threads, if it is time. `began`: now.
+    /// A collection begins: looks at all threads, if it is time. `began`: now.
     ///
     /// # Safety
     /// On the VM thread, at a safepoint.
-    pub(crate) unsafe fn look(&self, view: &View, began: u64) {
-        let Some(waste) = view.thread_waste() else { return };
-        // Relaxed: the VM thread alone reads and writes it.
+    pub(crate) unsafe fn begin(&self, began: u64) {
+        let mut look = look();
+        look.found.clear();
         // SAFETY: the caller's.
-        if began < self.due.load(Ordering::Relaxed) || unsafe { self.accounts.count() } > MOST_THREADS {
+        if began < look.due || unsafe { self.accounts.count() } > MOST_THREADS {
             return;
         }
-        waste.begin();
         // SAFETY: the caller's; the safepoint lasts longer than this call.
-        let accounts = unsafe { self.accounts.each() };
-        for Account { thread, allocated, tlab_start, tlab_left, refill_waste } in accounts {
-            let left = Left { at_collection: tlab_left as u64, at_refills: refill_waste };
-            waste.see(thread as u64, Tlab { allocated, start: tlab_start as u64, left });
+        look.found.extend(unsafe { self.accounts.each() }.take(MOST_THREADS));
+        look.took = (self.now)().saturating_sub(began);
+    }
+
+    /// It ends. Pauses of a concurrent cycle retire nothing: what was found is still in use then.
+    ///
+    /// # Safety
+    /// On the VM thread, at the same safepoint.
+    pub(crate) unsafe fn end(&self, view: &View) {
+        let mut look = look();
+        // Nobody had a TLAB: nothing was left.
+        let Some(one) = look.found.iter().find(|account| account.tlab_start > 0).copied() else { return };
+        let began = (self.now)();
+        // SAFETY: the caller's; it was read at this safepoint.
+        if let Some(waste) = view.thread_waste().filter(|_| unsafe { self.accounts.is_retired(&one) }) {
+            waste.begin();
+            for Account { thread, allocated, tlab_left, refill_waste, .. } in look.found.drain(..) {
+                let left = Left { at_collection: tlab_left as u64, at_refills: refill_waste };
+                waste.add(thread as u64, allocated, left);
+            }
         }
+        look.found.clear();
         let ended = (self.now)();
-        self.due.store(ended + ended.saturating_sub(began) * SPARING, Ordering::Relaxed);
+        look.due = ended + (look.took + ended.saturating_sub(began)) * SPARING;
     }
 }

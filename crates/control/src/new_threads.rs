@@ -1,14 +1,20 @@
 //! How many threads have asked for their first TLAB, by name: those that live for microseconds, too, whom nobody meets.
 //!
-//! Threads of a kind differ in numbers, so that names without them are few. What cannot be kept is counted all the same.
+//! Threads of a kind differ in numbers, so that names without them are few. What cannot be kept is counted all the same. Where threads are many, some stand for all.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a thread's name as the kernel has it, with the zero behind it.
 const BYTES: usize = 16;
+const WHOLE: u8 = 1;
+const FULL: u8 = 2;
 /// Names that are kept.
 const KINDS: usize = 128;
+/// So many threads are all asked for their names. Of those that follow it is one in [`APART`], which stands for as many: the question is a system call, and a thread that ends at once
+/// costs some microseconds in all.
+const ALL_UP_TO: u64 = 4096;
+const APART: u64 = 16;
 
 /// Bytes of a name without what tells threads of a kind apart: an `N` for each number.
 pub fn without_numbers(name: &[u8]) -> impl Iterator<Item = u8> {
@@ -28,18 +34,18 @@ pub fn without_numbers(name: &[u8]) -> impl Iterator<Item = u8> {
 
 /// The name of threads of a kind, as far as the kernel keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kind {
+pub struct ThreadKind {
     text: [u8; BYTES - 1],
     is_full: bool,
 }
 
-impl Kind {
+impl ThreadKind {
     /// Of a thread with this name, which a zero ends.
-    pub fn of(name: [u8; BYTES]) -> Kind {
+    pub fn of(name: [u8; BYTES]) -> ThreadKind {
         let length = name.iter().position(|byte| *byte == 0).unwrap_or(BYTES - 1).min(BYTES - 1);
         let mut text = [0; BYTES - 1];
         text.iter_mut().zip(without_numbers(&name[..length])).for_each(|(to, byte)| *to = byte);
-        Kind { text, is_full: length == BYTES - 1 }
+        ThreadKind { text, is_full: length == BYTES - 1 }
     }
 
     /// The name, without the zeros behind it.
@@ -52,8 +58,9 @@ impl Kind {
         self.is_full
     }
 
+    /// The last byte says that the name is whole, and whether it is full.
     fn words(self) -> [u64; 2] {
-        let mut bytes = [u8::from(self.is_full); BYTES];
+        let mut bytes = [if self.is_full { FULL } else { WHOLE }; BYTES];
         bytes[..BYTES - 1].copy_from_slice(&self.text);
         let word = |at: usize| {
             let mut word = [0; 8];
@@ -63,13 +70,14 @@ impl Kind {
         [word(0), word(8)]
     }
 
-    fn from_words(words: [u64; 2]) -> Kind {
+    /// `None` where nobody has written the whole of it.
+    fn from_words(words: [u64; 2]) -> Option<ThreadKind> {
         let mut bytes = [0; BYTES];
         for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
             part.copy_from_slice(&word.to_ne_bytes());
         }
-        let [text @ .., is_full] = bytes;
-        Kind { text, is_full: is_full != 0 }
+        let [text @ .., mark] = bytes;
+        (mark != 0).then_some(ThreadKind { text, is_full: mark == FULL })
     }
 
     /// What stands for a kind: never 0, and hardly ever the same for two.
@@ -83,10 +91,10 @@ impl Kind {
 
 #[derive(Debug)]
 #[repr(C)]
-struct Counted {
+struct NameCount {
     /// Claimed by who comes first with a name of this key; 0 is free.
     key: AtomicU64,
-    /// Written by the same afterwards: for a moment there is none.
+    /// Written by the same afterwards: for a moment it is not whole.
     name: [AtomicU64; 2],
     threads: AtomicU64,
 }
@@ -95,41 +103,67 @@ struct Counted {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct NewThreads {
-    kinds: [Counted; KINDS],
+    kinds: [NameCount; KINDS],
     others: AtomicU64,
+    all: AtomicU64,
+}
+
+/// For how many threads the one with this number stands; 0: it is not asked for its name.
+fn weight(number: u64) -> u64 {
+    // Numbers times the golden ratio, modulo 1, are spread evenly, whatever repeats in their order: names may.
+    let place = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    match number {
+        0..ALL_UP_TO => 1,
+        _ if place < u64::MAX / APART => APART,
+        _ => 0,
+    }
 }
 
 impl NewThreads {
-    /// Counts a thread by its name.
+    /// Counts a thread by its name, which is asked for if it is this one's turn.
     #[cold]
     #[inline(never)]
-    pub fn record(&self, name: [u8; BYTES]) {
-        let words = Kind::of(name).words();
-        let key = Kind::key(words);
+    pub fn count(&self, name: impl FnOnce() -> [u8; BYTES]) {
+        // Relaxed: statistics publish nothing.
+        let weight = weight(self.all.fetch_add(1, Ordering::Relaxed));
+        if weight > 0 {
+            self.record(name(), weight);
+        }
+    }
+
+    fn record(&self, name: [u8; BYTES], weight: u64) {
+        let words = ThreadKind::of(name).words();
+        let key = ThreadKind::key(words);
         for step in 0..KINDS {
             let counted = &self.kinds[(key as usize / 2 + step) % KINDS];
-            // Relaxed, all of it: the key alone decides whose count it is, and a reader leaves out a name that is not there yet.
+            // Relaxed: the key alone decides whose count it is.
             let was = counted.key.load(Ordering::Relaxed);
             let claimed = || counted.key.compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed);
             let was = if was == 0 { claimed().unwrap_or_else(|other| other) } else { was };
             if was == 0 {
-                counted.name.iter().zip(words).for_each(|(to, word)| to.store(word, Ordering::Relaxed));
+                let [first, second] = &counted.name;
+                first.store(words[0], Ordering::Relaxed);
+                // Release: who sees the mark in the second half sees the first.
+                second.store(words[1], Ordering::Release);
             }
             if was == 0 || was == key {
-                counted.threads.fetch_add(1, Ordering::Relaxed);
+                counted.threads.fetch_add(weight, Ordering::Relaxed);
                 return;
             }
         }
-        self.others.fetch_add(1, Ordering::Relaxed);
+        self.others.fetch_add(weight, Ordering::Relaxed);
     }
 
     /// Threads of each kind so far.
-    pub fn kinds(&self) -> impl Iterator<Item = (Kind, u64)> {
-        let of = |counted: &Counted| {
-            let words = counted.name.each_ref().map(|word| word.load(Ordering::Relaxed));
-            (Kind::from_words(words), counted.threads.load(Ordering::Relaxed))
+    pub fn kinds(&self) -> impl Iterator<Item = (ThreadKind, u64)> {
+        let of = |counted: &NameCount| {
+            let [first, second] = &counted.name;
+            // Acquire: pairs with the release in `record`. The second half first.
+            let second = second.load(Ordering::Acquire);
+            let kind = ThreadKind::from_words([first.load(Ordering::Relaxed), second])?;
+            Some((kind, counted.threads.load(Ordering::Relaxed)))
         };
-        self.kinds.iter().map(of).filter(|(kind, threads)| *threads > 0 && !kind.text().is_empty())
+        self.kinds.iter().filter_map(of).filter(|(kind, threads)| *threads > 0 && !kind.text().is_empty())
     }
 
     /// Threads with names for which there was no room.
@@ -156,7 +190,7 @@ mod tests {
     }
 
     fn found(threads: &NewThreads) -> BTreeMap<String, u64> {
-        let text = |kind: Kind| String::from_utf8_lossy(kind.text()).into_owned();
+        let text = |kind: ThreadKind| String::from_utf8_lossy(kind.text()).into_owned();
         threads.kinds().map(|(kind, count)| (text(kind), count)).collect()
     }
 
@@ -164,7 +198,7 @@ mod tests {
     fn threads_of_a_kind_are_counted_together() {
         let threads = none();
         for text in ["http-1-exec-7", "task", "http-20-exec-13", "http-1-exec-8", ""] {
-            threads.record(name(text));
+            threads.count(|| name(text));
         }
         let kinds: Vec<_> =
             threads.kinds().map(|(kind, count)| (kind.text().to_vec(), kind.is_full(), count)).collect();
@@ -175,9 +209,9 @@ mod tests {
         }
         assert_eq!(kinds.len(), 3);
         assert_eq!(threads.others(), 0, "who has no name has no kind");
-        assert!(Kind::of(name("fifteen-letters")).is_full());
-        assert!(Kind::of(name("Thread-12345678")).is_full(), "what is left is shorter");
-        assert!(!Kind::of(name("fourteen-lette")).is_full());
+        assert!(ThreadKind::of(name("fifteen-letters")).is_full());
+        assert!(ThreadKind::of(name("Thread-12345678")).is_full(), "what is left is shorter");
+        assert!(!ThreadKind::of(name("fourteen-lette")).is_full());
     }
 
     #[test]
@@ -186,7 +220,8 @@ mod tests {
         let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
         for number in 0..KINDS + 20 {
             for _ in 0..2 {
-                threads.record(name(&[letter(number), letter(number / 26)].iter().collect::<String>()));
+                let text: String = [letter(number), letter(number / 26)].iter().collect();
+                threads.count(|| name(&text));
             }
         }
         assert_eq!((found(&threads).len(), threads.others()), (KINDS, 40));
@@ -199,21 +234,37 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for number in 0..10_000 {
-                        threads.record(name(["a-1", "b-2", "c-3"][number % 3]));
+                    for number in 0..1000 {
+                        threads.count(|| name(["a-1", "b-2", "c-3"][number % 3]));
                     }
                 });
             }
         });
-        let expected = [("a-N", 4 * 3334), ("b-N", 4 * 3333), ("c-N", 4 * 3333)];
+        let expected = [("a-N", 4 * 334), ("b-N", 4 * 333), ("c-N", 4 * 333)];
         assert_eq!(found(&threads), expected.map(|(name, count)| (name.into(), count)).into());
+    }
+
+    /// Every fourth thread is of another kind.
+    #[test]
+    fn where_threads_are_many_some_stand_for_all() {
+        let (threads, mut asked) = (none(), 0);
+        for number in 0..100_000 {
+            threads.count(|| {
+                asked += 1;
+                name(if number % 4 == 0 { "a" } else { "b" })
+            });
+        }
+        assert!((9_000..11_000).contains(&asked), "{asked}");
+        let found = found(&threads);
+        let share = found["a"] as f64 / 100_000.0;
+        assert!((share - 0.25).abs() < 0.005 && found["a"] + found["b"] > 98_000, "{found:?}");
     }
 
     proptest! {
         #[test]
         fn any_name_comes_back(bytes: [u8; BYTES]) {
-            let kind = Kind::of(bytes);
-            prop_assert_eq!(Kind::from_words(kind.words()), kind);
+            let kind = ThreadKind::of(bytes);
+            prop_assert_eq!(ThreadKind::from_words(kind.words()), Some(kind));
         }
 
         #[test]

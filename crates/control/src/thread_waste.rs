@@ -1,7 +1,6 @@
 //! What each thread leaves unused of its TLABs: when a collection comes, and when it gives one up for a new one.
 //!
-//! One thread writes, at safepoints. A pause may leave TLABs as they are; so what was found counts with the next look, which shows whether the TLAB was retired: either the thread
-//! has another one then, or it has allocated.
+//! One thread writes, at safepoints.
 #![allow(clippy::disallowed_types, reason = "the words are shared with another process")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,19 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Threads are found in one of so many sets, by their addresses, at one of so many places.
 const SETS: usize = 128;
 const PLACES: usize = 16;
-/// More threads than these at a time have no room.
-pub const MOST_THREADS: usize = SETS * PLACES / 2;
-
-/// A thread's TLAB at a safepoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tlab {
-    /// Bytes that the thread had allocated when it got it.
-    pub allocated: u64,
-    /// Where it begins; 0 where the thread has none.
-    pub start: u64,
-    /// Of it, and of those before.
-    pub left: Left,
-}
+/// More threads than these at a time have no room: a set has four of as many on average, and hardly ever more than it has places.
+pub const MOST_THREADS: usize = SETS * PLACES / 4;
 
 /// Bytes that were left unused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,12 +53,10 @@ impl Words {
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Thread {
-    /// The look at which it was seen last.
-    look: AtomicU64,
-    start: AtomicU64,
+    /// The collection at which it was seen last.
+    seen: AtomicU64,
+    /// Bytes that it had allocated by then.
     allocated: AtomicU64,
-    /// What was found then.
-    found: Words,
     sum: Words,
 }
 
@@ -81,51 +67,45 @@ pub struct ThreadWaste {
     /// The threads' addresses; 0 is free.
     addresses: [[AtomicU64; PLACES]; SETS],
     threads: [[Thread; PLACES]; SETS],
-    looks: AtomicU64,
+    collections: AtomicU64,
     all: Words,
 }
 
 impl ThreadWaste {
-    /// Begins a look at all threads. One thread at a time.
+    /// A collection has retired all TLABs, those that [`ThreadWaste::add`] follows with. One thread at a time.
     pub fn begin(&self) {
-        self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
+        self.collections.store(self.collections().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// How often all threads were looked at.
-    pub fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
+    /// How many collections were looked at.
+    pub fn collections(&self) -> u64 {
+        self.collections.load(Ordering::Relaxed)
     }
 
-    /// One of the threads, by the address of HotSpot's structure of it. The same thread as in [`ThreadWaste::begin`].
-    pub fn see(&self, address: u64, tlab: Tlab) {
-        let look = self.looks();
-        let Some((place, thread)) = self.place_for(address, look) else { return };
-        let same = place.load(Ordering::Relaxed) == address;
-        let stays = thread.start.load(Ordering::Relaxed) == tlab.start
-            && thread.allocated.load(Ordering::Relaxed) == tlab.allocated;
-        if !same {
-            // Who was here has ended, and his TLAB was retired.
-            self.all.add(thread.found.get());
+    /// What one thread has left, which had allocated so many bytes by then: by the address of HotSpot's structure of it. On the same thread as [`ThreadWaste::begin`].
+    pub fn add(&self, address: u64, allocated: u64, left: Left) {
+        let now = self.collections();
+        self.all.add(left);
+        let Some((place, thread)) = self.place_for(address, now) else { return };
+        // Less than before is what another thread has allocated, which has got the address since.
+        let is_same =
+            place.load(Ordering::Relaxed) == address && allocated >= thread.allocated.load(Ordering::Relaxed);
+        if !is_same {
             thread.sum.set(Left::default());
-        } else if !stays {
-            let found = thread.found.get();
-            self.all.add(found);
-            thread.sum.add(found);
         }
-        thread.found.set(tlab.left);
-        thread.start.store(tlab.start, Ordering::Relaxed);
-        thread.allocated.store(tlab.allocated, Ordering::Relaxed);
-        thread.look.store(look, Ordering::Relaxed);
+        thread.sum.add(left);
+        thread.allocated.store(allocated, Ordering::Relaxed);
+        thread.seen.store(now, Ordering::Relaxed);
         // Last: who finds the address finds a sum of its own.
         place.store(address, Ordering::Release);
     }
 
-    /// Where it is, or where there is room: nobody, or one that was not seen at the last look either.
-    fn place_for(&self, address: u64, look: u64) -> Option<(&AtomicU64, &Thread)> {
-        // HotSpot's structures begin at multiples of 64 bytes, at least.
-        let set = (address >> 6) as usize % SETS;
+    /// Where it is, or where there is room: nobody, or one that was not seen at the last collection either.
+    fn place_for(&self, address: u64, now: u64) -> Option<(&AtomicU64, &Thread)> {
+        // All bits of an address count, whatever the distances of these structures are multiples of.
+        let set = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - SETS.ilog2())) as usize;
         let (addresses, threads) = (&self.addresses[set], &self.threads[set]);
-        let is_gone = |place: usize| threads[place].look.load(Ordering::Relaxed).wrapping_add(1) < look;
+        let is_gone = |place: usize| threads[place].seen.load(Ordering::Relaxed).wrapping_add(1) < now;
         let of = |wanted: u64| addresses.iter().position(|place| place.load(Ordering::Relaxed) == wanted);
         let found = of(address).or_else(|| of(0)).or_else(|| (0..PLACES).find(|place| is_gone(*place)))?;
         Some((&addresses[found], &threads[found]))
@@ -159,13 +139,9 @@ mod tests {
         Left { at_collection, at_refills }
     }
 
-    fn tlab(allocated: u64, start: u64, left: Left) -> Tlab {
-        Tlab { allocated, start, left }
-    }
-
-    fn look(waste: &ThreadWaste, threads: &[(u64, Tlab)]) {
+    fn collect(waste: &ThreadWaste, threads: &[(u64, u64, Left)]) {
         waste.begin();
-        threads.iter().for_each(|(address, tlab)| waste.see(*address, *tlab));
+        threads.iter().for_each(|(address, allocated, left)| waste.add(*address, *allocated, *left));
     }
 
     fn found(waste: &ThreadWaste) -> BTreeMap<u64, Left> {
@@ -173,36 +149,44 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_counts_when_the_tlab_was_retired() {
+    fn what_each_thread_leaves_is_added_up() {
         let waste = none();
-        look(&waste, &[(64, tlab(0, 1000, left(900, 8))), (128, tlab(50, 2000, left(100, 0)))]);
-        assert_eq!(waste.all(), Left::default(), "nobody knows yet");
-        // A pause that has retired none: the first thread has the same one, of which less is left.
-        look(&waste, &[(64, tlab(0, 1000, left(700, 8))), (128, tlab(80, 3000, left(30, 0)))]);
-        assert_eq!(found(&waste), [(64, left(0, 0)), (128, left(100, 0))].into());
-        // At the same place again, but something has been allocated.
-        look(&waste, &[(64, tlab(10, 1000, left(5, 0))), (128, tlab(80, 0, left(0, 0)))]);
-        assert_eq!(found(&waste), [(64, left(700, 8)), (128, left(130, 0))].into());
-        assert_eq!((waste.all(), waste.looks()), (left(830, 8), 3));
+        collect(&waste, &[(64, 10, left(900, 8)), (128, 50, left(100, 0))]);
+        collect(&waste, &[(64, 10, left(0, 0)), (128, 80, left(30, 1))]);
+        assert_eq!(found(&waste), [(64, left(900, 8)), (128, left(130, 1))].into());
+        // Another one at the address of the second.
+        collect(&waste, &[(128, 20, left(5, 0))]);
+        assert_eq!(found(&waste), [(64, left(900, 8)), (128, left(5, 0))].into());
+        assert_eq!((waste.all(), waste.collections()), (left(1035, 9), 3));
     }
 
     #[test]
     fn who_has_ended_makes_room_and_stays_in_the_sum() {
         let waste = none();
-        // All in one set.
-        let address = |number: u64| (number + 1) * 64 * SETS as u64;
-        let threads = |numbers: std::ops::Range<u64>, allocated| -> Vec<(u64, Tlab)> {
-            numbers.map(|number| (address(number), tlab(allocated, 7, left(10, 1)))).collect()
+        let threads = |numbers: std::ops::Range<u64>| -> Vec<(u64, u64, Left)> {
+            numbers.map(|number| ((number + 1) << 10, 1, left(1, 0))).collect()
         };
-        look(&waste, &threads(0..16, 1));
-        look(&waste, &threads(0..20, 2));
-        assert_eq!((found(&waste).len(), waste.all()), (16, left(160, 16)), "no room for four");
-        look(&waste, &threads(0..10, 3));
-        look(&waste, &threads(0..10, 4));
-        // Six were not there twice: four of them make room.
-        look(&waste, &[threads(0..10, 5), threads(16..20, 5)].concat());
-        assert_eq!(found(&waste).get(&address(17)), Some(&left(0, 0)));
-        assert_eq!(found(&waste)[&address(3)], left(40, 4));
-        assert_eq!(waste.all(), left(160 + 3 * 100 + 40, 16 + 3 * 10 + 4));
+        // Each time others, until there is no free place: none of those of the last two times goes.
+        for time in 0..20 {
+            collect(&waste, &threads(300 * time..300 * (time + 1)));
+            let found = found(&waste);
+            let last = 300 * time.saturating_sub(1)..300 * (time + 1);
+            assert!(threads(last).iter().all(|(address, ..)| found.contains_key(address)), "{time}");
+        }
+        assert_eq!(waste.all(), left(20 * 300, 0));
+    }
+
+    /// As HotSpot aligns its structures with biased locking, and as an allocator may.
+    #[test]
+    fn as_many_threads_as_promised_have_room_whatever_their_distance() {
+        for distance in [16, 64, 1088, 1 << 11, 1 << 12, 1 << 13, 1 << 16, 1 << 20, 3 << 11] {
+            let waste = none();
+            let address = |number: u64| 0x7f00_1234_0000 + number * distance;
+            collect(
+                &waste,
+                &(0..MOST_THREADS as u64).map(|number| (address(number), 1, left(1, 0))).collect::<Vec<_>>(),
+            );
+            assert_eq!(found(&waste).len(), MOST_THREADS, "{distance}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Threads that come and go: what they are called, and who has started them.
 
 use crate::evidence::ShortLived;
+use control::new_threads::ThreadKind;
 use jvm::new_threads::{self, NewThreads};
 use jvm::thread_dump::JavaThread;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,32 +71,56 @@ fn met(seen: &[&JavaThread], looks: usize, seconds: f64, started: Option<u64>) -
     shares(weights, all, |_| false)
 }
 
-/// By those that got a first TLAB meanwhile: who is still there at the last look has not ended, and who was there at the first has.
+/// By those that requested their first TLAB meanwhile: who is still there at the last look has not ended, and who was there at the first has. None where most have names for which there
+/// was no room.
 fn ended(counted: &NewThreads, looks: &[Vec<JavaThread>]) -> Vec<ShortLived> {
     let groups: BTreeSet<String> = looks.iter().flatten().map(JavaThread::group).collect();
+    let named = |kind| new_threads::name(kind, groups.iter().map(String::as_str));
+    let names: BTreeMap<ThreadKind, String> = counted.kinds.keys().map(|kind| (*kind, named(kind))).collect();
     let mut ended: BTreeMap<String, f64> = BTreeMap::new();
     for (kind, threads) in &counted.kinds {
-        let name = new_threads::name(kind, groups.iter().map(String::as_str));
-        *ended.entry(name).or_default() += *threads as f64;
+        *ended.entry(names[kind].clone()).or_default() += *threads as f64;
+    }
+    if ended.values().sum::<f64>() < counted.others as f64 {
+        return Vec::new();
     }
     let mut staying = BTreeSet::new();
     if let (Some(first), Some(last)) = (looks.first(), looks.last()) {
-        let numbers =
-            |look: &[JavaThread]| -> BTreeSet<u64> { look.iter().map(|thread| thread.number).collect() };
+        // A group that fits several shortened names may be any of these.
+        let name_of = |group: String| {
+            let may_be = || names.iter().find(|(kind, _)| new_threads::may_be_of(kind, &group));
+            if names.values().any(|name| *name == group) {
+                return group;
+            }
+            may_be().map_or(group.clone(), |(_, name)| name.clone())
+        };
+        let numbers = |look: &[JavaThread]| -> BTreeSet<u64> {
+            look.iter().filter(|thread| !has_allocated_nothing(thread)).map(|thread| thread.number).collect()
+        };
         let (at_first, at_last) = (numbers(first), numbers(last));
-        for thread in last.iter().filter(|thread| !at_first.contains(&thread.number)) {
-            if let Some(threads) = ended.get_mut(&thread.group()) {
+        for thread in last {
+            let name = name_of(thread.group());
+            if at_first.contains(&thread.number) {
+                staying.insert(name);
+            } else if at_last.contains(&thread.number)
+                && let Some(threads) = ended.get_mut(&name)
+            {
                 *threads = (*threads - 1.0).max(0.0);
             }
         }
-        for thread in first.iter().filter(|thread| !at_last.contains(&thread.number)) {
-            *ended.entry(thread.group()).or_default() += 1.0;
+        for thread in first.iter().filter(|thread| at_first.contains(&thread.number)) {
+            if !at_last.contains(&thread.number) {
+                *ended.entry(name_of(thread.group())).or_default() += 1.0;
+            }
         }
-        let stays = |thread: &&JavaThread| at_first.contains(&thread.number);
-        staying.extend(last.iter().filter(stays).map(JavaThread::group));
     }
     let all = ended.values().sum::<f64>() + counted.others as f64;
     shares(ended, all, |name| staying.contains(name))
+}
+
+/// It has no TLAB yet: the first one is still to come.
+fn has_allocated_nothing(thread: &JavaThread) -> bool {
+    thread.exactly.or(thread.allocated) == Some(0)
 }
 
 /// The largest first.

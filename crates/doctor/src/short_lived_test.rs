@@ -84,7 +84,7 @@ fn counted(names: &[(&str, u64)]) -> NewThreads {
     for (text, threads) in names {
         let mut name = [0; 16];
         name[..text.len()].copy_from_slice(text.as_bytes());
-        (0..*threads).for_each(|_| control.new_threads().unwrap().record(name));
+        (0..*threads).for_each(|_| control.new_threads().unwrap().count(|| name));
     }
     NewThreads::read(&control).unwrap()
 }
@@ -111,6 +111,24 @@ fn threads_that_nobody_has_met_are_named_by_their_first_tlabs() {
     let found = named(&[], &[], 3.0, None, None, Some(counted));
     assert_eq!(found.last().map(|kind| kind.name.as_str()), Some("worker-of-the-p"));
     assert_eq!(named(&[], &looks, 3.0, Some(200), None, None), []);
+}
+
+/// One that has stood still so far gets its first TLAB, and one of a group whose name fits two shortened ones.
+#[test]
+fn who_is_there_at_the_end_has_not_ended() {
+    let late = |bytes| JavaThread { allocated: Some(bytes), ..thread("late-1", 1, 9.0, "a.B.run") };
+    let new = thread("a-pool-of-threads-1", 2, 0.5, "java.lang.Thread.run");
+    let other = thread("a-pool-of-thrift-1", 3, 9.0, "java.lang.Thread.run");
+    let looks = [vec![late(0), other.clone()], vec![late(80), other, new]];
+    let counted = counted(&[("late-1", 1), ("a-pool-of-thr-1", 1), ("a-pool-of-threa", 1), ("gnat-1", 8)]);
+    let found = named(&[], &looks, 3.0, Some(200), None, Some(counted));
+    assert_eq!(found, [of("gnat-N", 8.0 / 9.0), of("a-pool-of-thr-N", 1.0 / 9.0)]);
+}
+
+#[test]
+fn names_for_which_there_was_no_room_are_no_names() {
+    let counted = NewThreads { others: 11, ..counted(&[("gnat-1", 10)]) };
+    assert_eq!(named(&[], &[], 3.0, None, None, Some(counted)), []);
 }
 
 #[test]

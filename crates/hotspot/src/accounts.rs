@@ -56,7 +56,7 @@ impl Accounts {
     /// How many threads there are.
     ///
     /// # Safety
-    /// At a safepoint: who begins or ends waits.
+    /// At a safepoint, whose thread holds `Threads_lock` until it ends: no thread begins or ends meanwhile.
     pub unsafe fn count(&self) -> usize {
         // SAFETY: HotSpot's table and symbols say what is where, and the list stays as long as the safepoint.
         unsafe { peek::<u32>(peek::<usize>(self.list) + self.length) as usize }
@@ -65,7 +65,7 @@ impl Accounts {
     /// The account of each thread.
     ///
     /// # Safety
-    /// At a safepoint, which lasts until the iterator has been dropped: no thread begins, ends, or changes its TLAB.
+    /// As for [`Accounts::count`], until the iterator has been dropped.
     pub unsafe fn each(&self) -> impl Iterator<Item = Account> {
         // SAFETY: as in `count`.
         let (threads, length) =
@@ -79,7 +79,7 @@ impl Accounts {
             let refill_waste = match self.tlab_refill_waste {
                 0 => 0,
                 // SAFETY: as above; half a word.
-                offset => unsafe { peek::<u32>(thread + offset) as u64 * WORD as u64 },
+                offset => unsafe { u64::from(peek::<u32>(thread + offset)) * WORD as u64 },
             };
             Account {
                 thread,
@@ -89,6 +89,15 @@ impl Accounts {
                 refill_waste,
             }
         })
+    }
+
+    /// Whether a thread has no TLAB.
+    ///
+    /// # Safety
+    /// As for [`Accounts::count`], since `account` was read.
+    pub unsafe fn is_retired(&self, account: &Account) -> bool {
+        // SAFETY: the thread lives as long as the safepoint.
+        unsafe { peek::<usize>(account.thread + self.tlab_start) == 0 }
     }
 
     /// Finds them; `list` and `exited` are those symbols' addresses, if there are such.
@@ -119,5 +128,58 @@ impl Accounts {
                 .map_or(0, |offset| tlab + offset),
             exited: exited.unwrap_or(0),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread as [`ACCOUNTS`] has it.
+    #[repr(C)]
+    struct Thread {
+        allocated: u64,
+        tlab: [usize; 3],
+        refill_waste: [u32; 2],
+    }
+
+    const ACCOUNTS: Accounts = Accounts {
+        list: 0,
+        length: 0,
+        threads: 8,
+        allocated: 0,
+        tlab_start: 8,
+        tlab_top: 16,
+        tlab_end: 24,
+        tlab_refill_waste: 32,
+        exited: 0,
+    };
+
+    #[test]
+    fn what_threads_have_left_is_between_top_and_end() {
+        let threads = [
+            Thread { allocated: 1000, tlab: [4096, 4196, 8192], refill_waste: [3, 7] },
+            Thread { allocated: 200, tlab: [0, 0, 8192], refill_waste: [0, 7] },
+        ];
+        let addresses = threads.each_ref().map(|thread| std::ptr::from_ref(thread) as usize);
+        let list = [7_usize << 32 | 2, addresses.as_ptr() as usize];
+        let head = list.as_ptr() as usize;
+        let accounts = Accounts { list: (&raw const head) as usize, ..ACCOUNTS };
+        let account = |thread, allocated, tlab_start, tlab_left, refill_waste| Account {
+            thread: addresses[thread],
+            allocated,
+            tlab_start,
+            tlab_left,
+            refill_waste,
+        };
+        let expected = [account(0, 1000, 4096, 3996, 24), account(1, 200, 0, 0, 0)];
+        // SAFETY: a list of two threads, all of which live to the end.
+        unsafe {
+            assert_eq!(accounts.count(), 2);
+            assert_eq!(accounts.each().collect::<Vec<_>>(), expected);
+            assert_eq!(expected.each_ref().map(|account| accounts.is_retired(account)), [false, true]);
+            let without = Accounts { tlab_refill_waste: 0, ..accounts };
+            assert!(without.each().all(|account| account.refill_waste == 0));
+        }
     }
 }

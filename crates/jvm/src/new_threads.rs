@@ -2,18 +2,18 @@
 
 use crate::printable;
 use control::View;
-use control::new_threads::Kind;
+use control::new_threads::ThreadKind;
 use std::collections::BTreeMap;
 
-/// Bytes at the beginning of a name that HotSpot keeps where it has to shorten it, before two dots and the end (`os::set_native_thread_name`, JDK 26 and later; earlier ones leave
-/// the shortening to the kernel).
+/// What stands for the middle of a name that HotSpot has shortened to its beginning of seven bytes and its end of six (`os::set_native_thread_name`, JDK 26 and later; earlier ones keep
+/// the first fifteen).
+const DOTS: &str = "..";
 const HEAD: usize = 7;
-const DOTS: &[u8] = b"..";
 
 /// Threads of each kind, and those of kinds for which there was no room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewThreads {
-    pub kinds: BTreeMap<Kind, u64>,
+    pub kinds: BTreeMap<ThreadKind, u64>,
     pub others: u64,
 }
 
@@ -26,7 +26,7 @@ impl NewThreads {
 
     /// What came since an earlier reading.
     pub fn since(&self, earlier: &NewThreads) -> NewThreads {
-        let more = |kind: &Kind, threads: u64| {
+        let more = |kind: &ThreadKind, threads: u64| {
             threads.saturating_sub(earlier.kinds.get(kind).copied().unwrap_or_default())
         };
         let kinds = self.kinds.iter().map(|(kind, threads)| (*kind, more(kind, *threads)));
@@ -38,22 +38,18 @@ impl NewThreads {
 }
 
 /// Whether threads of a group ([`crate::thread_dump::JavaThread::group`]) may be of this kind.
-pub fn may_be_of(kind: &Kind, group: &str) -> bool {
-    let (known, group) = (kind.text(), group.as_bytes());
-    if known == group {
-        return true;
-    }
-    let shortened = || {
-        let (head, rest) = known.split_at_checked(HEAD)?;
-        Some((head, rest.strip_prefix(DOTS)?))
-    };
-    kind.is_full()
-        && (group.starts_with(known)
-            || shortened().is_some_and(|(head, tail)| group.starts_with(head) && group.ends_with(tail)))
+pub fn may_be_of(kind: &ThreadKind, group: &str) -> bool {
+    let known = String::from_utf8_lossy(kind.text());
+    // Numbers in the beginning have become shorter.
+    let shortened = || known.split_once(DOTS).filter(|(head, _)| head.len() <= HEAD);
+    known == group
+        || kind.is_full()
+            && (group.starts_with(&*known)
+                || shortened().is_some_and(|(head, tail)| group.starts_with(head) && group.ends_with(tail)))
 }
 
 /// The name of a kind, as far as it is known: that of the only group that it may be of.
-pub fn name<'a>(kind: &Kind, groups: impl IntoIterator<Item = &'a str>) -> String {
+pub fn name<'a>(kind: &ThreadKind, groups: impl IntoIterator<Item = &'a str>) -> String {
     let mut possible: Vec<&str> = groups.into_iter().filter(|group| may_be_of(kind, group)).collect();
     possible.dedup();
     match possible.as_slice() {
@@ -67,10 +63,10 @@ mod tests {
     use super::*;
     use control::{Control, Counted};
 
-    fn kind(text: &str) -> Kind {
+    fn kind(text: &str) -> ThreadKind {
         let mut name = [0; 16];
         name[..text.len()].copy_from_slice(text.as_bytes());
-        Kind::of(name)
+        ThreadKind::of(name)
     }
 
     #[test]
@@ -85,6 +81,8 @@ mod tests {
             ["http-nio-N-exec-N"; 3]
         );
         assert_eq!(of("worker-..any-17"), "worker-of-many-N");
+        assert_eq!(of("http-12..ec-120"), "http-N..ec-N", "of another kind");
+        assert_eq!(name(&kind("pool-12..ad-100"), ["pool-N-thread-N"]), "pool-N-thread-N");
         // Of nobody who was met, and of two.
         assert_eq!(of("http-ni..spool-"), "http-ni..spool-");
         assert_eq!(of("gnat-7"), "gnat-N");
@@ -97,7 +95,7 @@ mod tests {
     #[test]
     fn those_that_came_since_a_reading() {
         let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
-        let record = |text: &[u8; 16]| control.new_threads().unwrap().record(*text);
+        let record = |text: &[u8; 16]| control.new_threads().unwrap().count(|| *text);
         record(b"task-1\0\0\0\0\0\0\0\0\0\0");
         record(b"old\0\0\0\0\0\0\0\0\0\0\0\0\0");
         let earlier = NewThreads::read(&control).unwrap();

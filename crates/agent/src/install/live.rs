@@ -246,7 +246,9 @@ impl Build<'_> {
             now,
             since: (now(), Monotonic::now()),
             pauses: Pauses::none(),
-            threads: clock.map(|_| ThreadLooks::new(jvm.accounts, now)),
+            threads: clock
+                .filter(|_| has_whole_pauses(jvm.collector))
+                .map(|_| ThreadLooks::new(jvm.accounts, now)),
             in_place: built.agent.in_place,
         };
         Ok(Built { observer: Some(Box::leak(Box::new(observer))), clock, hooks, ..built })
@@ -256,6 +258,11 @@ impl Build<'_> {
 /// A clock's name, its reading, and the hooks that time by it.
 fn hooks_of<C: Clock>(jvm: &Jvm) -> (Option<&'static str>, fn() -> u64, Vec<Exchange>) {
     (C::NAME, C::now, observer::exchanges::<C>(&jvm.functions))
+}
+
+/// Whether a collection retires all TLABs in the pause that its events are of. Shenandoah and ZGC leave that to the threads.
+fn has_whole_pauses(collector: Collector) -> bool {
+    matches!(collector, Collector::Serial | Collector::Parallel | Collector::G1)
 }
 
 /// Bytes of the largest object that a buffer may serve: not those that the collector wants in its old generation.

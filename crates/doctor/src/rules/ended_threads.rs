@@ -122,14 +122,14 @@ fn named(short_lived: &[ShortLived]) -> String {
         short_lived.iter().take(MOST_NAMES).filter(|group| group.share >= LEAST_NAMED).collect();
     let names: Vec<String> =
         named.iter().map(|group| format!("{} {}", share(group.share), group.name)).collect();
+    // A native thread has the name of the one that has started it.
+    let whose =
+        if named.iter().any(|group| group.is_of_others) { ", their own or of who started them" } else { "" };
     match named.as_slice() {
         [] => String::new(),
         // A share of all would say nothing.
-        [only] if only.share >= NEARLY_ALL && only.is_of_others => {
-            format!(" (named as, or started by, {})", only.name)
-        }
-        [only] if only.share >= NEARLY_ALL => format!(" (named {})", only.name),
-        _ => format!(" (by name: {})", names.join(", ")),
+        [only] if only.share >= NEARLY_ALL => format!(" (named {}{whose})", only.name),
+        _ => format!(" (by name{whose}: {})", names.join(", ")),
     }
 }
 
@@ -233,7 +233,15 @@ mod tests {
         let text = found(&[("http-N", 0.75), ("Thread-N", 0.2), ("x", 0.05)]);
         assert!(text.contains("threads/s (by name: 75 % http-N, 20 % Thread-N) each use"), "{text}");
         let text = found(&[("driver-N", 0.995), ("x", 0.005)]);
-        assert!(text.contains("threads/s (named as, or started by, driver-N) each use"), "{text}");
+        assert!(
+            text.contains("threads/s (named driver-N, their own or of who started them) each use"),
+            "{text}"
+        );
+        let text = found(&[("driver-N", 0.6), ("x", 0.4)]);
+        assert!(
+            text.contains("(by name, their own or of who started them: 60 % driver-N, 40 % x)"),
+            "{text}"
+        );
         assert!(found(&[]).starts_with("1.00 k threads/s each use"));
         assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s each use"), "no name tells much");
     }
