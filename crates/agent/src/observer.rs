@@ -229,11 +229,10 @@ impl Observer {
     }
 
     /// Counts a thread that requests its first TLAB.
-    #[cold]
-    #[inline(never)]
-    fn count_new_thread(&self) {
+    #[inline(always)]
+    fn count_new_thread<C: Clock>(&self) {
         if let Some(threads) = self.control.new_threads() {
-            threads.count(own_thread_name);
+            threads.count(C::about_now, own_thread_name);
         }
     }
 
@@ -275,7 +274,7 @@ unsafe extern "C" fn allocate_new_tlab<C: Clock>(
     // Before the request: HotSpot may refuse it, and give the thread a single object first.
     // SAFETY: in a hook of `allocate_new_tlab`, so on a Java thread.
     if C::NAME.is_some() && unsafe { observer.watch.heap.allocated_by_thread() } == 0 {
-        observer.count_new_thread();
+        observer.count_new_thread::<C>();
     }
     let begun = observer.begin::<C>();
     // SAFETY: HotSpot's own arguments, handed on to the function that was meant.

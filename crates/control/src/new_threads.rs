@@ -103,34 +103,36 @@ struct NameCount {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct NewThreads {
+    /// Not written any more where threads are many: all of them read it.
+    asked: AtomicU64,
+    _apart: [AtomicU64; 15],
     kinds: [NameCount; KINDS],
     others: AtomicU64,
-    all: AtomicU64,
 }
 
-/// For how many threads the one with this number stands; 0: it is not asked for its name.
-fn weight(number: u64) -> u64 {
-    // Numbers times the golden ratio, modulo 1, are spread evenly, whatever repeats in their order: names may.
-    let place = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    match number {
-        0..ALL_UP_TO => 1,
-        _ if place < u64::MAX / APART => APART,
-        _ => 0,
-    }
+/// Whether a thread of this moment stands for the others, as one in [`APART`] does.
+#[inline(always)]
+fn is_chosen(moment: u64) -> bool {
+    // Numbers times the golden ratio, modulo 1, are spread evenly, whatever repeats in their order: clocks have steps.
+    moment.wrapping_mul(0x9e37_79b9_7f4a_7c15) < u64::MAX / APART
 }
 
 impl NewThreads {
-    /// Counts a thread by its name, which is asked for if it is this one's turn.
-    #[cold]
-    #[inline(never)]
-    pub fn count(&self, name: impl FnOnce() -> [u8; BYTES]) {
-        // Relaxed: statistics publish nothing.
-        let weight = weight(self.all.fetch_add(1, Ordering::Relaxed));
-        if weight > 0 {
-            self.record(name(), weight);
+    /// Counts a thread by its name, which is asked for if it is this one's turn. `moment` chooses where they are many: any number that has nothing to do with the thread.
+    #[inline(always)]
+    pub fn count(&self, moment: impl FnOnce() -> u64, name: impl FnOnce() -> [u8; BYTES]) {
+        // Relaxed: statistics publish nothing. A few more than so many may be asked at the same time.
+        let are_many = self.asked.load(Ordering::Relaxed) >= ALL_UP_TO;
+        if !are_many {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            self.record(name(), 1);
+        } else if is_chosen(moment()) {
+            self.record(name(), APART);
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn record(&self, name: [u8; BYTES], weight: u64) {
         let words = ThreadKind::of(name).words();
         let key = ThreadKind::key(words);
@@ -198,7 +200,7 @@ mod tests {
     fn threads_of_a_kind_are_counted_together() {
         let threads = none();
         for text in ["http-1-exec-7", "task", "http-20-exec-13", "http-1-exec-8", ""] {
-            threads.count(|| name(text));
+            threads.count(|| 0, || name(text));
         }
         let kinds: Vec<_> =
             threads.kinds().map(|(kind, count)| (kind.text().to_vec(), kind.is_full(), count)).collect();
@@ -221,7 +223,7 @@ mod tests {
         for number in 0..KINDS + 20 {
             for _ in 0..2 {
                 let text: String = [letter(number), letter(number / 26)].iter().collect();
-                threads.count(|| name(&text));
+                threads.count(|| 0, || name(&text));
             }
         }
         assert_eq!((found(&threads).len(), threads.others()), (KINDS, 40));
@@ -235,7 +237,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for number in 0..1000 {
-                        threads.count(|| name(["a-1", "b-2", "c-3"][number % 3]));
+                        threads.count(|| 0, || name(["a-1", "b-2", "c-3"][number % 3]));
                     }
                 });
             }
@@ -249,10 +251,13 @@ mod tests {
     fn where_threads_are_many_some_stand_for_all() {
         let (threads, mut asked) = (none(), 0);
         for number in 0..100_000 {
-            threads.count(|| {
-                asked += 1;
-                name(if number % 4 == 0 { "a" } else { "b" })
-            });
+            threads.count(
+                || number,
+                || {
+                    asked += 1;
+                    name(if number % 4 == 0 { "a" } else { "b" })
+                },
+            );
         }
         assert!((9_000..11_000).contains(&asked), "{asked}");
         let found = found(&threads);

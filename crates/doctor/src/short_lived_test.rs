@@ -84,7 +84,7 @@ fn counted(names: &[(&str, u64)]) -> NewThreads {
     for (text, threads) in names {
         let mut name = [0; 16];
         name[..text.len()].copy_from_slice(text.as_bytes());
-        (0..*threads).for_each(|_| control.new_threads().unwrap().count(|| name));
+        (0..*threads).for_each(|_| control.new_threads().unwrap().count(|| 0, || name));
     }
     NewThreads::read(&control).unwrap()
 }

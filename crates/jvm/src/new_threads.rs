@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn those_that_came_since_a_reading() {
         let control = Control::anonymous(Counted { levels: &[1], timed: 1 }).unwrap();
-        let record = |text: &[u8; 16]| control.new_threads().unwrap().count(|| *text);
+        let record = |text: &[u8; 16]| control.new_threads().unwrap().count(|| 0, || *text);
         record(b"task-1\0\0\0\0\0\0\0\0\0\0");
         record(b"old\0\0\0\0\0\0\0\0\0\0\0\0\0");
         let earlier = NewThreads::read(&control).unwrap();
