@@ -6,8 +6,8 @@ use control::thread_waste::{Left, MOST_THREADS};
 use hotspot::accounts::{Account, Accounts};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// After a look none is taken for so many times as long: they take half a percent of the time at most.
-const SPARING: u64 = 200;
+/// After a look none is taken for so many times as long: they take a thousandth of the time at most.
+const SPARING: u64 = 1000;
 
 /// Looks at threads, for collectors whose pauses begin and end with the work on TLABs: the VM thread alone.
 pub(crate) struct ThreadLooks {
