@@ -18,7 +18,7 @@
 //! | `observer`, `clock` | those that only count and time (`levels=none`) |
 //! | `thread_waste` | whose TLABs collections find unused, for observers |
 //! | `refills` | refills that took long, one by one, when somebody asks for them |
-//! | `events` | VMInit, VMDeath, GarbageCollectionStart |
+//! | `events` | VMInit, VMDeath, GarbageCollectionStart and its end |
 //! | `report` | the counters as JSON |
 //! | `state` | what all parts may ask: when the agent was loaded, where its control memory is |
 //! | `destination` | where the report may go |

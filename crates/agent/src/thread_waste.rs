@@ -34,8 +34,12 @@ fn look() -> MutexGuard<'static, Look> {
 impl ThreadLooks {
     /// By this clock.
     pub(crate) fn new(accounts: Accounts, now: fn() -> u64) -> ThreadLooks {
+        let mut look = look();
+        *look = Look { found: std::mem::take(&mut look.found), took: 0, due: 0 };
+        // Of an observer before, which went while a collection was under way: its threads may have gone, too.
+        look.found.clear();
         // At a safepoint no memory is asked for.
-        look().found.reserve(MOST_THREADS);
+        look.found.reserve(MOST_THREADS);
         ThreadLooks { accounts, now }
     }
 
@@ -45,6 +49,7 @@ impl ThreadLooks {
     /// On the VM thread, at a safepoint.
     pub(crate) unsafe fn begin(&self, began: u64) {
         let mut look = look();
+        // Of a collection whose end nobody has seen.
         look.found.clear();
         // SAFETY: the caller's.
         if began < look.due || unsafe { self.accounts.count() } > MOST_THREADS {
@@ -52,7 +57,9 @@ impl ThreadLooks {
         }
         // SAFETY: the caller's; the safepoint lasts longer than this call.
         look.found.extend(unsafe { self.accounts.each() }.take(MOST_THREADS));
-        look.took = (self.now)().saturating_sub(began);
+        let ended = (self.now)();
+        look.took = ended.saturating_sub(began);
+        look.due = ended + look.took * SPARING;
     }
 
     /// It ends. Pauses of a concurrent cycle retire nothing: what was found is still in use then.
@@ -67,9 +74,10 @@ impl ThreadLooks {
         // SAFETY: the caller's; it was read at this safepoint.
         if let Some(waste) = view.thread_waste().filter(|_| unsafe { self.accounts.is_retired(&one) }) {
             waste.begin();
-            for Account { thread, allocated, tlab_left, refill_waste, .. } in look.found.drain(..) {
+            for Account { thread, allocated, tlab_used, tlab_left, refill_waste, .. } in look.found.drain(..)
+            {
                 let left = Left { at_collection: tlab_left as u64, at_refills: refill_waste };
-                waste.add(thread as u64, allocated, left);
+                waste.add(thread as u64, allocated + tlab_used as u64, left);
             }
         }
         look.found.clear();

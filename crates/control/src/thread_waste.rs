@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Threads are found in one of so many sets, by their addresses, at one of so many places.
 const SETS: usize = 128;
 const PLACES: usize = 16;
-/// More threads than these at a time have no room: a set has four of as many on average, and hardly ever more than it has places.
+/// More threads than these at a time have no room: a set has four of as many on average. Those of the collection before keep their places, so that where threads come and go one of
+/// hundreds may be left out.
 pub const MOST_THREADS: usize = SETS * PLACES / 4;
 
 /// Bytes that were left unused.
@@ -72,13 +73,13 @@ pub struct ThreadWaste {
 }
 
 impl ThreadWaste {
-    /// A collection has retired all TLABs, those that [`ThreadWaste::add`] follows with. One thread at a time.
+    /// A collection has retired all TLABs; what was left in each follows by [`ThreadWaste::add`]. One thread at a time.
     pub fn begin(&self) {
         self.collections.store(self.collections().wrapping_add(1), Ordering::Relaxed);
     }
 
     /// How many collections were looked at.
-    pub fn collections(&self) -> u64 {
+    fn collections(&self) -> u64 {
         self.collections.load(Ordering::Relaxed)
     }
 
@@ -96,7 +97,7 @@ impl ThreadWaste {
         thread.sum.add(left);
         thread.allocated.store(allocated, Ordering::Relaxed);
         thread.seen.store(now, Ordering::Relaxed);
-        // Last: who finds the address finds a sum of its own.
+        // Last: who finds a new address finds a sum of its own. Where it takes the place of another's, the sum is known a moment earlier.
         place.store(address, Ordering::Release);
     }
 
@@ -114,7 +115,7 @@ impl ThreadWaste {
     /// The sum of each thread, by its address.
     pub fn threads(&self) -> impl Iterator<Item = (u64, Left)> {
         let each = self.addresses.as_flattened().iter().zip(self.threads.as_flattened());
-        // Acquire: pairs with the release in `see`.
+        // Acquire: pairs with the release in `add`.
         let known = each.map(|(address, thread)| (address.load(Ordering::Acquire), thread));
         known.filter(|(address, _)| *address != 0).map(|(address, thread)| (address, thread.sum.get()))
     }

@@ -213,7 +213,7 @@ impl View {
         (self.geometry.timed > 0).then(of)
     }
 
-    /// Gives the memory of counters and times back; they are 0 then.
+    /// Gives the memory of counters, times and what is known of threads back; they are 0 then.
     pub(crate) fn release_counters(&self) {
         self.memory.release(self.geometry.counters_at(0));
     }

@@ -1,7 +1,8 @@
-//! HotSpot's counters as a test wants them.
+//! HotSpot's counters and threads as a test wants them.
 
 use crate::moment::Moment;
 use jvm::perfdata::PerfData;
+use jvm::thread_dump::JavaThread;
 use std::time::Instant;
 
 /// The file that a JVM would have with these: whole numbers, on this machine.
@@ -85,4 +86,18 @@ fn what_is_in_use_does_not_depend_on_how_far_eden_has_filled_since() {
     assert_eq!([used(0, Some(7)), used(300, Some(7))], [Some(507); 2]);
     // The young generation of ZGC has one space, which objects have survived in.
     assert_eq!(used(300, None), Some(800));
+}
+
+/// A thread in a dump.
+pub(crate) fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
+    JavaThread {
+        name: name.into(),
+        number,
+        id: 0x7f00,
+        allocated: None,
+        exactly: None,
+        cpu: 0.0,
+        elapsed,
+        outermost: Some(outermost.into()),
+    }
 }

@@ -237,7 +237,7 @@ pub struct Threads {
     /// Of those that started: the share that native code has attached, estimated from the threads that the looks have met and whose frames tell.
     pub attached: Option<f64>,
     /// Of the threads that came or went, the shares of their names, the largest first: counted where an observer has seen their first TLABs, otherwise estimated from those that the
-    /// looks have met. Their TLABs' rests are what ended threads leave.
+    /// looks have met. Their unused TLAB space is what ended threads leave.
     pub short_lived: Vec<ShortLived>,
     /// Who allocates, the most first: threads alive when watching ended.
     pub groups: Vec<Group>,

@@ -5,6 +5,7 @@ use crate::moment::{self, Waste};
 use crate::watched::{ACCOUNTS, Watch};
 use crate::{missing, stops};
 use jvm::attach::Attached;
+use jvm::new_threads::NewThreads;
 use jvm::perfdata::PerfData;
 use jvm::thread_dump::{self, JavaThread};
 use jvm::{Error, Result, os};
@@ -26,6 +27,8 @@ pub(crate) struct Looks {
     pub(crate) threads: Vec<Vec<JavaThread>>,
     /// Why they were not listed at the last look, if so.
     pub(crate) unlisted: Option<String>,
+    /// Who had requested a first TLAB at the first look.
+    pub(crate) new_threads: Option<NewThreads>,
     pub(crate) waste: Waste,
     pub(crate) causes: Counting,
     /// The sum of eden's sizes, and of how many.
@@ -62,6 +65,9 @@ impl Watch<'_> {
                         let accounts =
                             self.accounts.as_ref().and_then(|accounts| accounts.of_each_within(ACCOUNTS));
                         moment::count_exactly(&mut threads, &accounts.unwrap_or_default());
+                        if looked == 1 {
+                            looks.new_threads = self.jvm.control.and_then(NewThreads::read);
+                        }
                         looks.threads.push(threads);
                     }
                     // A JVM that ends meanwhile has no threads to show, and JDK 8 does not know what is asked.

@@ -1,20 +1,7 @@
 use super::*;
-use crate::counters_test::{counted, counters, counters_and_texts};
+use crate::counters_test::{counted, counters, counters_and_texts, thread};
 use crate::rules::sick::healthy;
 use control::{Control, Counted};
-
-fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
-    JavaThread {
-        name: name.into(),
-        number,
-        id: 0x7f00,
-        allocated: None,
-        exactly: None,
-        cpu: 0.0,
-        elapsed,
-        outermost: Some(outermost.into()),
-    }
-}
 
 #[test]
 fn a_process_was_held_back_for_its_share_of_the_groups_time() {

@@ -1,18 +1,6 @@
 use super::*;
+use crate::counters_test::thread;
 use control::{Control, Counted};
-
-fn thread(name: &str, number: u64, elapsed: f64, outermost: &str) -> JavaThread {
-    JavaThread {
-        name: name.into(),
-        number,
-        id: 0x7f00,
-        allocated: None,
-        exactly: None,
-        cpu: 0.0,
-        elapsed,
-        outermost: Some(outermost.into()),
-    }
-}
 
 #[test]
 fn threads_that_stay_are_not_young_however_young_the_jvm_is() {

@@ -64,19 +64,7 @@ fn since(now: Left, before: Left) -> Left {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn thread(name: &str, id: u64) -> JavaThread {
-        JavaThread {
-            name: name.into(),
-            number: id,
-            id,
-            allocated: None,
-            exactly: None,
-            cpu: 0.0,
-            elapsed: 9.0,
-            outermost: None,
-        }
-    }
+    use crate::counters_test;
 
     fn seen(all: [u64; 2], threads: &[(u64, [u64; 2])]) -> ThreadWaste {
         let left = |[at_collection, at_refills]: [u64; 2]| Left { at_collection, at_refills };
@@ -87,6 +75,7 @@ mod tests {
     fn divided(now: &ThreadWaste, earlier: &ThreadWaste) -> Vec<[Option<f64>; 2]> {
         let group = |name: &str| Group { name: name.into(), ..Group::default() };
         let mut groups = vec![group("idle-N"), group("busy-N")];
+        let thread = |name, id| JavaThread { id, ..counters_test::thread(name, id, 9.0, "a.B.run") };
         let threads = [thread("idle-1", 1), thread("busy-1", 2), thread("busy-2", 3)];
         let allocation =
             Allocation { waste_collection: 1000.0, waste_refill: 100.0, ..Allocation::default() };

@@ -138,10 +138,20 @@ fn watch_where(jvm: &Watched, costs: Measured, length: Duration, progress: &Prog
     let heap = jvm.attached.and_then(heap::place);
     let resident = || resident_of_sample(jvm.pid, heap.as_ref()?);
     let resident_at_first = resident();
-    let first = watch.moment();
+    let mut first = watch.moment();
     let age_at_first = system::age(jvm.pid).or_else(|| system::age_of_jvm(first.perf.as_ref()?));
-    let Looks { threads: looks, unlisted, waste, causes, sizes, stopped_by_dumps, last: last_counters } =
-        watch.look(length, progress)?;
+    let Looks {
+        threads: looks,
+        unlisted,
+        new_threads,
+        waste,
+        causes,
+        sizes,
+        stopped_by_dumps,
+        last: last_counters,
+    } = watch.look(length, progress)?;
+    // Who comes and goes is counted from the first look on: who was there then is known.
+    first.new_threads = new_threads.or(first.new_threads);
     let mut last = watch.moment();
     let has_ended = last.end_with(last_counters) || !os::is_running(jvm.pid);
     if has_ended {

@@ -1,4 +1,4 @@
-//! HotSpot's own accounts of what threads have allocated: where they are, for whoever may read this process's memory.
+//! HotSpot's own accounts of what threads have allocated: where they are, for whoever may read this process's memory, and at safepoints what they say.
 //!
 //! A thread's account (`Thread::_allocated_bytes`) is brought up to date when its TLAB is retired; what it has used of the present one lies between
 //! the TLAB's start and top. The accounts of threads that have ended are added up (`ThreadService::_exited_allocated_bytes`).
@@ -46,7 +46,9 @@ pub struct Account {
     pub allocated: u64,
     /// 0 where it has no TLAB.
     pub tlab_start: usize,
-    /// Not yet used of it.
+    /// Used of it.
+    pub tlab_used: usize,
+    /// Not yet used of it: up to the next sample where a tool samples allocations (`SampledObjectAlloc`).
     pub tlab_left: usize,
     /// Left in TLABs that were given up for a new one since the last collection.
     pub refill_waste: u64,
@@ -85,6 +87,7 @@ impl Accounts {
                 thread,
                 allocated: word(self.allocated) as u64,
                 tlab_start: start,
+                tlab_used: if start > 0 { top.saturating_sub(start) } else { 0 },
                 tlab_left: if start > 0 { end.saturating_sub(top) } else { 0 },
                 refill_waste,
             }
@@ -165,14 +168,10 @@ mod tests {
         let list = [7_usize << 32 | 2, addresses.as_ptr() as usize];
         let head = list.as_ptr() as usize;
         let accounts = Accounts { list: (&raw const head) as usize, ..ACCOUNTS };
-        let account = |thread, allocated, tlab_start, tlab_left, refill_waste| Account {
-            thread: addresses[thread],
-            allocated,
-            tlab_start,
-            tlab_left,
-            refill_waste,
+        let account = |thread, allocated, tlab_start, [tlab_used, tlab_left]: [usize; 2], refill_waste| {
+            Account { thread: addresses[thread], allocated, tlab_start, tlab_used, tlab_left, refill_waste }
         };
-        let expected = [account(0, 1000, 4096, 3996, 24), account(1, 200, 0, 0, 0)];
+        let expected = [account(0, 1000, 4096, [100, 3996], 24), account(1, 200, 0, [0, 0], 0)];
         // SAFETY: a list of two threads, all of which live to the end.
         unsafe {
             assert_eq!(accounts.count(), 2);

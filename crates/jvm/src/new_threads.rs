@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What stands for the middle of a name that HotSpot has shortened to its beginning of seven bytes and its end of six (`os::set_native_thread_name`, JDK 26 and later; earlier ones keep
 /// the first fifteen).
-const DOTS: &str = "..";
+const DOTS: &[u8] = b"..";
 const HEAD: usize = 7;
 
 /// Threads of each kind, and those of kinds for which there was no room.
@@ -39,19 +39,21 @@ impl NewThreads {
 
 /// Whether threads of a group ([`crate::thread_dump::JavaThread::group`]) may be of this kind.
 pub fn may_be_of(kind: &ThreadKind, group: &str) -> bool {
-    let known = String::from_utf8_lossy(kind.text());
+    let (known, group) = (kind.text(), group.as_bytes());
     // Numbers in the beginning have become shorter.
-    let shortened = || known.split_once(DOTS).filter(|(head, _)| head.len() <= HEAD);
+    let shortened = || {
+        let at = known.windows(DOTS.len()).position(|two| two == DOTS).filter(|at| *at <= HEAD)?;
+        Some((&known[..at], &known[at + DOTS.len()..]))
+    };
     known == group
         || kind.is_full()
-            && (group.starts_with(&*known)
+            && (group.starts_with(known)
                 || shortened().is_some_and(|(head, tail)| group.starts_with(head) && group.ends_with(tail)))
 }
 
-/// The name of a kind, as far as it is known: that of the only group that it may be of.
+/// The name of a kind, as far as it is known: that of the only group that it may be of, each of which comes once.
 pub fn name<'a>(kind: &ThreadKind, groups: impl IntoIterator<Item = &'a str>) -> String {
-    let mut possible: Vec<&str> = groups.into_iter().filter(|group| may_be_of(kind, group)).collect();
-    possible.dedup();
+    let possible: Vec<&str> = groups.into_iter().filter(|group| may_be_of(kind, group)).collect();
     match possible.as_slice() {
         [only] => (*only).to_owned(),
         _ => printable::line(&String::from_utf8_lossy(kind.text())),
@@ -83,6 +85,9 @@ mod tests {
         assert_eq!(of("worker-..any-17"), "worker-of-many-N");
         assert_eq!(of("http-12..ec-120"), "http-N..ec-N", "of another kind");
         assert_eq!(name(&kind("pool-12..ad-100"), ["pool-N-thread-N"]), "pool-N-thread-N");
+        // In the middle of a letter.
+        let name_of_15_bytes = *b"Arbeitsfaeden-\xc3\0";
+        assert_eq!(name(&ThreadKind::of(name_of_15_bytes), ["Arbeitsfaeden-\u{e4}"]), "Arbeitsfaeden-\u{e4}");
         // Of nobody who was met, and of two.
         assert_eq!(of("http-ni..spool-"), "http-ni..spool-");
         assert_eq!(of("gnat-7"), "gnat-N");

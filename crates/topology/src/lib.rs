@@ -56,4 +56,4 @@ pub use machine::{Cpu, Machine};
 pub use places::Places;
 pub use rseq::RseqArea;
 pub use source::CpuSource;
-pub use thread_name::{THREAD_NAME, own_thread_name};
+pub use thread_name::own_thread_name;

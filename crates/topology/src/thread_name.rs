@@ -1,7 +1,7 @@
 //! What the kernel calls a thread.
 
 /// Bytes of a name, with the zero behind it (`TASK_COMM_LEN`).
-pub const THREAD_NAME: usize = 16;
+const THREAD_NAME: usize = 16;
 
 /// The calling thread's name as the kernel has it, of up to 15 bytes, filled up with zeros; none where the kernel does not tell. A new thread has that of the thread that has
 /// started it, until somebody gives it another.

@@ -123,13 +123,19 @@ fn named(short_lived: &[ShortLived]) -> String {
     let names: Vec<String> =
         named.iter().map(|group| format!("{} {}", share(group.share), group.name)).collect();
     // A native thread has the name of the one that has started it.
-    let whose =
-        if named.iter().any(|group| group.is_of_others) { ", their own or of who started them" } else { "" };
-    match named.as_slice() {
-        [] => String::new(),
+    let may_be_inherited = named.iter().any(|group| group.is_of_others);
+    match (named.as_slice(), may_be_inherited) {
+        ([], _) => String::new(),
         // A share of all would say nothing.
-        [only] if only.share >= NEARLY_ALL => format!(" (named {}{whose})", only.name),
-        _ => format!(" (by name{whose}: {})", names.join(", ")),
+        ([only], true) if only.share >= NEARLY_ALL => {
+            format!(
+                " (named {} by the kernel, possibly inherited from the thread that started them)",
+                only.name
+            )
+        }
+        ([only], false) if only.share >= NEARLY_ALL => format!(" (named {})", only.name),
+        (_, true) => format!(" (by kernel name, possibly inherited: {})", names.join(", ")),
+        (_, false) => format!(" (by name: {})", names.join(", ")),
     }
 }
 
@@ -234,14 +240,13 @@ mod tests {
         assert!(text.contains("threads/s (by name: 75 % http-N, 20 % Thread-N) each use"), "{text}");
         let text = found(&[("driver-N", 0.995), ("x", 0.005)]);
         assert!(
-            text.contains("threads/s (named driver-N, their own or of who started them) each use"),
+            text.contains(
+                "threads/s (named driver-N by the kernel, possibly inherited from the thread that started"
+            ),
             "{text}"
         );
         let text = found(&[("driver-N", 0.6), ("x", 0.4)]);
-        assert!(
-            text.contains("(by name, their own or of who started them: 60 % driver-N, 40 % x)"),
-            "{text}"
-        );
+        assert!(text.contains("(by kernel name, possibly inherited: 60 % driver-N, 40 % x)"), "{text}");
         assert!(found(&[]).starts_with("1.00 k threads/s each use"));
         assert!(found(&[("a", 0.05); 20]).starts_with("1.00 k threads/s each use"), "no name tells much");
     }

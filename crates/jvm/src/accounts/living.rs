@@ -85,7 +85,8 @@ impl Accounts {
         self.is_present(&list).then_some(list)
     }
 
-    /// Whether it has not been replaced: a new one in its place in memory has another length, or more threads have ended.
+    /// Whether it has not been replaced: a new one in its place in memory has another length, or more threads have ended. Where their sum is not found, one of the same
+    /// length is taken for it.
     fn is_present(&self, list: &List) -> bool {
         let places = [self.list, list.at.wrapping_add(self.length), self.exited.unwrap_or(self.list)];
         self.words(places).is_some_and(|[at, length, exited]| {
