@@ -78,6 +78,14 @@ fn read(view: &View) {
             black_box((histogram.sum(), histogram.longest(), histogram.timed(), times.passed(kind, way)));
         }
     }
+    if let Some(threads) = view.new_threads() {
+        black_box(threads.kinds().map(|(kind, threads)| kind.text().len() as u64 ^ threads).max());
+        black_box(threads.others());
+    }
+    if let Some(waste) = view.thread_waste() {
+        black_box(waste.threads().map(|(thread, left)| thread ^ left.at_collection ^ left.at_refills).max());
+        black_box(waste.all());
+    }
     for text in [view.settings(), view.message()] {
         assert!(!text.contains(char::is_control));
     }
