@@ -1,16 +1,15 @@
 //! JVMs that are ill in one way each, and one that is well: the doctor's rules, with real programs.
 
-#[path = "common/cpus.rs"]
+#[path = "../common/cpus.rs"]
 mod cpus;
-#[path = "common/examined.rs"]
+#[path = "../common/examined.rs"]
 mod examined;
-#[path = "common/real.rs"]
+#[path = "../common/real.rs"]
 mod installed;
+mod other_causes;
+mod threads;
 
-use examined::{
-    advised, answer_when, finding, memory_is_readable, report, report_finding, report_when, rules, start,
-    start_on,
-};
+use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start, start_on};
 use installed::{Busy, PATIENCE, installed, jar, java};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -54,63 +53,6 @@ fn small_tlabs_and_a_small_young_generation_are_found() {
     assert_eq!(advice[0]["remedy"]["what"], "leave out -XX:TLABSize and -XX:-ResizeTLAB", "{report:#}");
     let advice = &finding(&report, "small young generation")["advice"];
     assert!(advice[0]["remedy"]["what"][0].as_str().unwrap().starts_with("-Xmn"), "{advice:#}");
-}
-
-#[test]
-fn threads_whose_tlabs_are_unused_when_a_collection_comes_are_named() {
-    // Eden is full after seconds, and many times in each.
-    for (collector, arrays) in
-        [("Serial", "200"), ("Serial", "10000"), ("Parallel", "10000"), ("G1", "10000")]
-    {
-        sleepers_are_named(&format!("-XX:+Use{collector}GC"), arrays);
-    }
-}
-
-fn sleepers_are_named(collector: &str, arrays: &str) {
-    let flags = [collector, "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
-    let jvm = start_program(&flags, "Sleepers.java", &["80", arrays]);
-    let Some(jvm) = jvm.filter(|_| memory_is_readable()) else { return };
-    let of_sleepers = |report: &Value| {
-        let evidence = &report["evidence"];
-        let groups = evidence["threads"]["groups"].as_array()?;
-        let sleepers = groups.iter().find(|group| group["name"] == "sleeper-N")?;
-        let all = evidence["allocation"]["waste_collection"].as_f64()?;
-        Some((sleepers["waste_collection"].as_f64()?, all, evidence["allocation"]["used"].as_f64()?))
-    };
-    // While the JVM starts, others fill eden.
-    report_when(jvm.0.id(), |report| {
-        rules(report).contains(&"refill waste")
-            && of_sleepers(report).is_some_and(|(own, all, used)| own > 0.8 * all && all > 0.05 * used)
-    });
-}
-
-/// They live for microseconds: hardly one is met alive.
-#[test]
-fn threads_that_end_at_once_are_named() {
-    let flags = ["-XX:+UseSerialGC", "-Xmn64m", "-XX:TLABSize=256k", "-XX:-ResizeTLAB"];
-    let jvm = start_program(&flags, "Mayflies.java", &[]);
-    let Some(jvm) = jvm.filter(|_| memory_is_readable()) else { return };
-    let kinds = |report: &Value| -> Vec<(String, f64, f64)> {
-        let kinds = report["evidence"]["threads"]["short_lived"].as_array();
-        let of = |kind: &Value| {
-            let number = |name: &str| kind[name].as_f64().unwrap_or(f64::NAN);
-            (kind["name"].as_str().unwrap_or_default().to_owned(), number("share"), number("unused"))
-        };
-        kinds.into_iter().flatten().map(of).collect()
-    };
-    let is = |kind: &(String, f64, f64), name: &str, share: f64| {
-        kind.0.starts_with(name) && (kind.1 - share).abs() < 0.02
-    };
-    // While the JVM starts, others come and go as well.
-    let report = report_when(jvm.0.id(), |report| {
-        rules(report).contains(&"ended threads")
-            && matches!(&kinds(report)[..], [one, other, ..] if is(one, "mayfly-N", 0.75) && is(other, "request", 0.25))
-    });
-    let all = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
-    let (_, share, unused) = &kinds(&report)[0];
-    assert!((unused / all - share).abs() < 1e-9, "{report:#}");
-    let text = finding(&report, "ended threads")["evidence"].as_str().unwrap();
-    assert!(text.contains(" mayfly-N, ") && text.contains("threads/s (by name: "), "{text}");
 }
 
 #[test]
@@ -221,51 +163,6 @@ fn start_program(flags: &[&str], program: &str, arguments: &[&str]) -> Option<Bu
     command.args(["-Xmx256m", "-XX:+EnableDynamicAgentLoading"]).args(flags).arg(source).args(arguments);
     command.env_remove("JAVA_TOOL_OPTIONS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Some(Busy(command.spawn().unwrap()))
-}
-
-/// A larger heap would spare none of these.
-#[test]
-fn full_collections_that_come_for_another_reason_are_found() {
-    const ON_REQUEST: &str = "on request (System.gc())";
-    let metadata = ["-XX:+UseSerialGC", "-XX:MetaspaceSize=20m", "-XX:MaxMetaspaceFreeRatio=45"];
-    for (flags, reason, why, remedy) in [
-        (&["-XX:+UseG1GC"][..], "request", ON_REQUEST, "-XX:+ExplicitGCInvokesConcurrent"),
-        (&["-XX:+UseSerialGC"], "request", ON_REQUEST, "call System.gc() less often"),
-        (
-            &["-XX:+UseParallelGC"],
-            "tool",
-            "for tools that look at the heap",
-            "have tools inspect the heap less often",
-        ),
-        (
-            &metadata,
-            "metadata",
-            "for class metadata",
-            "a larger -XX:MetaspaceSize, or fewer classes loaded again and again",
-        ),
-    ] {
-        let Some(jvm) = start_program(flags, "Collected.java", &[reason]) else { return };
-        // A JVM that is too busy to tell its flags gets a weaker word.
-        let report = report_when(jvm.0.id(), |report| {
-            let mut found = report["findings"].as_array().into_iter().flatten();
-            let is_found = found.any(|found| {
-                found["rule"] == "full collections"
-                    && found["evidence"].as_str().is_some_and(|text| text.contains(why))
-            });
-            is_found && advised(report, remedy).is_some()
-        });
-        let advice = finding(&report, "full collections")["advice"].to_string();
-        assert!(!advice.contains("-Xm"), "no larger heap: {report:#}");
-    }
-    let cured = ["-XX:+UseG1GC", "-XX:+ExplicitGCInvokesConcurrent"];
-    let Some(jvm) = start_program(&cured, "Collected.java", &["request"]) else { return };
-    let report =
-        report_when(jvm.0.id(), |report| report["evidence"]["eden"]["collections"].as_u64() > Some(1));
-    assert!(!rules(&report).contains(&"full collections"), "{report:#}");
-    assert!(
-        !report["findings"].to_string().contains("-Xmx"),
-        "requests come in a larger heap too: {report:#}"
-    );
 }
 
 /// To whom the kernel gives transparent huge pages.
