@@ -200,9 +200,9 @@ mod tests {
         judgement
     }
 
-    /// So many cycles of two domains, with what was judged at each.
+    /// So many cycles of two domains, with what was judged at each. Pauses are long beside anything that may keep this thread from its CPU.
     fn cycles(adaptive: &mut Adaptive, control: &Control, cycles: usize) -> Vec<Option<Judgement>> {
-        (0..cycles).map(|_| cycle(adaptive, control, 2, 100 << 10, 100_000_000)).collect()
+        (0..cycles).map(|_| cycle(adaptive, control, 2, 100 << 10, 10_000_000_000)).collect()
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let (why, seen) = judgements[8].unwrap();
         assert_eq!((why, seen.collections, seen.domains, seen.refills), (Why::Once, 8, 2, 512));
         assert_eq!((seen.waste, seen.refill_ns, seen.eden), (1600 << 10, HEAP_REFILL_NS, EDEN as u64));
-        assert!(seen.pause_ns >= 800_000_000, "{seen:?}");
+        assert!(seen.pause_ns >= 80_000_000_000, "{seen:?}");
         assert_eq!((judgements[16].unwrap().0, adaptive.bytes(0, MOST)), (Why::Waste, MOST / 2));
         let changes = control.changes();
         let [change] = changes[..] else { panic!("{changes:?}") };

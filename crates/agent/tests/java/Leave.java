@@ -3,11 +3,13 @@ public final class Leave {
     public static void main(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
         int threads = arguments.number("threads", 16);
+        long most = arguments.bytes("most", "1000000m") / threads;
         for (int number = 0; number < threads; number++) {
             int first = number;
             Thread thread = new Thread(() -> {
                 Keeper keeper = new Keeper(first, 256 << 10, 16 << 10);
-                while (true) {
+                // A heap that nobody collects is not filled while the main thread waits for a CPU.
+                while (keeper.bytes < most) {
                     keeper.work(1000);
                 }
             });

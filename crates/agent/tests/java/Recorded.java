@@ -91,6 +91,10 @@ public final class Recorded {
         return bytes;
     }
 
+    private static long recorders() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("JFR")).count();
+    }
+
     private static void tell(Path file, List<Thread> threads, long excluded) throws Exception {
         Map<String, Long> events = new HashMap<>();
         Map<Long, Long> weights = new HashMap<>();
@@ -125,6 +129,6 @@ public final class Recorded {
             + " outside_bytes=" + outsideBytes
             + " pauses=" + events.getOrDefault("jdk.GCPhasePause", 0L)
             + " lost=" + events.getOrDefault("jdk.DataLoss", 0L)
-            + " unsampled=" + unsampled + " excluded=" + excluded);
+            + " unsampled=" + unsampled + " excluded=" + excluded + " recorders=" + recorders());
     }
 }

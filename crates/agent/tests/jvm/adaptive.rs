@@ -9,7 +9,7 @@ use crate::switching::open;
 use crate::zgc::ZGCS;
 use control::{Control, Decision, State};
 use hab::BUFFERS_PER_DOMAIN;
-use hab::adaptive::{REQUESTS, Why};
+use hab::adaptive::{MATTERS, REQUESTS, Why};
 use hab::sizing::{AUTOMATIC_LIMIT, GROWN, LARGEST};
 use hotspot::collector::Collector;
 use jvm::why;
@@ -41,14 +41,27 @@ fn in_bounds(control: &Control, young: u64) -> Result<(), String> {
     }
 }
 
+/// Whether so few refills come in so long a time, after many collections, that their cost is none of the time: on a machine that is busy with other things.
+fn refills_are_few(control: &Control, level: usize, since: u64) -> bool {
+    control.latest_decision(level).is_some_and(|latest| {
+        let cost = latest.seen.refills_cost_ns(latest.most as usize).saturating_mul(MATTERS);
+        latest.why == Why::Minor && latest.pause > since + 100 && cost < latest.seen.elapsed_ns
+    })
+}
+
 /// Waits for another change of a level for this reason. How far its size goes by such changes depends on how long pauses are on this machine.
 fn changed(running: &mut Running<'_>, control: &Control, level: usize, why: Why) -> Result<(), String> {
     let pauses = control.pauses();
+    let mut are_few = false;
     let waited = running.wait_until(&format!("a change because of {}", why.name()), |_| {
         in_bounds(control, YOUNG)?;
+        are_few = why == Why::Refills && refills_are_few(control, level, pauses);
         let is = |change: &Decision| change.level == level && change.why == why && change.pause > pauses;
-        Ok(control.changes().iter().any(is))
+        Ok(are_few || control.changes().iter().any(is))
     });
+    if are_few {
+        return Ok(());
+    }
     let shown = why::show(&jvm::status::read(control).sizing, 160);
     waited.map_err(|error| format!("{error}:\n{shown}"))?;
     let word = if why == Why::Waste { "smaller: refills cost" } else { "larger: refills cost" };
@@ -67,9 +80,10 @@ fn grown(running: &mut Running<'_>) -> Result<(), String> {
     let control = open(running)?;
     running.at("many", |_| Ok(()))?;
     running.at("few", |running| {
+        let pauses = control.pauses();
         running.wait_until("buffers larger than the formula's", |_| {
             in_bounds(&control, 64 << 20)?;
-            Ok(control.size(0) > LARGEST as u64)
+            Ok(control.size(0) > LARGEST as u64 || refills_are_few(&control, 0, pauses))
         })
     })
 }

@@ -264,6 +264,9 @@ fn overflow(running: &mut Running<'_>) -> Result<(), String> {
     let count = || control.total(Counter::Refills) + control.total(Counter::Direct);
     let enough = count() + 20_000;
     running.wait_until("refills", |_| Ok(count() > enough))?;
+    // Statistics that were being made are in an earlier chunk than the dump's.
+    control.set_mode(Mode::Off);
+    collect_times(running, 3)?;
     dump(running, "dump.jfr", "").map(drop)
 }
 

@@ -238,6 +238,17 @@ fn without_modules(setting: Setting) -> Verdict {
 
 /// Seen from another JVM, as by jconsole.
 fn managed(setting: Setting) -> Verdict {
+    for _ in 0..10 {
+        match managed_once(setting) {
+            // The port belongs to nobody until the JVM has it.
+            Err(why) if why.contains("already in use") => {}
+            verdict => return verdict,
+        }
+    }
+    managed_once(setting)
+}
+
+fn managed_once(setting: Setting) -> Verdict {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let port = port.map_err(|error| error.to_string())?.port();
     let launch = by_jar(Launch::new("Load"))

@@ -101,12 +101,12 @@ fn dirty(running: &Running<'_>) -> Result<u64, String> {
 
 /// Bytes that stay of each observer at most, beside its control memory: of its own, and of what HotSpot notes of each agent.
 const KEPT: u64 = 6 << 10;
-const ROUNDS: u64 = 100;
+const ROUNDS: u64 = 60;
 
 /// Observers that come and go. What HotSpot does anyway (`-Xint`: it compiles nothing) it has done in the first rounds.
 fn little_stays(running: &mut Running<'_>) -> Result<(), String> {
     let round = |running: &mut Running<'_>| attach(running, &install())?.withdraw().map_err(text);
-    for _ in 0..30 {
+    for _ in 0..20 {
         round(running)?;
     }
     let before = dirty(running)?;

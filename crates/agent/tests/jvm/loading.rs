@@ -5,6 +5,7 @@ use crate::attach::{collect, tlab_flags};
 use crate::jdk::{self, Jdk};
 use crate::launch::{Exit, Launch};
 use crate::matrix::{JDKS, Setting, USUAL, hazard, matrix};
+use crate::process::patience;
 use crate::runner::{Case, Outcome, QUIET, Verdict};
 use hotspot::collector::Collector;
 use std::path::{Path, PathBuf};
@@ -169,6 +170,7 @@ fn replaced(setting: Setting) -> Verdict {
             let pid = running.pid().to_string();
             let answer = setting.jdk.tool("jcmd").ok_or("no jcmd")?;
             let output = Command::new(answer)
+                .arg(patience())
                 .args([&pid, "JVMTI.agent_load", &agent, "\"core=64k\""])
                 .output()
                 .map_err(|error| error.to_string())?;

@@ -19,6 +19,11 @@ fn seconds(usual: u64) -> Duration {
     Duration::from_secs(if std::env::var_os("TERRACE_MACHINE").is_some() { 6 * usual } else { usual })
 }
 
+/// For a tool of the JDK: it gives a JVM 10 s to listen, which is little beside heaps that are verified.
+pub fn patience() -> String {
+    format!("-J-Dsun.tools.attach.attachTimeout={}", ANSWER.as_millis())
+}
+
 /// A running JVM, in a directory of its own.
 pub struct Running<'a> {
     pub jdk: &'a Jdk,
@@ -125,8 +130,7 @@ impl<'a> Running<'a> {
         let path = self.jdk.tool(name).ok_or_else(|| format!("{name}: this JDK does not have it"))?;
         let output = Command::new(path)
             .args(["-J-Xmx64m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1"])
-            // It gives a JVM 10 s to listen, which is little beside heaps that are verified.
-            .arg(format!("-J-Dsun.tools.attach.attachTimeout={}", ANSWER.as_millis()))
+            .arg(patience())
             .args(arguments)
             .output()
             .map_err(|error| error.to_string())?;

@@ -14,21 +14,25 @@ use hab::Counter;
 use hotspot::collector::Collector;
 use jvm::attach::{Attached, Loaded};
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::path::PathBuf;
 
 /// Has a process open no more than so many descriptors beside those that it has; gives the limit that it had.
-fn limit(pid: u32, more: usize) -> Result<libc::rlimit, String> {
-    let open = || -> Result<BTreeSet<u64>, String> {
+fn limit(running: &mut Running<'_>, more: usize) -> Result<libc::rlimit, String> {
+    let pid = running.pid();
+    let mut taken = BTreeSet::new();
+    // HotSpot closes the connection of an answer when the answer is there already: what stays is the one on which it listens.
+    running.wait_until("the end of the last connection", |_| {
         let folder = std::fs::read_dir(format!("/proc/{pid}/fd")).map_err(text)?;
-        Ok(folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-    };
-    // HotSpot closes the connection of an answer when the answer is there already.
-    let mut taken = open()?;
-    for _ in 0..20 {
-        std::thread::sleep(Duration::from_millis(5));
-        let present = open()?;
-        taken.retain(|number| present.contains(number));
-    }
+        let entries: Vec<_> = folder.flatten().map(|entry| entry.path()).collect();
+        let is_socket = |path: &&PathBuf| {
+            std::fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("socket:"))
+        };
+        let sockets = entries.iter().filter(is_socket).count();
+        let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u64>().ok();
+        let before = std::mem::replace(&mut taken, entries.iter().filter_map(number).collect());
+        // Files that are open for a moment are not there twice.
+        Ok(sockets <= 1 && before == taken)
+    })?;
     let most = (0..).filter(|number| !taken.contains(number)).nth(more).unwrap_or(0);
     let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     set_limit(pid, None, Some(&mut before))?;
@@ -52,7 +56,7 @@ fn comes_back(running: &mut Running<'_>) -> Result<(), String> {
     observe(running, &observer)?;
     let before = observer.control().total(Counter::Passed);
     // That of the connection on which HotSpot is asked, and the memory's.
-    let unlimited = limit(running.pid(), 2)?;
+    let unlimited = limit(running, 2)?;
     let refused = load(running, "core=64k,control=auto,report=report.json");
     set_limit(running.pid(), Some(&unlimited), None)?;
     is(refused?, Loaded::Refused)?;
@@ -115,10 +119,12 @@ fn reports_all(running: &mut Running<'_>) -> Result<(), String> {
     }
     let control = present(running)?;
     running.wait_until("requests", |_| Ok(control.total(Counter::Passed) > 20))?;
+    // By then it has loaded its classes, each from a file.
+    collect_times(running, 5)?;
     // From its first connection on HotSpot listens, by a descriptor more.
     Attached::to(running.pid(), ANSWER).map_err(text)?;
     let before = control.total(Counter::Passed);
-    let unlimited = limit(running.pid(), 2)?;
+    let unlimited = limit(running, 2)?;
     let refused = load(running, "core=64k,control=auto,report=other.json");
     set_limit(running.pid(), Some(&unlimited), None)?;
     is(refused?, Loaded::Refused)?;

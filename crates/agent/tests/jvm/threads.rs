@@ -7,6 +7,7 @@ use crate::matrix::{JDKS, SERVED, USUAL, hazard, matrix, since};
 use crate::process::Finished;
 use crate::runner::{Case, Outcome};
 use crate::switching::open;
+use control::Mode;
 use hotspot::collector::Collector;
 
 /// From 17 on: native methods are meant to be there.
@@ -32,13 +33,15 @@ fn first_tlabs(cases: &mut Vec<Case>) {
             .args(&["until=released"])
             .flags("-Xmx64m -Xmn16m")
             .flags(&collector_flags(setting.collector, setting.jdk.feature).join(" "))
-            .agent("control=control")
+            // While the buffers are off nothing is tried.
+            .agent("control=control,start=off")
             .beside(|running| {
                 let control = open(running)?;
                 let begun = control.first_tlab();
                 if begun != 2048 {
                     return Err(format!("new threads begin with {begun} bytes"));
                 }
+                control.set_mode(Mode::On);
                 running.wait_until("first TLABs are HotSpot's", |_| Ok(control.first_tlab() == 0))
             });
         launch.run(setting.jdk).map(|_| Outcome::Passed)

@@ -6,14 +6,13 @@ use crate::screen::Screen;
 use crate::{CHURN, PAYING, words};
 use serde_json::Value;
 
-/// What a terminal of this height and 80 columns shows in the end.
-fn on_screen(pid: u32, rows: u16) -> String {
+/// What a terminal of this height and 80 columns shows in the end, where the observer has left in time.
+fn on_screen(pid: u32, rows: u16) -> Option<String> {
     let pid = pid.to_string();
     // The command holds the terminal's other side, too: it goes first.
     let mut screen =
         Screen::start(terrace(&["doctor", &pid, "--seconds", "2"]).env("TERM", "xterm-256color"), rows, 80);
-    assert!(screen.end().success(), "{}", screen.text());
-    screen.text()
+    screen.end().success().then(|| screen.text())
 }
 
 /// Whether the machine has findings of its own, which take the lines of a small terminal: then the test is skipped.
@@ -48,7 +47,7 @@ fn the_whole_answer_fits_a_small_terminal() {
         ["- -XX:TLABSize=4k: ", "- terrace: "].iter().all(|part| text.contains(part))
             && !text.contains("\n2. ")
     };
-    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all);
+    let text = (0..200).filter_map(|_| on_screen(jvm.0.id(), 24)).find(all);
     let text = text.expect("fewer collections pay");
     assert!(text.starts_with("process      "), "{text}");
     let names = ["use of eden", "collections", "CPU time", "TLAB refills", "threads", "memory", "machine"];
@@ -80,7 +79,7 @@ fn several_findings_stay_on_a_small_terminal_with_all_remedies() {
     }
     let all =
         |text: &String| ["1. refill waste: ", "2. shared refills: "].iter().all(|part| text.contains(part));
-    let text = (0..200).map(|_| on_screen(jvm.0.id(), 24)).find(all).expect("both findings");
+    let text = (0..200).filter_map(|_| on_screen(jvm.0.id(), 24)).find(all).expect("both findings");
     let heading = text.lines().position(|line| line.starts_with("Effects expected for the same work"));
     let heading = heading.unwrap_or_else(|| panic!("the first finding is above the screen:\n{text}"));
     let said = words(&text.lines().skip(heading).collect::<Vec<_>>().join("\n"));

@@ -1,6 +1,8 @@
 //! What is advised is tried: in place, and by forks.
 
-use crate::examined::{answer_when, finding, report, report_advising, rules, start, tries_first};
+use crate::examined::{
+    answer_when, finding, report, report_advising, report_when, rules, start, tries_first,
+};
 use crate::installed::{Busy, PATIENCE, installed, output, stderr, stdout, terrace};
 use crate::{CHURN, PAYING};
 use serde_json::Value;
@@ -120,7 +122,8 @@ fn nothing_is_tried_beside_an_observer_that_is_there() {
 #[test]
 fn the_flag_that_it_advises_cures_what_it_found() {
     let Some(jvm) = start(&["-XX:+UseParallelGC", "-Xmn64m", "-XX:TLABSize=4k"], &CHURN) else { return };
-    let report = report(&jvm);
+    let report =
+        report_when(jvm.0.id(), |report| report["evidence"]["threads"]["started"].as_u64() > Some(0));
     let waste = report["evidence"]["allocation"]["waste_ended"].as_f64().unwrap();
     let each = waste / report["evidence"]["threads"]["started"].as_f64().unwrap();
     assert!(each < 16384.0, "{each} bytes a thread: {report:#}");

@@ -186,6 +186,13 @@ fn is_to_wait(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
+/// Nobody listens any more, also where another thread has just forked and its child has the descriptor, too.
+#[cfg(test)]
+pub(super) fn close(listener: std::os::unix::net::UnixListener) {
+    // SAFETY: the descriptor is open.
+    unsafe { libc::shutdown(listener.as_raw_fd(), libc::SHUT_RDWR) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,7 +236,7 @@ mod tests {
         let ask =
             |socket: &Path| exchange(socket, &mut Waiting::new(std::process::id(), Duration::ZERO, true));
         assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "no socket");
-        drop(UnixListener::bind(&socket).unwrap());
+        close(UnixListener::bind(&socket).unwrap());
         assert!(matches!(ask(&socket), Err(Silence::Broken(_))), "nobody listens");
         assert!(matches!(ask(&folder.path().join("x".repeat(200))), Err(Silence::Broken(_))), "no address");
     }

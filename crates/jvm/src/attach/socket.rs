@@ -108,6 +108,7 @@ fn listener(stream: &UnixStream) -> io::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attach::connection::close;
     use crate::idle::Idle;
     use crate::os;
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -132,7 +133,7 @@ mod tests {
         chown(&socket.path, Some(4711), Some(4711)).unwrap();
         assert_eq!(socket.caller(), owner);
         // An ended JVM's, whose number this one has got.
-        drop(listens);
+        close(listens);
         chown(&socket.path, Some(0), Some(0)).unwrap();
         assert_eq!(socket.is_there(), Ok(false));
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();

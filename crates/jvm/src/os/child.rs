@@ -178,8 +178,12 @@ mod tests {
             let seen = ended(child.id()).unwrap().unwrap();
             assert_eq!((seen.code, seen.signal), (code, signal));
             assert!(seen.resident > 0);
-            assert_eq!(ended(child.id()).unwrap(), Some(seen), "it stays");
-            assert_eq!(reap(child.id()).unwrap(), Some(seen));
+            let again = ended(child.id()).unwrap().unwrap();
+            let reaped = reap(child.id()).unwrap().unwrap();
+            // The last of its CPU time is counted when it has left the CPU.
+            assert!(seen.cpu <= again.cpu && again.cpu <= reaped.cpu);
+            assert_eq!(again, Exit { cpu: again.cpu, ..seen }, "it stays");
+            assert_eq!(reaped, Exit { cpu: reaped.cpu, ..seen });
             assert!(ended(child.id()).is_err());
         }
         let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
