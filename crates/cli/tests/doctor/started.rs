@@ -2,26 +2,16 @@
 
 use crate::examined::{answer_when, refills};
 use crate::installed::{PATIENCE, installed, jar, java, output, status_of, stderr, stdout};
+use crate::paying;
 use serde_json::Value;
 use std::time::Instant;
 
 #[test]
 fn a_program_is_started_watched_and_ended_and_a_page_shows_it() {
     let Some(_) = installed() else { return };
-    let words = [
-        "doctor",
-        "--workload",
-        "churn",
-        "--threads",
-        "4",
-        "--gc",
-        "serial",
-        "--jvm-arg=-Xmx128m",
-        "--seconds",
-        "2",
-        "--warmup",
-        "1",
-    ];
+    let program = ["doctor", "--workload", "churn", "--threads", "4", "--seconds", "2", "--warmup", "1"];
+    let flags = paying();
+    let words: Vec<&str> = program.into_iter().chain(flags.iter().map(String::as_str)).collect();
     let until = Instant::now() + PATIENCE;
     let page = loop {
         let answer = output(&[&words[..], &["--format", "html"]].concat());

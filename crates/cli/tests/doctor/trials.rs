@@ -4,7 +4,7 @@ use crate::examined::{
     answer_when, finding, report, report_advising, report_when, rules, start, tries_first,
 };
 use crate::installed::{Busy, PATIENCE, installed, output, stderr, stdout, terrace};
-use crate::{CHURN, PAYING};
+use crate::{CHURN, PAYING, paying};
 use serde_json::Value;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -132,8 +132,9 @@ fn the_flag_that_it_advises_cures_what_it_found() {
 #[test]
 fn advice_is_tried_and_stands_beside_what_was_expected() {
     let Some(_) = installed() else { return };
-    let program = ["doctor", "--workload", "churn", "--threads", "4", "--gc", "parallel"];
-    let heap = ["--jvm-arg=-Xmx128m", "--jvm-arg=-Xmn32m"];
+    let program = ["doctor", "--workload", "churn", "--threads", "4"];
+    let flags = paying();
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let times = ["--seconds", "2", "--warmup", "1", "--verify", "--duration", "6", "--format", "json"];
     let tried = |report: &Value, remedy: &str| {
         report["trials"].as_array().is_some_and(|all| all.iter().any(|trial| trial["remedy"] == remedy))
@@ -144,7 +145,7 @@ fn advice_is_tried_and_stands_beside_what_was_expected() {
     };
     let both =
         |report: &Value| tried(report, "-XX:TLABSize=4k") && tried(report, "terrace") && all_measured(report);
-    let report = answer_when(&[&program[..], &heap, &times].concat(), both);
+    let report = answer_when(&[&program[..], &flags, &times].concat(), both);
     for trial in report["trials"].as_array().unwrap() {
         assert!(trial["speed"]["median"].as_f64() > Some(0.0), "{trial:#}");
     }
