@@ -63,6 +63,11 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         "a minute for each remedy by default",
     ),
     (
+        "terrace doctor --verify --forks interleaved --workload *",
+        Read,
+        "the command of a kept result, three minutes",
+    ),
+    (
         "java -cp terrace-benchmarks.jar:terrace-jmh.jar *",
         With("org.openjdk.jmh.Main", "-f 1 -wi 1 -w 100ms -i 2 -r 100ms"),
         "minutes by JMH's defaults",
