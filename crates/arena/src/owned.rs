@@ -4,16 +4,22 @@ use std::ptr::NonNull;
 
 /// A boxed value. References to it are as long as the owner of both sees to it.
 #[derive(Debug)]
-pub(crate) struct Owned<T>(NonNull<T>);
+pub(crate) struct Owned<T: ?Sized>(NonNull<T>);
 
 // SAFETY: as a `Box<T>`, which may be sent if `T` may.
-unsafe impl<T: Send> Send for Owned<T> {}
+unsafe impl<T: Send + ?Sized> Send for Owned<T> {}
 // SAFETY: as a `Box<T>`.
-unsafe impl<T: Sync> Sync for Owned<T> {}
+unsafe impl<T: Sync + ?Sized> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
     pub(crate) fn new(value: T) -> Owned<T> {
-        Owned(NonNull::from(Box::leak(Box::new(value))))
+        Owned::of(Box::new(value))
+    }
+}
+
+impl<T: ?Sized> Owned<T> {
+    pub(crate) fn of(value: Box<T>) -> Owned<T> {
+        Owned(NonNull::from(Box::leak(value)))
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -31,7 +37,7 @@ impl<T> Owned<T> {
     }
 }
 
-impl<T> Drop for Owned<T> {
+impl<T: ?Sized> Drop for Owned<T> {
     fn drop(&mut self) {
         // SAFETY: from `Box::leak`, given back once; nobody refers to it any more (see `forever`).
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });

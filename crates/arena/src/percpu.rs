@@ -9,6 +9,7 @@
 //! all others of this CPU past the buffers.
 
 use crate::grain::{GRAIN, GRAIN_SHIFT, MOST_ALIGNED, aligned, most_skipped};
+use crate::owned::Owned;
 use crate::primitive::{Count64, Ordering};
 use crate::sequence::{self, Area, replace, take, take_aligned, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, REST_MASK, Slot, Taken, WORDS, cut, pack, skipped};
@@ -95,7 +96,8 @@ pub(crate) struct PerCpu {
     source: CpuSource,
     base: usize,
     sizes: Sizes,
-    slots: Box<[Slot]>,
+    /// [`Fast`] refers to them, also when this has been moved.
+    slots: Owned<[Slot]>,
 }
 
 impl PerCpu {
@@ -104,7 +106,13 @@ impl PerCpu {
         debug_assert!(base.is_multiple_of(MOST_ALIGNED));
         let largest = (REST_MASK as usize) << GRAIN_SHIFT;
         let sizes = Sizes { first: sizes.first.min(largest), others: sizes.others.min(largest), ..sizes };
-        PerCpu { area, source, base, sizes, slots: (0..sizes.count).map(|_| Slot::new()).collect() }
+        let slots = (0..sizes.count).map(|_| Slot::new()).collect();
+        PerCpu { area, source, base, sizes, slots: Owned::of(slots) }
+    }
+
+    #[inline(always)]
+    fn slots(&self) -> &[Slot] {
+        self.slots.get()
     }
 
     fn start(&self, word: u64) -> usize {
@@ -113,7 +121,7 @@ impl PerCpu {
 
     /// The fast path alone, if it is worth its place in the caller's code. It is of use for as long as `self` lives; moving `self` does no harm.
     pub(crate) fn fast(&self) -> Option<Fast> {
-        let fast = Fast { area: self.area, slots: NonNull::from(&*self.slots), base: self.base };
+        let fast = Fast { area: self.area, slots: NonNull::from(self.slots()), base: self.base };
         sequence::is_inlined(self.area).then_some(fast)
     }
 
@@ -129,7 +137,7 @@ impl PerCpu {
         let grains = (bytes >> GRAIN_SHIFT) as u64;
         if grains <= REST_MASK
             // SAFETY: as in `Fast::take`.
-            && let Taken::Done(word) = unsafe { take_by_any(self.area, &self.slots, grains, gap(align)) }
+            && let Taken::Done(word) = unsafe { take_by_any(self.area, self.slots(), grains, gap(align)) }
         {
             return Some(aligned(self.start(word), align));
         }
@@ -169,7 +177,7 @@ impl PerCpu {
     /// this thread has no area.
     fn here(&self) -> Option<(u32, &Slot)> {
         let cpu = sequence::cpu(self.area)?;
-        Some((cpu, self.slots.get(cpu as usize)?))
+        Some((cpu, self.slots().get(cpu as usize)?))
     }
 
     /// The upper source has nothing left: whatever any word of this CPU holds, however large the request is.
@@ -283,7 +291,7 @@ impl PerCpu {
 
     /// Empties all buffers; what they hold is wasted. The caller is alone.
     pub(crate) fn reset(&self) {
-        for slot in &self.slots {
+        for slot in self.slots() {
             for word in &slot.words {
                 // Relaxed: nobody else looks; whoever does later is ordered by what handed the arena over.
                 let rest = word.load(Ordering::Relaxed) & REST_MASK;
@@ -295,7 +303,7 @@ impl PerCpu {
 
     /// What each buffer holds that holds something, with the buffer's number. The caller is alone.
     pub(crate) fn rests(&self) -> impl Iterator<Item = (usize, Extent)> + '_ {
-        let words = self.slots.iter().flat_map(|slot| &slot.words).enumerate();
+        let words = self.slots().iter().flat_map(|slot| &slot.words).enumerate();
         words.filter_map(|(number, word)| {
             // Relaxed: nobody else changes it; what handed the arena over ordered whoever did.
             let word = word.load(Ordering::Relaxed);
@@ -306,7 +314,7 @@ impl PerCpu {
 
     /// Empties a buffer, which holds so many bytes. The caller is alone.
     pub(crate) fn take_out(&self, number: usize, bytes: usize) {
-        let slot = &self.slots[number / WORDS];
+        let slot = &self.slots()[number / WORDS];
         slot.wasted.fetch_add(bytes as u64, Ordering::Relaxed);
         // Relaxed: as in `reset`.
         slot.words[number % WORDS].store(EMPTY, Ordering::Relaxed);
@@ -314,7 +322,7 @@ impl PerCpu {
 
     /// Makes an empty buffer hold an extent. The caller is alone.
     pub(crate) fn put_in(&self, number: usize, extent: Extent) {
-        let slot = &self.slots[number / WORDS];
+        let slot = &self.slots()[number / WORDS];
         slot.reserved.fetch_add(extent.bytes as u64, Ordering::Relaxed);
         // Relaxed: as in `reset`, also for what was done to the bytes.
         slot.words[number % WORDS].store(pack(self.base, extent), Ordering::Relaxed);
@@ -323,7 +331,7 @@ impl PerCpu {
     /// What happened so far; other threads may be at work.
     pub(crate) fn happened(&self) -> Happened {
         let mut sum = Happened::default();
-        for slot in &self.slots {
+        for slot in self.slots() {
             let of = |counter: &Count64| counter.load(Ordering::Relaxed);
             sum.refills += of(&slot.refills);
             sum.reserved += of(&slot.reserved);

@@ -91,10 +91,13 @@ fn id_offset(area: Area) -> isize {
 #[inline(always)]
 pub(crate) fn cpu(area: Area) -> Option<u32> {
     // SAFETY: as in `take`; an aligned load of four bytes is not torn.
-    let cpu = unsafe { number(area.offset().wrapping_add(id_offset(area))) };
-    // The kernel's words for "not registered" are negative numbers; an area that was given up has a concurrency id of 0, in which `take` and
-    // `replace` do not believe.
-    (cpu as i32 >= 0).then_some(cpu)
+    let at = |offset: isize| unsafe { number(area.offset().wrapping_add(offset)) };
+    // The kernel's words for "not registered" are negative numbers, and the concurrency id is 0 then. Only the thread itself gives its area up, so
+    // that two loads tell of one state.
+    let is_registered = |cpu: u32| cpu as i32 >= 0;
+    let found = at(id_offset(area));
+    let has_area = is_registered(found) && (!area.is_by_ids() || is_registered(at(RseqArea::CPU_ID)));
+    has_area.then_some(found)
 }
 
 /// Takes `grains` from the word of the current CPU: its lower field shrinks, its upper one grows.

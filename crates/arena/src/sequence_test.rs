@@ -1,7 +1,11 @@
 //! The sequences' instructions, run in an area that nobody restarts: what they load, compare and store. That the kernel begins them
 //! again is for `tests/interrupted.rs`, where it has areas; qemu has none, and these tests run there, too.
 
+use crate::grain::GRAIN;
+use crate::percpu::{Happened, PerCpu, Sizes};
 use crate::primitive::{Atomic64, Ordering};
+use crate::reserve::Reserve;
+use crate::segments::Segments;
 use crate::sequence::{Area, cpu, replace, take, take_by_any};
 use crate::slot::{EMPTY, REFILLING, REST_BITS, Slot, Taken, cut};
 
@@ -153,10 +157,29 @@ fn with_concurrency_ids_the_word_is_that_of_the_id() {
     // A thread without an area has the id 0.
     let mut none = Fake::on(-1_i32 as u32);
     let (area, slots) = (none.of_kind(true), [Slot::new()]);
+    // Who believed in it would try forever to take what `take` and `replace` do not give.
+    assert_eq!(cpu(area), None);
     slots[0].words[0].store(WORD, Ordering::Relaxed);
     // SAFETY: as above.
     let taken = unsafe { take_by_any(area, &slots, 1, 0) };
     assert_eq!(taken, Taken::Short);
     // SAFETY: as above.
     assert!(!unsafe { replace(area, &slots[0].words[0], 0, WORD, EMPTY) });
+}
+
+/// Who believes in its id of 0 tries for ever to take what is not given.
+#[test]
+fn a_thread_without_an_area_is_served_past_the_buffers() {
+    const LIMIT: usize = 64;
+    for by_ids in [false, true] {
+        let mut none = Fake::on(-1_i32 as u32);
+        let sizes = Sizes::equal(32 * GRAIN, 3);
+        let buffers = PerCpu::new(none.of_kind(by_ids), topology::CpuSource::detect(), 1 << 20, sizes);
+        let reserve = Reserve::new(Segments::foreign(1 << 20, LIMIT * GRAIN), LIMIT * GRAIN);
+        let take = || buffers.allocate(GRAIN, GRAIN, &reserve, |_| ());
+        let mut starts: Vec<usize> = std::iter::from_fn(take).collect();
+        starts.dedup();
+        assert_eq!((starts.len(), take()), (LIMIT, None));
+        assert_eq!(buffers.happened(), Happened::default());
+    }
 }

@@ -194,3 +194,25 @@ fn a_thread_without_restartable_sequences_is_served() {
         });
     });
 }
+
+/// The same in a process that may use one CPU: on a machine of several its buffers go by concurrency ids, if Linux (6.3 and later) and glibc
+/// (2.40 and later) have them.
+#[test]
+fn a_thread_without_restartable_sequences_is_served_on_one_cpu() {
+    use std::os::unix::process::CommandExt;
+    let on_one_cpu = || {
+        // SAFETY: plain values; none of these calls allocates.
+        let failed = unsafe {
+            let mut one: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(libc::sched_getcpu() as usize, &mut one);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const one)
+        };
+        if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", "a_thread_without_restartable_sequences_is_served"]);
+    // SAFETY: as said there.
+    unsafe { again.pre_exec(on_one_cpu) };
+    let output = again.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
