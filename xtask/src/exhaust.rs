@@ -52,6 +52,8 @@ fn collector(text: &str) -> std::result::Result<Collector, Error> {
 
 /// The heap, unless another is asked for: small enough to be full soon, large enough for G1's regions and Shenandoah's.
 const HEAP: &str = "48m";
+/// Of fewer no ratio of medians has an interval.
+const FEWEST_PAIRS: usize = 4;
 /// What is too much against stock.
 const LIMIT: f64 = 1.2;
 /// KB of a region of Parallel's (64 K words): after so much more garbage the objects lie in the same places of their regions.
@@ -111,7 +113,7 @@ impl Pairs {
             let pairs: Vec<[f64; 2]> = ours.into_iter().zip(stock).map(<[f64; 2]>::from).collect();
             statistics::trimmed::ratio_of_sums(&pairs)
         };
-        ratio.ok_or_else(|| Error::failed("a JVM took no measurable time"))
+        ratio.ok_or_else(|| Error::failed("a ratio has no interval: a JVM took no measurable time"))
     }
 
     fn middle(&self, figure: fn(&Run) -> f64, one_position: bool) -> [f64; 2] {
@@ -211,8 +213,8 @@ fn positions(arguments: &Arguments) -> Vec<u64> {
 
 /// Measures in pairs A B B A and shows the medians; an error if a row is too much against stock.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    if arguments.pairs == 0 {
-        return Err(Error::usage("--pairs must be 1 or more"));
+    if arguments.pairs < FEWEST_PAIRS && arguments.positions.is_none() {
+        return Err(Error::usage("--pairs must be 4 or more: of fewer no ratio has an interval"));
     }
     if arguments.words.is_some_and(|words| !WORDS.contains(&words)) {
         return Err(Error::usage("--words must be 60 or 2"));

@@ -29,12 +29,14 @@ impl Interval {
     }
 
     /// The ratio of two quantities. Its interval goes from the lower end over the upper to the upper end over the lower: wider than that
-    /// of paired values would be, so nothing is said too early. `None` where the divisor's interval includes 0.
+    /// of paired values would be, so nothing is said too early. A negative end is the other way round. `None` where the divisor's interval includes 0.
     pub fn over(&self, base: &Interval) -> Option<Interval> {
+        let least = |end: f64| end / if end < 0.0 { base.low } else { base.high };
+        let most = |end: f64| end / if end < 0.0 { base.high } else { base.low };
         (base.low > 0.0).then(|| Interval {
             median: self.median / base.median,
-            low: self.low / base.high,
-            high: self.high / base.low,
+            low: least(self.low),
+            high: most(self.high),
         })
     }
 }
@@ -138,6 +140,8 @@ fn median_in_place(values: &mut [f64]) -> Option<f64> {
 const FEWEST_RESAMPLED: usize = 10;
 /// Of fewer values even the lowest and the highest do not hold the median between them often enough.
 const FEWEST_ORDERED: usize = 5;
+/// Of fewer values of each of two sides no ratio has an interval.
+const FEWEST_ON_A_SIDE: usize = 4;
 /// How often an interval holds the truth.
 const LEVEL: f64 = 0.95;
 
@@ -195,10 +199,14 @@ fn of_order(values: &[f64]) -> (f64, f64) {
 }
 
 /// The ratio of two medians, b over a, with its 95 % percentile-bootstrap interval: each side is resampled by itself, since
-/// nothing pairs a value of one with a value of the other. `None` unless all medians are above 0.
+/// nothing pairs a value of one with a value of the other. `None` unless both medians are above 0, where that of `a` may be 0 so that there is no upper end, and of
+/// fewer than four values on a side: of three equal sides are told apart in one case of ten.
 pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
     let above = |values: &[f64]| median(values).filter(|median| *median > 0.0);
     let ratio = above(b)? / above(a)?;
+    if a.len().min(b.len()) < FEWEST_ON_A_SIDE {
+        return None;
+    }
     let mut random = Random::new(seed);
     let (mut of_a, mut of_b) = (vec![0.0; a.len()], vec![0.0; b.len()]);
     let mut ratios = Vec::with_capacity(RESAMPLES);
@@ -206,12 +214,11 @@ pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
         of_a.fill_with(|| a[random.below(a.len())]);
         of_b.fill_with(|| b[random.below(b.len())]);
         let medians = median_in_place(&mut of_a).zip(median_in_place(&mut of_b));
-        ratios.extend(medians.filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a));
+        ratios.extend(medians.map(|(a, b)| if a > 0.0 { b / a } else { f64::INFINITY }));
     }
     ratios.sort_unstable_by(f64::total_cmp);
-    let at =
-        |share: f64| ratios.get(((ratios.len().saturating_sub(1)) as f64 * share).round() as usize).copied();
-    Some(Interval { median: ratio, low: at(0.025)?, high: at(0.975)? })
+    let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share).round() as usize];
+    at(0.975).is_finite().then(|| Interval { median: ratio, low: at(0.025), high: at(0.975) })
 }
 
 /// The scatter of values around their median, as a share of it: 1.4826 x the median absolute deviation, which is the
@@ -338,6 +345,22 @@ mod tests {
         assert!((1.8..2.0).contains(&found.low) && (2.0..2.2).contains(&found.high), "{found:?}");
         assert_eq!(ratio_of_medians(&[0.0], &b, 1), None);
         assert_eq!(ratio_of_medians(&a, &[], 1), None);
+        // Of every third resample the median is 0: whatever is cut off there would make the upper end lower.
+        assert_eq!(ratio_of_medians(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0], &[1.0; 7], 1), None);
+        assert_eq!(ratio_of_medians(&a, &b[..3], 1), None);
+    }
+
+    #[test]
+    fn a_ratio_of_intervals_holds_all_that_two_values_of_them_give() {
+        let base = Interval { median: 2.0, low: 1.0, high: 4.0 };
+        for (low, high) in [(1.0, 3.0), (-1.0, 3.0), (-3.0, -1.0)] {
+            let found = Interval { median: 1.0, low, high }.over(&base).unwrap();
+            let all = [low, high].into_iter().flat_map(|a| [base.low, base.high].map(|b| a / b));
+            let (least, most) =
+                all.fold((f64::MAX, f64::MIN), |(least, most), one| (least.min(one), most.max(one)));
+            assert_eq!((found.low, found.high), (least, most), "{low} {high}");
+        }
+        assert_eq!(Interval::exactly(1.0).over(&Interval { median: 1.0, low: 0.0, high: 2.0 }), None);
     }
 
     #[test]
