@@ -3,7 +3,7 @@
 //! The plan and the evaluation vary the same groups in the same way; what only one of them has is there.
 
 use crate::constants::{self, Constant};
-use crate::machine::{Bandwidth, Costs, Machine, Picoseconds, Unit};
+use crate::machine::{Bandwidth, Costs, Figure, Machine, Picoseconds, Unit};
 use crate::programs::counters;
 use crate::scenario::Calls;
 
@@ -86,11 +86,22 @@ pub(crate) const fn unknown(end: End) -> f64 {
 
 /// A figure's end over its value.
 fn factor(machine: &Machine, key: &str, end: End) -> f64 {
-    let given = machine.figure(key).map(|figure| match end {
-        End::Low => figure.low.map(|low| low / figure.value),
-        End::High => figure.high.map(|high| high / figure.value),
-    });
-    given.flatten().unwrap_or(unknown(end))
+    let given = machine.figure(key).and_then(|figure| Some(given(figure, end)? / figure.value));
+    given.unwrap_or(unknown(end))
+}
+
+/// A figure's end, in its unit, where its file has one.
+const fn given(figure: &Figure, end: End) -> Option<f64> {
+    match end {
+        End::Low => figure.low,
+        End::High => figure.high,
+    }
+}
+
+/// The end of a time that is nothing otherwise, which no factor makes longer.
+fn beside_nothing(machine: &Machine, key: &str, end: End) -> Option<Picoseconds> {
+    let figure = machine.figure(key).filter(|figure| figure.value == 0.0)?;
+    given(figure, end).map(|value| machine.picoseconds(value, figure))
 }
 
 fn scale(cost: &mut Picoseconds, by: f64) {
@@ -141,9 +152,13 @@ fn cost<'a>(costs: &'a mut Costs, key: &str) -> Option<&'a mut Picoseconds> {
 /// Costs with these keys at an end.
 fn costs(machine: &mut Machine, keys: &[&str], end: End) {
     for key in keys {
-        let by = factor(machine, &format!("costs.{key}"), end);
+        let full = format!("costs.{key}");
+        let (by, time) = (factor(machine, &full, end), beside_nothing(machine, &full, end));
         if let Some(cost) = cost(&mut machine.costs, key) {
-            scale(cost, by);
+            match time {
+                Some(time) => *cost = time,
+                None => scale(cost, by),
+            }
         }
     }
     order(machine);
@@ -329,6 +344,12 @@ mod tests {
         // No range in the file: a fifth either way.
         assert_eq!(at(Group::Streaks, End::High).streak, 48_000);
         assert_eq!(at(Group::Streaks, End::High).residency, 0);
+        // Nothing, or up to so much.
+        let mut perhaps = nehalem.clone();
+        let figure = perhaps.figures.iter_mut().find(|figure| figure.key == "costs.residency").unwrap();
+        (figure.value, figure.unit, figure.high) = (0.0, Unit::Nanoseconds, Some(50.0));
+        vary_machine(&mut perhaps, Group::Streaks, End::High);
+        assert_eq!(perhaps.costs.residency, 50_000);
         assert_eq!(at(Group::FirstCache, End::Low).locked, nehalem.costs.locked);
         assert!(close(at(Group::FirstCache, End::Low).l1 as f64 / nehalem.costs.l1 as f64, 0.8));
         // What the file does not have is not changed.

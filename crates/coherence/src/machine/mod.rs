@@ -55,6 +55,11 @@ impl Machine {
         shipped::named(name_or_path)
     }
 
+    /// A value in the unit of this figure, which is of a time, in picoseconds.
+    pub(crate) fn picoseconds(&self, value: f64, figure: &Figure) -> Picoseconds {
+        number::base(value, figure.unit, self.clock_ghz).round() as Picoseconds
+    }
+
     /// So many processor cycles in picoseconds.
     pub fn cycles(&self, cycles: f64) -> Picoseconds {
         (cycles * 1e3 / self.clock_ghz).round() as Picoseconds

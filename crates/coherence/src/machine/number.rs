@@ -78,7 +78,7 @@ impl Quantity {
 }
 
 /// What follows from a unit: picoseconds for times, GHz, events in a second, or a factor.
-fn base(value: f64, unit: Unit, clock_ghz: f64) -> f64 {
+pub(super) fn base(value: f64, unit: Unit, clock_ghz: f64) -> f64 {
     match unit {
         Unit::Nanoseconds => value * 1e3,
         Unit::Milliseconds => value * 1e9,
