@@ -1,14 +1,16 @@
 //! What JVMTI tells the agent.
+#![allow(clippy::disallowed_types, reason = "that the JVM ends is told to a thread that attaches meanwhile")]
 
 use crate::agent::agent_if_installed;
 use crate::install;
 use crate::observer;
 use crate::report;
 use crate::state::{INTERNAL, control};
-use control::{Mode, State};
+use control::{Control, Mode, State};
 use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
 use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 /// All of them.
 pub(crate) fn callbacks() -> Callbacks {
@@ -51,6 +53,26 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
     }
 }
 
+/// Whether VMDeath has come.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// For who has published an agent, and started it, which may have been meanwhile.
+pub(crate) fn stop_if_ending(control: &Control) {
+    // Between the agent's publication and this load, as in `vm_death` between its store and its look for an agent: either it finds the
+    // agent, or it is seen here.
+    fence(Ordering::SeqCst);
+    // Relaxed: ordered by the fence.
+    if ENDING.load(Ordering::Relaxed) {
+        stop(control);
+    }
+}
+
+/// From here on requests are passed on.
+fn stop(control: &Control) {
+    control.set_mode(Mode::Off);
+    control.set_state(State::Ended);
+}
+
 /// The JVM is ending. From here on collections are not announced any more, while threads may still allocate for a moment and
 /// collections may still run. Nothing is allocated here: the collectors' threads may have ended already, and an allocation that needs one of them
 /// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
@@ -58,9 +80,11 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
 /// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then, and where it is not, since JDK
 /// 26, by the hook of its pauses.
 unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
+    // Relaxed: ordered by the fence.
+    ENDING.store(true, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
     if let Some(agent) = agent_if_installed() {
-        agent.control.set_mode(Mode::Off);
-        agent.control.set_state(State::Ended);
+        stop(agent.control);
     } else if let Some(control) = control().filter(|control| control.state() == Some(State::Withdrawn)) {
         // In a hook, or at a collection, where its file could not be written.
         control.set_state(State::Withdrawn);

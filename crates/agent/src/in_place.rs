@@ -8,11 +8,16 @@ use hotspot::patch::{Exchange, Unlocked};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+/// So many pauses may pass until what has often failed is tried again.
+const MOST_PAUSES: u64 = 64;
+
 pub(crate) struct InPlace {
     control: &'static Control,
     exchanges: Mutex<Vec<Exchange>>,
-    /// The pause after which it failed, and 1; 0 as long as it has not.
-    failed: AtomicU64,
+    /// How often it failed in a hook or at a safepoint.
+    failures: AtomicU64,
+    /// Before so many pauses it is not tried there again.
+    again: AtomicU64,
     /// What has to be done when nothing is in place any more.
     forget: fn(),
     /// How long it stays without being asked for.
@@ -23,7 +28,8 @@ impl InPlace {
     /// Nothing yet. `forget` is called when HotSpot's own functions are back.
     pub(crate) fn nothing(control: &'static Control, forget: fn()) -> InPlace {
         let lease = Lease::begin(control);
-        InPlace { control, exchanges: Mutex::default(), failed: AtomicU64::new(0), forget, lease }
+        let (failures, again) = (AtomicU64::new(0), AtomicU64::new(0));
+        InPlace { control, exchanges: Mutex::default(), failures, again, forget, lease }
     }
 
     /// For whoever puts it in place.
@@ -50,14 +56,14 @@ impl InPlace {
         self.back(&mut self.exchanges(), Unlocked::of).map(drop).map_err(cannot)
     }
 
-    /// The same in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once, and tried again after the next pause
-    /// only: it would cost each request of a JVM that forbids it.
+    /// The same in a hook or at a safepoint, where nobody waits. What fails is said in the control memory, once, and tried again one pause later, then
+    /// 2, 4, and up to [`MOST_PAUSES`]: it would cost each request of a JVM that forbids it, and the process's maps, which are read for it, can be long.
     #[cold]
     #[inline(never)]
     pub(crate) fn try_take_back(&self) {
-        let now = self.control.pauses().wrapping_add(1);
+        let pauses = self.control.pauses();
         // Relaxed: whoever has not seen a failure yet fails once more.
-        if self.failed.load(Ordering::Relaxed) == now {
+        if pauses < self.again.load(Ordering::Relaxed) {
             return;
         }
         let mut exchanges = match self.exchanges.try_lock() {
@@ -70,7 +76,10 @@ impl InPlace {
             // A thread that is late in a hook. Or whoever is at work needs microseconds: the next request tries again.
             Ok(false) | Err(Error::Busy) => {}
             Err(error) => {
-                self.failed.store(now, Ordering::Relaxed);
+                // Relaxed: both are changed by who has the exchanges alone.
+                let failures = self.failures.fetch_add(1, Ordering::Relaxed);
+                let skipped = MOST_PAUSES.min(1 << failures.min(63));
+                self.again.store(pauses.saturating_add(skipped), Ordering::Relaxed);
                 let line = cannot(error);
                 if !self.control.message().ends_with(&line) {
                     self.control.set_message(&line);
@@ -112,6 +121,34 @@ mod tests {
 
     const OURS: usize = 7;
     const THEIRS: usize = 9;
+
+    /// Somebody else's function stays in an entry until it is gone.
+    #[test]
+    fn what_fails_in_a_pause_is_tried_in_few_of_the_later_ones() {
+        let word: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
+        let control = Box::leak(Box::new(Control::anonymous(&[1]).unwrap()));
+        let in_place = InPlace::nothing(control, || ());
+        let exchanges = [Exchange::of(word, OURS, "function")];
+        // SAFETY: nobody calls through this word.
+        unsafe { Unlocked::of(&exchanges).unwrap().exchange().unwrap() };
+        *in_place.exchanges() = exchanges.into();
+        // Relaxed, here and below: one thread.
+        word.store(THEIRS, Ordering::Relaxed);
+        let mut tried = Vec::new();
+        for pause in 0..300 {
+            let before = in_place.failures.load(Ordering::Relaxed);
+            (0..3).for_each(|_| in_place.try_take_back());
+            tried.extend((in_place.failures.load(Ordering::Relaxed) > before).then_some(pause));
+            control.count_pause();
+        }
+        assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255]);
+        word.store(OURS, Ordering::Relaxed);
+        while !in_place.is_back() {
+            in_place.try_take_back();
+            control.count_pause();
+        }
+        assert_eq!((word.load(Ordering::Relaxed), control.state()), (0, Some(State::Withdrawn)));
+    }
 
     /// Another agent, which changes an entry after it was looked at.
     #[test]
