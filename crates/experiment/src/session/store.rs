@@ -137,13 +137,19 @@ fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error + use<'_> {
 }
 
 impl Store {
-    /// A new run in a folder that has none.
+    /// A new run in a folder that is new, or empty: results replace files of their names.
     pub fn create(folder: &Path, header: &Header) -> Result<Store> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
         let path = folder.join(HEADER);
         if path.exists() {
             return Err(Error::usage(format!(
                 "{} already holds a run; continue it with --resume, or choose another directory with --out",
+                folder.display()
+            )));
+        }
+        if fs::read_dir(folder).map_err(failed(folder))?.next().is_some() {
+            return Err(Error::usage(format!(
+                "{} has other files, which results could replace; specify a new or an empty directory with --out",
                 folder.display()
             )));
         }

@@ -101,6 +101,19 @@ fn folders_are_numbered() {
 }
 
 #[test]
+fn files_that_are_somebody_elses_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("index.html");
+    fs::write(&page, "precious").unwrap();
+    let error = Store::create(folder.path(), &asked()).err().unwrap();
+    assert!(error.exit_code() == 2 && error.to_string().contains("an empty directory"), "{error}");
+    assert_eq!(
+        (fs::read_to_string(&page).unwrap().as_str(), fs::read_dir(folder.path()).unwrap().count()),
+        ("precious", 1)
+    );
+}
+
+#[test]
 fn two_runs_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Store::resume(folder.path(), &asked()).is_err_and(|error| error.exit_code() == 2));
