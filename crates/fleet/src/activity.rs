@@ -26,9 +26,9 @@ pub struct Activity {
     pub is_estimate: bool,
     /// Requests of threads for TLABs.
     pub tlabs: Option<f64>,
-    /// Refills of the buffers from the heap.
+    /// Requests that the heap served: refills of the buffers nearest to it, and what went past all buffers.
     pub refills: Option<f64>,
-    /// Of the bytes that were reserved: those given up.
+    /// What buffers gave up, as a share of the bytes handed out.
     pub waste: Option<f64>,
     pub collections: Option<f64>,
     pub levels: Vec<Share>,
@@ -108,22 +108,54 @@ impl Activity {
     }
 
     fn with(self, before: &Status, now: &Status, seconds: f64) -> Activity {
-        let total = Between { before: &before.total, now: &now.total, seconds };
         let per_second = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
         let served = per_second(before.served_bytes, now.served_bytes);
         let waste = now.waste.since(&before.waste);
+        let requests = Requests::between(before, now, seconds);
         Activity {
             buffers: if now.state == "observing" { "counts".into() } else { now.mode.clone() },
             allocated: Some(served),
             is_estimate: false,
-            tlabs: Some(total.rate(&[Counter::Buffers, Counter::Stolen, Counter::Passed])),
-            refills: Some(total.rate(&[Counter::Refills])),
+            tlabs: Some(requests.tlabs),
+            refills: Some(requests.of_heap),
             waste: waste.share(),
             collections: self.collections.or(Some(per_second(before.pauses, now.pauses))),
             levels: (now.levels.iter().zip(&before.levels))
                 .map(|(now, before)| Share::between(before, now, served, seconds))
                 .collect(),
             ..self
+        }
+    }
+}
+
+/// For each second: what threads asked for, and what of that reached the heap.
+struct Requests {
+    tlabs: f64,
+    of_heap: f64,
+}
+
+impl Requests {
+    /// A level is refilled from the one behind it, which counts that as a request: threads ask the first, and only the last asks the heap. Private
+    /// buffers have both sides for themselves.
+    fn between(before: &Status, now: &Status, seconds: f64) -> Requests {
+        let private = now.shared_levels();
+        let rate = |level: usize, counters: &[Counter]| -> f64 {
+            let (Some(before), Some(now)) = (before.levels.get(level), now.levels.get(level)) else {
+                return 0.0;
+            };
+            let pairs = now.domains.iter().zip(&before.domains);
+            pairs.map(|(now, before)| Between { before, now, seconds }.rate(counters)).sum()
+        };
+        let of_threads = |level| rate(level, &[Counter::Buffers, Counter::Stolen, Counter::Direct]);
+        let of_buffers = |level| rate(level, &[Counter::Refills, Counter::Direct]);
+        let all_private = |of: &dyn Fn(usize) -> f64| -> f64 { (private..now.levels.len()).map(of).sum() };
+        let passed = rate(0, &[Counter::Passed]);
+        Requests {
+            tlabs: of_threads(0) + all_private(&of_threads) + passed,
+            of_heap: of_buffers(private - 1)
+                + all_private(&of_buffers)
+                + passed
+                + rate(0, &[Counter::Missed]),
         }
     }
 }
@@ -195,6 +227,38 @@ pub(crate) mod tests {
         control.set_state(State::Refused);
         let found = Activity::between(&before, &look(begin + Duration::from_secs(3), 5, Some(&control)));
         assert_eq!((found.buffers.as_str(), found.allocated), ("refused", None));
+    }
+
+    /// Of a core's buffer, that of its processor, and buffers of threads, each counter once.
+    #[test]
+    fn requests_are_counted_where_they_begin_and_where_they_end() {
+        let control = Control::anonymous(&[2, 1, 1]).unwrap();
+        control.set_settings(r#"{"levels":"core+processor"}"#);
+        control.set_state(State::Installed);
+        let begin = Instant::now();
+        let before = look(begin, 5, Some(&control));
+        let [core, processor, thread] = [0, 1, 2].map(|level| &control.counters(level)[0]);
+        for (domain, counter, count) in [
+            (core, Counter::Buffers, 1),
+            (core, Counter::Stolen, 10),
+            (core, Counter::Direct, 100),
+            (core, Counter::Passed, 1000),
+            (core, Counter::Objects, 5),
+            (core, Counter::Missed, 20_000),
+            // The processor's requests: refills of cores, and what they passed on.
+            (core, Counter::Refills, 7),
+            (processor, Counter::Buffers, 87),
+            (processor, Counter::Direct, 20),
+            (processor, Counter::Refills, 300),
+            (thread, Counter::Buffers, 100_000),
+            (thread, Counter::Direct, 1_000_000),
+            (thread, Counter::Refills, 4000),
+        ] {
+            domain.add(counter, count);
+        }
+        let found = Activity::between(&before, &look(begin + Duration::from_secs(1), 5, Some(&control)));
+        assert_eq!(found.tlabs, Some(1_101_111.0));
+        assert_eq!(found.refills, Some(f64::from(300 + 20 + 4000 + 1_000_000 + 1000 + 20_000)));
     }
 
     #[test]

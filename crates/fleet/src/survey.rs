@@ -190,7 +190,7 @@ fn processes() -> impl Iterator<Item = u32> {
 
 /// When a process started (proc(5), field 22 of `stat`). `None` for one that has ended, if nobody has waited for it yet, too.
 fn started(pid: u32) -> Option<u64> {
-    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let line = os::read_text(format!("/proc/{pid}/stat")).ok()?;
     let has_ended = matches!(os::stat_field(&line, 3), Some('Z' | 'X'));
     os::stat_field(&line, 22).filter(|_| !has_ended)
 }

@@ -108,9 +108,8 @@ fn status(control: &View, settings: Value) -> Status {
         Mode::Bound => "bound",
     };
     let named = settings["levels"].as_str().unwrap_or("").to_owned();
-    let mut names = named.split('+').filter(|name| !name.is_empty());
-    // A level that no name stands for has the private buffers.
-    let bound = control.levels() > names.clone().count().max(1);
+    let mut names = names(&named);
+    let bound = control.levels() > shared(&named);
     let mut levels = Vec::new();
     for level in 0..control.levels() {
         levels.push(Level {
@@ -138,6 +137,23 @@ fn status(control: &View, settings: Value) -> Status {
         sizing: why::read(control, &settings),
         total: CounterValues::of(|counter| control.total(counter)),
         settings,
+    }
+}
+
+fn names(levels: &str) -> impl Iterator<Item = &str> + Clone {
+    levels.split('+').filter(|name| !name.is_empty())
+}
+
+/// How many levels have these names. A further one, that no name stands for, has the private buffers.
+fn shared(levels: &str) -> usize {
+    names(levels).count().max(1)
+}
+
+impl Status {
+    /// How many levels threads share, from the nearest to them to the nearest to the heap; those behind have the private buffers. At least 1,
+    /// also where there are no buffers (`levels=none`), whose first level counts what the heap served.
+    pub fn shared_levels(&self) -> usize {
+        shared(self.settings["levels"].as_str().unwrap_or("")).min(self.levels.len()).max(1)
     }
 }
 
