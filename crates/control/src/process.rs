@@ -23,7 +23,9 @@ struct Process {
 
 impl Process {
     fn of(directory: &Path) -> Option<Process> {
-        let text = std::fs::read_to_string(directory.join("status")).ok()?;
+        // A name that was cut may end within a letter.
+        let text = std::fs::read(directory.join("status")).ok()?;
+        let text = String::from_utf8_lossy(&text);
         let words = |key: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(key));
             line.map(|line| {

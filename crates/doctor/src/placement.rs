@@ -1,7 +1,7 @@
 //! Where a process runs, and where its memory is: CPUs, memory nodes, control group.
 
 use crate::evidence::{CpuLimits, Placement};
-use jvm::os::stat_field;
+use jvm::os::{self, stat_field};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl System {
     }
 
     fn read(&self, path: impl AsRef<Path>) -> Option<String> {
-        fs::read_to_string(self.root.join(path)).ok()
+        os::read_text(self.root.join(path)).ok()
     }
 
     /// Processors that a process may use, nodes, and its quota.
@@ -89,7 +89,7 @@ impl System {
             let Some(thread) = task.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
                 continue;
             };
-            let read = |file| fs::read_to_string(task.path().join(file)).unwrap_or_default();
+            let read = |file| os::read_text(task.path().join(file)).unwrap_or_default();
             let stat = read("stat");
             let field = |number| stat_field::<u64>(&stat, number);
             // User and system time, and the CPU that it was on last.

@@ -38,7 +38,7 @@ pub fn first_touches(pid: u32) -> Option<u64> {
 
 /// Bytes of a process that are resident and no file's: anonymous memory, shared memory as ZGC's heap, and huge pages.
 pub fn anonymous(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = jvm::os::read_text(format!("/proc/{pid}/status")).ok()?;
     let of = |name: &str| -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)

@@ -15,7 +15,7 @@ mod target;
 mod temporary;
 mod trigger;
 
-use crate::{Error, Result, loadable, loaded, os, printable};
+use crate::{Error, Result, loadable, os, printable, process};
 use connection::{Silence, Waiting};
 pub use copy::Copied;
 use owner::Owner;
@@ -74,7 +74,7 @@ impl Attached {
     fn open(pid: u32, patience: Duration, heeds_signals: bool) -> Result<Attached> {
         let target = Target::of(pid)?;
         let temporary = Temporary::of(&target.directory).map_err(|error| match error.kind() {
-            ErrorKind::PermissionDenied => loaded::hidden(pid, &error),
+            ErrorKind::PermissionDenied => process::unreadable(pid, &error),
             _ => Error::failed(format!(
                 "the /tmp of process {pid} cannot be used: {error}; it must be a directory"
             )),

@@ -221,7 +221,7 @@ impl CpuTime {
 }
 
 fn read(pid: u32, thread: u32, file: &str) -> Option<String> {
-    std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/{file}")).ok()
+    os::read_text(format!("/proc/{pid}/task/{thread}/{file}")).ok()
 }
 
 /// `123456 789 10`: nanoseconds on a CPU, nanoseconds waited, turns.

@@ -3,6 +3,7 @@
 //! HotSpot reads `JAVA_TOOL_OPTIONS`, then what the launcher hands it, then `_JAVA_OPTIONS`. The launcher reads `JDK_JAVA_OPTIONS`, then its own command line, with files of
 //! arguments in both.
 
+use crate::argument_file;
 use crate::launch::{Launch, TOOL_OPTIONS};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +19,7 @@ pub fn of(launch: &Launch) -> Vec<String> {
         let own = launch.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         own.or_else(|| std::env::var_os(name)).unwrap_or_default()
     };
-    all(launch, variable, Path::new("."))
+    all(launch, variable, Some(Path::new(".")))
 }
 
 /// Of a JVM that runs. `None` if it has ended, may not be looked at, or was started by another launcher than `java`.
@@ -42,11 +43,12 @@ pub fn of_process(pid: u32) -> Option<Vec<String>> {
     };
     let (program, arguments) = words.split_first()?;
     let launch = Launch::new(program.into(), arguments.to_vec());
-    launch.is_java().then(|| all(&launch, variable, &process.join("cwd")))
+    let directory = argument_file::are_ours(pid).then(|| process.join("cwd"));
+    launch.is_java().then(|| all(&launch, variable, directory.as_deref()))
 }
 
-/// `directory` is the program's own.
-fn all(launch: &Launch, variable: impl Fn(&str) -> OsString, directory: &Path) -> Vec<String> {
+/// `directory` is the program's own, unless its files of arguments are to be left alone.
+fn all(launch: &Launch, variable: impl Fn(&str) -> OsString, directory: Option<&Path>) -> Vec<String> {
     let variable = |name: &str| words(&variable(name).to_string_lossy(), false);
     let arguments = launch.arguments.iter().map(|word| word.to_string_lossy().into_owned());
     let mut options = variable(TOOL_OPTIONS);
@@ -84,14 +86,20 @@ const WITH_VALUE: [&str; 18] = [
 ];
 
 /// What of the launcher's arguments is for the JVM: all before the program's name, with the files of arguments that are named.
-fn of_launcher(mut left: VecDeque<String>, directory: &Path) -> Vec<String> {
+fn of_launcher(given: VecDeque<String>, directory: Option<&Path>) -> Vec<String> {
+    let words_of = |path: &str| {
+        let text = directory.and_then(|directory| argument_file::read(&directory.join(path)));
+        text.map(|text| words(&text, true)).unwrap_or_default()
+    };
     let mut options = Vec::new();
     let mut files = true;
-    while let Some(word) = left.pop_front() {
+    // A file that a file names is not read (the launcher's `JLI_PreprocessArg`).
+    let mut left: VecDeque<(String, bool)> = given.into_iter().map(|word| (word, true)).collect();
+    while let Some((word, may_name)) = left.pop_front() {
         match word.strip_prefix('@') {
-            Some(path) if files && !path.starts_with('@') => {
-                for word in file(&directory.join(path)).into_iter().rev() {
-                    left.push_front(word);
+            Some(path) if files && may_name && !path.starts_with('@') => {
+                for word in words_of(path).into_iter().rev() {
+                    left.push_front((word, false));
                 }
                 continue;
             }
@@ -99,17 +107,12 @@ fn of_launcher(mut left: VecDeque<String>, directory: &Path) -> Vec<String> {
             _ if !word.starts_with('-') || ["-jar", "-m", "--module"].contains(&word.as_str()) => break,
             _ if WITH_VALUE.contains(&word.as_str()) => drop(left.pop_front()),
             _ => match word.strip_prefix("-XX:VMOptionsFile=") {
-                Some(path) => options.extend(file(&directory.join(path))),
+                Some(path) => options.extend(words_of(path)),
                 None => options.push(word),
             },
         }
     }
     options
-}
-
-/// The words of a file of arguments; none if it cannot be read, which the launcher will say itself.
-fn file(path: &Path) -> Vec<String> {
-    std::fs::read_to_string(path).map(|text| words(&text, true)).unwrap_or_default()
 }
 
 /// Words at white space, with both kinds of quotes; in files also comments, and a backslash inside quotes.
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn options_of_a_process_are_in_the_jvms_own_order() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("more"), "-Xms2m\n# -Xms3m\n").unwrap();
+        std::fs::write(folder.path().join("more"), "-Xms2m\n# -Xms3m\n@more\n").unwrap();
         let start = |name: &str| {
             let mut command = Command::new("sh");
             command.arg0(name).args(["-s", "--", "-Xmx1g", "@more", "Main", "-Xmx2g"]);

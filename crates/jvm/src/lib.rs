@@ -23,6 +23,7 @@ pub mod accounts;
 pub mod agent;
 pub mod application;
 pub mod archive;
+mod argument_file;
 pub mod arrival;
 pub mod attach;
 pub mod calls;

@@ -1,29 +1,19 @@
 //! The agent's libraries that a JVM has loaded.
 
-use crate::{Error, Result, os};
-use std::io::{self, ErrorKind};
+use crate::process::{gone, unreadable};
+use crate::{Result, os};
 use std::path::{Path, PathBuf};
 
 /// What Linux writes behind the name of a mapped file that has gone, or been replaced.
 const GONE: &str = " (deleted)";
 
-/// Of a process into which the kernel lets us not look, as root without rights in a container, or of a program with capabilities of its file.
-pub(crate) fn hidden(pid: u32, error: &io::Error) -> Error {
-    Error::failed(format!(
-        "process {pid} cannot be inspected: {}; run this command as its user, or as root with CAP_SYS_PTRACE",
-        error.kind()
-    ))
-}
-
 /// What a process has mapped. An error where that must not be seen, or the process is gone.
 pub(crate) fn maps(pid: u32) -> Result<String> {
-    let gone = || Error::failed(format!("no such process {pid}; 'terrace top' lists running JVMs"));
-    match std::fs::read_to_string(format!("/proc/{pid}/maps")) {
+    match os::read_text(format!("/proc/{pid}/maps")) {
         // One that has ended and was not waited for has none.
-        Ok(maps) if maps.is_empty() && !os::is_running(pid) => Err(gone()),
+        Ok(maps) if maps.is_empty() && !os::is_running(pid) => Err(gone(pid)),
         Ok(maps) => Ok(maps),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(hidden(pid, &error)),
-        Err(_) => Err(gone()),
+        Err(error) => Err(unreadable(pid, &error)),
     }
 }
 

@@ -111,6 +111,11 @@ fn read_pieces(pid: u32, pieces: &[libc::iovec], words: &mut [u64]) -> io::Resul
     Ok(())
 }
 
+/// A file of `/proc` as text. Names of programs and of mapped files are in it as they are: they may be in another encoding, or cut within a letter.
+pub fn read_text(path: impl AsRef<std::path::Path>) -> io::Result<String> {
+    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// A field of a process's or thread's `stat` line, by its number in proc(5), from the third on. The second, the name, may hold anything, so
 /// its end is the last parenthesis.
 pub fn stat_field<T: std::str::FromStr>(line: &str, number: usize) -> Option<T> {
@@ -119,7 +124,7 @@ pub fn stat_field<T: std::str::FromStr>(line: &str, number: usize) -> Option<T> 
 
 /// The same of a process now.
 pub fn stat<T: std::str::FromStr>(pid: u32, number: usize) -> Option<T> {
-    stat_field(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?, number)
+    stat_field(&read_text(format!("/proc/{pid}/stat")).ok()?, number)
 }
 
 /// Whether a process is there and has not ended: one that nobody has waited for is still listed.
@@ -129,8 +134,7 @@ pub fn is_running(pid: u32) -> bool {
 
 /// The process group of a process that has not ended.
 fn group_of_living(pid: u32) -> Option<u32> {
-    // A name that was cut may end within a letter.
-    let line = String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned();
+    let line = read_text(format!("/proc/{pid}/stat")).ok()?;
     let lives = stat_field(&line, 3).is_some_and(|state: char| !matches!(state, 'Z' | 'X'));
     stat_field(&line, 5).filter(|_| lives)
 }
@@ -142,7 +146,7 @@ pub fn is_stopped(pid: u32) -> bool {
 
 /// Whether a process has a handler for a signal.
 pub fn catches(pid: u32, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = read_text(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask & 1 << (signal - 1) != 0)

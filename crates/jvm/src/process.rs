@@ -1,14 +1,30 @@
 //! A process by its number, before anything is asked of it.
 
 use crate::{Error, Result, os};
-use std::fs;
+use std::io::{self, ErrorKind};
 
 /// What `/proc/PID/status` says of a process that may be asked: one that is there, is no thread of another, and is this user's.
 pub(crate) fn status_of(pid: u32) -> Result<String> {
-    let gone = |_| Error::failed(format!("no such process {pid}; 'terrace top' lists running JVMs"));
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(gone)?;
+    let status = os::read_text(format!("/proc/{pid}/status")).map_err(|error| unreadable(pid, &error))?;
     check(pid, &status, os::user())?;
     Ok(status)
+}
+
+pub(crate) fn gone(pid: u32) -> Error {
+    Error::failed(format!("no such process {pid}; 'terrace top' lists running JVMs"))
+}
+
+/// Of one whose files in `/proc` cannot be read: it has ended, or the kernel does not let us look into it, as root without rights in a container, or
+/// at a program with capabilities of its file.
+pub(crate) fn unreadable(pid: u32, error: &io::Error) -> Error {
+    // A process that ends between opening and reading leaves a file that says ESRCH.
+    if error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) {
+        return gone(pid);
+    }
+    Error::failed(format!(
+        "process {pid} cannot be inspected: {}; run this command as its user, or as root with CAP_SYS_PTRACE",
+        error.kind()
+    ))
 }
 
 /// The value of a line of that file.
@@ -39,6 +55,10 @@ fn check(pid: u32, status: &str, user: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::idle::Idle;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::{Command, Stdio};
     use std::sync::mpsc;
 
     fn refusal(pid: u32, status: &str, user: u32) -> String {
@@ -52,6 +72,32 @@ mod tests {
         assert_eq!(refusal(70, status, 0), "");
         assert!(refusal(70, status, 1000).contains("belongs to another user (UID 1001)"));
         assert_eq!(refusal(71, status, 1001), "71 is a thread of process 70; specify 70");
+    }
+
+    /// A program in Cyrillic, whose name in `/proc` ends after 15 bytes, within a letter; and what it has mapped has a name in another encoding.
+    #[test]
+    fn a_name_that_is_no_text_hides_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let latin = folder.path().join(OsStr::from_bytes(b"caf\xe9"));
+        std::fs::create_dir(&latin).unwrap();
+        let program = latin.join("приложение");
+        std::fs::copy("/proc/self/exe", &program).unwrap();
+        let mut command = Command::new(&program);
+        command.args(["--ignored", "--exact", "process::tests::somebody"]).stdout(Stdio::null());
+        let somebody = Idle(command.stdin(Stdio::piped()).spawn().unwrap());
+        let pid = somebody.pid();
+        assert!(os::is_running(pid) && status_of(pid).is_ok());
+        assert!(crate::loaded::maps(pid).unwrap().contains("caf\u{fffd}"));
+        assert_eq!(
+            crate::status::of(pid).unwrap_err().to_string().split(';').next(),
+            Some(&*format!("process {pid} is not a JVM"))
+        );
+    }
+
+    #[test]
+    #[ignore = "a process for another test"]
+    fn somebody() {
+        let _ = std::io::read_to_string(std::io::stdin());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! On which pages a JVM that somebody else started for us really lies: seen from outside, while it runs.
 
-use crate::loaded;
 use crate::os::stat_field;
+use crate::{loaded, os};
 use pages::{Faults, Mappings, Obtained};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -61,15 +61,14 @@ impl Observer {
 
 /// A JVM that ends meanwhile is no error: there was an earlier look, or there is none.
 fn look(pid: u32) -> Option<Seen> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = os::read_text(format!("/proc/{pid}/stat")).ok()?;
     Some(Seen { faults: faults(&stat)?, obtained: Mappings::of_process(pid).ok()?.anonymous() })
 }
 
 /// The JVMs among a process and those that it started, or its children did.
 pub fn jvms_of(root: u32) -> Vec<u32> {
-    let is_jvm = |pid: &u32| {
-        std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| loaded::runs_libjvm(&maps))
-    };
+    let is_jvm =
+        |pid: &u32| os::read_text(format!("/proc/{pid}/maps")).is_ok_and(|maps| loaded::runs_libjvm(&maps));
     std::iter::once(root).chain(java_below(root)).filter(is_jvm).collect()
 }
 

@@ -4,7 +4,7 @@ use crate::launch::Launch;
 use crate::os::{self, Exit};
 use crate::{Error, Result};
 use std::collections::VecDeque;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,16 +56,25 @@ impl Running {
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| launch.cannot_start(&error))?;
         let name = launch.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Running {
+        // From here on it is ended in order, whatever fails.
+        let mut running = Running {
             name,
             pid: child.id(),
             ending: os::ending(child.id()).ok(),
             started,
             exit: None,
             asked: None,
-            output: Tail::of(child.stdout.take(), show),
-            errors: Tail::of(child.stderr.take(), show),
-        })
+            output: Tail::default(),
+            errors: Tail::default(),
+        };
+        let read = running.output.read(child.stdout.take(), show);
+        read.and_then(|()| running.errors.read(child.stderr.take(), show)).map_err(|error| {
+            Error::failed(format!(
+                "{}: no thread can be started to read its output: {error}; raise the limit of processes (ulimit -u, pids.max)",
+                running.name
+            ))
+        })?;
+        Ok(running)
     }
 
     pub fn started(&self) -> Instant {
@@ -206,6 +215,7 @@ fn await_while(limit: Duration, pause: Duration, is_so: impl Fn() -> bool) {
 }
 
 /// The end of a stream, read by a thread of its own so that the program never waits for us.
+#[derive(Default)]
 struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
     reader: Option<JoinHandle<()>>,
@@ -214,25 +224,25 @@ struct Tail {
 }
 
 impl Tail {
-    fn of(stream: Option<impl Read + AsFd + Send + 'static>, show: bool) -> Tail {
-        let kept = Arc::new(Mutex::new(VecDeque::new()));
-        let same = stream.as_ref().and_then(|stream| stream.as_fd().try_clone_to_owned().ok());
-        let reader = stream.map(|mut stream| {
-            let kept = Arc::clone(&kept);
-            std::thread::spawn(move || {
-                let mut buffer = [0; 8192];
-                while let Ok(length @ 1..) = stream.read(&mut buffer) {
-                    if show {
-                        let _ = std::io::stderr().write_all(&buffer[..length]);
-                    }
-                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                    kept.extend(&buffer[..length]);
-                    let excess = kept.len().saturating_sub(KEPT);
-                    kept.drain(..excess);
+    /// Begins to read it, unless no thread can be had for that.
+    fn read(&mut self, stream: Option<impl Read + AsFd + Send + 'static>, show: bool) -> io::Result<()> {
+        let Some(mut stream) = stream else { return Ok(()) };
+        self.stream = stream.as_fd().try_clone_to_owned().ok();
+        let kept = Arc::clone(&self.kept);
+        let body = move || {
+            let mut buffer = [0; 8192];
+            while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                if show {
+                    let _ = io::stderr().write_all(&buffer[..length]);
                 }
-            })
-        });
-        Tail { kept, reader, stream: same }
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(&buffer[..length]);
+                let excess = kept.len().saturating_sub(KEPT);
+                kept.drain(..excess);
+            }
+        };
+        self.reader = Some(std::thread::Builder::new().spawn(body)?);
+        Ok(())
     }
 
     /// After the program's end: all that it wrote, unless a process that it left behind still holds the stream.

@@ -59,8 +59,7 @@ fn has_gone(pid: u32, control: &Control) -> bool {
 
 /// Asks each agent library that the JVM has loaded, by the name that it has there.
 fn ask_on_attach(pid: u32) -> Result<()> {
-    let libraries =
-        loaded::known_by_name(&std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default());
+    let libraries = loaded::known_by_name(&os::read_text(format!("/proc/{pid}/maps")).unwrap_or_default());
     if libraries.is_empty() {
         return Err(Error::failed("the agent's library cannot be named any more"));
     }

@@ -3,7 +3,7 @@
 use super::Attached;
 use super::folder::Folder;
 use super::owner::Owner;
-use crate::{Error, Result, loaded};
+use crate::{Error, Result, loaded, os};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
@@ -31,7 +31,7 @@ impl Attached {
             Error::failed(format!("{} cannot be read: {error}; reinstall terrace", file.display()))
         })?;
         let build = format!("-{:016x}", digest(&content));
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        let maps = os::read_text(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
         if let Some(copy) = loaded_copy(&maps, &build) {
             return Ok((copy, None));
         }
