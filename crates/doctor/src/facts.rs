@@ -157,7 +157,10 @@ fn refill(refills: &Refills, evidence: &Evidence) -> String {
     }
     if let Some(cpu) = evidence.application_cpu.filter(|cpu| *cpu > 0.0) {
         let spent = |ns: f64| share(ns / 1e9 / cpu);
-        text += &format!("; {} of CPU time", spent(refills.quick.total_ns + refills.objects.total_ns));
+        text += &format!(
+            "; {} of the program's CPU time",
+            spent(refills.quick.total_ns + refills.objects.total_ns)
+        );
         // A thread that waits for a lock uses no CPU, and how long it waited is in the time.
         let locked = refills.locked.total_ns + refills.waited_ns;
         if locked > 0.0 {

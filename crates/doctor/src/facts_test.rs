@@ -109,7 +109,10 @@ fn time_with_a_lock_is_not_called_cpu_time() {
     let refills = Refills { quick: times(1e7), locked: times(1e7), waited_ns: 2e7, ..Refills::default() };
     let evidence = Evidence { refills: Some(refills), application_cpu: Some(1.0), ..Evidence::default() };
     let text = shown(evidence);
-    assert!(text.contains("; 1 % of CPU time, and with a lock 3 % of it used or waited"), "{text}");
+    assert!(
+        text.contains("; 1 % of the program's CPU time, and with a lock 3 % of it used or waited"),
+        "{text}"
+    );
     assert!(text.contains("lock-free 1/s (p50 7 ns") && text.contains("lock 1/s (7 ns"), "{text}");
 }
 

@@ -2,8 +2,8 @@
 
 use crate::evidence::Jvm;
 use crate::finding::{Advice, Advised, Remedy};
-use jvm::jvm_options;
 use jvm::option_names::sets;
+use jvm::{jvm_options, printable};
 
 /// The options of a JVM that runs. Values of properties, and of agents, are nobody's business.
 pub(crate) fn options(pid: u32) -> Option<Vec<String>> {
@@ -12,7 +12,8 @@ pub(crate) fn options(pid: u32) -> Option<Vec<String>> {
 
 fn of_hotspot(mut options: Vec<String>) -> Vec<String> {
     options.retain(|option| option.starts_with("-X") && !sets(option).is_empty());
-    options
+    // HotSpot takes none with a control character, but a launcher of somebody's own may have been given one.
+    options.iter().map(|option| printable::line(option)).collect()
 }
 
 /// Advice for such a JVM.
@@ -148,5 +149,6 @@ mod tests {
     fn options_that_may_hold_passwords_are_not_reported() {
         let given = "-Dpassword=x -Xmx1g -javaagent:a.jar=y -Xlog:gc -cp x -XX:+UseNUMA";
         assert_eq!(of_hotspot(words(given)), ["-Xmx1g", "-XX:+UseNUMA"]);
+        assert_eq!(of_hotspot(vec!["-XX:TLABSize=\u{1b}]52;c;x\u{7}".into()]), ["-XX:TLABSize= ]52;c;x "]);
     }
 }

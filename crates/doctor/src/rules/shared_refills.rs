@@ -44,7 +44,7 @@ fn examine(evidence: &Evidence) -> Option<Found> {
     );
     if let Some(contended) = evidence.costs.contended_ns {
         text += &format!(
-            " A compare-and-swap alone takes {} here, and {} where all CPUs share the word.",
+            " A compare-and-swap alone takes {} here, and {} where CPUs share the word.",
             quantity(evidence.costs.alone_ns, "ns"),
             quantity(contended, "ns"),
         );
