@@ -1,5 +1,6 @@
 //! JVMs that are ill in one way each, and one that is well: the doctor's rules, with real programs.
 
+mod card_marks;
 #[path = "../common/cpus.rs"]
 mod cpus;
 #[path = "../common/examined.rs"]
@@ -9,6 +10,7 @@ mod installed;
 mod other_causes;
 mod threads;
 
+use doctor::evidence::Evidence;
 use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start, start_on};
 use installed::{Busy, PATIENCE, installed, jar, java};
 use serde_json::Value;
@@ -263,6 +265,25 @@ fn a_quota_that_throttles_is_found() {
     drop(jvm);
 }
 
+/// What is seen of a JVM on a machine whose `/proc` and `/sys` are below a directory, once that is as it is waited for.
+fn watch_until(jvm: &Busy, root: impl AsRef<Path>, ready: impl Fn(&Evidence) -> bool) -> Evidence {
+    let attached = jvm::attach::Attached::to(jvm.0.id(), PATIENCE).unwrap();
+    let watched = doctor::watched::Watched {
+        pid: jvm.0.id(),
+        control: None,
+        attached: Some(&attached),
+        system: doctor::placement::System::at(root.as_ref()),
+        missing: vec![],
+    };
+    let (progress, until) = (present::progress::Progress::none(), Instant::now() + PATIENCE);
+    loop {
+        let evidence = doctor::watch::watch(&watched, std::time::Duration::from_secs(2), &progress).unwrap();
+        if ready(&evidence) || Instant::now() > until {
+            return evidence;
+        }
+    }
+}
+
 /// A machine of two memory nodes, a CPU each, whose memory is all on the first one: of a real JVM's pages and threads everything is as the kernel
 /// says, only the nodes are not there.
 #[test]
@@ -286,29 +307,10 @@ fn memory_far_from_its_threads_is_found() {
     std::os::unix::fs::symlink("/proc", root.path().join("proc")).unwrap();
     // Until it can be asked.
     report(&jvm);
-    let attached = jvm::attach::Attached::to(jvm.0.id(), PATIENCE).unwrap();
-    let watched = doctor::watched::Watched {
-        pid: jvm.0.id(),
-        control: None,
-        attached: Some(&attached),
-        system: doctor::placement::System::at(root.path()),
-        missing: vec![],
-    };
-    let examined = |watched: &doctor::watched::Watched| {
-        let progress = present::progress::Progress::none();
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let evidence =
-                doctor::watch::watch(watched, std::time::Duration::from_secs(2), &progress).unwrap();
-            // On a busy machine all threads may have been on one CPU meanwhile.
-            if evidence.placement.as_ref().is_none_or(|placed| placed.remote >= 0.05)
-                || Instant::now() > until
-            {
-                return evidence;
-            }
-        }
-    };
-    let evidence = examined(&watched);
+    // On a busy machine all threads may have been on one CPU meanwhile.
+    let evidence = watch_until(&jvm, root.path(), |evidence| {
+        evidence.placement.as_ref().is_none_or(|placed| placed.remote >= 0.05)
+    });
     let Some(placed) = &evidence.placement else {
         skips::skip!("memory nodes: the kernel does not show where memory is (/proc/PID/numa_maps)");
         return;
