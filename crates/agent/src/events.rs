@@ -56,7 +56,8 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
 /// Whether VMDeath has come.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// For who has published an agent, and started it, which may have been meanwhile.
+/// For who has published an agent, and started it, which may have been meanwhile. An attach so late that VMDeath is not sent to it any more is not
+/// stopped, and does no harm: whatever pause still comes, the hooks retire its buffers.
 pub(crate) fn stop_if_ending(control: &Control) {
     // Between the agent's publication and this load, as in `vm_death` between its store and its look for an agent: either it finds the
     // agent, or it is seen here.

@@ -148,21 +148,23 @@ pub unsafe extern "system" fn Java_terrace_Native_turn(_env: JniEnv, _class: Obj
     turned.unwrap_or(0)
 }
 
-/// Has what is installed withdraw: an observer at once, buffers with a collection that finds them unused.
+/// The number of the installation that the calling thread has made last; 0 if it has made none.
+///
+/// # Safety
+/// Called by HotSpot only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_terrace_Native_installation(_env: JniEnv, _class: Object) -> i64 {
+    install::own().cast_signed()
+}
+
+/// Has the installation of this number withdraw if it is still there, and with 0 whichever there is: an observer at once, buffers with a collection that
+/// finds them unused.
 ///
 /// # Safety
 /// Called by HotSpot only, on a Java thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_terrace_Native_withdraw(_env: JniEnv, _class: Object) {
-    let withdrawn = catch_unwind(|| match control() {
-        Some(control) if control.state() == Some(State::Installed) => {
-            control.set_mode(Mode::Off);
-            control.ask_to_withdraw();
-            Ok(())
-        }
-        Some(control) if control.state() == Some(State::Observing) => install::withdraw(),
-        _ => Ok(()),
-    });
+pub unsafe extern "system" fn Java_terrace_Native_withdraw(_env: JniEnv, _class: Object, number: i64) {
+    let withdrawn = catch_unwind(|| install::withdraw_own(number.cast_unsigned()));
     if let Err(line) = withdrawn.unwrap_or_else(|_| Err(INTERNAL.into())) {
         say(Severity::Warn, &line);
     }

@@ -26,14 +26,15 @@ use crate::log::{self, Severity, say};
 use crate::options::Options;
 use crate::report;
 use crate::state::{When, control};
-use control::State;
+use control::{Mode, State};
 use environment::{Environment, give_back};
 use ground::Ground;
 use hotspot::jvmti::{Callbacks, Event, Jvmti};
 use live::Live;
 use plan::Plan;
+use std::cell::Cell;
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Held by who installs or withdraws: one at a time, from the first check to the last change. Never on the VM thread, for which its holder may wait.
@@ -45,8 +46,18 @@ static WAITING: Mutex<Option<(Plan, Jvmti)>> = Mutex::new(None);
 /// The installation, which may be followed by another.
 static EARLIER: Mutex<Option<Earlier>> = Mutex::new(None);
 
+/// How many installations there were.
+static INSTALLATIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The last one that this thread has made.
+    static OWN: Cell<u64> = const { Cell::new(0) };
+}
+
 /// What is in place and may be taken back.
 struct Earlier {
+    /// Which one it is, from 1: those of a process that follow each other differ.
+    number: u64,
     /// Tells of the JVM's end, and of collections.
     jvmti: Jvmti,
     in_place: &'static InPlace,
@@ -55,6 +66,14 @@ struct Earlier {
 }
 
 impl Earlier {
+    /// A new one, made by this thread.
+    fn new(jvmti: Jvmti, in_place: &'static InPlace, plan: Plan) -> Earlier {
+        // Relaxed: a number that nobody else has.
+        let number = INSTALLATIONS.fetch_add(1, Ordering::Relaxed) + 1;
+        OWN.set(number);
+        Earlier { number, jvmti, in_place, plan }
+    }
+
     /// Whether there are no buffers: it goes at any time. Buffers go when a collection finds them unused.
     fn observes(&self) -> bool {
         self.plan.options.observes()
@@ -193,12 +212,33 @@ fn come_back(mut observer: Earlier) {
     }
 }
 
-/// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
-pub(crate) fn withdraw() -> Result<(), String> {
-    let _changing = lock(&CHANGING);
-    take_back()
+/// The number of the installation that the calling thread has made last; 0 if it has made none.
+pub(crate) fn own() -> u64 {
+    OWN.get()
 }
 
+/// Has an installation withdraw if it is still there; nothing happens if another has followed it, which is somebody else's. 0 stands for whichever there
+/// is. Not on the VM thread.
+pub(crate) fn withdraw_own(number: u64) -> Result<(), String> {
+    let _changing = lock(&CHANGING);
+    let is_there = |earlier: &Earlier| number == 0 || earlier.number == number;
+    let Some(control) =
+        lock(&EARLIER).as_ref().filter(|earlier| is_there(earlier)).map(|earlier| earlier.plan.control)
+    else {
+        return Ok(());
+    };
+    match control.state() {
+        Some(State::Installed) => {
+            control.set_mode(Mode::Off);
+            control.ask_to_withdraw();
+            Ok(())
+        }
+        Some(State::Observing) => take_back(),
+        _ => Ok(()),
+    }
+}
+
+/// Ends the observer, on a thread that is not in HotSpot; of buffers that have gone what is left.
 fn take_back() -> Result<(), String> {
     let mut place = lock(&EARLIER);
     let goes = place.as_ref().is_some_and(|earlier| earlier.observes() || earlier.in_place.is_back());
@@ -249,7 +289,7 @@ fn in_running(
     let in_place = install(live, &plan, jvmti).inspect_err(|_| give_back(jvmti))?;
     // On attach the flags are the last to be set: nothing may show of an attempt that is refused.
     plan.commit();
-    Ok(Earlier { jvmti, in_place, plan })
+    Ok(Earlier::new(jvmti, in_place, plan))
 }
 
 /// The second half, at VMInit, where nobody can be told of an error but through the log.
@@ -258,7 +298,7 @@ pub(crate) fn finish() -> Result<(), Unfinished> {
     let Some((plan, jvmti)) = lock(&WAITING).take() else { return Ok(()) };
     match Live::make(&plan).and_then(|live| install(live, &plan, jvmti)) {
         Ok(in_place) => {
-            is_there(Earlier { jvmti, in_place, plan });
+            is_there(Earlier::new(jvmti, in_place, plan));
             Ok(())
         }
         Err(line) => {

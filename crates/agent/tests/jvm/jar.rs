@@ -35,6 +35,12 @@ pub fn cases(cases: &mut Vec<Case>) {
             .prints(&["began: installed, on", "done"])
     });
     hazard(cases, "jar::api", JDKS, USUAL, |_| api("core=64k"));
+    hazard(cases, "jar::closes_its_own", JDKS, ANY, |_| Launch::bare("Beside").within(cache()).stock());
+    // The module's classes come before those of the agent's jar.
+    hazard(cases, "jar::as_a_module", JDKS, USUAL, |_| {
+        let module = format!("--module-path={}", jar().display());
+        by_jar(collecting()).flag(module).flags("--add-modules=terrace")
+    });
     hazard(cases, "jar::options_are_wrong", JDKS, ANY, |_| {
         by_jar(Launch::bare("Hello"))
             .agent("core=1")

@@ -67,7 +67,7 @@ const USUAL_DOMAINS: usize = 16;
 const SMALL_YOUNG: usize = 16;
 
 /// Programs that use `terrace.jar` (`tests/jar`).
-const OF_JAR: [&str; 2] = ["Api", "Released"];
+const OF_JAR: [&str; 3] = ["Api", "Beside", "Released"];
 
 impl Launch {
     /// A program with heap verification, small TLABs and the agent's buffers of 64 KB, which prints `done`.

@@ -5,9 +5,11 @@ import java.lang.instrument.Instrumentation;
 /**
  * What the JVM calls for {@code -javaagent:terrace.jar=options}.
  *
- * <p>Compiled for Java 8, which all other classes are too new for: a JVM that cannot load this class ends at its start.
+ * <p>Compiled for Java 8, which all other classes are too new for: a JVM that cannot load this class ends at its start. Public for {@code java.instrument} alone, which
+ * cannot call another one in a named module.
  */
-final class Agent {
+@SuppressWarnings("exports") // Who calls it has java.instrument; a program without it needs none.
+public final class Agent {
     /** What the other classes are compiled for. */
     private static final int OLDEST = 11;
 

@@ -1,6 +1,9 @@
 package terrace;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -108,12 +111,49 @@ final class Library {
         Packed library = packed();
         for (String folder : PrivateFolder.candidates()) {
             try {
-                return PrivateFolder.keep(folder, library, NAME);
+                Path file = PrivateFolder.keep(folder, library, NAME);
+                if (!isExecutable(file)) {
+                    throw new IOException(file.getParent() + " is mounted noexec");
+                }
+                return file;
             } catch (IOException unusable) {
                 reasons.add(said(unusable));
             }
         }
         throw new IOException(nowhere(reasons));
+    }
+
+    /**
+     * Whether the file system lets code of a file be mapped, by the kernel's list: the file itself cannot be tried, because a library that is loaded stays. What is not listed is believed to be
+     * executable.
+     */
+    static boolean isExecutable(Path file) throws IOException {
+        try {
+            return isExecutable(file.toRealPath().toString(), Files.readString(Path.of("/proc/self/mountinfo"), StandardCharsets.ISO_8859_1));
+        } catch (NoSuchFileException hidden) {
+            return true;
+        }
+    }
+
+    /** The last mount of the longest path above a file is the one that it lies in: {@code 36 35 98:0 / /mnt rw,noexec shared:1 - ext4 ...} (proc(5)). */
+    static boolean isExecutable(String file, String mounts) {
+        // In the list a path is bytes, with blanks and the like in octal.
+        String bytes = new String(file.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+        String escaped = bytes.replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011").replace("\n", "\\012");
+        int longest = -1;
+        boolean executable = true;
+        for (String line : mounts.split("\n")) {
+            String[] words = line.split(" ");
+            if (words.length < 6) {
+                continue;
+            }
+            String folder = words[4].equals("/") ? "/" : words[4] + "/";
+            if (folder.length() >= longest && escaped.startsWith(folder)) {
+                longest = folder.length();
+                executable = !Arrays.asList(words[5].split(",")).contains("noexec");
+            }
+        }
+        return executable;
     }
 
     private static Packed packed() throws IOException {

@@ -31,8 +31,14 @@ final class Native {
     /** Switches the buffers; whether there are any. */
     static native boolean turn(boolean on);
 
-    /** Withdraws what is installed, if anything is. */
-    static native void withdraw();
+    /** The number of the installation that the calling thread has made last; 0 if it has made none. Two of a JVM never have the same. */
+    static native long installation();
+
+    /** Whichever there is. */
+    static final long ANY = 0;
+
+    /** Withdraws the installation of this number, if it is still there. */
+    static native void withdraw(long installation);
 
     static String text(byte[] utf8) {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);

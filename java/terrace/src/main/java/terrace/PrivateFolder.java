@@ -63,6 +63,7 @@ final class PrivateFolder {
 
     private static Path kept(Path folder, Packed library, String name) throws IOException {
         Path place = folder.resolve(library.digest);
+        checkLink(folder);
         if (!Files.isDirectory(place)) {
             Files.createDirectories(place, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
@@ -81,6 +82,16 @@ final class PrivateFolder {
             Files.deleteIfExists(temporary);
         }
         return file;
+    }
+
+    /** Refuses a link of another user's before anything is made where it leads: whoever may write to {@code /tmp} can have made it. */
+    static void checkLink(Path folder) throws IOException {
+        if (Files.isSymbolicLink(folder)) {
+            Object owner = Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+            if (!owner.equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid")) && !owner.equals(0)) {
+                throw new IOException(folder + " is a link of another user's (UID " + owner + ")");
+            }
+        }
     }
 
     /** Refuses a folder that another user than root could exchange, or anything in it: itself, or one that it is in. */

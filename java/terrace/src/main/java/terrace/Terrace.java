@@ -2,7 +2,7 @@ package terrace;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import terrace.jfr.FirstRecording;
 
 /**
@@ -26,18 +26,18 @@ public final class Terrace implements AutoCloseable {
     private final String missing;
     /** Why the attempt that made this was refused, or null. */
     private final String refused;
-    /** Whether this object's attempt has installed what there is, and {@link #close} has not removed it. */
-    private final AtomicBoolean own;
+    /** What this object's attempt has installed and {@link #close} has not removed, by its number; {@link Native#ANY} if that is nothing. */
+    private final AtomicLong own;
 
-    private Terrace(String missing, String refused, boolean own) {
+    private Terrace(String missing, String refused, long own) {
         this.missing = missing;
         this.refused = refused;
-        this.own = new AtomicBoolean(own);
+        this.own = new AtomicLong(own);
     }
 
     /** {@return a view of this JVM's buffers, whether they were installed by {@code -javaagent}, {@code -agentpath}, {@code terrace attach} or {@link #start}} */
     public static Terrace current() {
-        return new Terrace(Library.missing(), null, false);
+        return new Terrace(Library.missing(), null, Native.ANY);
     }
 
     /**
@@ -58,11 +58,11 @@ public final class Terrace implements AutoCloseable {
     static Terrace install(String options, int manner) {
         String missing = Library.missing();
         if (missing != null) {
-            return new Terrace(missing, null, false);
+            return new Terrace(missing, null, Native.ANY);
         }
         String refused = Native.text(Native.install(options.getBytes(StandardCharsets.UTF_8), manner));
         lastRefused = refused;
-        return new Terrace(null, refused, refused == null);
+        return new Terrace(null, refused, refused == null ? Native.installation() : Native.ANY);
     }
 
     /** Why there is no library to ask, or null. */
@@ -140,16 +140,20 @@ public final class Terrace implements AutoCloseable {
      */
     public void withdraw() {
         if (missing == null) {
-            own.set(false);
-            Native.withdraw();
+            own.set(Native.ANY);
+            Native.withdraw(Native.ANY);
         }
     }
 
-    /** As {@link #withdraw} if {@link #start} has installed the buffers for this object, and nothing otherwise: they belong to somebody else. */
+    /**
+     * As {@link #withdraw} if {@link #start} has installed for this object what is still there, and nothing otherwise: it belongs to somebody else, also where it has replaced what
+     * this object has installed.
+     */
     @Override
     public void close() {
-        if (own.getAndSet(false)) {
-            withdraw();
+        long installation = own.getAndSet(Native.ANY);
+        if (installation != Native.ANY) {
+            Native.withdraw(installation);
         }
     }
 

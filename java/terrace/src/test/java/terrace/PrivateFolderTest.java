@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -42,6 +44,21 @@ class PrivateFolderTest {
         assertArrayEquals(BYTES, Files.readAllBytes(file));
         try (Stream<Path> left = Files.list(file.getParent())) {
             assertEquals(1, left.count(), "nothing else stays");
+        }
+    }
+
+    @Test
+    void aLinkOfAnotherUserIsRefusedBeforeAnythingIsMade() throws IOException {
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), elsewhere);
+        PrivateFolder.checkLink(link);
+        Object own = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+        assumeTrue(own.equals(0), "only root can give a link away");
+        Files.setAttribute(link, "unix:uid", 4711, LinkOption.NOFOLLOW_LINKS);
+        IOException refused = assertThrows(IOException.class, () -> PrivateFolder.keep(link, LIBRARY, "it.so"));
+        assertTrue(refused.getMessage().endsWith("is a link of another user's (UID 4711)"), refused.getMessage());
+        try (Stream<Path> made = Files.list(elsewhere)) {
+            assertEquals(0, made.count());
         }
     }
 
