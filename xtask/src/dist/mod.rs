@@ -118,7 +118,8 @@ fn commit() -> Result<String> {
 
 /// Whether there is anything that is not committed.
 fn changed() -> Result<bool> {
-    git(&["status", "--porcelain", "--untracked-files=no"]).map(|changes| !changes.is_empty())
+    // Files that git does not know would be packed, too.
+    git(&["status", "--porcelain"]).map(|changes| !changes.is_empty())
 }
 
 fn git(arguments: &[&str]) -> Result<String> {

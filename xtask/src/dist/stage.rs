@@ -104,6 +104,9 @@ pub fn debian(folder: &Path, release: &Release) -> Result<PathBuf> {
     for part in ["bin", "lib", "include", "share"] {
         run(Command::new("cp").arg("--archive").arg(release.files.join(part)).arg(staged.join("usr")))?;
     }
+    // Debian's zsh looks there.
+    let zsh = staged.join("usr/share/zsh");
+    rename(zsh.join("site-functions"), zsh.join("vendor-completions"))?;
     // A library that only JVMs load is no one else's to find.
     let usr = staged.join("usr/lib");
     rename(usr.join("libterrace.so"), usr.join("terrace/libterrace.so"))?;

@@ -43,7 +43,10 @@ final class Chain {
         // The link at position p (from 1, the last made first) holds seed + n - p:
         // sum of p * (seed + n - p) = (seed + n) * n(n+1)/2 - n(n+1)(2n+1)/6.
         long n = links;
-        return (seed + n) * (n * (n + 1) / 2) - n * (n + 1) * (2 * n + 1) / 6;
+        // Overflows as the sum does, but for the divisions, which come first: n(n+1)/2 fits, and one of it and 2n+1 is a multiple of 3.
+        long half = n * (n + 1) / 2;
+        long squares = half % 3 == 0 ? half / 3 * (2 * n + 1) : half * ((2 * n + 1) / 3);
+        return (seed + n) * half - squares;
     }
 
     /** Complains unless {@code found} is the checksum of such a chain. */

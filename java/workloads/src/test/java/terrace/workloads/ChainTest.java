@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ChainTest {
     @ParameterizedTest
-    @CsvSource({"1,0", "1,7", "2,0", "42,1000000", "170,-5", "170,9223372036854775800"})
+    @CsvSource({"1,0", "1,7", "2,0", "3,0", "42,1000000", "170,-5", "170,9223372036854775800", "1700000,3"})
     void theWalkGivesTheExpectedChecksum(int links, long seed) {
         assertEquals(Chain.expectedChecksum(links, seed), Chain.checksum(Chain.make(links, seed)));
     }

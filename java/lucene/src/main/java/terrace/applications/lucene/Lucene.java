@@ -59,6 +59,12 @@ public final class Lucene implements Workload {
         return 10;
     }
 
+    /** Indexers and merges allocate on threads of their own. */
+    @Override
+    public boolean allocatesInWorkers() {
+        return false;
+    }
+
     @Override
     public Prepared prepare(Parameters parameters) throws IOException {
         IndexWriter writer = new IndexWriter(new ByteBuffersDirectory(), new IndexWriterConfig(new StandardAnalyzer()));
