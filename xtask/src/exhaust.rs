@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Options of `exhaust`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Pairs of runs per row.
+    /// Pairs of runs per row, at least 4.
     #[arg(long, default_value_t = 9)]
     pairs: usize,
 

@@ -93,7 +93,7 @@ pub struct Change {
     pub a: Interval,
     /// In the second.
     pub b: Interval,
-    /// The second's median over the first's, with its bootstrap interval; `None` where one of them is 0.
+    /// The second's median over the first's, with its bootstrap interval; `None` where one of them is 0, or may be.
     pub ratio: Option<Interval>,
     pub direction: Direction,
 }
@@ -101,7 +101,7 @@ pub struct Change {
 impl Change {
     /// How large it is, the same for a half and a double.
     fn size(&self) -> f64 {
-        self.ratio.map_or(f64::INFINITY, |ratio| ratio.median.ln().abs())
+        far(self.b.median / self.a.median)
     }
 }
 
@@ -230,15 +230,20 @@ fn decide(a: (&[f64], &Interval), b: (&[f64], &Interval), drift: Option<f64>) ->
     if a.1.high >= b.1.low && b.1.high >= a.1.low {
         return Decision::Same;
     }
+    let most = drift.unwrap_or(0.0).ln_1p();
     match ratio_of_medians(a.0, b.0, 1) {
-        // From 0, or to it: there is no ratio, and no drift that does that.
+        // From 0, or to it, by no drift; or the first may be 0, and the ratio of the medians is all there is.
+        None if far(b.1.median / a.1.median) <= most => Decision::WithinDrift(None),
         None => Decision::Significant(None),
         Some(ratio) if ratio.low <= 1.0 && ratio.high >= 1.0 => Decision::Same,
-        Some(ratio) if ratio.median.ln().abs() <= drift.unwrap_or(0.0).ln_1p() => {
-            Decision::WithinDrift(Some(ratio))
-        }
+        Some(ratio) if far(ratio.median) <= most => Decision::WithinDrift(Some(ratio)),
         Some(ratio) => Decision::Significant(Some(ratio)),
     }
+}
+
+/// How far a ratio is from 1, the same for a half and a double; infinite from 0, or to it.
+fn far(ratio: f64) -> f64 {
+    ratio.ln().abs()
 }
 
 fn same_machine(a: &Results, b: &Results) -> bool {
@@ -344,7 +349,11 @@ fn row(change: &Change) -> Vec<String> {
         change.name.clone(),
         numbers::quantity(change.a.median, &change.unit),
         numbers::quantity(change.b.median, &change.unit),
-        change.ratio.as_ref().map_or("from or to 0".into(), numbers::ratio),
+        match (&change.ratio, change.b.median / change.a.median) {
+            (Some(ratio), _) => numbers::ratio(ratio),
+            (None, ratio) if ratio.is_finite() && ratio > 0.0 => format!("{ratio:.3}, no upper end"),
+            (None, _) => "from or to 0".into(),
+        },
         change.direction.words().to_owned(),
     ]
 }

@@ -96,6 +96,18 @@ fn few_values_decide_nothing() {
     assert!(text(&diff, 100).contains("90 had fewer than 4 values on a side"));
 }
 
+/// A third of the resamples has a median of 0.
+#[test]
+fn drift_explains_a_change_from_what_may_be_zero_too() {
+    let a = [0.0, 0.0, 0.0, 10.0, 10.0, 10.0, 10.0];
+    let a: (&[f64], _) = (&a, &Interval { median: 10.0, low: 0.0, high: 10.0 });
+    let b: (&[f64], _) = (&[10.5; 7], &Interval::exactly(10.5));
+    assert!(matches!(decide(a, b, Some(0.1)), Decision::WithinDrift(None)));
+    assert!(matches!(decide(a, b, Some(0.01)), Decision::Significant(None)));
+    let zeros: (&[f64], _) = (&[0.0; 7], &Interval::exactly(0.0));
+    assert!(matches!(decide(zeros, b, Some(0.1)), Decision::Significant(None)));
+}
+
 #[test]
 fn what_is_in_one_only_is_named() {
     let mut b = fixture::results();

@@ -199,8 +199,9 @@ fn of_order(values: &[f64]) -> (f64, f64) {
 }
 
 /// The ratio of two medians, b over a, with its 95 % percentile-bootstrap interval: each side is resampled by itself, since
-/// nothing pairs a value of one with a value of the other. `None` unless both medians are above 0, where that of `a` may be 0 so that there is no upper end, and of
-/// fewer than four values on a side: of three equal sides are told apart in one case of ten.
+/// nothing pairs a value of one with a value of the other. `None` unless both medians are above 0; if in more
+/// than 2.5 % of the resamples that of `a` is 0, so that there is no upper end; and of fewer than four values on a side: with three, equal sides differ in
+/// one case of ten.
 pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
     let above = |values: &[f64]| median(values).filter(|median| *median > 0.0);
     let ratio = above(b)? / above(a)?;

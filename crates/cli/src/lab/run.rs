@@ -42,7 +42,7 @@ pub struct Run {
     #[arg(long, value_name = "HOME")]
     java: Vec<PathBuf>,
 
-    /// The directory for results [default: terrace-lab, terrace-lab-2, ...].
+    /// The directory for results, new or empty [default: terrace-lab, terrace-lab-2, ...].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
