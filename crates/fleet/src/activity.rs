@@ -24,7 +24,7 @@ pub struct Activity {
     pub allocated: Option<f64>,
     /// Whether that is such an estimate.
     pub is_estimate: bool,
-    /// Requests of threads for TLABs.
+    /// Requests of threads, for TLABs and for objects outside them.
     pub tlabs: Option<f64>,
     /// Requests that the heap served: refills of the buffers nearest to it, and what went past all buffers.
     pub refills: Option<f64>,
@@ -116,7 +116,7 @@ impl Activity {
             buffers: if now.state == "observing" { "counts".into() } else { now.mode.clone() },
             allocated: Some(served),
             is_estimate: false,
-            tlabs: Some(requests.tlabs),
+            tlabs: Some(requests.of_threads),
             refills: Some(requests.of_heap),
             waste: waste.share(),
             collections: self.collections.or(Some(per_second(before.pauses, now.pauses))),
@@ -130,7 +130,7 @@ impl Activity {
 
 /// For each second: what threads asked for, and what of that reached the heap.
 struct Requests {
-    tlabs: f64,
+    of_threads: f64,
     of_heap: f64,
 }
 
@@ -146,16 +146,15 @@ impl Requests {
             let pairs = now.domains.iter().zip(&before.domains);
             pairs.map(|(now, before)| Between { before, now, seconds }.rate(counters)).sum()
         };
-        let of_threads = |level| rate(level, &[Counter::Buffers, Counter::Stolen, Counter::Direct]);
-        let of_buffers = |level| rate(level, &[Counter::Refills, Counter::Direct]);
-        let all_private = |of: &dyn Fn(usize) -> f64| -> f64 { (private..now.levels.len()).map(of).sum() };
-        let passed = rate(0, &[Counter::Passed]);
+        const SERVED: [Counter; 4] = [Counter::Buffers, Counter::Objects, Counter::Stolen, Counter::Direct];
+        const ASKED: [Counter; 2] = [Counter::Refills, Counter::Direct];
+        let all_private = |counters: &[Counter]| -> f64 {
+            (private..now.levels.len()).map(|level| rate(level, counters)).sum()
+        };
+        let past = rate(0, &[Counter::Passed, Counter::Missed]);
         Requests {
-            tlabs: of_threads(0) + all_private(&of_threads) + passed,
-            of_heap: of_buffers(private - 1)
-                + all_private(&of_buffers)
-                + passed
-                + rate(0, &[Counter::Missed]),
+            of_threads: rate(0, &SERVED) + all_private(&SERVED) + past,
+            of_heap: rate(private - 1, &ASKED) + all_private(&ASKED) + past,
         }
     }
 }
@@ -257,7 +256,7 @@ pub(crate) mod tests {
             domain.add(counter, count);
         }
         let found = Activity::between(&before, &look(begin + Duration::from_secs(1), 5, Some(&control)));
-        assert_eq!(found.tlabs, Some(1_101_111.0));
+        assert_eq!(found.tlabs, Some(f64::from(1 + 10 + 100 + 1000 + 5 + 20_000 + 100_000 + 1_000_000)));
         assert_eq!(found.refills, Some(f64::from(300 + 20 + 4000 + 1_000_000 + 1000 + 20_000)));
     }
 
