@@ -200,6 +200,11 @@ fn a_thread_without_restartable_sequences_is_served() {
 #[test]
 fn a_thread_without_restartable_sequences_is_served_on_one_cpu() {
     use std::os::unix::process::CommandExt;
+    let all = topology::Machine::detect();
+    if topology::RseqArea::find_concurrency().is_err() || all.online() < 2 {
+        skips::skip!("buffers by concurrency ids: no ids, or one CPU");
+        return;
+    }
     let on_one_cpu = || {
         // SAFETY: plain values; none of these calls allocates.
         let failed = unsafe {

@@ -131,7 +131,7 @@ impl Unlocked<'_> {
     }
 
     fn within(exchanges: &[Exchange], looks: u32) -> Result<Unlocked<'_>, Error> {
-        // First, and cheap: who finds another's function asks again with each request.
+        // First, and cheap: who finds another's function asks again.
         exchanges.iter().try_for_each(Exchange::check)?;
         let mut alone = Alone::within(looks)?;
         // Once more: another copy may have been before.

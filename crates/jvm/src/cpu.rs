@@ -94,7 +94,7 @@ pub(crate) fn is_called(name: &str, full: &str) -> bool {
 /// The names of a process's threads, as they are kept, the oldest first.
 pub(crate) fn names(pid: u32) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let name = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("comm")).ok();
+    let name = |entry: std::fs::DirEntry| os::read_text(entry.path().join("comm")).ok();
     entries.filter_map(name).map(|name| name.trim_end().to_owned())
 }
 

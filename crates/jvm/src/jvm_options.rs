@@ -5,6 +5,7 @@
 
 use crate::argument_file;
 use crate::launch::{Launch, TOOL_OPTIONS};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,10 +20,11 @@ pub fn of(launch: &Launch) -> Vec<String> {
         let own = launch.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         own.or_else(|| std::env::var_os(name)).unwrap_or_default()
     };
-    all(launch, variable, Some(Path::new(".")))
+    all(launch, variable, &|path| file(Path::new(path)).unwrap_or_default())
 }
 
-/// Of a JVM that runs. `None` if it has ended, may not be looked at, or was started by another launcher than `java`.
+/// Of a JVM that runs. `None` if it has ended, may not be looked at, or was started by another launcher than `java`; and if a file of arguments cannot be
+/// read, or is not ours to read: what it sets would be missing.
 pub fn of_process(pid: u32) -> Option<Vec<String>> {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let read = |name: &str| {
@@ -43,20 +45,41 @@ pub fn of_process(pid: u32) -> Option<Vec<String>> {
     };
     let (program, arguments) = words.split_first()?;
     let launch = Launch::new(program.into(), arguments.to_vec());
-    let directory = argument_file::are_ours(pid).then(|| process.join("cwd"));
-    launch.is_java().then(|| all(&launch, variable, directory.as_deref()))
+    if !launch.is_java() {
+        return None;
+    }
+    let (directory, are_ours) = (process.join("cwd"), argument_file::are_ours(pid));
+    let is_complete = Cell::new(true);
+    let words_of = |path: &str| {
+        let found = if are_ours { file(&directory.join(path)) } else { None };
+        found.unwrap_or_else(|| {
+            is_complete.set(false);
+            Vec::new()
+        })
+    };
+    let options = all(&launch, variable, &words_of);
+    is_complete.get().then_some(options)
 }
 
-/// `directory` is the program's own, unless its files of arguments are to be left alone.
-fn all(launch: &Launch, variable: impl Fn(&str) -> OsString, directory: Option<&Path>) -> Vec<String> {
+/// The words of a file of arguments; `None` if it cannot be read, which the launcher will say itself.
+fn file(path: &Path) -> Option<Vec<String>> {
+    argument_file::read(path).map(|text| words(&text, true))
+}
+
+/// `words_of` reads a file of arguments.
+fn all(
+    launch: &Launch,
+    variable: impl Fn(&str) -> OsString,
+    words_of: &dyn Fn(&str) -> Vec<String>,
+) -> Vec<String> {
     let variable = |name: &str| words(&variable(name).to_string_lossy(), false);
     let arguments = launch.arguments.iter().map(|word| word.to_string_lossy().into_owned());
     let mut options = variable(TOOL_OPTIONS);
     let launcher = VecDeque::from(variable(LAUNCHER_OPTIONS));
     if launch.is_java() {
-        options.extend(of_launcher(launcher.into_iter().chain(arguments).collect(), directory));
+        options.extend(of_launcher(launcher.into_iter().chain(arguments).collect(), words_of));
     } else {
-        options.extend(of_launcher(launcher, directory));
+        options.extend(of_launcher(launcher, words_of));
         options.extend(arguments);
     }
     options.extend(variable(LAST_OPTIONS));
@@ -86,11 +109,7 @@ const WITH_VALUE: [&str; 18] = [
 ];
 
 /// What of the launcher's arguments is for the JVM: all before the program's name, with the files of arguments that are named.
-fn of_launcher(given: VecDeque<String>, directory: Option<&Path>) -> Vec<String> {
-    let words_of = |path: &str| {
-        let text = directory.and_then(|directory| argument_file::read(&directory.join(path)));
-        text.map(|text| words(&text, true)).unwrap_or_default()
-    };
+fn of_launcher(given: VecDeque<String>, words_of: &dyn Fn(&str) -> Vec<String>) -> Vec<String> {
     let mut options = Vec::new();
     let mut files = true;
     // A file that a file names is not read (the launcher's `JLI_PreprocessArg`).
@@ -149,9 +168,9 @@ mod tests {
     fn options_of_a_process_are_in_the_jvms_own_order() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("more"), "-Xms2m\n# -Xms3m\n@more\n").unwrap();
-        let start = |name: &str| {
+        let start = |name: &str, file: &str| {
             let mut command = Command::new("sh");
-            command.arg0(name).args(["-s", "--", "-Xmx1g", "@more", "Main", "-Xmx2g"]);
+            command.arg0(name).args(["-s", "--", "-Xmx1g", file, "Main", "-Xmx2g"]);
             command.env(TOOL_OPTIONS, "-Xmx3g '-Dx=a b'").env("JDK_JAVA_OPTIONS", "-Xmx4g");
             // It waits for input.
             command.env("_JAVA_OPTIONS", "-Xmx5g").current_dir(folder.path()).stdin(Stdio::piped());
@@ -163,8 +182,9 @@ mod tests {
             idle
         };
         let expected = ["-Xmx3g", "-Dx=a b", "-Xmx4g", "-s", "--", "-Xmx1g", "-Xms2m", "-Xmx5g"];
-        assert_eq!(of_process(start("/jdk/bin/java").pid()).unwrap(), expected);
-        assert_eq!(of_process(start("app").pid()), None, "its arguments are its own");
+        assert_eq!(of_process(start("/jdk/bin/java", "@more").pid()).unwrap(), expected);
+        assert_eq!(of_process(start("/jdk/bin/java", "@none").pid()), None, "nobody knows what was in it");
+        assert_eq!(of_process(start("app", "@more").pid()), None, "its arguments are its own");
         assert_eq!(of_process(0x3fff_fff0), None);
     }
 

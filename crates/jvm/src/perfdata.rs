@@ -1,6 +1,7 @@
 //! HotSpot's own counters of a running JVM, from the file that it keeps mapped for `jstat` (`perfMemory.hpp`): no JDK is asked, and
 //! the JVM does nothing for it.
 
+use crate::os;
 use crate::printable;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -78,7 +79,7 @@ impl PerfFolders {
     pub fn file_of(&mut self, pid: u32) -> Option<PerfFile> {
         let process = PathBuf::from(format!("/proc/{pid}"));
         let owner = process.metadata().ok()?.uid();
-        let status = fs::read_to_string(process.join("status")).ok()?;
+        let status = os::read_text(process.join("status")).ok()?;
         let own = status
             .lines()
             .find_map(|line| line.strip_prefix("NSpid:"))?

@@ -58,6 +58,7 @@ mod tests {
     use crate::idle::Idle;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
     use std::sync::mpsc;
 
@@ -81,17 +82,50 @@ mod tests {
         let latin = folder.path().join(OsStr::from_bytes(b"caf\xe9"));
         std::fs::create_dir(&latin).unwrap();
         let program = latin.join("приложение");
-        std::fs::copy("/proc/self/exe", &program).unwrap();
-        let mut command = Command::new(&program);
-        command.args(["--ignored", "--exact", "process::tests::somebody"]).stdout(Stdio::null());
+        // A copy of ours may be open in a child that another test has just forked, and could not be executed then.
+        let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
+        // The harness takes arguments in UTF-8 only.
+        let run = |test: &str| {
+            let mut command = Command::new(&program);
+            command.arg0("test").args(["--ignored", "--exact", test]).stdout(Stdio::null());
+            command
+        };
+        let mut command = run("process::tests::somebody");
         let somebody = Idle(command.stdin(Stdio::piped()).spawn().unwrap());
         let pid = somebody.pid();
         assert!(os::is_running(pid) && status_of(pid).is_ok());
-        assert!(crate::loaded::maps(pid).unwrap().contains("caf\u{fffd}"));
+        // It has begun, and has nothing mapped for a moment.
+        while !crate::loaded::maps(pid).unwrap().contains("caf\u{fffd}") {
+            std::thread::yield_now();
+        }
         assert_eq!(
             crate::status::of(pid).unwrap_err().to_string().split(';').next(),
             Some(&*format!("process {pid} is not a JVM"))
         );
+        // Somebody's child, which is no JVM either, but is called like one.
+        let java = folder.path().join("java");
+        assert!(Command::new("cp").arg(&program).arg(&java).status().unwrap().success());
+        let mut parent = run("process::tests::parent_of_java");
+        let parent = Idle(parent.env(JAVA, &java).stdin(Stdio::piped()).spawn().unwrap());
+        let is_its_child = |pid: &u32| os::stat(*pid, 4) == Some(parent.pid());
+        while !crate::resident::java_below(std::process::id()).iter().any(is_its_child) {
+            assert!(os::is_running(parent.pid()));
+            std::thread::yield_now();
+        }
+    }
+
+    const JAVA: &str = "TERRACE_TEST_JAVA";
+
+    #[test]
+    #[ignore = "a process for another test"]
+    fn parent_of_java() {
+        let Some(java) = std::env::var_os(JAVA) else { return };
+        let mut child = Command::new(java);
+        child.args(["--ignored", "--exact", "process::tests::somebody"]).stdout(Stdio::null());
+        os::die_with_us(&mut child);
+        let _child = Idle(child.stdin(Stdio::piped()).spawn().unwrap());
+        somebody();
     }
 
     #[test]

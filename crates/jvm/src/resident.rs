@@ -78,7 +78,7 @@ pub fn java_below(root: u32) -> Vec<u32> {
     let processes: BTreeMap<u32, (u32, String)> = entries
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
-            Some((pid, stat(&std::fs::read_to_string(entry.path().join("stat")).ok()?)?))
+            Some((pid, stat(&os::read_text(entry.path().join("stat")).ok()?)?))
         })
         .collect();
     let below = |pid: u32| {

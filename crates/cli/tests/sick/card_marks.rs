@@ -7,17 +7,16 @@ use crate::watch_until;
 /// real; where fewer CPUs are busy, only the CPU time of its threads is made that of nine.
 #[test]
 fn stores_of_references_on_many_cpus_are_found() {
-    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
-    if cpus < 9 {
-        skips::skip!("card marks on nine busy CPUs: there are {cpus}; their CPU time was assumed instead");
-    }
+    // More would not fit the heap.
+    let threads = std::thread::available_parallelism().map_or(1, |cpus| cpus.get()).min(12);
+    let mut is_assumed = false;
     for (flags, expected) in [
         (&["-XX:+UseParallelGC"][..], true),
         (&["-XX:+UseSerialGC"], true),
         (&["-XX:+UseParallelGC", "-XX:+UseCondCardMark"], false),
         (&["-XX:+UseG1GC"], false),
     ] {
-        let Some(jvm) = start(flags, &["javac", "--threads", &cpus.to_string()]) else { return };
+        let Some(jvm) = start(flags, &["javac", "--threads", &threads.to_string()]) else { return };
         // Until it can be asked.
         report(&jvm);
         let mut evidence = watch_until(&jvm, "/", |evidence| {
@@ -28,9 +27,13 @@ fn stores_of_references_on_many_cpus_are_found() {
         if busy < 8.0 {
             assert_eq!(advice(&evidence), None, "{busy} CPUs are busy, {flags:?}: {evidence:?}");
             evidence.application_cpu = Some(9.0 * evidence.seconds);
+            is_assumed = true;
         }
         let expected = expected.then(|| "-XX:+UseCondCardMark".to_owned());
         assert_eq!(advice(&evidence), expected, "{flags:?}: {evidence:?}");
+    }
+    if is_assumed {
+        skips::skip!("card marks on nine busy CPUs: fewer were busy, so that their CPU time was assumed");
     }
 }
 
