@@ -33,7 +33,7 @@ that only counts is withdrawn by 'terrace off PID', or when buffers are attached
 From JDK 21 on HotSpot prints a warning unless the JVM was started with
 -XX:+EnableDynamicAgentLoading, and each switch of a virtual thread takes about 0.1 µs more
 until the JVM ends. Where short-lived threads made it collect early, all of eden is filled
-now, and up to 3.7 times as much memory is resident: a smaller -Xmn reduces it.")]
+now, and up to 4.3 times as much memory is resident: a smaller -Xmn reduces it.")]
 pub struct Attach {
     #[command(flatten)]
     process: Process,

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Home, assert_refused, errors, shown, text};
+use std::process::Command;
 
 const TELLS: &str = "echo \"$@\"; echo \"env $JAVA_TOOL_OPTIONS\"; echo said >&2; exit 7";
 
@@ -65,6 +66,18 @@ fn a_jvm_that_writes_a_class_data_archive_is_started_without_the_agent() {
         let output = home.terrace(&compared).output().unwrap();
         assert_refused(&output, 2, &["-Xshare:dump writes", "-XX:SharedArchiveFile"]);
     }
+}
+
+/// As with `java @<(...)`: what a pipe holds is there once.
+#[test]
+fn a_pipe_of_arguments_is_left_to_the_program() {
+    let home = Home::new("for word; do case $word in @*) cat \"${word#@}\";; esac; done");
+    let pipe = text(&home.path("arguments"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut writer = Command::new("sh").args(["-c", "echo -Xmx4g > \"$0\"", &pipe]).spawn().unwrap();
+    let output = home.terrace(&["run", "--", &home.java(), &format!("@{pipe}"), "Main"]).output().unwrap();
+    assert_eq!(shown(&output), "-Xmx4g\n");
+    assert!(writer.wait().unwrap().success());
 }
 
 #[test]
