@@ -1,16 +1,15 @@
 //! What JVMTI tells the agent.
-#![allow(clippy::disallowed_types, reason = "that the JVM ends is told to a thread that attaches meanwhile")]
 
 use crate::agent::agent_if_installed;
+use crate::end;
 use crate::install;
 use crate::observer;
 use crate::report;
 use crate::state::{INTERNAL, control};
-use control::{Control, Mode, State};
+use control::State;
 use hotspot::jvmti::{Callbacks, JniEnv, JvmtiEnv};
 use std::ffi::c_void;
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 /// All of them.
 pub(crate) fn callbacks() -> Callbacks {
@@ -53,27 +52,6 @@ unsafe extern "C" fn collection_finish(_jvmti: JvmtiEnv) {
     }
 }
 
-/// Whether VMDeath has come.
-static ENDING: AtomicBool = AtomicBool::new(false);
-
-/// For who has published an agent, and started it, which may have been meanwhile. An attach so late that VMDeath is not sent to it any more is not
-/// stopped, and does no harm: whatever pause still comes, the hooks retire its buffers.
-pub(crate) fn stop_if_ending(control: &Control) {
-    // Between the agent's publication and this load, as in `vm_death` between its store and its look for an agent: either it finds the
-    // agent, or it is seen here.
-    fence(Ordering::SeqCst);
-    // Relaxed: ordered by the fence.
-    if ENDING.load(Ordering::Relaxed) {
-        stop(control);
-    }
-}
-
-/// From here on requests are passed on.
-fn stop(control: &Control) {
-    control.set_mode(Mode::Off);
-    control.set_state(State::Ended);
-}
-
 /// The JVM is ending. From here on collections are not announced any more, while threads may still allocate for a moment and
 /// collections may still run. Nothing is allocated here: the collectors' threads may have ended already, and an allocation that needs one of them
 /// would wait for ever. It suffices to pass requests on: what the buffers hold by then is retired, if a collection or a heap walk comes
@@ -81,11 +59,9 @@ fn stop(control: &Control) {
 /// pauses), and a refill under way publishes into a buffer that they find. Shenandoah's heap is stopped by then, and where it is not, since JDK
 /// 26, by the hook of its pauses.
 unsafe extern "C" fn vm_death(_jvmti: JvmtiEnv, _jni: JniEnv) {
-    // Relaxed: ordered by the fence.
-    ENDING.store(true, Ordering::Relaxed);
-    fence(Ordering::SeqCst);
+    end::begins();
     if let Some(agent) = agent_if_installed() {
-        stop(agent.control);
+        end::stop(agent.control);
     } else if let Some(control) = control().filter(|control| control.state() == Some(State::Withdrawn)) {
         // In a hook, or at a collection, where its file could not be written.
         control.set_state(State::Withdrawn);

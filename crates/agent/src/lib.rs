@@ -32,6 +32,7 @@ mod adaptive;
 mod agent;
 mod clock;
 mod destination;
+mod end;
 mod entry;
 mod events;
 mod growth;

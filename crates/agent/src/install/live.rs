@@ -7,7 +7,7 @@ use crate::agent::{self, Agent, Objects, Observed, Originals};
 #[cfg(target_arch = "x86_64")]
 use crate::clock::Ticks;
 use crate::clock::{Clock, Monotonic, Untimed};
-use crate::events;
+use crate::end;
 use crate::hierarchy::{Hierarchy, Rank, ThreadBuffers};
 use crate::hooks;
 use crate::in_place::InPlace;
@@ -87,7 +87,7 @@ impl Live {
         in_place.clone_from(&hooks);
         control.set_mode(if plan.options.start { Mode::On } else { Mode::Off });
         control.set_state(if observer.is_some() { State::Observing } else { State::Installed });
-        events::stop_if_ending(control);
+        end::stop_if_ending(control);
         for remark in &remarks {
             say(Severity::Warn, remark);
         }

@@ -15,7 +15,12 @@ public final class Agent {
 
     private Agent() {}
 
-    /** Before the program's main class. */
+    /**
+     * Before the program's main class.
+     *
+     * @param options what follows the jar's name, or null
+     * @param instrumentation tells when the JVM loads the classes of JMX and of the Flight Recorder
+     */
     public static void premain(String options, Instrumentation instrumentation) {
         String version = System.getProperty("java.specification.version");
         if (isTooOld(version)) {
@@ -25,7 +30,12 @@ public final class Agent {
         }
     }
 
-    /** In a running JVM ({@code jcmd PID JVMTI.agent_load terrace.jar}). */
+    /**
+     * In a running JVM ({@code jcmd PID JVMTI.agent_load terrace.jar}).
+     *
+     * @param options as for {@link #premain}
+     * @param instrumentation as for {@link #premain}
+     */
     public static void agentmain(String options, Instrumentation instrumentation) {
         String version = System.getProperty("java.specification.version");
         if (isTooOld(version)) {
