@@ -114,7 +114,7 @@ impl Scene {
     fn no_byte_twice(&self) -> usize {
         let mut taken = self.owned.lock().unwrap().clone();
         let handed_out = taken.iter().map(|extent| extent.bytes).sum();
-        for word in self.buffers.slots.iter().flat_map(|slot| &slot.words) {
+        for word in self.buffers.slots().iter().flat_map(|slot| &slot.words) {
             let word = word.load(Ordering::Relaxed);
             assert_ne!(word, REFILLING, "a refill was never ended");
             if word & REST_MASK != 0 {

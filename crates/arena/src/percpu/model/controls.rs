@@ -27,7 +27,7 @@ enum Growth {
 
 /// A refill of CPU 0's first word, as `PerCpu::refill` does it, with a flaw; takes one grain.
 fn refill(scene: &Scene, flaw: Flaw) {
-    let word = &scene.buffers.slots[0].words[0];
+    let word = &scene.buffers.slots()[0].words[0];
     if flaw == Flaw::PublishesWithoutOwnership {
         if word.load(Ordering::Acquire) != EMPTY {
             return;
@@ -95,7 +95,7 @@ fn grow(growth: Growth) {
         let start =
             scene.buffers.allocate(GRAIN, GRAIN, &scene.reserve, |extent| scene.write(extent)).unwrap();
         let other = scene.spawn(1, |scene| assert!(scene.take(1)));
-        let word = &scene.buffers.slots[0].words[0];
+        let word = &scene.buffers.slots()[0].words[0];
         let old = word.load(Ordering::Acquire);
         let rest = (old & REST_MASK) as usize;
         let is_last = scene.buffers.start(old) == start + GRAIN;
