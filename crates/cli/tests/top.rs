@@ -49,7 +49,7 @@ fn jvms_are_shown_and_switched_on_a_terminal() {
     screen.until("that it is off", |text| row(text, &pid, " off ") && text.contains("buffers off"));
     status(&with, |status| status["mode"] == "off");
     screen.press("?");
-    screen.until("help", |text| text.contains("requests of threads for TLABs"));
+    screen.until("help", |text| text.contains("requests for TLABs"));
     screen.press("q");
     assert!(screen.end().success());
     assert!(!screen.is_full_screen(), "the terminal is left as it was");
