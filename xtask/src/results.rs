@@ -1,6 +1,7 @@
 //! The kept results, `docs/results.json`, and the tables of README.md and of the pages that are made from them: a figure stands in one
 //! place.
 
+mod exceptions;
 mod summary;
 mod tables;
 
@@ -11,7 +12,7 @@ use jvm::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use tables::Column::{self, Both, Interval, Median, Words};
-use tables::{LAUNCHES, TABLES, Table};
+use tables::{Gathered, LAUNCHES, PROGRAM, TABLES, Table};
 
 /// Options of `results`.
 #[derive(clap::Args)]
@@ -98,8 +99,11 @@ impl Table {
         let wanted = |cell: &&Value| self.only.is_none_or(|(key, value)| cell[key] == value);
         let cells: Vec<&Value> =
             kept[self.experiment]["cells"].as_array().into_iter().flatten().filter(wanted).collect();
-        if let Some(key) = self.by {
-            return summary::by(&cells, key);
+        match self.gathered {
+            Some(Gathered::By(key)) => return summary::by(&cells, key),
+            Some(Gathered::Counted) => return exceptions::counted(&cells),
+            Some(Gathered::Listed) => return exceptions::listed(&cells, PROGRAM),
+            None => {}
         }
         // What all cells have in common is known without any.
         let common = self.only.map_or(Value::Null, |(key, value)| json!({ key: value }));

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Of neighbouring blocks each is of another group: a drift is in all of them.
 const GROUPS: usize = 8;
-/// So many operations have to be beyond a percentile in each group.
-const BEYOND: f64 = 10.0;
+/// So many operations have to be beyond a percentile in each group: it would be the time of a single one otherwise.
+pub const BEYOND: f64 = 10.0;
 
 /// The number of a window's stretch: of 0 is none.
 pub(crate) fn stretch(block: usize, side: usize) -> u64 {

@@ -3,7 +3,8 @@
 //! A claim compares two terms. Their 95 % intervals decide: it holds if it does for every pair of values in the two intervals, it does
 //! not hold if it does for none, and otherwise it cannot be told. A claim about several JDKs, collectors or numbers of threads is
 //! decided for each: it holds if it holds for all, does not hold if it does not for one, and otherwise cannot be told. What was not to
-//! be measured in this run takes no part; what could not be measured leaves the claim open, with the cell's reason.
+//! be measured in this run takes no part; what could not be measured leaves the claim open, with the cell's reason, unless the measured cells
+//! decide it alone.
 
 use super::measured::{Check, Measured, MeasuredCell};
 use super::term::{Found, Lack, Scope, Term};
@@ -242,7 +243,7 @@ impl Claim {
                     outcomes.push(Standing::CannotBeTold(Open::NotMeasured(reason)));
                 }
                 (Ok(left), Ok(right)) => {
-                    outcomes.push(comparison.relation.decide(&left.interval, &right.interval));
+                    outcomes.push(comparison.decide(&left, &right));
                     let text = comparison.say(&left, &right, &numbers, &scope.measured);
                     add(&mut numbers, text);
                 }
@@ -279,6 +280,19 @@ impl Term {
 }
 
 impl Comparison {
+    /// By what is known, if nothing that is not could decide otherwise: one measured cell that is slower refutes that none is, but only all
+    /// of them confirm it.
+    fn decide(&self, left: &Found, right: &Found) -> Standing {
+        let known = self.relation.decide(&left.interval, &right.interval);
+        let reason = [left, right].into_iter().find_map(|found| Some(&found.gap.as_ref()?.reason));
+        match reason {
+            Some(reason) if self.relation.decide(left.possible(), right.possible()) != known => {
+                Standing::CannotBeTold(Open::NotMeasured(reason.clone()))
+            }
+            _ => known,
+        }
+    }
+
     /// `40 ns against 20 ns (2.00 times)`. A term whose number was said before in `told` is only named.
     fn say(&self, left: &Found, right: &Found, told: &[String], measured: &Measured) -> String {
         let say = |term: &Term, found: &Found| {

@@ -137,3 +137,32 @@ fn of_several_comparisons_all_have_to_hold() {
     let told = check(claim().context(rate()), &both).found;
     assert!(told.ends_with("fastest 20.0 [19.8, 20.2] (jdk=25 threads=2)"), "{told}");
 }
+
+/// A quarter of the cells says nothing of the rest, unless it is enough: that one is too slow, or that one is fast.
+#[test]
+fn the_worst_of_many_is_not_known_before_all_are_measured() {
+    let mut some = cells(&[("25", 1, 10.0), ("25", 2, 20.0), ("25", 4, 40.0)]);
+    some[1].metrics.insert("rate".into(), Quantity::of(vec![], "not measured yet"));
+    let rate = || Term::metric("the rate", "rate");
+    for (comparison, expected) in [
+        (rate().lowest().is(Above, 5.0), None),
+        (rate().lowest().is(Above, 15.0), Some(false)),
+        (rate().lowest().is(Below, 15.0), Some(true)),
+        (rate().lowest().is(Below, 5.0), None),
+        (rate().highest().is(Below, 50.0), None),
+        (rate().highest().is(Below, 30.0), Some(false)),
+        (rate().highest().is(Above, 30.0), Some(true)),
+        (rate().mean().is(Above, 5.0), None),
+        (Term::ratio("", "", rate().highest(), rate().at("threads", 1_u32)).is(Above, 1.0), None),
+        (rate().at("threads", 4_u32).is(Above, rate().at("threads", 1_u32)), Some(true)),
+    ] {
+        let found = check(Claim::new("", OWN).that(comparison.clone()), &some);
+        assert_eq!(found.holds, expected, "{comparison:?}: {found:?}");
+        let told = found.found.ends_with("not testable here: 1 of 3 cells have no value: not measured yet");
+        assert_eq!(told, expected.is_none(), "{found:?}");
+    }
+    // What this machine cannot run is not among them.
+    some[1].impossible = true;
+    let found = check(Claim::new("", OWN).that(rate().lowest().is(Above, 5.0)), &some);
+    assert_eq!(found.holds, Some(true), "{found:?}");
+}

@@ -143,6 +143,9 @@ pub struct MeasuredCell {
     /// results of versions that did not count them.
     #[serde(default)]
     pub processes: usize,
+    /// The machine or the JDK lacks what it needs: it takes no part in what is said of all cells.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub impossible: bool,
 }
 
 impl MeasuredCell {

@@ -46,6 +46,18 @@ enum Take {
     Mean,
 }
 
+impl Take {
+    /// Where it may lie if there are cells of which nothing is known, but that what is measured is never negative.
+    fn with_unknown(self, known: &Interval) -> Interval {
+        match self {
+            Take::First => *known,
+            Take::Highest => Interval { high: f64::INFINITY, ..*known },
+            Take::Lowest => Interval { low: 0.0, ..*known },
+            Take::Mean => Interval { low: 0.0, high: f64::INFINITY, ..*known },
+        }
+    }
+}
+
 /// Among which cells a term is looked up.
 pub(super) struct Scope<'a, 'g> {
     pub(super) measured: Measured<'a>,
@@ -60,6 +72,24 @@ pub struct Found<'a> {
     pub interval: Interval,
     /// The cell that it is of, where it is of one.
     pub cell: Option<&'a MeasuredCell>,
+    /// Cells that belong to it and have no value.
+    pub gap: Option<Gap>,
+}
+
+/// What is not known of the highest, lowest or mean of many cells, because some have no value.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    /// Within what they leave it.
+    pub possible: Interval,
+    /// How many there are, and why the first has none.
+    pub reason: String,
+}
+
+impl Found<'_> {
+    /// Where it may lie, whatever the cells without a value would have.
+    pub(super) fn possible(&self) -> &Interval {
+        self.gap.as_ref().map_or(&self.interval, |gap| &gap.possible)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -133,18 +163,20 @@ impl Term {
     }
 
     pub(super) fn look<'a>(&self, scope: &Scope<'a, '_>) -> Result<Found<'a>, Lack> {
-        let interval = match &self.what {
+        let (interval, gap) = match &self.what {
             What::Metric(selection) => return selection.look(scope),
             What::Ratio(terms, _) => {
                 let (above, below) = (terms.0.look(scope)?, terms.1.look(scope)?);
-                above
+                let ratio = above
                     .interval
                     .over(&below.interval)
-                    .ok_or_else(|| Lack::Unavailable(format!("{} may be 0", terms.1.name)))?
+                    .ok_or_else(|| Lack::Unavailable(format!("{} may be 0", terms.1.name)))?;
+                let unknown = |gap: Gap| Gap { possible: Take::Mean.with_unknown(&ratio), ..gap };
+                (ratio, above.gap.or(below.gap).map(unknown))
             }
-            What::Given(interval) => *interval,
+            What::Given(interval) => (*interval, None),
         };
-        Ok(Found { interval, cell: None })
+        Ok(Found { interval, cell: None, gap })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -203,31 +235,40 @@ impl Selection {
     fn look<'a>(&self, scope: &Scope<'a, '_>) -> Result<Found<'a>, Lack> {
         let cells = self.cells(scope);
         let mut known = Vec::new();
-        let mut reason = None;
+        let (mut lacks, mut reason) = (Vec::new(), None);
         for cell in &cells {
             match self.value(cell, scope) {
-                Ok(interval) => known.push(Found { interval, cell: Some(*cell) }),
-                Err(lack) => reason = reason.or(Some(lack)),
+                Ok(interval) => known.push((interval, *cell)),
+                Err(lack) if cell.impossible => reason = reason.or(Some(lack)),
+                Err(lack) => lacks.push(lack),
             }
         }
-        let by_median = |a: &&Found, b: &&Found| a.interval.median.total_cmp(&b.interval.median);
+        type Known<'a> = (Interval, &'a MeasuredCell);
+        let by_median = |(a, _): &&Known, (b, _): &&Known| a.median.total_cmp(&b.median);
         let chosen = match self.take {
             Take::First | Take::Mean => known.first(),
             Take::Highest => known.iter().max_by(by_median),
             Take::Lowest => known.iter().min_by(by_median),
         };
-        let chosen = chosen.ok_or_else(|| reason.map_or(Lack::NotPlanned, Lack::Unavailable))?;
-        let all = |of: fn(&Interval) -> f64| known.iter().map(move |found| of(&found.interval));
+        let Some((of_chosen, chosen)) = chosen else {
+            return Err(lacks.into_iter().next().or(reason).map_or(Lack::NotPlanned, Lack::Unavailable));
+        };
+        let all = |of: fn(&Interval) -> f64| known.iter().map(move |(interval, _)| of(interval));
         // An extreme or a mean of intervals: the same of their lower ends to the same of their upper ends.
         let together = |of: fn(&Interval) -> f64| match self.take {
-            Take::First => of(&chosen.interval),
+            Take::First => of(of_chosen),
             Take::Highest => all(of).fold(f64::NEG_INFINITY, f64::max),
             Take::Lowest => all(of).fold(f64::INFINITY, f64::min),
             Take::Mean => (all(of).map(f64::ln).sum::<f64>() / known.len() as f64).exp(),
         };
         let interval =
             Interval { median: together(|i| i.median), low: together(|i| i.low), high: together(|i| i.high) };
-        Ok(Found { interval, cell: chosen.cell })
+        let of_many = !matches!(self.take, Take::First);
+        let gap = lacks.first().filter(|_| of_many).map(|reason| Gap {
+            possible: self.take.with_unknown(&interval),
+            reason: format!("{} of {} cells have no value: {reason}", lacks.len(), lacks.len() + known.len()),
+        });
+        Ok(Found { interval, cell: Some(*chosen), gap })
     }
 
     fn value(&self, cell: &MeasuredCell, scope: &Scope) -> Result<Interval, String> {

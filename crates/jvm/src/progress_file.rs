@@ -1,7 +1,8 @@
 //! The file in which a workload's workers count their operations while they run.
 //!
 //! Header of 128 bytes: `TERRPROG`, phase, number of slots, stride, whether a reader asks for the end, the stretch of time that a reader has
-//! begun, whether it asks for the measured window to open and for the work to stop; then one slot for each worker, its operations first.
+//! begun, whether it asks for the measured window to open, for the work to stop, and for the work to begin; then one slot for each worker, its
+//! operations first.
 
 use crate::os::SharedWords;
 use crate::{Error, Result};
@@ -18,13 +19,17 @@ const STRETCH: u64 = 40;
 const BEGIN_ASKED: u64 = 48;
 /// Where it then says that the work may stop.
 const STOP_ASKED: u64 = 56;
+/// Where a reader says that the work may begin, to a workload that leaves its window to it.
+const WORK_ASKED: u64 = 64;
 const MOST_SLOTS: u64 = 1 << 20;
 
 /// What the workload is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Not yet at work.
+    /// Preparing its work.
     Starting,
+    /// Waiting to be asked for it; only where the reader opens the window.
+    Ready,
     /// At work, not counted.
     WarmingUp,
     /// Counted.
@@ -62,8 +67,9 @@ impl ProgressFile {
         }
         match self.mapped.as_ref().map_or(0, |(words, ..)| words.get(1)) {
             0 => Phase::Starting,
-            1 => Phase::WarmingUp,
-            2 => Phase::Measuring,
+            1 => Phase::Ready,
+            2 => Phase::WarmingUp,
+            3 => Phase::Measuring,
             _ => Phase::Finished,
         }
     }
@@ -71,6 +77,11 @@ impl ProgressFile {
     /// Asks the workload to close its measured window now. One that has already is not disturbed.
     pub fn ask_to_end(&self) -> Result<()> {
         self.tell(END_ASKED, 1)
+    }
+
+    /// Lets a workload begin its work that waits for that.
+    pub fn ask_to_work(&self) -> Result<()> {
+        self.tell(WORK_ASKED, 1)
     }
 
     /// Opens the measured window of a workload that leaves it to us.
@@ -120,7 +131,7 @@ mod tests {
         file.set_len(128 * 3).unwrap();
         assert_eq!(progress.phase(), Phase::Starting, "no magic yet");
         let put = |at, value: u64| file.write_all_at(&value.to_ne_bytes(), at).unwrap();
-        put(8, 2);
+        put(8, 3);
         put(16, 2);
         put(24, 128);
         put(0, MAGIC);
@@ -128,18 +139,20 @@ mod tests {
         put(256, 7);
         assert_eq!((progress.phase(), progress.operations()), (Phase::Measuring, Some(12)));
         put(256, 8);
-        put(8, 3);
+        put(8, 4);
         assert_eq!((progress.phase(), progress.operations()), (Phase::Finished, Some(13)));
         progress.ask_to_end().unwrap();
         progress.begin_stretch(6).unwrap();
         let asked = |progress: &std::path::Path| {
             let bytes = std::fs::read(progress).unwrap();
-            [32, 40, 48, 56].map(|at| bytes[at])
+            [32, 40, 48, 56, 64].map(|at| bytes[at])
         };
-        assert_eq!(asked(&path), [1, 6, 0, 0]);
+        assert_eq!(asked(&path), [1, 6, 0, 0, 0]);
         progress.ask_to_begin().unwrap();
         progress.ask_to_stop().unwrap();
-        assert_eq!(asked(&path), [1, 6, 1, 1]);
+        assert_eq!(asked(&path), [1, 6, 1, 1, 0]);
+        progress.ask_to_work().unwrap();
+        assert_eq!(asked(&path), [1, 6, 1, 1, 1]);
         assert_eq!(progress.operations(), Some(13));
     }
 

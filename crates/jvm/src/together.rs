@@ -1,7 +1,8 @@
 //! Programs of ours whose measured windows are one and the same: whoever reads their progress opens and closes it (`--window external`).
 //!
-//! JVMs in turn meet a machine of another speed each time. JVMs at the same time share it: they warm up together, are told to begin when
-//! all have done so, and none stops before the last has closed its window.
+//! JVMs in turn meet a machine of another speed each time. JVMs at the same time share it: they begin their work together when the last is
+//! ready for it, warm up, open their windows together, and none stops before the last has closed its window. If each began when it could,
+//! the first would take the CPUs from the others' start, warm up longest, and be ahead in its whole window.
 
 use crate::arrival::had_agent;
 use crate::launch::Launch;
@@ -69,9 +70,11 @@ impl Member {
     }
 }
 
-/// Measures these programs in one window of this length, which begins when all have been at work for `warmup`. All have ended afterwards, and
+/// Measures these programs in one window of this length, which begins when all have been at work for `warmup`; they begin when all are ready. All have ended afterwards, and
 /// have left their reports on their last line.
 pub fn measure(members: &mut [Member], warmup: Duration, window: Duration) -> Result<Vec<Report>> {
+    reach(members, Phase::Ready)?;
+    tell(members, ProgressFile::ask_to_work)?;
     reach(members, Phase::WarmingUp)?;
     pass(members, warmup)?;
     tell(members, ProgressFile::ask_to_begin)?;
@@ -99,7 +102,11 @@ fn reach(members: &mut [Member], phase: Phase) -> Result<()> {
         while member.progress.phase() < phase {
             member.still_runs()?;
             if since.elapsed() > STEP {
-                let step = if phase == Phase::WarmingUp { "begin its work" } else { "answer" };
+                let step = match phase {
+                    Phase::Ready => "prepare its work",
+                    Phase::WarmingUp => "begin its work",
+                    _ => "answer",
+                };
                 return Err(too_long(member, step));
             }
             std::thread::sleep(POLL);

@@ -106,7 +106,7 @@ impl Run<'_> {
 
     fn stage(&self, phase: Phase, rounds: u64) -> String {
         match phase {
-            Phase::Starting => "starting".into(),
+            Phase::Starting | Phase::Ready => "starting".into(),
             Phase::WarmingUp => format!("warming up: {rounds} of {} compiles", self.warmup_rounds),
             Phase::Measuring | Phase::Finished => {
                 format!(

@@ -14,8 +14,19 @@ pub struct Table {
     pub only: Option<(&'static str, &'static str)>,
     /// Cells with this value of a parameter share the last row, which names them.
     pub together: Option<(&'static str, &'static str)>,
-    /// A parameter for each of whose values there is one row, with what its cells come to.
-    pub by: Option<&'static str>,
+    /// Many cells in a few rows.
+    pub gathered: Option<Gathered>,
+}
+
+/// What many cells say together.
+#[derive(Clone, Copy)]
+pub enum Gathered {
+    /// A row for each value of a parameter, with what its cells come to.
+    By(&'static str),
+    /// How many intervals exclude 1.
+    Counted,
+    /// Which do.
+    Listed,
 }
 
 #[derive(Clone, Copy)]
@@ -43,7 +54,7 @@ const PLAIN: Table = Table {
     across: None,
     only: None,
     together: None,
-    by: None,
+    gathered: None,
 };
 
 const IN_PLACE: &str = "on / off, one process";
@@ -76,7 +87,7 @@ const LATENCIES: Table = Table {
     ],
     ..FORKS
 };
-const PROGRAM: &str = "{program}, {collector} {jdk}, {heap}";
+pub const PROGRAM: &str = "{program}, {collector} {jdk}, {heap}";
 
 const DEFAULTS: Table = Table {
     file: "docs/results/defaults.md",
@@ -93,7 +104,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 31] = [
+pub const TABLES: [Table; 33] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -125,7 +136,7 @@ pub const TABLES: [Table; 31] = [
         file: "docs/results.md",
         name: "defaults-summary",
         only: Some(("compared", "on / off")),
-        by: Some("workload"),
+        gathered: Some(Gathered::By("workload")),
         ..DEFAULTS
     },
     Table { name: "control", only: Some(("compared", "off / off")), ..DEFAULTS },
@@ -152,7 +163,20 @@ pub const TABLES: [Table; 31] = [
         file: "docs/applications.md",
         name: "applications-summary",
         only: Some(("compared", IN_PLACE)),
-        by: Some("program"),
+        gathered: Some(Gathered::By("program")),
+        ..FORKS
+    },
+    Table {
+        file: "docs/applications.md",
+        name: "applications-counted",
+        gathered: Some(Gathered::Counted),
+        ..FORKS
+    },
+    Table {
+        file: "docs/applications.md",
+        name: "applications-exceptions",
+        only: Some(("compared", TERRACE_STOCK)),
+        gathered: Some(Gathered::Listed),
         ..FORKS
     },
     Table {

@@ -43,6 +43,8 @@ impl Account {
 
 /// Where the reader of the progress file asks for the end of the measured window.
 const END_ASKED: u64 = 32;
+/// Where it lets the work begin.
+const WORK_ASKED: u64 = 64;
 
 fn is_asked(file: &std::fs::File, at: u64) -> bool {
     let mut word = [0; 8];
@@ -63,11 +65,11 @@ impl Window {
         let phase = |phase: u64| file.write_all_at(&phase.to_ne_bytes(), 8).unwrap();
         if self.opened.is_none() && asked(48) {
             self.opened = Some((now, operations));
-            phase(2);
+            phase(3);
         }
         if self.closed.is_none() && asked(END_ASKED) {
             self.closed = Some((now, operations));
-            phase(3);
+            phase(4);
         }
         asked(56)
     }
@@ -137,10 +139,16 @@ impl Pretended {
             let file = options.create(true).truncate(true).read(true).write(true).open(path).unwrap();
             file.set_len(256).unwrap();
             let put = |at, value: u64| file.write_all_at(&value.to_ne_bytes(), at).unwrap();
-            put(8, if self.external() { 1 } else { 2 });
+            put(8, if self.external() { 1 } else { 3 });
             put(16, 1);
             put(24, 128);
             file.write_all_at(b"TERRPROG", 0).unwrap();
+            if self.external() {
+                while !is_asked(&file, WORK_ASKED) {
+                    std::thread::sleep(STEP);
+                }
+                put(8, 2);
+            }
             file
         });
         let start = Instant::now();

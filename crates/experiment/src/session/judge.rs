@@ -67,6 +67,7 @@ pub fn findings(
                 notes,
                 settings: samples.last().map(|sample| sample.settings.clone()).unwrap_or_default(),
                 processes: samples.iter().map(|sample| sample.processes).sum(),
+                impossible: matches!(cell.runner, Runner::Unavailable(_)),
             }
         })
         .collect();

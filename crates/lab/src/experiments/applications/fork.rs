@@ -1,6 +1,7 @@
 //! JVMs that run a program, each of which measures itself: several in one window, or one.
 
 use crate::{Error, Result};
+use compare::latency::BEYOND;
 use jvm::agent::AgentOptions;
 use jvm::application::Application;
 use jvm::heap_log;
@@ -23,7 +24,16 @@ struct Times {
     p50_ms: f64,
     p99_ms: f64,
     p999_ms: f64,
+    /// Operations that these are of.
+    timed_operations: f64,
     peak_resident_bytes: f64,
+}
+
+impl Times {
+    /// A percentile that this share of the operations exceeds, unless these are too few for it.
+    fn percentile(&self, share: f64, time: f64) -> Option<f64> {
+        (share * self.timed_operations >= BEYOND).then_some(time)
+    }
 }
 
 /// What a program measured of itself.
@@ -67,9 +77,9 @@ impl ForkResult {
             "collections" => collections.map(|count| count / operations),
             "pauses" => collection_seconds.map(|time| time / operations),
             "heap" => self.heap_used.map(|used| used / operations),
-            "p50" => Some(self.times.p50_ms),
-            "p99" => Some(self.times.p99_ms),
-            "p999" => Some(self.times.p999_ms),
+            "p50" => self.times.percentile(0.5, self.times.p50_ms),
+            "p99" => self.times.percentile(0.01, self.times.p99_ms),
+            "p999" => self.times.percentile(0.001, self.times.p999_ms),
             "resident" => Some(self.times.peak_resident_bytes),
             "count" => collections,
             _ => None,
@@ -154,7 +164,7 @@ mod tests {
     use super::*;
 
     const LINE: &str = r#"{"workload":"h2","operation":"transfer","operations":100,"seconds":2.0,"cpu_seconds":4.0,"allocated_bytes":null,
-        "collections":3,"collection_seconds":0.1,"p50_ms":0.1,"p99_ms":2.5,"p999_ms":9.0,"peak_resident_bytes":1048576,"checks":"passed"}"#;
+        "collections":3,"collection_seconds":0.1,"p50_ms":0.1,"p99_ms":2.5,"p999_ms":9.0,"timed_operations":1000,"peak_resident_bytes":1048576,"checks":"passed"}"#;
 
     #[test]
     fn every_metric_is_read_from_the_last_line() {
@@ -165,6 +175,8 @@ mod tests {
         for (metric, value) in expected.into_iter().chain([("resident", 1_048_576.0), ("count", 3.0)]) {
             assert_eq!(outcome.get(metric), Some(value), "{metric}");
         }
+        // One operation of 1000 says nothing of the slowest thousandth.
+        assert_eq!(outcome.get("p999"), None);
         assert_eq!(outcome.get("beauty"), None);
     }
 

@@ -20,6 +20,10 @@ use std::path::PathBuf;
 const UNKNOWN: &str =
     "not counted on one side, as the heap used up where fewer than two collections came; increase --seconds";
 
+/// What is taken from the times of single operations.
+const LATENCIES: [&str; 3] = ["p50", "p99", "p999"];
+const FEW: &str = "fewer than ten operations took longer on one side; increase --seconds";
+
 /// The rounds of a program in a JVM of one kind. A round's forks serve all comparisons: whose turn is first runs them, the others
 /// take what is there.
 pub(super) struct Rounds {
@@ -130,6 +134,7 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
+            None if LATENCIES.contains(&metric) => sample.lacks(metric, FEW),
             None => sample.lacks(metric, reason(of_b.get(metric))),
         };
     }
@@ -154,7 +159,7 @@ mod tests {
     fn outcome(operations: u32, collections: u32) -> ForkResult {
         let line = format!(
             r#"{{"operation":"o","operations":{operations},"seconds":2,"cpu_seconds":4,"allocated_bytes":null,"collections":{collections},
-            "collection_seconds":0,"p50_ms":1,"p99_ms":2,"p999_ms":4,"peak_resident_bytes":8,"checks":"passed"}}"#
+            "collection_seconds":0,"p50_ms":1,"p99_ms":2,"p999_ms":4,"timed_operations":{operations},"peak_resident_bytes":8,"checks":"passed"}}"#
         );
         ForkResult::read(&line.replace('\n', ""), Value::Null).unwrap()
     }

@@ -30,7 +30,7 @@ public final class Main {
               --sources JAR    sources for the compilers (default: commons-lang3's beside terrace-workloads)
               --progress FILE  a file to map: phase and operations of each thread, live
               --calls FILE     a new file to map: begin, end and CPU time of each call of javac and its steps
-              --window external  the process that maps FILE opens and closes the measured window
+              --window external  the process that maps FILE lets the work begin, and opens and closes the measured window
               --format FORMAT  json (default): one object on one line; text: for people
 
             Operations that end within the measured window are counted. Exit code 0: measured, and

@@ -18,8 +18,11 @@ import terrace.workloads.Workload;
  * @param workload that is timed
  */
 record Timed(Workload workload) implements Workload {
-    /** A microsecond and a minute in nanoseconds: the histograms' first range; they grow where an operation takes longer. */
-    static final long LEAST = 1_000;
+    /**
+     * Nanoseconds that a histogram tells apart at least, and a minute: its first range, which grows where an operation takes
+     * longer. The shortest operations take some microseconds; 1 would take more memory in a program whose heap is small.
+     */
+    static final long LEAST = 32;
 
     static final long USUAL = 60_000_000_000L;
     static final int DIGITS = 3;

@@ -32,7 +32,7 @@ public record Help(String before, String after) {
               --operations N   ends after N operations, instead of --seconds
               --sources JAR    sources for javac (default: commons-lang3's beside this jar)
               --progress FILE  a file to map: phase and operations of each worker, live
-              --window external  the process that maps FILE opens and closes the measured window
+              --window external  the process that maps FILE lets the work begin, and opens and closes the measured window
               --calls FILE     a new file to map: begin, end and CPU time of each call of the compiler and its steps
               --format FORMAT  json (default): one object on one line; text: for people
 

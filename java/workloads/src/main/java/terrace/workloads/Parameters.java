@@ -14,7 +14,8 @@ import java.nio.file.Path;
  * @param lengths of arrays, for the {@code sizes} workload; null for one of {@code size}, and for the others
  * @param work operations after which the measured window closes; 0 leaves that to {@code seconds}
  * @param calls the file in which calls are recorded; null for none
- * @param externalWindow whether the reader of {@code progress} opens and closes the measured window, and says when to stop
+ * @param externalWindow whether the reader of {@code progress} lets the work begin, opens and closes the measured window, and
+ *     says when to stop
  */
 public record Parameters(
         int threads,

@@ -17,7 +17,8 @@ import java.util.Arrays;
  *
  * <p>Native byte order. Header: the eight bytes {@code TERRPROG}, then 64-bit words: phase, number of slots, stride, one that is
  * not 0 when the other process asks for the measured window to close, the number of the stretch of time that it has begun,
- * 0 outside of any, and two that are not 0 when it asks for the measured window to open and for the work to stop.
+ * 0 outside of any, and three that are not 0 when it asks for the measured window to open, for the work to stop, and for the
+ * work to begin.
  * Slot {@code i} is the 64-bit word at {@code stride * (1 + i)}: the operations of worker {@code i} since the start.
  */
 final class Progress {
@@ -25,6 +26,8 @@ final class Progress {
     enum Phase {
         /** Workers are being prepared. */
         STARTING,
+        /** Workers wait for whoever watches to ask for the work to begin. Left out where nobody is to ask. */
+        READY,
         /** Workers work, nothing is measured. */
         WARMING_UP,
         /** The measured window is open. */
@@ -44,6 +47,7 @@ final class Progress {
     private static final int STRETCH = 40;
     private static final int BEGIN_ASKED = 48;
     private static final int STOP_ASKED = 56;
+    private static final int WORK_ASKED = 64;
     private static final VarHandle LONGS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -92,6 +96,11 @@ final class Progress {
     /** Whether the measured window is open. */
     boolean isMeasuring() {
         return (long) LONGS.getOpaque(buffer, PHASE) == Phase.MEASURING.ordinal();
+    }
+
+    /** Whether the other process has asked for the work to begin. */
+    boolean workAsked() {
+        return (long) LONGS.getOpaque(buffer, WORK_ASKED) != 0;
     }
 
     /** Whether the other process has asked for the measured window to open. */

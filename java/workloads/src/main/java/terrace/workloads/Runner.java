@@ -46,6 +46,7 @@ final class Runner {
             gate.awaitReady();
             long[] ids = workload.allocatesInWorkers() ? threadIds() : null;
             Snapshot.take(progress, ids);
+            awaitWork(gate);
             progress.phase(Progress.Phase.WARMING_UP);
             gate.open();
             awaitBegin(gate);
@@ -69,6 +70,17 @@ final class Runner {
         return result;
     }
 
+    /**
+     * Until whoever watches several of us wants the work to begin. One that began as soon as it could would warm up longest, and
+     * take the CPUs from those that still start.
+     */
+    private void awaitWork(Gate gate) throws Exception {
+        if (parameters.externalWindow()) {
+            progress.phase(Progress.Phase.READY);
+            await(gate, progress::workAsked);
+        }
+    }
+
     /** Until the warm-up is over, or whoever watches opens the measured window. */
     private void awaitBegin(Gate gate) throws Exception {
         if (parameters.externalWindow()) {
@@ -78,7 +90,7 @@ final class Runner {
         }
     }
 
-    /** Until the reader has asked. The work goes on meanwhile. */
+    /** Until the reader has asked. Work that has begun goes on meanwhile. */
     private static void await(Gate gate, BooleanSupplier asked) throws Exception {
         while (!asked.getAsBoolean()) {
             gate.awaitFailure(POLL_SECONDS);

@@ -99,7 +99,11 @@ class RunnerTest {
             var header = channel.map(java.nio.channels.FileChannel.MapMode.READ_WRITE, 0, 128);
             header.order(java.nio.ByteOrder.nativeOrder());
             long[] counted = new long[4];
+            long[] unasked = new long[] {-1};
             Thread reader = new Thread(() -> {
+                await(channel, Progress.Phase.READY);
+                unasked[0] = operations(channel);
+                header.putLong(64, 1);
                 awaitWork(channel, Progress.Phase.WARMING_UP);
                 counted[0] = operations(channel);
                 header.putLong(48, 1);
@@ -116,6 +120,7 @@ class RunnerTest {
                     new AllocWorkload(), new Parameters(1, 0, 0, 16, null, file, null, 0, null, true));
             reader.join();
             counted[3] = operations(channel);
+            assertEquals(0, unasked[0], "nobody had asked for work");
             assertTrue(counted[0] < counted[1] && counted[1] < counted[2], java.util.Arrays.toString(counted));
             assertTrue(0 < result.operations() && result.operations() < counted[3], result.toJson());
             assertTrue(result.toJson().contains("\"window\":\"external\""), result.toJson());
@@ -124,11 +129,15 @@ class RunnerTest {
 
     /** Until it is in this phase, and something is done in it. */
     private static void awaitWork(java.nio.channels.FileChannel channel, Progress.Phase phase) {
-        while (word(channel, 8) != phase.ordinal()) {
-            Thread.onSpinWait();
-        }
+        await(channel, phase);
         long first = operations(channel);
         while (operations(channel) == first) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void await(java.nio.channels.FileChannel channel, Progress.Phase phase) {
+        while (word(channel, 8) != phase.ordinal()) {
             Thread.onSpinWait();
         }
     }
