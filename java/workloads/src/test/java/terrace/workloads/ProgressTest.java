@@ -36,7 +36,7 @@ class ProgressTest {
         byte[] magic = new byte[8];
         bytes.get(magic);
         assertArrayEquals("TERRPROG".getBytes("US-ASCII"), magic);
-        assertEquals(2, bytes.getLong(8));
+        assertEquals(3, bytes.getLong(8));
         assertEquals(3, bytes.getLong(16));
         assertEquals(128, bytes.getLong(24));
         assertEquals(5, bytes.getLong(128));
@@ -51,7 +51,7 @@ class ProgressTest {
         Path file = Files.write(directory.resolve("progress"), new byte[8192]);
         Progress.inFile(file, 1).phase(Progress.Phase.WARMING_UP);
         assertEquals(8192, Files.size(file));
-        assertEquals(1, bytes(file).getLong(8));
+        assertEquals(2, bytes(file).getLong(8));
     }
 
     @Test

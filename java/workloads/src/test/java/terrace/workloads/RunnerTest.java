@@ -56,7 +56,7 @@ class RunnerTest {
         Runner.run(new AllocWorkload(), new Parameters(1, 0.1, 0, 16, null, file));
         java.nio.ByteBuffer bytes = java.nio.ByteBuffer.wrap(java.nio.file.Files.readAllBytes(file))
                 .order(java.nio.ByteOrder.nativeOrder());
-        assertEquals(3, bytes.getLong(8));
+        assertEquals(4, bytes.getLong(8));
         assertTrue(bytes.getLong(128) > 0);
     }
 
