@@ -89,7 +89,9 @@ fn metrics() -> Vec<Metric> {
         Metric::higher("over_growing", "speed-up over growing", "ratio")
             .is("bytes of class files per second with buffers over those of the JVM with growing TLABs, in its windows \
                  without buffers")
-        .caveat("Two processes: their memory layout and JIT compilation differ, too."),
+        .caveat("Two processes: their memory layout and JIT compilation differ, too.")
+        // One after the other, not in turns.
+        .drifts(),
         Metric::higher("rate", "with buffers", "bytes/s")
             .is("bytes of class files that javac writes per second in windows with buffers"),
         Metric::higher("rate_off", "without buffers", "bytes/s")
