@@ -10,6 +10,7 @@ use experiment::machine::events::{Event, EventCounter};
 use experiment::native::quiet::{DISTURBED, quietest, shared};
 use experiment::native::time::each;
 use experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
+use present::numbers::human;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -109,12 +110,12 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
     sample.add("major", faults.major as f64);
 
     let obtained = mapping.obtained()?;
-    sample.add("huge", obtained.huge() as f64 / f64::from(1 << 20));
+    sample.add("huge", obtained.huge() as f64 / 1e6);
     if policy == Policy::Transparent && obtained.huge() < bytes as u64 * 9 / 10 {
         sample = sample.note(format!(
-            "the kernel found huge pages for only {} of {} MB; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
-            obtained.huge() >> 20,
-            bytes >> 20
+            "the kernel found huge pages for only {} of {}; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
+            human(obtained.huge() as f64),
+            human(bytes as f64)
         ));
     }
     if policy == Policy::Small {
