@@ -26,6 +26,7 @@ pub struct Claim {
     comparisons: Vec<Comparison>,
     each: Vec<(&'static str, RangeInclusive<f64>)>,
     only: Vec<(&'static str, Value)>,
+    without: Vec<(&'static str, Value, &'static str)>,
     usable: fn(&MeasuredCell) -> Result<(), String>,
     lacks: Option<String>,
     context: Vec<Term>,
@@ -140,6 +141,7 @@ impl Claim {
             comparisons: Vec::new(),
             each: Vec::new(),
             only: Vec::new(),
+            without: Vec::new(),
             usable: |_| Ok(()),
             lacks: None,
             context: Vec::new(),
@@ -167,6 +169,13 @@ impl Claim {
     /// Of those only these decide, since only they are the source's; the others are told.
     pub fn decided_at(mut self, key: &'static str, value: impl Into<Value>) -> Claim {
         self.only.push((key, value.into()));
+        self
+    }
+
+    /// Not for this value, and why: what can never be measured there would leave the claim open, whatever the others show. Unlike
+    /// that of a cell, the reason is of all runs.
+    pub fn without(mut self, key: &'static str, value: impl Into<Value>, reason: &'static str) -> Claim {
+        self.without.push((key, value.into(), reason));
         self
     }
 
@@ -219,6 +228,11 @@ impl Claim {
     fn decide(&self, measured: &Measured) -> (Standing, Vec<String>) {
         let (mut outcomes, mut told) = (Vec::new(), Vec::new());
         for group in self.groups(measured) {
+            let is = |(key, value, _): &&(&str, Value, &str)| group.get(*key) == Some(value);
+            if let Some((_, value, reason)) = self.without.iter().find(is) {
+                add(&mut told, format!("without {value}: {reason}"));
+                continue;
+            }
             let scope = Scope { measured: *measured, group: &group, usable: self.usable };
             let Some((of_group, numbers)) = self.compare(&scope) else { continue };
             let label = label(&group, measured);

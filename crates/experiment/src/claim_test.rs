@@ -124,6 +124,18 @@ fn what_was_not_to_be_measured_takes_no_part() {
 }
 
 #[test]
+fn what_can_never_be_measured_for_a_value_leaves_the_others_to_decide() {
+    let mut lacking = cells(&[("25", 1, 10.0), ("25", 2, 20.0), ("17", 1, 10.0), ("17", 2, 20.0)]);
+    lacking[2].metrics.insert("rate".into(), Quantity::of(vec![], "not to be read"));
+    assert_eq!(check(claim(), &lacking).holds, None);
+    let without = || claim().without("jdk", "17", "it counts nothing");
+    let found = check(without(), &lacking);
+    assert_eq!(found.holds, Some(true), "{found:?}");
+    assert!(found.found.ends_with("without 17: it counts nothing"), "{found:?}");
+    assert_eq!(check(without(), &lacking[2..]).holds, None, "nothing else is there");
+}
+
+#[test]
 fn of_several_comparisons_all_have_to_hold() {
     let both = cells(&[("25", 1, 10.0), ("25", 2, 20.0)]);
     let rate = || Term::metric("fastest", "rate").highest();

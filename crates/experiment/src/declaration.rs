@@ -94,6 +94,9 @@ pub struct Metric {
     pub definition: String,
     /// What must be known to read it rightly; may be empty.
     pub caveat: String,
+    /// A slower machine changes it, although by its unit it is a ratio or a count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drifts: bool,
 }
 
 impl Metric {
@@ -105,7 +108,14 @@ impl Metric {
             better,
             definition: definition.into(),
             caveat: String::new(),
+            drifts: false,
         }
+    }
+
+    /// Whether a slower machine changes it. It changes times and rates. The sides of a ratio are measured in turns, so that both are
+    /// as much slower, and counts contain no time. Of other units nothing is known, so the answer is yes.
+    pub fn follows_machine(&self) -> bool {
+        self.drifts || !matches!(self.unit.as_str(), "ratio" | "")
     }
 
     /// Of which less is better.
@@ -121,6 +131,11 @@ impl Metric {
     /// Which explains.
     pub fn neither(key: &str, name: &str, unit: &str) -> Metric {
         Metric::new(key, name, unit, Better::Neither, "")
+    }
+
+    pub fn drifts(mut self) -> Metric {
+        self.drifts = true;
+        self
     }
 
     pub fn is(mut self, definition: &str) -> Metric {

@@ -8,22 +8,25 @@
 //! 3. The bootstrap 95 % interval of the ratio of the medians excludes 1.
 //! 4. The change of the median is larger than what the machine itself moved: the largest of each run's canaries' drift and
 //!    scatter, and of the change of the canaries from one run to the other. Two runs are not measured in turns, so a machine that
-//!    is 4 % slower today makes every cell 4 % slower, in narrow intervals. (When the machines differ, the canaries differ too, and
-//!    only the movement inside each run counts: the ratios then tell about the machines.)
+//!    is 4 % slower today makes every time 4 % longer, in narrow intervals. (When the machines differ, the canaries differ too, and
+//!    only the movement inside each run counts: the ratios then tell about the machines.) This is not asked of ratios of
+//!    interleaved sides, both of which are 4 % slower, nor of counts ([`experiment::Metric::follows_machine`]).
 //!
 //! Many are compared, so some seem to change by chance. Two 95 % intervals that do not overlap, of values that scatter
 //! normally and alike, are what 6 in 1000 comparisons of equal things show ([`BY_CHANCE`]): the number of comparisons is said,
 //! with how many of the changes to expect by chance. Of few values (or values from few JVMs) it may be more: repeat the run
 //! before trusting a single small change.
 
+mod text;
+
 use super::{format, noise};
 use experiment::measured::MeasuredCell;
 use experiment::results::{Findings, Results, State};
 use experiment::{Better, Parameters, Quantity};
 use present::numbers;
-use present::table::{Table, labelled};
 use serde::{Deserialize, Serialize};
 use statistics::{Interval, ratio_of_medians};
+pub use text::text;
 
 /// The number of this layout.
 pub const SCHEMA: u32 = 1;
@@ -43,7 +46,7 @@ pub struct Diff {
     pub undecided: usize,
     /// How many significant changes to expect by chance.
     pub by_chance: f64,
-    /// The least change that is not put down to the machine; `None` when no canary tells.
+    /// The least change that is not put down to the machine, of what follows it; `None` when no canary tells.
     pub drift: Option<f64>,
     /// What changed significantly, the largest change first.
     pub changes: Vec<Change>,
@@ -196,7 +199,8 @@ impl Diff {
                 continue;
             }
             self.compared += 1;
-            let outcome = decide((a_values, &a_interval), (b_values, &b_interval), self.drift);
+            let drift = if metric.follows_machine() { self.drift } else { Some(0.0) };
+            let outcome = decide((a_values, &a_interval), (b_values, &b_interval), drift);
             let change = |ratio| Change {
                 experiment: declaration.name.clone(),
                 parameters: a.parameters.clone(),
@@ -291,90 +295,6 @@ fn warnings(a: &Results, b: &Results) -> Vec<String> {
         }
     }
     found
-}
-
-/// As text that fits so many columns.
-pub fn text(diff: &Diff, columns: u16) -> String {
-    let mut text = String::new();
-    for warning in &diff.warnings {
-        text.push_str(&labelled("note", warning, columns));
-    }
-    if !diff.changes.is_empty() {
-        let table = Table::new(["cell", "metric", "A", "B", "B/A", ""]).with(diff.changes.iter().map(row));
-        text.push_str(&table.text(columns));
-    }
-    let mut line = |name: &str, value: &str| text.push_str(&labelled(name, value, columns));
-    line("result", &summary(diff));
-    match diff.drift {
-        Some(drift) if !diff.within_drift.is_empty() => {
-            let count = diff.within_drift.len();
-            line(
-                "within drift",
-                &format!(
-                    "{count} more differ, but by less than the machine's own drift of {}",
-                    numbers::share(drift)
-                ),
-            );
-        }
-        Some(drift) => {
-            line("drift", &format!("changes below {} are attributed to the machine", numbers::share(drift)))
-        }
-        None => line(
-            "drift",
-            "unavailable: no canaries; a change of the machine cannot be distinguished from one of the program",
-        ),
-    }
-    if diff.undecided > 0 {
-        line(
-            "undecided",
-            &format!(
-                "{} had fewer than {FEW_VALUES} values on a side, one of each round: run both with --rounds 5 or --full",
-                diff.undecided
-            ),
-        );
-    }
-    for (name, cells) in
-        [("only in A", &diff.only_in_a), ("only in B", &diff.only_in_b), ("not in both", &diff.unavailable)]
-    {
-        for (index, cell) in cells.iter().enumerate() {
-            line(if index == 0 { name } else { "" }, cell);
-        }
-    }
-    text
-}
-
-fn row(change: &Change) -> Vec<String> {
-    vec![
-        format!("{}: {}", change.experiment, change.cell),
-        change.name.clone(),
-        numbers::quantity(change.a.median, &change.unit),
-        numbers::quantity(change.b.median, &change.unit),
-        match (&change.ratio, change.b.median / change.a.median) {
-            (Some(ratio), _) => numbers::ratio(ratio),
-            (None, ratio) if ratio.is_finite() && ratio > 0.0 => format!("{ratio:.3}, no upper end"),
-            (None, _) => "from or to 0".into(),
-        },
-        change.direction.words().to_owned(),
-    ]
-}
-
-fn summary(diff: &Diff) -> String {
-    if diff.compared == 0 {
-        return "nothing to compare: the runs have no cell in common".into();
-    }
-    if diff.changes.is_empty() {
-        return format!("nothing changed significantly ({} compared)", diff.compared);
-    }
-    let count = |direction| diff.changes.iter().filter(|change| change.direction == direction).count();
-    format!(
-        "{} of {} changed significantly: {} better, {} worse, {} neither; by chance alone about {:.1} would",
-        diff.changes.len(),
-        diff.compared,
-        count(Direction::Better),
-        count(Direction::Worse),
-        count(Direction::Changed),
-        diff.by_chance
-    )
 }
 
 #[cfg(test)]

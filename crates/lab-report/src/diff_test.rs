@@ -70,7 +70,10 @@ fn a_change_smaller_than_the_machines_drift_is_put_down_to_it() {
     assert!(diff.changes.is_empty(), "the canary moved by 70 %");
     assert_eq!(diff.within_drift.len(), 90);
     assert!((0.65..0.75).contains(&diff.drift.unwrap()), "{:?}", diff.drift);
-    assert!(text(&diff, 100).contains("90 more differ, but by less than the machine's own drift of"));
+    let text = text(&diff, 200);
+    assert!(text.contains("90 more differ, but by less than the machine's own drift of"), "{text}");
+    let first = format!("atomics: {}: time per increment: 1.", diff.within_drift[0].cell);
+    assert!(text.contains(&first) && text.contains("and 70 more; --format json has all"), "{text}");
     // On another machine the canary's difference is no drift.
     b.machine.model = "another".into();
     let diff = compare(&fixture::results(), &b);
@@ -80,6 +83,22 @@ fn a_change_smaller_than_the_machines_drift_is_put_down_to_it() {
         "{:?}",
         diff.warnings
     );
+}
+
+/// Both sides of a ratio are as much slower on a slower machine, and a count has no time in it.
+#[test]
+fn a_change_of_a_ratio_or_a_count_is_not_put_down_to_the_machine() {
+    for (unit, changes) in [("ratio", 35), ("", 35), ("×", 0)] {
+        let [mut a, mut b] = [fixture::results(), scaled(2, "speedup", 1.5)];
+        b.canaries = vec![fixture::canary("arithmetic", 101.3 * 1.7, 0.0)];
+        let name = |results: &mut Results| results.experiments[2].declaration.metrics[0].unit = unit.into();
+        [&mut a, &mut b].into_iter().for_each(name);
+        let diff = compare(&a, &b);
+        assert_eq!((diff.changes.len(), diff.within_drift.len()), (changes, 35 - changes), "'{unit}'");
+        // A ratio of sides that were not measured in turns.
+        a.experiments[2].declaration.metrics[0].drifts = true;
+        assert_eq!(compare(&a, &b).within_drift.len(), 35, "'{unit}'");
+    }
 }
 
 #[test]

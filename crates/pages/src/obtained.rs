@@ -68,10 +68,8 @@ impl fmt::Display for Obtained {
         if parts.is_empty() {
             return f.write_str("nothing resident");
         }
-        let words: Vec<String> = parts
-            .iter()
-            .map(|(bytes, name)| format!("{:.1} MB on {name}", *bytes as f64 / 1048576.0))
-            .collect();
+        let words: Vec<String> =
+            parts.iter().map(|(bytes, name)| format!("{:.1} MB on {name}", *bytes as f64 / 1e6)).collect();
         f.write_str(&words.join(", "))
     }
 }
@@ -92,8 +90,8 @@ mod tests {
         assert_eq!(total.huge(), (12 << 20) + (1 << 30) + (2 << 20));
         assert_eq!(
             total.to_string(),
-            "0.2 MB on 4 KB pages, 12.0 MB on transparent huge pages, 2.0 MB on explicit 2 MB pages, \
-             1024.0 MB on explicit 1 GB pages"
+            "0.2 MB on 4 KB pages, 12.6 MB on transparent huge pages, 2.1 MB on explicit 2 MB pages, \
+             1073.7 MB on explicit 1 GB pages"
         );
     }
 

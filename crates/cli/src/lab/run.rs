@@ -54,7 +54,7 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// Seconds measured in each compared JVM [default: the experiment's].
+    /// Seconds measured in each compared JVM, not for fixed work [default: the experiment's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
 

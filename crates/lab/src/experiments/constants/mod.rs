@@ -84,7 +84,8 @@ fn declaration() -> Declaration {
         question: "What do the calls and pauses take here that the simulator has as constants?".into(),
         parameters: vec![Parameter::new("constant", "constant", "")],
         metrics: vec![
-            metric("measured", "here", "measured on this machine, in the constant's unit"),
+            // Times, of which each cell has another unit.
+            metric("measured", "here", "measured on this machine, in the constant's unit").drifts(),
             metric(
                 "register",
                 "in the register",

@@ -11,6 +11,7 @@ pub(super) mod simulated;
 use crate::{Error, Result};
 use compare::result::ComparisonResult;
 use compare::side::Side;
+use compare::stopping::Precision;
 use compare::{Comparison, Method, Program};
 use experiment::measured::MeasuredCell;
 use experiment::{
@@ -89,7 +90,9 @@ fn metrics() -> Vec<Metric> {
         Metric::higher("over_growing", "speed-up over growing", "ratio")
             .is("bytes of class files per second with buffers over those of the JVM with growing TLABs, in its windows \
                  without buffers")
-        .caveat("Two processes: their memory layout and JIT compilation differ, too."),
+        .caveat("Two processes: their memory layout and JIT compilation differ, too.")
+        // One after the other, not in turns.
+        .drifts(),
         Metric::higher("rate", "with buffers", "bytes/s")
             .is("bytes of class files that javac writes per second in windows with buffers"),
         Metric::higher("rate_off", "without buffers", "bytes/s")
@@ -166,7 +169,8 @@ fn plan(bench: &Bench) -> Result<Plan> {
                     ("level", (*level).into()),
                     ("size", size::format(*paper).into()),
                 ]);
-                let windows = bench.effort.pick(Duration::from_secs(9), Duration::from_secs(45));
+                let windows = bench.wanted.seconds.unwrap_or_else(|| bench.effort.pick(9, 45));
+                let windows = Duration::from_secs(windows);
                 let warmup = Duration::from_secs(bench.warmup(bench.effort.pick(5, 20)));
                 let comparison = match jdk {
                     None => Err(Error::failed("no JDK with a compiler; name a full JDK with --java")),
@@ -181,6 +185,14 @@ fn plan(bench: &Bench) -> Result<Plan> {
         }
     }
     Ok(plan)
+}
+
+fn method(bench: &Bench) -> Method {
+    Method::Windows {
+        window: Duration::from_millis(300),
+        skip: Duration::from_millis(5),
+        precision: bench.wanted.precision.map(Precision),
+    }
 }
 
 #[allow(clippy::too_many_arguments, reason = "they are what varies")]
@@ -214,11 +226,7 @@ fn comparison(
         ),
         sides: [Side::terrace(agent.clone()), Side::off(agent)],
         flags,
-        method: Method::Windows {
-            window: Duration::from_millis(300),
-            skip: Duration::from_millis(5),
-            precision: None,
-        },
+        method: method(bench),
         warmup,
         duration,
         seed: 0,
@@ -282,7 +290,9 @@ fn over_growing(cells: &mut [MeasuredCell]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::Value;
+    use compare::machine::Host;
+    use experiment::{Effort, Value, Wanted};
+    use jvm::install::Install;
 
     fn cell(tlab: &str, rate: &[f64], off: &[f64]) -> MeasuredCell {
         MeasuredCell {
@@ -308,6 +318,27 @@ mod tests {
         }
         assert_eq!(scale(1, 128 << 30), 1, "the paper's machine");
         assert_eq!((scale(16, 128 << 30), scale(1, 1 << 20)), (16, 64));
+    }
+
+    #[test]
+    fn seconds_and_precision_are_those_that_were_requested() {
+        let bench = |wanted| Bench {
+            effort: Effort::Quick,
+            jdks: Vec::new(),
+            install: Install::at(Vec::new()),
+            machine: Host::here(),
+            scratch: std::env::temp_dir(),
+            allow_sysctl: false,
+            wanted,
+        };
+        let requested = Wanted { seconds: Some(60), precision: Some(0.01), ..Wanted::default() };
+        let precise = |wanted| match method(&bench(wanted)) {
+            Method::Windows { precision, .. } => precision,
+            Method::Forks { .. } => None,
+        };
+        assert_eq!((precise(Wanted::default()), precise(requested)), (None, Some(Precision(0.01))));
+        let seconds = |wanted| plan(&bench(wanted)).unwrap().cells[0].seconds;
+        assert_eq!(seconds(requested) - seconds(Wanted::default()), 60.0 - 9.0);
     }
 
     #[test]

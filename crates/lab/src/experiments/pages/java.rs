@@ -116,7 +116,7 @@ fn measure(jmh: &Jmh, need: Need, missing: &[Option<String>; 2], bench: &Bench) 
     };
     sample.add("process_minor", faults.minor as f64);
     sample.add("process_major", faults.major as f64);
-    sample.add("huge", obtained.huge() as f64 / f64::from(1 << 20));
+    sample.add("huge", obtained.huge() as f64 / 1e6);
     let heap = heap_bytes(0) as u64;
     let note = match need.policy {
         Policy::Small if obtained.huge() > heap / 10 => Some(

@@ -120,7 +120,7 @@ fn metrics() -> Vec<Metric> {
             "bytes on transparent and explicit huge pages as the kernel counts them (smaps) after the reads; Java: \
              of the measured JVM when it was largest",
         )
-        .caveat("What was obtained, not what was requested."),
+        .caveat("What was obtained, not what was requested. A tensor of 512 MB, whose size is a power of two, takes 537."),
         lower(
             "dtlb",
             "dTLB misses per read",

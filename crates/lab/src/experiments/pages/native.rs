@@ -5,12 +5,14 @@ use super::tensor::{Pattern, Tensor};
 use super::{BEFORE, NATIVE, WHEN_USED};
 use crate::Result;
 use ::pages::{Faults, Mapping, Policy};
-use experiment::machine::counters;
-use experiment::machine::events::{Event, EventCounter};
+use experiment::machine::counters::{self, Availability};
+use experiment::machine::events::{Event, EventCounter, Reading};
 use experiment::native::quiet::{DISTURBED, quietest, shared};
 use experiment::native::time::each;
 use experiment::{Bench, Cell, Effort, Runner, Sample, parameters};
+use present::numbers::human;
 use serde_json::json;
+use std::io;
 use std::time::{Duration, Instant};
 
 pub(super) const IS_THE_BASE: &str = "the baseline of the comparison";
@@ -18,6 +20,8 @@ pub(super) const IS_THE_BASE: &str = "the baseline of the comparison";
 /// Reads between two looks at the clock.
 const BATCH: u64 = 1 << 14;
 const COUNTED: [(&str, Event); 2] = [("dtlb", Event::DataTlbMisses), ("itlb", Event::InstructionTlbMisses)];
+const NEVER_RAN: &str = "the processor's counters were all taken: the counter was opened and never ran; stop other profilers, or set \
+     kernel.nmi_watchdog to 0 as root";
 /// How long each turn reads.
 const TURN: Duration = Duration::from_millis(40);
 
@@ -109,12 +113,12 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
     sample.add("major", faults.major as f64);
 
     let obtained = mapping.obtained()?;
-    sample.add("huge", obtained.huge() as f64 / f64::from(1 << 20));
+    sample.add("huge", obtained.huge() as f64 / 1e6);
     if policy == Policy::Transparent && obtained.huge() < bytes as u64 * 9 / 10 {
         sample = sample.note(format!(
-            "the kernel found huge pages for only {} of {} MB; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
-            obtained.huge() >> 20,
-            bytes >> 20
+            "the kernel found huge pages for only {} of {}; free memory, or as root: echo 1 > /proc/sys/vm/compact_memory",
+            human(obtained.huge() as f64),
+            human(bytes as f64)
         ));
     }
     if policy == Policy::Small {
@@ -128,50 +132,85 @@ fn measure(need: Need, touch: bool, pattern: Pattern, turns: u32) -> Result<Samp
 
 /// TLB misses of this thread for each read, if they can be counted.
 struct Misses {
-    counters: Vec<(&'static str, std::io::Result<EventCounter>)>,
-    counted: Vec<u64>,
+    counters: Vec<Counted>,
     reads: u64,
+}
+
+/// A counter and what it has counted while there were reads.
+struct Counted {
+    metric: &'static str,
+    /// Its first error stays, because a sum in which a turn is missing is too small.
+    counter: io::Result<EventCounter>,
+    sum: Reading,
+}
+
+impl Counted {
+    fn read(&mut self) -> Option<Reading> {
+        match self.counter.as_mut().ok()?.read() {
+            Ok(reading) => Some(reading),
+            Err(error) => {
+                self.counter = Err(error);
+                None
+            }
+        }
+    }
+
+    /// Misses for each of so many reads, or why there is no such number.
+    fn per_read(&self, reads: u64, here: &Availability) -> std::result::Result<f64, String> {
+        match &self.counter {
+            Ok(_) => per_read(self.sum, reads, here),
+            Err(error) => {
+                let own = || format!("they cannot be counted on this processor: {error}");
+                Err(here.reason().map_or_else(own, str::to_owned))
+            }
+        }
+    }
+}
+
+/// Where the processor's counters cannot be read at all, that is the reason: those that a hypervisor shows and does not run stay at 0.
+fn per_read(sum: Reading, reads: u64, here: &Availability) -> std::result::Result<f64, String> {
+    match (sum.events(), here.reason()) {
+        _ if reads == 0 => Err("nothing was read".into()),
+        (None | Some(0.0), Some(reason)) => Err(reason.to_owned()),
+        (None, None) => Err(NEVER_RAN.into()),
+        (Some(events), _) => Ok(events / reads as f64),
+    }
 }
 
 impl Misses {
     fn new() -> Misses {
-        let counters: Vec<_> =
-            COUNTED.into_iter().map(|(metric, event)| (metric, EventCounter::of_thread(event))).collect();
-        Misses { counted: vec![0; counters.len()], counters, reads: 0 }
+        let counted = |(metric, event)| Counted {
+            metric,
+            counter: EventCounter::of_thread(event),
+            sum: Reading::default(),
+        };
+        Misses { counters: COUNTED.map(counted).into(), reads: 0 }
     }
 
-    fn counts(&mut self) -> Vec<u64> {
-        let count = |counter: &mut std::io::Result<EventCounter>| counter.as_mut().ok()?.count().ok();
-        self.counters.iter_mut().map(|(_, counter)| count(counter).unwrap_or(0)).collect()
+    fn readings(&mut self) -> Vec<Option<Reading>> {
+        self.counters.iter_mut().map(Counted::read).collect()
     }
 
     /// Counts while `work` reads; it returns what it measured and how many reads it did.
     fn during(&mut self, work: impl FnOnce() -> (f64, u64)) -> f64 {
-        let before = self.counts();
+        let before = self.readings();
         let (value, reads) = work();
-        let after = self.counts();
+        let after = self.readings();
         self.reads += reads;
-        for ((sum, after), before) in self.counted.iter_mut().zip(after).zip(before) {
-            *sum += after.saturating_sub(before);
+        for (counted, times) in self.counters.iter_mut().zip(before.into_iter().zip(after)) {
+            if let (Some(before), Some(after)) = times {
+                counted.sum += after.since(before);
+            }
         }
         value
     }
 
-    fn told(&self, mut sample: Sample) -> Sample {
-        for ((metric, counter), count) in self.counters.iter().zip(&self.counted) {
-            sample = match counter {
-                Ok(_) if self.reads > 0 => sample.value(metric, *count as f64 / self.reads as f64),
-                Ok(_) => sample.lacks(metric, "nothing was read"),
-                Err(error) => sample.lacks(
-                    metric,
-                    match counters::hardware_counters().reason() {
-                        Some(reason) => reason.to_owned(),
-                        None => format!("this processor does not count them: {error}"),
-                    },
-                ),
-            };
-        }
-        sample
+    fn told(&self, sample: Sample) -> Sample {
+        let here = counters::hardware_counters();
+        self.counters.iter().fold(sample, |sample, counted| match counted.per_read(self.reads, &here) {
+            Ok(misses) => sample.value(counted.metric, misses),
+            Err(reason) => sample.lacks(counted.metric, reason),
+        })
     }
 }
 
@@ -189,6 +228,31 @@ mod tests {
         };
         let pages = (4 << 20) as f64 / ::pages::small_page_bytes() as f64;
         assert!(faults(false) >= pages && faults(true) < pages / 2.0);
+    }
+
+    #[test]
+    fn misses_are_of_the_whole_time_or_have_a_reason() {
+        let sum = |count, running| Reading { count, enabled: 80, running };
+        let found = |sum, reads| per_read(sum, reads, &Availability::Available);
+        assert_eq!(found(sum(500, 80), 1000), Ok(0.5));
+        assert_eq!(found(sum(500, 20), 1000), Ok(2.0), "it shared the processor's counters");
+        assert_eq!(found(sum(0, 80), 1000), Ok(0.0));
+        assert_eq!(found(sum(0, 0), 1000), Err(NEVER_RAN.into()));
+        assert_eq!(found(sum(0, 80), 0), Err("nothing was read".into()));
+        let none = Availability::Unavailable("no unit".into());
+        for running in [0, 80] {
+            assert_eq!(per_read(sum(0, running), 1000, &none), Err("no unit".into()));
+        }
+    }
+
+    #[test]
+    fn a_counter_that_cannot_be_read_gives_no_number() {
+        let counter = Err(io::Error::other("gone"));
+        let counted = Counted { metric: "dtlb", counter, sum: Reading { count: 1, enabled: 1, running: 1 } };
+        let reason = counted.per_read(1, &Availability::Available).unwrap_err();
+        assert_eq!(reason, "they cannot be counted on this processor: gone");
+        let none = Availability::Unavailable("no unit".into());
+        assert_eq!(counted.per_read(1, &none), Err("no unit".into()));
     }
 
     #[test]

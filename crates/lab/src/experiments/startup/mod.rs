@@ -122,7 +122,7 @@ fn once(jdk: &Jdk, install: &Install, agent: Option<&str>) -> Result<(Duration, 
     loop {
         match jvm::os::reap(child.id()).map_err(failed)? {
             Some(exit) if exit.code == Some(0) => {
-                return Ok((since.elapsed(), exit.resident as f64 / f64::from(1 << 20)));
+                return Ok((since.elapsed(), megabytes(exit.resident)));
             }
             Some(_) => {
                 return Err(Error::failed(format!("{} failed; see its output above", jdk.describe())));
@@ -130,6 +130,11 @@ fn once(jdk: &Jdk, install: &Install, agent: Option<&str>) -> Result<(Duration, 
             None => std::thread::sleep(Duration::from_micros(200)),
         }
     }
+}
+
+/// As all quantities that are printed: in powers of 1000.
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }
 
 /// Whether a cell has so many rounds that they say something of their scatter.
@@ -162,6 +167,11 @@ fn answer(measured: &Measured) -> String {
 mod tests {
     use super::*;
     use experiment::fixture::{cell, conclude, holds};
+
+    #[test]
+    fn a_megabyte_is_a_million_bytes() {
+        assert_eq!(numbers::quantity(megabytes(1_145_900), "MB"), "1.15 MB");
+    }
 
     #[test]
     fn what_is_added_is_held_to_the_limits_of_its_way_on_every_jdk() {
