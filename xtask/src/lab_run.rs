@@ -204,7 +204,8 @@ impl Cells {
     /// Runs these cells of an experiment, all points of it.
     fn run(&self, experiment: &str, folder: &str, more: &[&str]) -> Result<()> {
         let jdks = self.jdk.map_or(vec![17, 25], |jdk| vec![jdk]);
-        // What is gone on with knows its experiment; where there is nothing, it begins.
+        // What is gone on with knows its experiment; where there is nothing, it begins. Cells chosen now are measured, and join those that
+        // it has.
         let resume = self.resume && place(folder).join("run.json").is_file();
         let begin = if resume { Vec::new() } else { words(&[experiment, "--full"]) };
         let own = [

@@ -198,7 +198,15 @@ fn is_interrupted_and_continued() -> bool {
     };
     assert!(runs(&first) >= 3 && runs(&first) < runs(&second));
     assert_eq!(runs(&second) as usize, kept(), "nothing was measured twice");
-    assert!(before >= 3 && second["experiments"][0]["cells"].as_array().unwrap().len() > 3);
+    let cells = |results: &Value| results["experiments"][0]["cells"].as_array().unwrap().len();
+    assert!(before >= 3 && cells(&second) > 3);
+
+    let mut part = vec!["--resume", "--only=layout=shared"];
+    part.extend(&arguments[5..]);
+    let output = run(&home, &folder, &part);
+    assert!(output.status.success(), "{}", errors(&output));
+    let third = results(&folder);
+    assert_eq!((cells(&third), runs(&third)), (cells(&second), runs(&second)), "a part does not replace all");
     true
 }
 

@@ -90,6 +90,25 @@ fn tallies(checks: &[Check]) -> Vec<(String, Verdict)> {
     [HOLDS, FAILS, UNKNOWN].into_iter().filter_map(tally).collect()
 }
 
+/// How much was measured, not how much was planned: a cell ends early when it is precise enough, and has fewer rounds when it failed or
+/// the run was interrupted.
+fn method(findings: &Findings) -> String {
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let measured = findings.cells.iter().map(|cell| cell.runs).filter(|runs| *runs > 0);
+    let missing = findings.cells.len() - measured.clone().count();
+    let rounds = measured.clone().min().zip(measured.max()).map(|(least, most)| match least == most {
+        true => counted(most, "round"),
+        false => format!("{least} to {most} rounds"),
+    });
+    let rounds = match (rounds, missing) {
+        (None, _) => "not measured".to_owned(),
+        (Some(rounds), 0) => format!("each in {rounds}"),
+        (Some(rounds), _) => format!("{missing} of them not measured, the others each in {rounds}"),
+    };
+    let duration = numbers::duration(findings.seconds);
+    format!("{}, {rounds}, in {duration}", counted(findings.cells.len(), "cell"))
+}
+
 fn section(findings: &Findings) -> Section<'_> {
     Section {
         declaration: &findings.declaration,
@@ -99,12 +118,7 @@ fn section(findings: &Findings) -> Section<'_> {
         verdicts: findings.checks.iter().map(verdict).collect(),
         tally: tallies(&findings.checks),
         state: incomplete(findings.state),
-        method: format!(
-            "{} cells, each in {} rounds, in {}",
-            findings.cells.len(),
-            findings.rounds,
-            numbers::duration(findings.seconds)
-        ),
+        method: method(findings),
         plots: plots(findings),
         published: published(findings),
         all: whole_table(findings),
@@ -129,5 +143,26 @@ impl View<'_> {
             simulated: Simulated::new(results),
             results: serde_json::to_string(results)?.replace('<', "\\u003c"),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::MeasuredCell;
+
+    #[test]
+    fn the_rounds_are_those_that_were_run() {
+        let method = |runs: &[usize]| {
+            let cell = |runs: &usize| MeasuredCell { runs: *runs, ..MeasuredCell::default() };
+            let cells = runs.iter().map(cell).collect();
+            let words = method(&Findings { rounds: 14, seconds: 30.0, cells, ..Findings::default() });
+            words.strip_suffix(&format!(", in {}", numbers::duration(30.0))).unwrap().to_owned()
+        };
+        assert_eq!(method(&[14, 14]), "2 cells, each in 14 rounds");
+        assert_eq!(method(&[14, 8, 9]), "3 cells, each in 8 to 14 rounds");
+        assert_eq!(method(&[1]), "1 cell, each in 1 round");
+        assert_eq!(method(&[0, 5, 3]), "3 cells, 1 of them not measured, the others each in 3 to 5 rounds");
+        assert_eq!(method(&[0, 0]), "2 cells, not measured");
     }
 }

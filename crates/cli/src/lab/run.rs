@@ -26,7 +26,7 @@ pub struct Run {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated; several values of one key match any of them.
+    /// Only cells with this value, such as threads=2 or layout=shared; may be repeated; several values of one key match any of them; with --resume, only these are measured now, and the results keep all others.
     #[arg(long, value_name = "KEY=VALUE")]
     only: Vec<String>,
 
@@ -140,14 +140,11 @@ impl Run {
 
     fn request(&self, folder: PathBuf, scratch: &Path) -> Result<Request> {
         let kept = self.resume.then(|| store::header(&folder)).transpose()?;
-        let (names, only, effort, java) = match &kept {
-            Some(header) => {
-                let only = if self.only.is_empty() { &header.only } else { &self.only };
-                (header.experiments.clone(), only.clone(), header.effort, header.jdks.clone())
-            }
+        let (names, effort, java) = match &kept {
+            Some(header) => (header.experiments.clone(), header.effort, header.jdks.clone()),
             None => {
                 let effort = if self.full { Effort::Full } else { Effort::Quick };
-                (self.names.clone(), self.only.clone(), effort, self.java.clone())
+                (self.names.clone(), effort, self.java.clone())
             }
         };
         let jdks = match &kept {
@@ -180,7 +177,7 @@ impl Run {
             .join(" ");
         Ok(Request {
             experiments: named(&names)?,
-            only,
+            only: self.only.clone(),
             bench: bench(effort, jdks, allow, wanted, scratch)?,
             folder,
             resume: self.resume,
@@ -210,19 +207,22 @@ impl Run {
         }
         match outcome.stopped {
             Some(error) => {
-                eprintln!(
-                    "terrace: finished cells are kept; continue with: terrace lab run --resume --out {}",
-                    folder.display()
-                );
+                eprintln!("terrace: finished cells are kept; continue with: {}", self.again(&folder));
                 Err(error)
             }
-            None => failures(&outcome.results),
+            None => failures(&outcome.results, &self.again(&folder)),
         }
+    }
+
+    /// The command that continues. A run knows what it was started with, but not what was chosen to continue it.
+    fn again(&self, folder: &Path) -> String {
+        let only = self.only.iter().filter(|_| self.resume).map(|only| format!(" --only '{only}'"));
+        format!("terrace lab run --resume --out {}{}", folder.display(), only.collect::<String>())
     }
 }
 
 /// A run in which anything failed is no success; what else it found has been shown.
-fn failures(results: &::experiment::results::Results) -> Result<()> {
+fn failures(results: &::experiment::results::Results, again: &str) -> Result<()> {
     let failed: Vec<&str> = (results.experiments.iter())
         .filter(|one| one.state == ::experiment::results::State::Failed)
         .map(|one| one.declaration.name.as_str())
@@ -231,7 +231,7 @@ fn failures(results: &::experiment::results::Results) -> Result<()> {
         return Ok(());
     }
     Err(Error::failed(format!(
-        "cells failed in {}; the table shows why, and --resume retries only these",
+        "cells failed in {}; the table shows why; retry what is missing with: {again}",
         failed.join(", ")
     )))
 }

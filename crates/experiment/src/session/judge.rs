@@ -2,10 +2,11 @@
 
 use crate::measured::MeasuredCell;
 use crate::results::{Findings, Results, State};
+use crate::session::Planned;
+use crate::session::schedule::Choice;
 use crate::session::store::Store;
-use crate::{Experiment, Measured, Plan, Quantity, Runner, Sample, value};
+use crate::{Measured, Quantity, Runner, Sample, value};
 use statistics::two_heaps;
-use std::collections::BTreeMap;
 
 /// An interval that reaches further than this to both sides of its median is called wide.
 const WIDE: f64 = 0.2;
@@ -17,13 +18,10 @@ const DRIFT: f64 = 0.05;
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 
-/// What an experiment found. `failed` has the reasons of cells whose last run failed, by the cell's name.
-pub fn findings(
-    experiment: &Experiment,
-    plan: &Plan,
-    store: &Store,
-    failed: &BTreeMap<String, String>,
-) -> Findings {
+/// What an experiment found.
+pub(super) fn findings(planned: &Planned, choice: &Choice, store: &Store) -> Findings {
+    // The reasons of cells whose last run failed, by the cell's name.
+    let Planned { experiment, plan, started, failed } = planned;
     let declaration = &experiment.declaration;
     let mut missing = false;
     let mut cells: Vec<MeasuredCell> = (plan.cells.iter())
@@ -36,8 +34,10 @@ pub fn findings(
                     None => "not measured yet; continue with --resume".into(),
                 },
             };
-            missing |= samples.len() < plan.rounds
-                && !plan.is_precise(declaration.first_metric(), &samples)
+            // Further rounds, asked for some cells, leave nothing missing in the others.
+            let needed = if choice.measures(&cell.parameters) { plan } else { started };
+            missing |= samples.len() < needed.rounds
+                && !needed.is_precise(declaration.first_metric(), &samples)
                 && !matches!(cell.runner, Runner::Unavailable(_));
             let metrics = declaration.metrics.iter().map(|metric| {
                 let quantity = Quantity::of_samples(&metric.key, &samples, &reason);

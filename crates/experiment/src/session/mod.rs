@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`store`] | the folder: what was asked, and every sample, a line each; a run can end at any moment and go on |
-//! | [`schedule`] | the order of cells, and what is left to do |
+//! | [`schedule`] | which cells a run has, their order, and what is left to do |
 //! | [`canary`], [`overhead`] | what the machine and the harness themselves do to a measurement |
 //! | [`judge`] | from samples to findings, and what to say of noise |
 
@@ -17,7 +17,7 @@ use crate::machine::counters::hardware_counters;
 use crate::machine::page::HostDescription;
 use crate::results::{Findings, Results, SCHEMA, State};
 use crate::session::canary::Canaries;
-use crate::session::schedule::Task;
+use crate::session::schedule::{Choice, Task};
 use crate::session::store::{Header, Store};
 use crate::{Bench, Experiment, Parameters, Plan};
 use crate::{Error, Result};
@@ -31,7 +31,8 @@ use std::time::{Duration, Instant};
 pub struct Request {
     /// What is run, in this order.
     pub experiments: Vec<Experiment>,
-    /// Only cells with these values, `key=value`; none means all.
+    /// Only cells with these values, `key=value`; none means all. Where a run goes on, only these are measured, and those that it has are
+    /// kept.
     pub only: Vec<String>,
     pub bench: Bench,
     /// The folder for everything that is kept.
@@ -54,6 +55,8 @@ pub struct SessionResult {
 struct Planned {
     experiment: Experiment,
     plan: Plan,
+    /// Rounds and precision that the run was started with, without cells: what cells need that are not measured now.
+    started: Plan,
     failed: BTreeMap<String, String>,
 }
 
@@ -74,19 +77,38 @@ impl Request {
         }
     }
 
-    fn planned(&self) -> Result<Vec<Planned>> {
-        let only = schedule::Only::parse(&self.only)?;
+    fn choice(&self, found: Option<&Store>) -> Result<Choice> {
+        match found {
+            Some(store) => Choice::continued(&store.header().only, &self.only),
+            None => Choice::of(&self.only),
+        }
+    }
+
+    /// `found` is the run that goes on.
+    fn planned(&self, choice: &Choice, found: Option<&Store>) -> Result<Vec<Planned>> {
+        let started = found.map_or(self.bench.wanted, |store| store.header().wanted);
         let mut planned = Vec::new();
         for experiment in &self.experiments {
             let mut plan = (experiment.plan)(&self.bench).map_err(|error| {
                 Error::failed(format!("{} cannot be planned: {error}", experiment.declaration.name))
             })?;
-            plan.cells.retain(|cell| only.wants(&cell.parameters));
+            let name = &experiment.declaration.name;
+            plan.cells.retain(|cell| {
+                let is_measured =
+                    found.is_some_and(|store| !store.samples(name, &cell.parameters).is_empty());
+                choice.has(&cell.parameters, is_measured)
+            });
+            let started = Plan {
+                rounds: started.rounds.unwrap_or(plan.rounds),
+                precision: started.precision.or(plan.precision),
+                ..Plan::default()
+            };
             plan.rounds = self.bench.wanted.rounds.unwrap_or(plan.rounds);
             plan.precision = self.bench.wanted.precision.or(plan.precision);
-            planned.push(Planned { experiment: experiment.clone(), plan, failed: BTreeMap::new() });
+            planned.push(Planned { experiment: experiment.clone(), plan, started, failed: BTreeMap::new() });
         }
-        if planned.iter().all(|one| one.plan.cells.is_empty()) {
+        let mut cells = planned.iter().flat_map(|one| &one.plan.cells);
+        if !cells.any(|cell| choice.measures(&cell.parameters)) {
             return Err(Error::usage(format!(
                 "no cell has {}; 'terrace lab list --format json' shows the parameters, results.json their values",
                 self.only.join(" and ")
@@ -97,12 +119,13 @@ impl Request {
 
     /// Runs what is not there yet. An error is returned only when nothing could begin.
     pub fn run(&self, progress: &Progress) -> Result<SessionResult> {
+        let found = self.resume.then(|| Store::resume(&self.folder, &self.header())).transpose()?;
         // Before anything is written: what cannot be planned leaves nothing behind.
-        let mut planned = self.planned()?;
-        let mut store = if self.resume {
-            Store::resume(&self.folder, &self.header())?
-        } else {
-            Store::create(&self.folder, &self.header())?
+        let choice = self.choice(found.as_ref())?;
+        let mut planned = self.planned(&choice, found.as_ref())?;
+        let mut store = match found {
+            Some(store) => store,
+            None => Store::create(&self.folder, &self.header())?,
         };
         if store.outdated() > 0 {
             progress.line(&format!(
@@ -118,7 +141,8 @@ impl Request {
         let plans: Vec<&Plan> = planned.iter().map(|one| &one.plan).collect();
         let tasks = schedule::tasks(&plans, |experiment, cell, round| {
             let name = &self.experiments[experiment].declaration.name;
-            store.has(name, &plans[experiment].cells[cell].parameters, round)
+            let parameters = &plans[experiment].cells[cell].parameters;
+            !choice.measures(parameters) || store.has(name, parameters, round)
         });
         let total: f64 = tasks.iter().map(|task| task.seconds).sum();
         progress.start(&format!("the lab ({})", self.bench.effort.name()), Duration::from_secs_f64(total));
@@ -162,14 +186,16 @@ impl Request {
         }
         store.pass(watch.lap())?;
         progress.finish();
-        let findings: Vec<Findings> = planned
-            .iter()
-            .map(|one| judge::findings(&one.experiment, &one.plan, &store, &one.failed))
-            .collect();
+        let findings: Vec<Findings> =
+            planned.iter().map(|one| judge::findings(one, &choice, &store)).collect();
+        let is_any = |state| findings.iter().any(|one| one.state == state);
         let state = if stopped.is_some() {
             State::Interrupted
-        } else if findings.iter().any(|one| one.state == State::Failed) {
+        } else if is_any(State::Failed) {
             State::Failed
+        } else if is_any(State::Interrupted) {
+            // All that was chosen now is measured, but not all that the run was started with.
+            State::Interrupted
         } else {
             State::Finished
         };
@@ -221,3 +247,7 @@ impl Request {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "mod_test.rs"]
+mod tests;

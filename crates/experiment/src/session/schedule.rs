@@ -1,4 +1,4 @@
-//! The order of cells.
+//! Which cells, and in which order.
 //!
 //! Each round goes through all cells of an experiment, every second one backwards (A B C, C B A): what drifts steadily
 //! favours nobody, and no cell always follows the same one.
@@ -31,6 +31,42 @@ impl Only {
     }
 }
 
+/// Which cells a run has, and which of them are measured now.
+///
+/// A run that is continued with another choice keeps what it has: results of a part would replace those of the whole, with claims that
+/// lack their cells and ratios that lack their base.
+#[derive(Debug)]
+pub struct Choice {
+    /// What the run was started with.
+    started: Only,
+    /// What was chosen to continue it.
+    now: Option<Only>,
+}
+
+impl Choice {
+    /// Of a new run.
+    pub fn of(started: &[String]) -> Result<Choice> {
+        Ok(Choice { started: Only::parse(started)?, now: None })
+    }
+
+    /// Of a run that is continued, with a choice of its own if `now` has any words.
+    pub fn continued(started: &[String], now: &[String]) -> Result<Choice> {
+        let now = (!now.is_empty()).then(|| Only::parse(now)).transpose()?;
+        Ok(Choice { now, ..Choice::of(started)? })
+    }
+
+    /// Whether the run has a cell: those that it was started with, those that were measured since, and those chosen now.
+    pub fn has(&self, parameters: &Parameters, is_measured: bool) -> bool {
+        let is_chosen = self.now.as_ref().is_some_and(|now| now.wants(parameters));
+        is_measured || is_chosen || self.started.wants(parameters)
+    }
+
+    /// Whether a cell that the run has is measured now.
+    pub fn measures(&self, parameters: &Parameters) -> bool {
+        self.now.as_ref().is_none_or(|now| now.wants(parameters))
+    }
+}
+
 /// One run of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
@@ -41,8 +77,8 @@ pub struct Task {
     pub seconds: f64,
 }
 
-/// What is to be done, in order. `done` says what is there already. Cells that cannot be run are left out.
-pub fn tasks(plans: &[&Plan], done: impl Fn(usize, usize, usize) -> bool) -> Vec<Task> {
+/// What is to be done, in order. `omitted` says what is there already, or not chosen. Cells that cannot be run are left out.
+pub fn tasks(plans: &[&Plan], omitted: impl Fn(usize, usize, usize) -> bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (experiment, plan) in plans.iter().enumerate() {
         for round in 0..plan.rounds {
@@ -50,7 +86,7 @@ pub fn tasks(plans: &[&Plan], done: impl Fn(usize, usize, usize) -> bool) -> Vec
             for place in 0..plan.cells.len() {
                 let cell = if forwards { place } else { plan.cells.len() - 1 - place };
                 let runs = !matches!(plan.cells[cell].runner, Runner::Unavailable(_));
-                if runs && !done(experiment, cell, round) {
+                if runs && !omitted(experiment, cell, round) {
                     tasks.push(Task { experiment, cell, round, seconds: plan.cells[cell].seconds });
                 }
             }
@@ -84,6 +120,25 @@ mod tests {
         assert!(wants(&["threads=1", "threads=2"]) && !wants(&["threads=1", "threads=4"]));
         assert!(!wants(&["threads=1"]) && !wants(&["layout=shared"]));
         assert!(Only::parse(&["threads".into()]).unwrap_err().to_string().contains("threads=2"));
+    }
+
+    #[test]
+    fn a_choice_to_continue_with_adds_cells_and_removes_none() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let cells = [1_u32, 2, 4].map(|threads| parameters([("threads", threads.into())]));
+        let found = |choice: &Choice| {
+            cells
+                .each_ref()
+                .map(|cell| (choice.has(cell, false), choice.has(cell, false) && choice.measures(cell)))
+        };
+        let started = words(&["threads=1", "threads=2"]);
+        let [all, kept, none] = [(true, true), (true, false), (false, false)];
+        assert_eq!(found(&Choice::of(&started).unwrap()), [all, all, none]);
+        assert_eq!(found(&Choice::continued(&started, &[]).unwrap()), [all, all, none]);
+        assert_eq!(found(&Choice::continued(&started, &words(&["threads=2"])).unwrap()), [kept, all, none]);
+        assert_eq!(found(&Choice::continued(&started, &words(&["threads=4"])).unwrap()), [kept, kept, all]);
+        let plain = Choice::continued(&started, &[]).unwrap();
+        assert!(plain.has(&cells[2], true) && plain.measures(&cells[2]), "measured by an earlier choice");
     }
 
     #[test]

@@ -90,29 +90,41 @@ pub fn header(folder: &Path) -> Result<Header> {
     })
 }
 
-/// The n-th folder for results: `terrace-lab`, `terrace-lab-2`, ...
-fn numbered(parent: &Path, number: u32) -> PathBuf {
-    parent.join(if number == 1 { "terrace-lab".to_owned() } else { format!("terrace-lab-{number}") })
+/// The name of the n-th folder for results: `terrace-lab`, `terrace-lab-2`, ...
+fn folder_name(number: u64) -> String {
+    if number == 1 { "terrace-lab".to_owned() } else { format!("terrace-lab-{number}") }
 }
 
-/// A folder that is not there yet.
+/// Everything that has such a name, with its number. Some may have been deleted, so the numbers can have gaps.
+fn numbered(parent: &Path) -> Vec<(u64, PathBuf)> {
+    let number = |name: &str| {
+        let number =
+            if name == folder_name(1) { 1 } else { name.strip_prefix("terrace-lab-")?.parse().ok()? };
+        (name == folder_name(number)).then_some(number)
+    };
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path()))).collect()
+}
+
+/// A folder that is not there yet, after all that are: a number that was freed would make the newest run look older than others.
 pub fn new_folder(parent: &Path) -> PathBuf {
-    let mut number = 1;
-    while numbered(parent, number).exists() {
-        number += 1;
-    }
-    numbered(parent, number)
+    let last = numbered(parent).into_iter().map(|(number, _)| number).max().unwrap_or(0);
+    parent.join(folder_name(last.saturating_add(1)))
 }
 
-/// The last folder that holds a run.
+/// When a folder's run last wrote, where it holds one.
+fn last_written(folder: &Path) -> Option<SystemTime> {
+    let modified = |file: &str| fs::metadata(folder.join(file)).and_then(|file| file.modified()).ok();
+    Some(modified(HEADER)?.max(modified(SAMPLES).unwrap_or(UNIX_EPOCH)))
+}
+
+/// The folder of the run that last wrote: by time, because a run may have been continued after a later one. Of runs that wrote in the same
+/// tick of the file system's clock, the one that was started last.
 pub fn last_folder(parent: &Path) -> Result<PathBuf> {
-    let mut last = None;
-    let mut number = 1;
-    while numbered(parent, number).exists() {
-        last = Some(numbered(parent, number));
-        number += 1;
-    }
-    last.ok_or_else(|| {
+    let runs = numbered(parent)
+        .into_iter()
+        .filter_map(|(number, folder)| Some((last_written(&folder)?, number, folder)));
+    runs.max().map(|(_, _, folder)| folder).ok_or_else(|| {
         Error::usage("no run to continue here; name its directory with --out, or omit --resume")
     })
 }

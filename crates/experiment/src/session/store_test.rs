@@ -95,9 +95,35 @@ fn folders_are_numbered() {
     for name in ["terrace-lab", "terrace-lab-2"] {
         let folder = new_folder(parent.path());
         assert!(folder.ends_with(name));
-        fs::create_dir(&folder).unwrap();
+        Store::create(&folder, &asked()).unwrap();
         assert_eq!(last_folder(parent.path()).unwrap(), folder);
     }
+    for other in ["terrace-lab-07", "terrace-lab-+8", "terrace-lab-9-before", "terrace-lab-"] {
+        fs::create_dir(parent.path().join(other)).unwrap();
+    }
+    assert!(new_folder(parent.path()).ends_with("terrace-lab-3"), "the others are not the lab's");
+}
+
+#[test]
+fn the_last_run_is_the_one_that_last_wrote() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = |name: &str| parent.path().join(name);
+    let last = || last_folder(parent.path()).unwrap();
+    // The first folder is deleted: the second is found, and the next run does not take its place.
+    Store::create(&folder("terrace-lab-2"), &asked()).unwrap();
+    assert_eq!(last(), folder("terrace-lab-2"));
+    let new = new_folder(parent.path());
+    assert!(new.ends_with("terrace-lab-3"), "{new:?}");
+    Store::create(&new, &asked()).unwrap();
+    assert_eq!(last(), new);
+    // A directory without a run is nothing to continue, whatever its number.
+    fs::create_dir(folder("terrace-lab-4")).unwrap();
+    assert_eq!(last(), new);
+    // The older run is continued: it is the last one now.
+    let later = SystemTime::now() + std::time::Duration::from_secs(60);
+    let samples = OpenOptions::new().append(true).open(folder("terrace-lab-2").join(SAMPLES)).unwrap();
+    samples.set_modified(later).unwrap();
+    assert_eq!(last(), folder("terrace-lab-2"));
 }
 
 #[test]

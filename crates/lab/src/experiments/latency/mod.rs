@@ -167,14 +167,31 @@ fn data(caches: &[Cache]) -> impl Iterator<Item = &Cache> {
     caches.iter().filter(|cache| cache.kind != "Instruction")
 }
 
+/// The largest size for so much memory, of which the kernel may tell nothing (0).
+fn largest(memory: u64) -> u64 {
+    if memory == 0 { u64::MAX } else { memory / 4 }
+}
+
+/// Whether a size can be measured now. One that cannot is planned all the same: a run that is continued when less memory is free keeps what
+/// it has measured of it.
+fn fits(bytes: u64, free: Option<u64>) -> Result<()> {
+    if bytes <= free.map_or(u64::MAX, |free| free / 4) {
+        return Ok(());
+    }
+    Err(Error::failed(format!(
+        "at most a quarter of the free memory is used; free {} and continue with --resume",
+        present::numbers::human(4.0 * bytes as f64)
+    )))
+}
+
 fn plan(bench: &Bench) -> Result<Plan> {
     let wanted: u64 = bench.effort.pick(256 << 20, 1 << 30);
-    let quarter = compare::machine::available_bytes().map_or(wanted, |bytes| bytes / 4);
-    let most = wanted.min(quarter);
+    let most = wanted.min(largest(bench.memory_bytes()));
+    let free = compare::machine::available_bytes();
     let mut notes = Vec::new();
     if most < wanted {
         notes.push(format!(
-            "Sizes end at {} instead of {}: at most a quarter of the free memory is used. Free memory to measure larger sizes.",
+            "Sizes end at {} instead of {}: at most a quarter of the memory is used. Measure larger sizes on a machine, or in a control group, with more.",
             present::numbers::human(most as f64),
             present::numbers::human(wanted as f64)
         ));
@@ -184,9 +201,12 @@ fn plan(bench: &Bench) -> Result<Plan> {
     let mut cells = Vec::new();
     for bytes in sizes(bench.effort, &caches(), most) {
         for (name, policy) in [(SMALL, Policy::Small), (HUGE, Policy::Transparent)] {
-            let runner = match policy.available(bytes as usize) {
-                Ok(()) => Runner::native(move || loads(bytes, policy, length, repetitions)),
-                Err(error) => Runner::Unavailable(error.to_string()),
+            let runner = match policy.available(bytes as usize).map_err(|error| error.to_string()) {
+                Ok(()) => match fits(bytes, free) {
+                    Ok(()) => Runner::native(move || loads(bytes, policy, length, repetitions)),
+                    Err(error) => Runner::Unavailable(error.to_string()),
+                },
+                Err(reason) => Runner::Unavailable(reason),
             };
             cells.push(Cell {
                 parameters: parameters([

@@ -20,6 +20,29 @@ fn sizes_are_dense_where_caches_end() {
 }
 
 #[test]
+fn which_sizes_are_planned_does_not_depend_on_free_memory() {
+    assert_eq!((largest(4 << 30), largest(0)), (1 << 30, u64::MAX));
+    assert!(fits(1 << 20, Some(4 << 20)).is_ok() && fits(1 << 40, None).is_ok());
+    let reason = fits(256 << 20, Some(512 << 20)).unwrap_err().to_string();
+    assert!(reason.contains("quarter of the free memory") && reason.contains("--resume"), "{reason}");
+    let bench = Bench {
+        effort: Effort::Quick,
+        jdks: Vec::new(),
+        install: jvm::install::Install::at(Vec::new()),
+        machine: compare::machine::Host::here(),
+        scratch: std::env::temp_dir(),
+        allow_sysctl: false,
+        wanted: experiment::Wanted::default(),
+    };
+    let most = largest(bench.memory_bytes()).min(256 << 20);
+    let planned: BTreeSet<u64> = (plan(&bench).unwrap().cells.iter())
+        .filter_map(|cell| cell.parameters.get("size")?.number())
+        .map(|bytes| bytes as u64)
+        .collect();
+    assert_eq!(planned, sizes(Effort::Quick, &caches(), most).into_iter().collect());
+}
+
+#[test]
 fn a_load_is_measured_in_both_units() {
     let sample = loads(64 << 10, Policy::Small, Duration::ZERO, 3).unwrap();
     assert_eq!(sample.values["ns"].len(), 3);
