@@ -177,4 +177,11 @@ fn the_worst_of_many_is_not_known_before_all_are_measured() {
     some[1].impossible = true;
     let found = check(Claim::new("", OWN).that(rate().lowest().is(Above, 5.0)), &some);
     assert_eq!(found.holds, Some(true), "{found:?}");
+    // Nor is a cell that cannot have this metric, but only of this one.
+    some[1].impossible = false;
+    for (metric, expected) in [("other", None), ("rate", Some(true))] {
+        some[1].inapplicable.insert(metric.into());
+        let found = check(Claim::new("", OWN).that(rate().lowest().is(Above, 5.0)), &some);
+        assert_eq!(found.holds, expected, "{metric}: {found:?}");
+    }
 }

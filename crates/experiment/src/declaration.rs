@@ -94,7 +94,7 @@ pub struct Metric {
     pub definition: String,
     /// What must be known to read it rightly; may be empty.
     pub caveat: String,
-    /// A slower machine changes it, although by its unit it is a ratio or a count.
+    /// A slower machine changes it, although by its unit it is a ratio.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drifts: bool,
 }
@@ -112,10 +112,10 @@ impl Metric {
         }
     }
 
-    /// Whether a slower machine changes it. It changes times and rates. The sides of a ratio are measured in turns, so that both are
-    /// as much slower, and counts contain no time. Of other units nothing is known, so the answer is yes.
+    /// Whether a slower machine changes it. It changes times and rates, and what is counted in a fixed time; the sides of a ratio are
+    /// interleaved, so that both are as much slower.
     pub fn follows_machine(&self) -> bool {
-        self.drifts || !matches!(self.unit.as_str(), "ratio" | "")
+        self.drifts || self.unit != "ratio"
     }
 
     /// Of which less is better.

@@ -6,7 +6,7 @@ use super::value::{Parameters, Value};
 use serde::{Deserialize, Serialize};
 use statistics::trimmed::{geometric, ratio_of_counts};
 use statistics::{Interval, bootstrap};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer where nothing was measured that would give one.
 pub const NO_ANSWER: &str =
@@ -146,9 +146,17 @@ pub struct MeasuredCell {
     /// The machine or the JDK lacks what it needs: it takes no part in what is said of all cells.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub impossible: bool,
+    /// The keys of metrics that it cannot have, however often it is run: it takes no part in what is said of them in all cells.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub inapplicable: BTreeSet<String>,
 }
 
 impl MeasuredCell {
+    /// Whether it cannot have a value of this metric here.
+    pub fn cannot_have(&self, metric: &str) -> bool {
+        self.impossible || self.inapplicable.contains(metric)
+    }
+
     /// All that was measured of a metric, one by one; empty where that is not known.
     pub fn single_values(&self, metric: &str) -> &[f64] {
         match (self.repetitions.get(metric), self.metrics.get(metric)) {

@@ -16,6 +16,9 @@ pub const SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     pub schema: u32,
+    /// The way in which cells were measured ([`crate::session::store::METHOD`]); 0 in the results of versions that did not number it.
+    #[serde(default)]
+    pub method: u32,
     /// The version of terrace.
     pub terrace: String,
     pub effort: Effort,
@@ -49,7 +52,7 @@ pub enum State {
     /// All cells were run as often as planned.
     #[default]
     Finished,
-    /// It was interrupted; `terrace lab run --resume` continues.
+    /// It was interrupted, or only a part was chosen to continue it; `terrace lab run --resume` measures the rest.
     Interrupted,
     /// Some cells failed; their metrics say why.
     Failed,

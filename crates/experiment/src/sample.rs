@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use statistics::{Interval, bootstrap};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one run of a cell gave: for each metric the values of its repetitions, or why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Sample {
     pub totals: BTreeMap<String, [f64; 2]>,
     /// By the metric's key: why it could not be had. Never a zero instead.
     pub unavailable: BTreeMap<String, String>,
+    /// The keys of unavailable metrics that this cell cannot have, however often it is run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub inapplicable: BTreeSet<String>,
     /// What a reader must know, each with its remedy.
     pub notes: Vec<String>,
     /// What was really in force: sizes, pages, flags; `null` when there is nothing to say.
@@ -95,6 +98,12 @@ impl Sample {
     pub fn lacks(mut self, metric: &str, reason: impl Into<String>) -> Sample {
         self.unavailable.insert(metric.to_owned(), reason.into());
         self
+    }
+
+    /// A metric that this cell cannot have, however often it is run.
+    pub fn cannot_have(mut self, metric: &str, reason: impl Into<String>) -> Sample {
+        self.inapplicable.insert(metric.to_owned());
+        self.lacks(metric, reason)
     }
 
     pub fn with_settings(mut self, settings: serde_json::Value) -> Sample {

@@ -239,7 +239,7 @@ impl Selection {
         for cell in &cells {
             match self.value(cell, scope) {
                 Ok(interval) => known.push((interval, *cell)),
-                Err(lack) if cell.impossible => reason = reason.or(Some(lack)),
+                Err(lack) if cell.cannot_have(self.metric) => reason = reason.or(Some(lack)),
                 Err(lack) => lacks.push(lack),
             }
         }

@@ -70,8 +70,8 @@ impl Member {
     }
 }
 
-/// Measures these programs in one window of this length, which begins when all have been at work for `warmup`; they begin when all are ready. All have ended afterwards, and
-/// have left their reports on their last line.
+/// Measures these programs in one window of this length. They begin their work when all are ready, and the window opens when all have been at
+/// work for `warmup`. All have ended afterwards, and have left their reports on their last line.
 pub fn measure(members: &mut [Member], warmup: Duration, window: Duration) -> Result<Vec<Report>> {
     reach(members, Phase::Ready)?;
     tell(members, ProgressFile::ask_to_work)?;
@@ -159,6 +159,41 @@ mod tests {
             let error = measure(&mut members, Duration::ZERO, Duration::ZERO).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
+    }
+
+    #[test]
+    fn the_first_that_is_ready_waits_for_the_last() {
+        let jvms = [(); 2].map(|()| Jvms::new().unwrap());
+        let ends: Vec<PathBuf> = jvms.iter().map(|jvms| jvms.directory().join("end")).collect();
+        let files = [0, 1].map(|one: usize| progress_in(&jvms[one]));
+        let mut members: Vec<Member> = (jvms.into_iter().zip(&ends))
+            .map(|(jvms, end)| {
+                let script = format!("until [ -e '{}' ]; do sleep 0.01; done", end.display());
+                let launch = Launch::new("/bin/sh".into(), vec!["-c".into(), script.into()]);
+                Member::start("h2", &launch, jvms, false, false).unwrap()
+            })
+            .collect();
+        let ready = |file: &Path| {
+            let mut bytes = [0; 256];
+            bytes[..8].copy_from_slice(b"TERRPROG");
+            (bytes[8], bytes[16], bytes[24]) = (1, 1, 128);
+            std::fs::write(file, bytes).unwrap();
+        };
+        let asked = |file: &Path| std::fs::read(file).unwrap()[64] == 1;
+        ready(&files[0]);
+        std::thread::scope(|scope| {
+            let measured = scope.spawn(|| measure(&mut members, Duration::ZERO, Duration::ZERO));
+            // However long it takes, it is not asked: the time only makes it likelier that an error is seen.
+            std::thread::sleep(5 * POLL);
+            assert!(!asked(&files[0]), "the other is not ready");
+            ready(&files[1]);
+            while !files.iter().all(|file| asked(file)) && !measured.is_finished() {
+                std::thread::sleep(POLL);
+            }
+            assert!(files.iter().all(|file| asked(file)), "{:?}", measured.join().unwrap());
+            ends.iter().for_each(|end| std::fs::write(end, "").unwrap());
+            assert!(measured.join().unwrap().is_err(), "they end before they are measured");
+        });
     }
 
     #[test]

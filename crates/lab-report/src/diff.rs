@@ -10,7 +10,7 @@
 //!    scatter, and of the change of the canaries from one run to the other. Two runs are not measured in turns, so a machine that
 //!    is 4 % slower today makes every time 4 % longer, in narrow intervals. (When the machines differ, the canaries differ too, and
 //!    only the movement inside each run counts: the ratios then tell about the machines.) This is not asked of ratios of
-//!    interleaved sides, both of which are 4 % slower, nor of counts ([`experiment::Metric::follows_machine`]).
+//!    interleaved sides, both of which are 4 % slower ([`experiment::Metric::follows_machine`]).
 //!
 //! Many are compared, so some seem to change by chance. Two 95 % intervals that do not overlap, of values that scatter
 //! normally and alike, are what 6 in 1000 comparisons of equal things show ([`BY_CHANCE`]): the number of comparisons is said,
@@ -195,11 +195,14 @@ impl Diff {
                 _ => continue,
             };
             // A metric that means something else now cannot be compared.
-            if in_b.declaration.metric(&metric.key).is_none_or(|other| other.unit != metric.unit) {
+            let Some(other) = in_b.declaration.metric(&metric.key).filter(|other| other.unit == metric.unit)
+            else {
                 continue;
-            }
+            };
             self.compared += 1;
-            let drift = if metric.follows_machine() { self.drift } else { Some(0.0) };
+            // Results of earlier versions do not say of which ratios.
+            let follows_machine = metric.follows_machine() || other.follows_machine();
+            let drift = if follows_machine { self.drift } else { Some(0.0) };
             let outcome = decide((a_values, &a_interval), (b_values, &b_interval), drift);
             let change = |ratio| Change {
                 experiment: declaration.name.clone(),
@@ -285,10 +288,13 @@ fn warnings(a: &Results, b: &Results) -> Vec<String> {
     differ("the frequency governors", &one.governor, &other.governor);
     differ("the JDKs", &one.jdks.join(" and "), &other.jdks.join(" and "));
     differ("the versions of terrace", &a.terrace, &b.terrace);
+    differ("the ways of measuring", &format!("number {}", a.method), &format!("number {}", b.method));
     differ("the efforts", a.effort.name(), b.effort.name());
     for (which, results) in [("first", a), ("second", b)] {
         if results.state == State::Interrupted {
-            found.push(format!("the {which} run was interrupted: terrace lab run --resume continues it"));
+            found.push(format!(
+                "cells of the {which} run are missing: terrace lab run --resume measures them"
+            ));
         }
         if results.canaries.is_empty() {
             found.push(format!("the {which} run has no canaries, so its machine's drift is unknown"));

@@ -73,9 +73,7 @@ pub(super) fn verdict(check: &Check) -> Verdict {
 pub(super) fn incomplete(state: State) -> &'static str {
     match state {
         State::Finished => "",
-        State::Interrupted => {
-            "The run was interrupted, so cells are missing: 'terrace lab run --resume' continues it."
-        }
+        State::Interrupted => "Cells are missing: 'terrace lab run --resume' measures them.",
         State::Failed => "Some cells failed; their metrics say why.",
     }
 }

@@ -63,7 +63,7 @@ pub fn counted(cells: &[&Value]) -> String {
     };
     let rows: String = compared.iter().map(row).collect();
     format!(
-        "| compared | intervals | exclude 1 by chance | a is better | a is worse |\n|---|---|---|---|---|\n{rows}"
+        "| compared (a / b) | intervals | exclude 1 by chance (expected) | a is better | a is worse |\n|---|---|---|---|---|\n{rows}"
     )
 }
 
@@ -83,7 +83,8 @@ pub fn listed(cells: &[&Value], words: &str) -> String {
         };
         others(cells).filter_map(row).collect::<String>()
     };
-    let header = "| program | of | a is | in |\n|---|---|---|---|\n";
+    let header =
+        "| program, collector, JDK, heap | processes | Terrace is | intervals |\n|---|---|---|---|\n";
     format!("{header}{}{}", rows(Says::Worse), rows(Says::Better))
 }
 

@@ -216,8 +216,15 @@ impl Run {
 
     /// The command that continues. A run knows what it was started with, but not what was chosen to continue it.
     fn again(&self, folder: &Path) -> String {
-        let only = self.only.iter().filter(|_| self.resume).map(|only| format!(" --only '{only}'"));
-        format!("terrace lab run --resume --out {}{}", folder.display(), only.collect::<String>())
+        let mut command = format!("terrace lab run --resume --out {}", folder.display());
+        if self.resume {
+            let only = self.only.iter().map(|only| format!(" --only '{only}'"));
+            let rounds = self.rounds.map(|rounds| format!(" --rounds {rounds}"));
+            let precision = self.precision.map(|share| format!(" --precision {}%", 100.0 * share));
+            let allow = self.allow_sysctl.then(|| " --allow-sysctl".to_owned());
+            command.extend(only.chain(rounds).chain(precision).chain(allow));
+        }
+        command
     }
 }
 

@@ -18,7 +18,7 @@ use crate::machine::page::HostDescription;
 use crate::results::{Findings, Results, SCHEMA, State};
 use crate::session::canary::Canaries;
 use crate::session::schedule::{Choice, Task};
-use crate::session::store::{Header, Store};
+use crate::session::store::{Header, METHOD, Store};
 use crate::{Bench, Experiment, Parameters, Plan};
 use crate::{Error, Result};
 use compare::noise::Watch;
@@ -64,6 +64,7 @@ impl Request {
     fn header(&self) -> Header {
         Header {
             schema: SCHEMA,
+            method: METHOD,
             terrace: env!("CARGO_PKG_VERSION").into(),
             effort: self.bench.effort,
             experiments: self.experiments.iter().map(|one| one.declaration.name.clone()).collect(),
@@ -109,9 +110,13 @@ impl Request {
         }
         let mut cells = planned.iter().flat_map(|one| &one.plan.cells);
         if !cells.any(|cell| choice.measures(&cell.parameters)) {
+            let chosen = match found {
+                Some(store) if self.only.is_empty() => &store.header().only,
+                _ => &self.only,
+            };
             return Err(Error::usage(format!(
                 "no cell has {}; 'terrace lab list --format json' shows the parameters, results.json their values",
-                self.only.join(" and ")
+                chosen.join(" and ")
             )));
         }
         Ok(planned)
@@ -128,8 +133,13 @@ impl Request {
             None => Store::create(&self.folder, &self.header())?,
         };
         if store.outdated() > 0 {
+            let others = if self.only.is_empty() {
+                ""
+            } else {
+                ", others than those chosen now by --resume without --only"
+            };
             progress.line(&format!(
-                "{} samples are from another build of the agent: their cells are measured again",
+                "{} samples are from another build of the agent and do not count: their cells are measured again{others}",
                 store.outdated()
             ));
         }
@@ -201,6 +211,7 @@ impl Request {
         };
         let mut results = Results {
             schema: SCHEMA,
+            method: METHOD,
             terrace: env!("CARGO_PKG_VERSION").into(),
             effort: self.bench.effort,
             command: store.header().command.clone(),

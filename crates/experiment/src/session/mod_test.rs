@@ -10,7 +10,9 @@ fn plan(_: &Bench) -> Result<Plan> {
     let cell = |pairs: &[(&str, u32)]| Cell {
         parameters: pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect(),
         seconds: 0.0,
-        runner: Runner::native(|| Ok(Sample::default().value("ns", 2.0))),
+        runner: Runner::native(|| {
+            Ok(Sample::default().value("ns", 2.0).cannot_have("share", "a step has no parts"))
+        }),
     };
     let cells = vec![cell(&[("threads", 1)]), cell(&[("threads", 2)]), cell(&[("size", 8)])];
     Ok(Plan { cells, rounds: 2, ..Plan::default() })
@@ -94,4 +96,13 @@ fn cells_that_a_choice_adds_stay() {
     assert_eq!(run(false, &["threads=1"]), (State::Finished, 0, vec![2]));
     assert_eq!(run(true, &["threads=2"]), (State::Finished, 1, vec![2, 2]));
     assert_eq!(run(true, &[]), (State::Finished, 1, vec![2, 2]), "what was measured is in the results");
+}
+
+#[test]
+fn what_a_cell_cannot_have_is_said_of_the_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = request(folder.path(), false, &[], None).run(&Progress::none()).unwrap().results;
+    for cell in &results.experiments[0].cells {
+        assert!(cell.cannot_have("share") && !cell.cannot_have("ns"), "{cell:?}");
+    }
 }

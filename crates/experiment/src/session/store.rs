@@ -12,10 +12,17 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
+/// The number of the way in which cells are measured, within a version of terrace. It rises when samples no longer mean what they meant: 1
+/// is that JVMs measured together begin their work together, and that metrics of memory are in MB, not MiB.
+pub const METHOD: u32 = 1;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The layout's number.
     pub schema: u32,
+    /// [`METHOD`].
+    #[serde(default)]
+    pub method: u32,
     /// The version of terrace.
     pub terrace: String,
     pub effort: Effort,
@@ -41,7 +48,7 @@ pub struct Header {
 #[serde(rename_all = "snake_case")]
 enum Line {
     /// A cell's run.
-    Sample { experiment: String, cell: String, round: usize, sample: Sample },
+    Sample { experiment: String, cell: String, round: usize, sample: Box<Sample> },
     /// A canary: its name, the second of the run, its value.
     Canary { name: String, at: f64, value: f64 },
     /// The seconds that the run has taken so far.
@@ -194,12 +201,22 @@ impl Store {
                 asked.terrace
             )));
         }
+        if found.method != asked.method {
+            return Err(Error::usage(format!(
+                "{} was measured in another way than this terrace measures, and samples of two ways do not mix; start again in another \
+                 directory with --out",
+                folder.display()
+            )));
+        }
         let path = folder.join(SAMPLES);
         let text = fs::read_to_string(&path).map_err(failed(&path))?;
         // A line that was cut off by the end of the run is not whole; neither is what follows it on the same line.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let file = OpenOptions::new().append(true).open(&path).map_err(failed(&path))?;
-        file.set_len(whole as u64).map_err(failed(&path))?;
+        // What changes nothing is not to make this the run that last wrote.
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(failed(&path))?;
+        }
         let mut store = Store {
             header: Header { agent: asked.agent.clone(), ..found },
             file,
@@ -231,7 +248,7 @@ impl Store {
                 self.outdated += 1;
             }
             Line::Sample { experiment, cell, round, sample } => {
-                self.samples.entry((experiment, cell)).or_default().insert(round, sample);
+                self.samples.entry((experiment, cell)).or_default().insert(round, *sample);
             }
             Line::Canary { name, at, value } => self.canaries.push((name, at, value)),
             Line::Spent { seconds } => self.spent = seconds,
@@ -272,7 +289,7 @@ impl Store {
         // JSON has no word for it, so that the line could not be read again.
         sample.drop_what_is_no_number();
         let (experiment, cell) = (experiment.to_owned(), value::name(parameters));
-        self.write(Line::Sample { experiment, cell, round, sample })
+        self.write(Line::Sample { experiment, cell, round, sample: Box::new(sample) })
     }
 
     /// Keeps a canary's value.

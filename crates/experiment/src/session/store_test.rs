@@ -4,6 +4,7 @@ use crate::parameters;
 fn asked() -> Header {
     Header {
         schema: 1,
+        method: METHOD,
         terrace: "1".into(),
         effort: Effort::Quick,
         experiments: vec!["atomics".into()],
@@ -63,6 +64,31 @@ fn what_another_build_of_the_agent_did_does_not_count() {
     assert_eq!((has(&store), store.outdated()), ([false, true], 1));
     store.keep("bounds", &cells[0], 0, compared).unwrap();
     assert_eq!(has(&Store::resume(folder.path(), &rebuilt).unwrap()), [true, true]);
+}
+
+#[test]
+fn what_was_measured_in_another_way_is_not_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    Store::create(folder.path(), &asked()).unwrap();
+    // As a version wrote it that had no number for the way.
+    let path = folder.path().join(HEADER);
+    let text = fs::read_to_string(&path).unwrap();
+    let method = format!("  \"method\": {METHOD},\n");
+    assert!(text.contains(&method), "{text}");
+    fs::write(&path, text.replace(&method, "")).unwrap();
+    let error = Store::resume(folder.path(), &asked()).err().unwrap().to_string();
+    assert!(error.contains("measured in another way"), "{error}");
+}
+
+#[test]
+fn what_is_continued_without_a_new_sample_is_not_the_run_that_last_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    Store::create(folder.path(), &asked()).unwrap();
+    let path = folder.path().join(SAMPLES);
+    let before = UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    File::options().append(true).open(&path).unwrap().set_modified(before).unwrap();
+    Store::resume(folder.path(), &asked()).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The order of a round's forks: within three rounds every side comes once at each place, and within six every order comes once, by
-//! chance among those. A JVM that starts first is warm first, which its whole window shows: of two stock JVMs in three rounds in which one was
+//! chance among those; a run that is continued begins anew. A JVM that starts first is warm first, which its whole window shows: of two stock JVMs in three rounds in which one was
 //! mostly started earlier, it did 4 % more.
 
 use statistics::Random;
@@ -20,6 +20,11 @@ impl Orders {
         let mut random = Random::new(seed);
         let half = random.below(HALVES.len());
         Orders { random, left: Vec::new(), half }
+    }
+
+    /// A round that failed is run again in its order.
+    pub fn put_back(&mut self, order: [usize; 3]) {
+        self.left.push(order);
     }
 
     pub fn next(&mut self) -> [usize; 3] {

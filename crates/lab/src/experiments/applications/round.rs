@@ -67,7 +67,8 @@ impl Rounds {
         if let Some(sample) = state.left.remove(&compared) {
             return Ok(sample);
         }
-        let outcomes = self.run(state.orders.next())?;
+        let order = state.orders.next();
+        let outcomes = self.run(order).inspect_err(|_| state.orders.put_back(order))?;
         state.left = samples(&outcomes);
         if let Some(note) = &self.in_turn {
             state.left.values_mut().for_each(|sample| sample.notes.push(note.clone()));
@@ -134,7 +135,7 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None if LATENCIES.contains(&metric) => sample.lacks(metric, FEW),
+            None if LATENCIES.contains(&metric) => sample.cannot_have(metric, FEW),
             None => sample.lacks(metric, reason(of_b.get(metric))),
         };
     }

@@ -57,7 +57,7 @@ mod tests {
     use super::super::experiment;
     use super::*;
     use experiment::fixture::{cell, conclude, holds};
-    use experiment::{MeasuredCell, parameters};
+    use experiment::{MeasuredCell, Quantity, parameters};
 
     fn of(tlab: &str, level: &str, speedup: f64, over_growing: f64, foreign: f64) -> MeasuredCell {
         let at = parameters([("tlab", tlab.into()), ("level", level.into()), ("size", "8m".into())]);
@@ -99,6 +99,16 @@ mod tests {
         assert_eq!(holds(&checks), [None; 4]);
         assert!(checks[2].found.contains("overlap") && checks[2].found.contains("--full"), "{checks:#?}");
         assert!(answer.starts_with("Undecided"), "{answer}");
+    }
+
+    /// TLABs that are larger than the buffers have no foreign allocations, in the paper's tables as well.
+    #[test]
+    fn cells_without_buffers_large_enough_leave_the_claim_to_the_others() {
+        let mut cells = cells();
+        cells[0].metrics.insert("foreign".into(), Quantity::unavailable("TLABs bypassed the buffers".into()));
+        assert_eq!(conclude(&experiment(), &cells).1[3].holds, None);
+        cells[0].inapplicable.insert("foreign".into());
+        assert_eq!(conclude(&experiment(), &cells).1[3].holds, Some(true));
     }
 
     #[test]

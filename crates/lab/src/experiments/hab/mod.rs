@@ -261,7 +261,7 @@ fn sample(outcome: &ComparisonResult) -> Sample {
     for (metric, value) in known {
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None => sample.lacks(metric, "TLABs bypassed the buffers: they are larger"),
+            None => sample.cannot_have(metric, "TLABs bypassed the buffers: they are larger"),
         };
     }
     outcome.notes.iter().fold(sample, |sample, note| sample.note(note.clone()))
