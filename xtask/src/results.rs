@@ -102,6 +102,7 @@ impl Table {
         match self.gathered {
             Some(Gathered::By(key)) => return summary::by(&cells, key),
             Some(Gathered::Counted) => return exceptions::counted(&cells),
+            Some(Gathered::Narrow) => return exceptions::narrow(&cells),
             Some(Gathered::Listed) => return exceptions::listed(&cells, PROGRAM),
             None => {}
         }

@@ -42,6 +42,9 @@ fn the_jvms_warning_is_announced_where_it_comes() {
     let (code, said) = jvm.ask("attach", &[]);
     let warns = jvm::jdk::newest().unwrap().feature >= 21;
     assert!(code == Some(0) && said.contains(ANNOUNCED) == warns, "{said}");
+    let jvm = Jvm::launch(&[], &[]).unwrap();
+    let (code, said) = jvm.ask("doctor", &["--seconds", "1"]);
+    assert!(code == Some(0) && said.contains(ANNOUNCED) == warns, "{said}");
     let jvm = Jvm::start(&[], &[]).unwrap();
     let (code, said) = jvm.ask("attach", &[]);
     assert!(code == Some(0) && !said.contains(ANNOUNCED), "{said}");

@@ -1,4 +1,5 @@
-//! Which intervals of real programs exclude 1, and how many of all do: of intervals of 95 % one in twenty does by chance.
+//! What the intervals of real programs exclude: how many of them exclude 1, of which at 95 % one in twenty does by chance, and how many are
+//! narrow.
 
 use super::{filled, interval, number, text};
 use serde_json::Value;
@@ -15,6 +16,8 @@ const FIGURES: [(&str, &str, usize, bool); 6] = [
     ("resident", "resident", 2, false),
 ];
 const BY_CHANCE: f64 = 0.05;
+/// A half-width, as a share of the middle, up to which an interval is narrow.
+const NARROW: f64 = 0.03;
 
 /// What a metric's interval says of side a.
 #[derive(Clone, Copy, PartialEq)]
@@ -38,15 +41,42 @@ fn others<'a>(cells: &'a [&Value]) -> impl Iterator<Item = &'a Value> + Clone {
     cells.iter().copied().filter(|cell| !SHORT_LIVED.contains(&cell["program"].as_str().unwrap_or_default()))
 }
 
-/// For each comparison: how many intervals there are, and how many exclude 1.
-pub fn counted(cells: &[&Value]) -> String {
-    let mut compared: Vec<String> = Vec::new();
-    for cell in others(cells) {
+/// The comparisons, in the order of the cells.
+fn compared<'a>(cells: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for cell in cells {
         let name = text(&cell["compared"]);
-        if !compared.contains(&name) {
-            compared.push(name);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
+    names
+}
+
+/// For each comparison: how many cells there are, and how many have narrow intervals.
+pub fn narrow(cells: &[&Value]) -> String {
+    let is_narrow = |cell: &Value, metric: &str| {
+        let ends = number(cell, metric, 0).zip(number(cell, metric, 1)).zip(number(cell, metric, 2));
+        ends.is_some_and(|((middle, low), high)| (high - low) / 2.0 <= NARROW * middle)
+    };
+    let row = |name: &String| {
+        let own: Vec<&Value> =
+            cells.iter().copied().filter(|cell| text(&cell["compared"]) == *name).collect();
+        let count = |metrics: &[&str]| {
+            own.iter().filter(|cell| metrics.iter().any(|metric| is_narrow(cell, metric))).count()
+        };
+        let counts = [&["speed"][..], &["cpu"], &["speed", "cpu"]].map(|metrics| count(metrics).to_string());
+        format!("| {name} | {} | {} |\n", own.len(), counts.join(" | "))
+    };
+    let rows: String = compared(cells.iter().copied()).iter().map(row).collect();
+    let share = 100.0 * NARROW;
+    format!(
+        "| compared (a / b) | cells | per second within {share:.0} % | per CPU-second | one of the two |\n|---|---|---|---|---|\n{rows}"
+    )
+}
+
+/// For each comparison: how many intervals there are, and how many exclude 1.
+pub fn counted(cells: &[&Value]) -> String {
     let row = |name: &String| {
         let of = others(cells).filter(|cell| text(&cell["compared"]) == *name);
         let all: Vec<Says> = of
@@ -61,7 +91,7 @@ pub fn counted(cells: &[&Value]) -> String {
             count(Says::Worse)
         )
     };
-    let rows: String = compared.iter().map(row).collect();
+    let rows: String = compared(others(cells)).iter().map(row).collect();
     format!(
         "| compared (a / b) | intervals | exclude 1 by chance (expected) | a is better | a is worse |\n|---|---|---|---|---|\n{rows}"
     )
@@ -121,6 +151,8 @@ mod tests {
         let cells: Vec<&Value> = cells.iter().collect();
         let counted = counted(&cells);
         assert!(counted.ends_with("| a / b | 4 | 0 | 2 | 1 |\n| c / d | 1 | 0 | 0 | 1 |\n"), "{counted}");
+        let narrow = narrow(&cells);
+        assert!(narrow.ends_with("| a / b | 3 | 0 | 0 | 0 |\n| c / d | 1 | 0 | 0 | 0 |\n"), "{narrow}");
         let listed = listed(&cells, "{program}, {collector} {jdk}");
         let rows: Vec<&str> = listed.lines().skip(2).collect();
         assert_eq!(
@@ -131,5 +163,18 @@ mod tests {
                 "| spark, g1 25 | 6 processes | better | per second 1.200 [1.100, 1.300]; p99 0.90 [0.80, 0.95] |",
             ]
         );
+    }
+
+    #[test]
+    fn an_interval_is_narrow_by_its_half_width_over_its_middle() {
+        let cell = |speed: Value, cpu: Value| json!({ "compared": "a / b", "speed": speed, "cpu": cpu });
+        let few = json!({ "unavailable": "few" });
+        let cells = [
+            cell(json!([2.0, 1.95, 2.05]), json!([1.0, 0.9, 1.1])),
+            cell(json!([1.0, 0.96, 1.03]), json!([1.0, 0.98, 1.02])),
+            cell(few.clone(), few),
+        ];
+        let narrow = narrow(&cells.iter().collect::<Vec<_>>());
+        assert!(narrow.ends_with("| a / b | 3 | 1 | 1 | 2 |\n"), "{narrow}");
     }
 }

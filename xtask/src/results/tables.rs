@@ -25,6 +25,8 @@ pub enum Gathered {
     By(&'static str),
     /// How many intervals exclude 1.
     Counted,
+    /// How many of each comparison have narrow intervals.
+    Narrow,
     /// Which do.
     Listed,
 }
@@ -104,7 +106,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 33] = [
+pub const TABLES: [Table; 34] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -170,6 +172,12 @@ pub const TABLES: [Table; 33] = [
         file: "docs/applications.md",
         name: "applications-counted",
         gathered: Some(Gathered::Counted),
+        ..FORKS
+    },
+    Table {
+        file: "docs/applications.md",
+        name: "applications-narrow",
+        gathered: Some(Gathered::Narrow),
         ..FORKS
     },
     Table {

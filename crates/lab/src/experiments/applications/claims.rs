@@ -12,7 +12,7 @@ use statistics::Interval;
 const MORE_MEMORY: f64 = 1.01;
 /// Programs whose threads end after one small task collect at most this share as often.
 const FEWER: f64 = 0.05;
-/// Not `http-connection`: its threads use nine tenths of their first TLABs, so that nothing could make collections much fewer.
+/// Not `http-connection`: its threads use an eighth to nine tenths of their first TLABs, so that a twentieth is out of reach.
 const ONE_TASK: [&str; 2] = ["callbacks", "callbacks-jni"];
 
 fn defaults(name: &str, metric: &'static str) -> Term {
