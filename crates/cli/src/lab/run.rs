@@ -120,6 +120,11 @@ fn named(names: &[String]) -> Result<Vec<Experiment>> {
     Ok(all.into_iter().filter(asked).collect())
 }
 
+/// As it was written: a product of floating-point numbers may end in many digits.
+fn percent(share: f64) -> String {
+    format!("{}%", (1e6 * share).round() / 1e4)
+}
+
 /// Rounds of different lengths are not alike, and a cell takes all of its rounds for equal.
 fn same_length(name: &str, asked: Option<u64>, kept: Option<u64>) -> Result<()> {
     let Some(asked) = asked.filter(|asked| Some(*asked) != kept) else { return Ok(()) };
@@ -170,7 +175,7 @@ impl Run {
             .chain(wanted.rounds.map(|rounds| format!("--rounds {rounds}")))
             .chain(wanted.seconds.map(|seconds| format!("--seconds {seconds}")))
             .chain(wanted.warmup.map(|seconds| format!("--warmup {seconds}")))
-            .chain(wanted.precision.map(|share| format!("--precision {}%", 100.0 * share)))
+            .chain(wanted.precision.map(|share| format!("--precision {}", percent(share))))
             .chain(self.java.iter().map(|path| format!("--java {}", path.display())))
             .chain(allow.then(|| "--allow-sysctl".to_owned()))
             .collect::<Vec<_>>()
@@ -220,7 +225,7 @@ impl Run {
         if self.resume {
             let only = self.only.iter().map(|only| format!(" --only '{only}'"));
             let rounds = self.rounds.map(|rounds| format!(" --rounds {rounds}"));
-            let precision = self.precision.map(|share| format!(" --precision {}%", 100.0 * share));
+            let precision = self.precision.map(|share| format!(" --precision {}", percent(share)));
             let allow = self.allow_sysctl.then(|| " --allow-sysctl".to_owned());
             command.extend(only.chain(rounds).chain(precision).chain(allow));
         }

@@ -68,7 +68,10 @@ pub(super) fn findings(planned: &Planned, choice: &Choice, store: &Store) -> Fin
                 settings: samples.last().map(|sample| sample.settings.clone()).unwrap_or_default(),
                 processes: samples.iter().map(|sample| sample.processes).sum(),
                 impossible: matches!(cell.runner, Runner::Unavailable(_)),
-                inapplicable: samples.iter().flat_map(|sample| sample.inapplicable.clone()).collect(),
+                // What only some runs lack, more of them may have.
+                inapplicable: (samples.iter().map(|sample| sample.inapplicable.clone()))
+                    .reduce(|some, others| &some & &others)
+                    .unwrap_or_default(),
             }
         })
         .collect();

@@ -136,7 +136,7 @@ impl Request {
             let others = if self.only.is_empty() {
                 ""
             } else {
-                ", others than those chosen now by --resume without --only"
+                "; those that --only leaves out are measured by --resume without it"
             };
             progress.line(&format!(
                 "{} samples are from another build of the agent and do not count: their cells are measured again{others}",

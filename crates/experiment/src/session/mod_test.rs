@@ -14,7 +14,19 @@ fn plan(_: &Bench) -> Result<Plan> {
             Ok(Sample::default().value("ns", 2.0).cannot_have("share", "a step has no parts"))
         }),
     };
-    let cells = vec![cell(&[("threads", 1)]), cell(&[("threads", 2)]), cell(&[("size", 8)])];
+    let is_first = std::cell::Cell::new(true);
+    let sometimes = Runner::native(move || {
+        let sample = Sample::default().value("ns", 2.0);
+        Ok(match is_first.replace(false) {
+            true => sample.value("share", 0.5),
+            false => sample.cannot_have("share", "too few steps"),
+        })
+    });
+    let cells = vec![
+        cell(&[("threads", 1)]),
+        cell(&[("threads", 2)]),
+        Cell { runner: sometimes, ..cell(&[("size", 8)]) },
+    ];
     Ok(Plan { cells, rounds: 2, ..Plan::default() })
 }
 
@@ -99,10 +111,11 @@ fn cells_that_a_choice_adds_stay() {
 }
 
 #[test]
-fn what_a_cell_cannot_have_is_said_of_the_cell() {
+fn a_cell_cannot_have_what_none_of_its_runs_has() {
     let folder = tempfile::tempdir().unwrap();
     let results = request(folder.path(), false, &[], None).run(&Progress::none()).unwrap().results;
     for cell in &results.experiments[0].cells {
-        assert!(cell.cannot_have("share") && !cell.cannot_have("ns"), "{cell:?}");
+        let never = cell.parameters.contains_key("threads");
+        assert!(cell.cannot_have("share") == never && !cell.cannot_have("ns"), "{cell:?}");
     }
 }

@@ -35,7 +35,7 @@ pub fn text(diff: &Diff, columns: u16) -> String {
         Some(drift) => line(
             "drift",
             &format!(
-                "changes below {} are attributed to the machine, except those of ratios",
+                "changes below {} are attributed to the machine, except those of interleaved ratios",
                 numbers::share(drift)
             ),
         ),
