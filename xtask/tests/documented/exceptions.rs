@@ -53,6 +53,16 @@ pub const EXCEPTIONS: &[(&str, Instead, &str)] = &[
         Read,
         "the command of a kept result, three minutes",
     ),
+    (
+        "terrace compare --a terrace --b '-XX:TLABSize=4k' --workload churn *",
+        Read,
+        "the command of a kept result, two minutes",
+    ),
+    (
+        "terrace compare --a terrace --b off --workload churn *",
+        Read,
+        "the command of a kept result, a minute",
+    ),
     ("terrace compare --a SIDE *", Read, "names of placeholders"),
     ("terrace doctor PID", With("doctor", "--seconds 2s"), "30 s by default"),
     ("terrace doctor PID --verify", With("doctor", "--seconds 2s --duration 4s"), "a minute by default"),
