@@ -1,6 +1,6 @@
 //! The order of a round's forks: within three rounds every side comes once at each place, and within six every order comes once, by
-//! chance among those; a run that is continued begins anew. A JVM that starts first is warm first, which its whole window shows: of two stock JVMs in three rounds in which one was
-//! mostly started earlier, it did 4 % more.
+//! chance among those; a run that is continued begins anew. A JVM that starts first is warm first, which its whole window shows: of two
+//! stock JVMs in three rounds in which one was mostly started earlier, it did 4 % more.
 
 use statistics::Random;
 

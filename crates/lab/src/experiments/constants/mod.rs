@@ -84,8 +84,7 @@ fn declaration() -> Declaration {
         question: "What do the calls and pauses take here that the simulator has as constants?".into(),
         parameters: vec![Parameter::new("constant", "constant", "")],
         metrics: vec![
-            // Times, of which each cell has another unit.
-            metric("measured", "here", "measured on this machine, in the constant's unit").drifts(),
+            metric("measured", "here", "measured on this machine, in the constant's unit"),
             metric(
                 "register",
                 "in the register",
