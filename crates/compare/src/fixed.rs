@@ -32,16 +32,30 @@ pub struct FixedRun {
     pub settings: Value,
 }
 
+/// How one of several JVMs is run.
+#[derive(Clone, Copy, Default)]
+pub struct Fork<'a> {
+    /// Its agent from its start on; `None` for a stock JVM.
+    pub agent: Option<&'a AgentOptions>,
+    /// What is done with it once, by its process id, while it warms up.
+    pub visit: Option<Visit<'a>>,
+}
+
+/// What is done with a process.
+pub type Visit<'a> = &'a dyn Fn(u32) -> Result<()>;
+
 struct Reading {
     operations: u64,
     cpu: CpuTime,
 }
 
 /// A JVM at work, looked at again and again: with the agent and without it in the same way.
-struct Watched {
+struct Watched<'a> {
     running: Running,
     jvms: Jvms,
     has_agent: bool,
+    /// What is still to be done with it.
+    visit: Option<Visit<'a>>,
     operations: ProgressFile,
     threads: Threads,
     first: Option<Reading>,
@@ -49,16 +63,11 @@ struct Watched {
     ended: bool,
 }
 
-impl Watched {
-    fn start(
-        program: &Program,
-        agent: Option<&AgentOptions>,
-        flags: &[String],
-        install: &Install,
-    ) -> Result<Watched> {
+impl<'a> Watched<'a> {
+    fn start(program: &Program, fork: Fork<'a>, flags: &[String], install: &Install) -> Result<Watched<'a>> {
         let mut jvms = Jvms::new()?;
         let mut all = Vec::new();
-        if let Some(agent) = agent {
+        if let Some(agent) = fork.agent {
             all.push(jvms.options(agent).flag(&install.agent()?)?);
         }
         all.extend(flags.iter().cloned());
@@ -66,8 +75,38 @@ impl Watched {
         let launch = program.launch(&all, Some(&file), None, install)?;
         let running = Running::start(&launch, false)?;
         let threads = Threads::of(running.pid());
-        let (operations, has_agent) = (ProgressFile::at(&file), agent.is_some());
-        Ok(Watched { running, jvms, has_agent, operations, threads, first: None, last: None, ended: false })
+        let (operations, has_agent, visit) = (ProgressFile::at(&file), fork.agent.is_some(), fork.visit);
+        let (first, last, ended) = (None, None, false);
+        Ok(Watched { running, jvms, has_agent, visit, operations, threads, first, last, ended })
+    }
+
+    /// What it is doing; makes the pending visit during the warm-up. An error where that is too short for it.
+    fn attend(&mut self) -> Result<Phase> {
+        let phase = self.phase()?;
+        let Some(visit) = self.visit else { return Ok(phase) };
+        let phase = match phase {
+            Phase::Starting | Phase::Ready => return Ok(phase),
+            Phase::WarmingUp => {
+                self.visit = None;
+                let visited = visit(self.running.pid());
+                let phase = self.phase()?;
+                // Of a JVM that has ended, its own words tell more.
+                if phase != Phase::Finished {
+                    visited?;
+                }
+                phase
+            }
+            Phase::Measuring | Phase::Finished => phase,
+        };
+        match phase {
+            Phase::WarmingUp => Ok(phase),
+            _ => {
+                if self.ended {
+                    self.running.check()?;
+                }
+                Err(Error::failed("the warm-up was shorter than what is done in it; increase --warmup"))
+            }
+        }
     }
 
     /// What it is doing: `Finished` if it has ended.
@@ -120,7 +159,7 @@ pub fn run(
     install: &Install,
     limit: Duration,
 ) -> Result<FixedRun> {
-    let [run] = together(program, [agent], flags, install, limit)?;
+    let [run] = together(program, [Fork { agent, visit: None }], flags, install, limit)?;
     Ok(run)
 }
 
@@ -129,14 +168,14 @@ pub fn run(
 /// What is compared is what they did while all of them were measuring.
 pub fn together<const COUNT: usize>(
     program: &Program,
-    agents: [Option<&AgentOptions>; COUNT],
+    forks: [Fork; COUNT],
     flags: &[String],
     install: &Install,
     limit: Duration,
 ) -> Result<[FixedRun; COUNT]> {
     let mut watched = Vec::with_capacity(COUNT);
-    for agent in agents {
-        watched.push(Watched::start(program, agent, flags, install)?);
+    for fork in forks {
+        watched.push(Watched::start(program, fork, flags, install)?);
     }
     let since = Instant::now();
     while !watched.iter().all(|jvm| jvm.ended) {
@@ -146,7 +185,7 @@ pub fn together<const COUNT: usize>(
                 limit.as_secs()
             )));
         }
-        let phases = watched.iter_mut().map(Watched::phase).collect::<Result<Vec<_>>>()?;
+        let phases = watched.iter_mut().map(Watched::attend).collect::<Result<Vec<_>>>()?;
         // While all are at work: one that is alone has the machine's caches for itself.
         if phases.iter().all(|phase| *phase == Phase::Measuring) {
             watched.iter_mut().for_each(Watched::read);

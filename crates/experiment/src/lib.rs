@@ -9,7 +9,7 @@
 //! | [`value`] | the values of parameters |
 //! | [`bench`] | how much is measured, and where |
 //! | [`plan`] | cells and how each is run |
-//! | [`native`], [`jmh`], [`compared`] | the runners: kernels in this process, a JVM, two ways of running a JVM |
+//! | [`native`], [`jmh`], [`compared`], [`beside`] | the runners: kernels in this process, a JVM, two ways of running a JVM, several beside a stock one |
 //! | [`sample`] | what one run of a cell gave |
 //! | [`session`] | a run of experiments: order, repetition, noise, resuming |
 //! | [`machine`] | where it runs |
@@ -21,6 +21,7 @@
 #![allow(missing_docs, reason = "not published")]
 
 pub mod bench;
+pub mod beside;
 pub mod claim;
 pub mod compared;
 pub mod declaration;

@@ -1,4 +1,4 @@
-//! JVMs that are ill in one way each, and one that is well: the doctor's rules, with real programs.
+//! JVMs that are ill in one way each, and some that are well: the doctor's rules, with real programs.
 
 mod card_marks;
 #[path = "../common/cpus.rs"]
@@ -9,6 +9,7 @@ mod examined;
 mod installed;
 mod other_causes;
 mod threads;
+mod well;
 
 use doctor::evidence::Evidence;
 use examined::{advised, answer_when, finding, report, report_finding, report_when, rules, start, start_on};
@@ -17,33 +18,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-
-#[test]
-fn a_healthy_jvm_has_no_findings() {
-    for collector in ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC"] {
-        is_healthy(collector);
-    }
-}
-
-fn is_healthy(collector: &str) {
-    let flags = [collector, "-Xms768m", "-Xmx768m", "-Xmn560m", "-XX:+AlwaysPreTouch"];
-    let Some(jvm) = start(&flags, &["alloc", "--threads", "1"]) else { return };
-    // What is compiled, loaded and touched first is behind it when it is looked at again.
-    report(&jvm);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let report = report(&jvm);
-        // A collector that waits for a CPU stops threads for as long: on a busy machine that is no mistake, but it passes.
-        // What a machine's own quota and nodes do is no illness of the JVM's.
-        let own = ["throttled", "memory nodes"];
-        let found: Vec<&str> = rules(&report).into_iter().filter(|rule| !own.contains(rule)).collect();
-        match found[..] {
-            [] => break,
-            ["small young generation"] if Instant::now() < until => {}
-            _ => panic!("{collector}: {report:#}"),
-        }
-    }
-}
 
 #[test]
 fn small_tlabs_and_a_small_young_generation_are_found() {
@@ -323,30 +297,29 @@ fn memory_far_from_its_threads_is_found() {
     assert!(found.evidence.contains("different node"), "{found:?}");
 }
 
+/// The arguments that run a program of the experiment `applications` on the newest JDK, for as long as a test can take; it unpacks what it brings in
+/// `scratch`.
+fn application(name: &str, scratch: &Path) -> Option<Vec<String>> {
+    let install = jvm::install::Install::at(vec![installed()?]);
+    let jdk = jvm::jdk::newest().unwrap();
+    match jvm::application::Application::named(name).unwrap().arguments(&jdk, &install, scratch) {
+        Ok(arguments) => {
+            let words = arguments.into_iter().map(|word| word.into_string().unwrap());
+            Some(words.chain(["--seconds".into(), "86400".into()]).collect())
+        }
+        Err(error) => {
+            skips::skip!("{name}: {error}");
+            None
+        }
+    }
+}
+
 /// Threads of native code, attached for a call each, from the program of the experiment `applications`.
 #[test]
 fn native_threads_that_attach_for_each_call_are_found() {
-    let Some(folder) = installed() else { return };
-    if !folder.join("applications/terrace-applications.jar").is_file() {
-        skips::skip!(
-            "attached threads: the applications are not beside the command; run cargo xtask applications --fetch"
-        );
-        return;
-    }
-    let jdk = jvm::jdk::newest().unwrap();
     let scratch = tempfile::tempdir().unwrap();
-    let install = jvm::install::Install::at(vec![folder]);
-    let program = jvm::application::APPLICATIONS.iter().find(|program| program.name == "callbacks-jni");
-    let Ok(arguments) = program.unwrap().arguments(&jdk, &install, scratch.path()) else {
-        skips::skip!("attached threads: callbacks-jni is not built");
-        return;
-    };
+    let Some(arguments) = application("callbacks-jni", scratch.path()) else { return };
     let java = java();
-    let arguments: Vec<String> = arguments
-        .into_iter()
-        .map(|word| word.into_string().unwrap())
-        .chain(["--seconds".into(), "600".into()])
-        .collect();
     let words =
         ["doctor", "--warmup", "3", "--seconds", "3", "--format", "json", "--", &java, "-XX:+UseParallelGC"];
     let words = words.into_iter().chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>();

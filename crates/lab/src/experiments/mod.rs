@@ -10,6 +10,7 @@ pub mod demo;
 pub mod hab;
 pub mod latency;
 pub mod matrix;
+pub mod observer;
 pub mod pages;
 pub mod pools;
 pub mod sizing;
@@ -35,6 +36,7 @@ fn list() -> Vec<(Experiment, Option<Simulation>)> {
         (matrix::experiment(), None),
         (bound::experiment(), None),
         (baseline::experiment(), None),
+        (observer::experiment(), None),
         (waste::experiment(), None),
         (sizing::experiment(), None),
         (pools::experiment(), None),

@@ -72,15 +72,18 @@ impl ForkResult {
         let Report { operations, seconds, cpu_seconds, collections, collection_seconds, .. } = self.report;
         let collections = collections.map(|count| count as f64);
         match metric {
-            "speed" => Some(operations / seconds),
+            "speed" | "rate" => Some(operations / seconds),
             "cpu" => cpu_seconds.map(|cpu| operations / cpu),
             "collections" => collections.map(|count| count / operations),
             "pauses" => collection_seconds.map(|time| time / operations),
+            // In %.
+            "stopped" => collection_seconds.map(|time| 100.0 * time / seconds),
             "heap" => self.heap_used.map(|used| used / operations),
             "p50" => self.times.percentile(0.5, self.times.p50_ms),
             "p99" => self.times.percentile(0.01, self.times.p99_ms),
             "p999" => self.times.percentile(0.001, self.times.p999_ms),
-            "resident" => Some(self.times.peak_resident_bytes),
+            // In MB.
+            "resident" => Some(self.times.peak_resident_bytes / 1e6),
             "count" => collections,
             _ => None,
         }
@@ -172,7 +175,8 @@ mod tests {
         let outcome = ForkResult::read(&format!("warming up\n{line}\n"), Value::Null).unwrap();
         let expected =
             [("speed", 50.0), ("cpu", 25.0), ("collections", 0.03), ("pauses", 0.001), ("p99", 2.5)];
-        for (metric, value) in expected.into_iter().chain([("resident", 1_048_576.0), ("count", 3.0)]) {
+        let own = [("rate", 50.0), ("stopped", 5.0), ("resident", 1.048_576), ("count", 3.0)];
+        for (metric, value) in expected.into_iter().chain(own) {
             assert_eq!(outcome.get(metric), Some(value), "{metric}");
         }
         // One operation of 1000 says nothing of the slowest thousandth.

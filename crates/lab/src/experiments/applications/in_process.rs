@@ -73,6 +73,8 @@ fn sample(outcome: &ComparisonResult) -> Sample {
             "p50" => (latency.and_then(|of| of.p50), FEW),
             "p99" => (latency.and_then(|of| of.p99), FEW),
             "p999" => (latency.and_then(|of| of.p999), FEW),
+            "rate_b" if outcome.unit == "operations/s" => (Some(outcome.sides.b.throughput), ""),
+            "rate_b" => (None, "bytes allocated were compared, because operations are long"),
             _ => (None, "not separable in one process; measured in separate JVMs (forks)"),
         };
         sample = match interval {

@@ -32,7 +32,7 @@ const DEFAULTS: &str = "Terrace / stock";
 const ON_OFF: &str = "on / off, one process";
 
 /// Key, name, unit, better, definition. A ratio is a over b of one round: of JVMs that ran at the same time, or of the windows of one.
-const METRICS: [(&str, &str, &str, Better, &str); 11] = [
+const METRICS: [(&str, &str, &str, Better, &str); 17] = [
     ("speed", "per second", "ratio", Better::Higher, "operations per second, a over b"),
     (
         "cpu",
@@ -50,14 +50,28 @@ const METRICS: [(&str, &str, &str, Better, &str); 11] = [
     ("heap", "heap used up", "ratio", Better::Lower, "heap used up for the same work, a over b"),
     ("collections_a", "collections of a", "", Better::Neither, "collections in the measured time of a"),
     ("collections_b", "collections of b", "", Better::Neither, "collections in the measured time of b"),
+    ("rate_b", "rate of b", "operations/s", Better::Neither, "operations of b per second"),
+    ("stopped_b", "stopped in b", "%", Better::Neither, "collections' share of the measured time of b"),
+    ("resident_b", "resident in b", "MB", Better::Neither, "peak resident memory of b"),
+    ("p50_b", "p50 of b", "ms", Better::Neither, "median operation latency of b"),
+    ("p99_b", "p99 of b", "ms", Better::Neither, "99th percentile of b's operation latency"),
+    ("p999_b", "p99.9 of b", "ms", Better::Neither, "99.9th percentile of b's operation latency"),
 ];
+
+/// How the keys end of what side b comes to, of which the ratios are multiples.
+const OF_B: &str = "_b";
+const SHARED: &str =
+    "in forks while b shares the CPUs with the round's two other JVMs, unless these run one after another";
 
 pub fn experiment() -> Experiment {
     Experiment::new(declaration(), plan, claims::claims, claims::answer)
 }
 
 fn declaration() -> Declaration {
-    let metric = |(key, name, unit, better, text)| Metric::new(key, name, unit, better, text);
+    let metric = |(key, name, unit, better, text)| {
+        let metric = Metric::new(key, name, unit, better, text);
+        if metric.key.ends_with(OF_B) { metric.caveat(SHARED) } else { metric }
+    };
     let plot = |title, metric| {
         let plot = Plot::new(Kind::Bars, title, metric, "program", &["compared"]);
         plot.panels(&["collector", "jdk", "heap"])

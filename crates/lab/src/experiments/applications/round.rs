@@ -2,7 +2,7 @@
 
 use super::fork::{ForkResult, ForkSide, Forks, kept};
 use super::order::Orders;
-use super::{COMPARED, METRICS, SIDES};
+use super::{COMPARED, METRICS, OF_B, SIDES};
 use crate::Result;
 use compare::another_seed;
 use compare::memory::{Memory, shortage};
@@ -123,6 +123,7 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         let value = match metric {
             "collections_a" => of_a.get("count"),
             "collections_b" => of_b.get("count"),
+            own if own.ends_with(OF_B) => of_b.get(own.trim_end_matches(OF_B)),
             // None on side b is a count like any other: rounds are taken together by sums.
             "collections" | "pauses" => {
                 if let Some((a, b)) = sides {
@@ -135,7 +136,7 @@ fn sample((a, of_a): (usize, &ForkResult), (b, of_b): (usize, &ForkResult)) -> S
         };
         sample = match value {
             Some(value) => sample.value(metric, value),
-            None if LATENCIES.contains(&metric) => sample.cannot_have(metric, FEW),
+            None if LATENCIES.contains(&metric.trim_end_matches(OF_B)) => sample.cannot_have(metric, FEW),
             None => sample.lacks(metric, reason(of_b.get(metric))),
         };
     }
@@ -184,6 +185,11 @@ mod tests {
         assert_eq!((value(0, "speed"), value(1, "speed")), (Some(1.1), Some(1.2)));
         assert_eq!((value(0, "collections"), value(1, "collections")), (Some(0.2), Some(0.0)));
         assert_eq!((value(1, "collections_a"), value(1, "collections_b")), (Some(0.0), Some(50.0)));
+        assert_eq!(
+            (value(1, "rate_b"), value(2, "rate_b")),
+            (Some(50.0), Some(55.0)),
+            "of stock, of the flag"
+        );
         // Nothing over nothing is unknown, never 1 or 0.
         assert!(value(1, "pauses").is_none() && found[&1].unavailable.contains_key("pauses"));
         assert_eq!(found[&1].unavailable["pauses"], NONE_BELOW);

@@ -24,6 +24,8 @@ const ON_OFF: Compared = ("on / off", ["terrace", "off"]);
 const AGAINST_STOCK: Compared = (STOCK, ["terrace", "stock"]);
 /// The flag that a user would try without Terrace.
 const AGAINST_FLAG: Compared = ("Terrace / TLABSize=4k", ["terrace", "-XX:TLABSize=4k"]);
+/// A stock JVM, which sizes its TLABs itself.
+const AGAINST_OWN_SIZES: Compared = ("Terrace / HotSpot's sizes", ["terrace", "stock"]);
 const FLAG_AGAINST_STOCK: Compared = ("TLABSize=4k / stock", ["-XX:TLABSize=4k", "stock"]);
 
 struct Row {
@@ -37,17 +39,23 @@ struct Row {
     tasks: Option<&'static str>,
 }
 
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 10] = [
     row(EVERYDAY, Workload::Javac, Parallel, Tlab::Auto, &["-Xmx2g"], ON_OFF),
     row("javac, 4 KB TLABs", Workload::Javac, Parallel, Tlab::Bytes(4 << 10), &["-Xmx2g"], ON_OFF),
-    row(TLAB_1K, Workload::Alloc, Parallel, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"], ON_OFF),
-    row(TLAB_1K, Workload::Alloc, G1, Tlab::Bytes(1 << 10), &["-Xms2g", "-Xmx2g", "-Xmn1g"], ON_OFF),
+    small(Parallel, ON_OFF),
+    small(G1, ON_OFF),
+    small(Parallel, AGAINST_OWN_SIZES),
     row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], AGAINST_STOCK),
     row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], AGAINST_FLAG),
     row(SHORT_LIVED, Workload::Churn, Parallel, Tlab::Auto, &["-Xmx512m"], FLAG_AGAINST_STOCK),
     mixed(AGAINST_FLAG),
     mixed(AGAINST_STOCK),
 ];
+
+const fn small(collector: Collector, compared: Compared) -> Row {
+    let flags = &["-Xms2g", "-Xmx2g", "-Xmn1g"];
+    row(TLAB_1K, Workload::Alloc, collector, Tlab::Bytes(1 << 10), flags, compared)
+}
 
 const fn mixed(compared: Compared) -> Row {
     let flags = &["-Xmx512m"];

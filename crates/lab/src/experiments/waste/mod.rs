@@ -11,7 +11,7 @@
 use super::matrix::COLLECTORS;
 use crate::{Error, Result};
 use compare::Program;
-use compare::fixed::{self, FixedRun};
+use compare::fixed::{self, FixedRun, Fork};
 use experiment::claim::OWN;
 use experiment::compared::{AROUND, Case, plan as plan_of, varying};
 use experiment::{
@@ -147,7 +147,8 @@ fn cell(bench: &Bench, case: Case, arrays: &str, (name, young): (&str, u64)) -> 
 /// A JVM with Terrace's defaults and a stock one, at the same time.
 fn pair(program: &Program, collector: Collector, flags: &[String], install: &Install) -> Result<Sample> {
     let agent = AgentOptions::default();
-    let [terrace, stock] = fixed::together(program, [Some(&agent), None], flags, install, LIMIT)?;
+    let forks = [Fork { agent: Some(&agent), visit: None }, Fork::default()];
+    let [terrace, stock] = fixed::together(program, forks, flags, install, LIMIT)?;
     let ratio = |figure: fn(&Report) -> Option<f64>, over: &FixedRun, under: &FixedRun| {
         let both = figure(&over.report).zip(figure(&under.report));
         let ratio =
