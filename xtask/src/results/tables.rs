@@ -106,7 +106,7 @@ const DEFAULTS: Table = Table {
     ..PLAIN
 };
 
-pub const TABLES: [Table; 34] = [
+pub const TABLES: [Table; 35] = [
     Table { file: "docs/support.md", name: LAUNCHES, experiment: LAUNCHES, ..PLAIN },
     Table {
         file: "README.md",
@@ -280,6 +280,20 @@ pub const TABLES: [Table; 34] = [
             ("what", Words("{what}")),
             ("JDK", Words("{jdk}")),
             ("% of a CPU, median [least, most]", Interval("cpu", 3)),
+        ],
+        ..PLAIN
+    },
+    Table {
+        file: "docs/doctor.md",
+        name: "observer",
+        experiment: "observer",
+        columns: &[
+            ("work per CPU-second over a stock JVM's", Words("{workload} {collector} {jdk}")),
+            ("of", Words("{processes}")),
+            ("observer", Interval("observed", 3)),
+            ("observer gone", Interval("left", 3)),
+            ("all CPU time, observer", Interval("observed_all", 3)),
+            ("gone", Interval("left_all", 3)),
         ],
         ..PLAIN
     },
