@@ -20,7 +20,7 @@ Examples:
   terrace lab run                          everything, quickly, on the newest JDK
   terrace lab run atomics latency --full   two experiments, every point of their sources
   terrace lab run --resume                 continue after Ctrl-C
-  terrace lab run demo                     what Terrace does here, in eight minutes")]
+  terrace lab run demo                     what Terrace does here, in nine minutes")]
 pub struct Run {
     /// Experiments to run [default: all except those that 'terrace lab list' marks (when named)].
     #[arg(value_name = "NAME")]
